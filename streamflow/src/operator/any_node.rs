@@ -1,4 +1,4 @@
-//! The calls that a scheduler makes of a node.
+//! The trait by which schedulers call nodes.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -15,77 +15,77 @@ use crate::time::Timestamp;
 
 /// A node as schedulers see it.
 pub trait AnyNode: Send {
-    /// Its name in the graph.
+    /// The node's name in the graph.
     fn name(&self) -> &str;
-    /// Its operator's name.
+    /// The name of the node's operator.
     fn operator(&self) -> &'static str;
-    /// The worker that its `#[worker(name)]` names. Then no other thread runs it.
+    /// The worker named by `#[worker(name)]`. No other thread then runs the node.
     fn worker(&self) -> Option<&'static str> {
         None
     }
-    /// Whether its operator is `#[operator(stays)]`: the thread that runs the graph, the caller of `run` or the thread
-    /// that `spawn` makes, calls its hooks. No such node has a [`worker`](Self::worker).
+    /// Whether the operator is `#[operator(stays)]`: only the thread that runs the graph, the caller of `run` or the
+    /// thread that `spawn` makes, calls its hooks. A node that stays has no [`worker`](Self::worker).
     fn stays(&self) -> bool {
         false
     }
-    /// Runs a tick, if it is ready for one: calls `compute` and sends the messages that it emitted. If it waits for
-    /// something outside of the graph, it adds that to `waits`. It begins no tick when the run is paused or ends, and
+    /// Runs a tick if the node is ready for one: calls `compute` and sends the emitted messages. If the node waits for
+    /// an event outside of the graph, adds that event to `waits`. Begins no tick when the run is paused or ends, and
     /// none at the moment `until` or later.
     ///
     /// # Errors
-    /// The operator's, with node, hook and tick; [`Error::Unhandled`]; the driver's, when it queries how far a stream
-    /// is. Then nothing was sent. They are in a box, since a small result returns in registers.
+    /// The operator's error, with node, hook and tick; [`Error::Unhandled`]; an error of the driver when it queries a
+    /// stream. After an error, nothing was sent. The error is in a box: a small result returns in registers.
     fn step(&mut self, waits: &mut Waits, until: Option<Timestamp>) -> Result<Step, Box<Error>>;
-    /// Whether it has something to do, now or later, without any other node: it is a source that is not done, or it has
-    /// the messages for a tick. A run ends when no node has.
+    /// Whether the node has work, now or later, without any other node: it is a source that is not done, or it has the
+    /// messages for a tick. A run ends when no node has work.
     fn has_work(&mut self) -> bool;
-    /// From now on its ticks call `flush`, if it has an operator to call. Edges with these numbers keep their messages.
+    /// Makes the next ticks call `flush`, if the node has an operator to call. The edges in `keep` keep their messages.
     #[doc(hidden)]
     fn begin_flush(&mut self, keep: &[usize]) {
         let _ = keep;
     }
-    /// From now on, until the run has ended, those edges to its inputs that have these numbers drop messages for which they
-    /// have no room. The caller has this node; others may run.
+    /// Makes these edges to the node's inputs drop messages for which they have no room, until the run has ended. The
+    /// caller holds this node; other nodes may run.
     #[doc(hidden)]
     fn give_way(&mut self, edges: &[usize]) {
         let _ = edges;
     }
-    /// Begins a run, in which nothing was counted yet, and numbers the node in it, as the origin of messages.
+    /// Begins a run: resets all counts, and gives the node its number as an origin of messages.
     fn set_number(&mut self, number: NonZeroU32);
-    /// Keeps statistics in the run that begins now: makes the histograms. `paths` are those that end here, if the node is a
-    /// sink.
+    /// Makes the histograms for the statistics of the run that begins now. `paths` are the paths that end at this node;
+    /// `None` if the node is no sink.
     fn keep_statistics(&mut self, paths: Option<&NodePaths>);
-    /// The condition that lets the node run for messages with equal numbers alone, as it is written, if it has one.
+    /// The text of the condition that lets the node run only for messages with equal sequence numbers, if there is one.
     #[doc(hidden)]
     fn pairs(&self) -> Option<&'static str> {
         None
     }
-    /// Says for each of its inputs whether a tick compares their messages with those of others: see `graph/joined.rs`.
+    /// Sets for each input whether a tick compares its messages with those of other inputs: see `graph/joined.rs`.
     #[doc(hidden)]
     fn compare(&mut self, inputs: &[bool]) {
         let _ = inputs;
     }
     /// The state of the node that other threads see.
     fn cell(&self) -> &Arc<NodeCell>;
-    /// Limits the ticks that it does in this run from now on, if it is a node without inputs; `None` ends that. Returns
-    /// whether it is such a node.
+    /// Limits the further ticks of a node without inputs in this run; `None` removes the limit. Returns whether the
+    /// node has no inputs.
     fn limit(&mut self, ticks: Option<u64>) -> bool;
-    /// Checks the values of its conditions, when all edges are connected.
+    /// Checks the values of the node's conditions, when all edges are connected.
     ///
     /// # Errors
-    /// [`Error::ImpossibleCondition`], for one that can never hold.
+    /// [`Error::ImpossibleCondition`] for a condition that can never hold.
     fn bind_conditions(&mut self) -> Result<()>;
-    /// How its pool assigns internal streams, if that says so.
+    /// The way in which the node's pool assigns internal streams, if the pool sets one.
     #[doc(hidden)]
     fn assign(&self) -> Option<Assign> {
         None
     }
-    /// The facts that a plan needs; `None` for a node that `graph!` did not make.
+    /// The facts about the node that a plan needs; `None` for a node that `graph!` did not make.
     #[doc(hidden)]
     fn facts(&mut self) -> Option<NodeFacts> {
         None
     }
-    /// Gives it a place in a plan. No hook was called yet.
+    /// Gives the node its place in a plan. Called before all hooks.
     #[doc(hidden)]
     fn set_planned(&mut self, planned: Planned) {
         drop(planned);
@@ -102,9 +102,9 @@ pub trait AnyNode: Send {
     /// # Errors
     /// The operator's, with node, hook and tick.
     fn stop(&mut self) -> Result<()>;
-    /// Blocks until all work is complete on its streams, and on those that copy its messages to other devices.
+    /// Blocks until all work is complete on the node's streams, and on the streams that copy its messages to other devices.
     ///
     /// # Errors
-    /// The driver's; an error of earlier work is reported here.
+    /// The driver's errors; an error of earlier work is reported here.
     fn synchronize_blocking(&mut self) -> Result<()>;
 }

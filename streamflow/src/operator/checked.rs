@@ -1,7 +1,7 @@
-//! Types that a macro checks once. A macro knows types by their names only, so rustc decides whether one fits, and reports
-//! one that does not at every use. `#[operator]` therefore names such a type through [`Checked`]: if the constant of
-//! [`Fits`] can't be evaluated, because a bound in it does not hold, rustc reports that bound once. A value that is made of the
-//! checked type then has an unknown type, and rustc reports no further error about it.
+//! Types that a macro checks once. A macro knows types by their names only, so rustc decides whether a type fits, and
+//! would report a wrong one at every use. `#[operator]` therefore names such a type through [`Checked`]: if the
+//! constant of [`Fits`] can't be evaluated, because a bound in it does not hold, rustc reports that bound once. A value
+//! made from the checked type then has an unknown type, and rustc reports no further error about it.
 
 use std::marker::PhantomData;
 
@@ -23,8 +23,8 @@ impl<T> Checked<T> for Fits<true> {
     type Type = T;
 }
 
-/// The node of an operator, once the type is known to be one. So the fields of a graph have no type if it is none, and what
-/// is done with the graph is no further mistake.
+/// The node of an operator, once the type is known to be an operator. For any other type, the field of the graph has an
+/// unknown type, and uses of the graph cause no further errors.
 pub trait CheckedNode<const IT: bool> {
     /// `Box<Node<Self>>`
     type Type;
@@ -44,16 +44,16 @@ pub const fn exists<T>() -> bool {
 #[derive(Debug)]
 pub struct PortOf<T: ?Sized>(PhantomData<T>);
 
-/// A message. The trait has no other trait above it, about which rustc would report a second error.
+/// A message. The trait has no supertrait: rustc would report a second error about it.
 pub trait IsMessage {
-    /// Whether it is one. rustc reports a type that is none where a macro names this item.
+    /// `true`. A macro names this item, and rustc reports a type that does not fit there.
     const __STREAMFLOW_IS: bool = true;
 }
 
 impl<T: Message> IsMessage for PortOf<T> {}
 
-/// A message `T`, in the same way. `NAMES_DEVICE_DATA` says that `T` names device data, which
-/// [`HostData`](crate::HostData) would hide from the runtime: the runtime then could not order it.
+/// A message `T`, checked in the same way. `NAMES_DEVICE_DATA`: `T` names device data. [`HostData`](crate::HostData)
+/// would hide that data from the runtime, and the runtime could not order it.
 #[diagnostic::on_unimplemented(
     message = "`{T}` is not a message: the device data within it would travel without its stream",
     label = "device data is hidden in this type",
@@ -61,7 +61,7 @@ impl<T: Message> IsMessage for PortOf<T> {}
             several owners, or a struct or an enum with `#[derive(Message)]` for device data beside other values"
 )]
 pub trait IsOpenMessage<T, const NAMES_DEVICE_DATA: bool> {
-    /// Whether it is one. rustc reports a type that is none where a macro names this item.
+    /// `true`. A macro names this item, and rustc reports a type that does not fit there.
     #[doc(hidden)]
     const __STREAMFLOW_IS: bool = true;
 }
@@ -71,14 +71,14 @@ impl<T> IsOpenMessage<T, false> for PortOf<T> where Self: IsMessage {}
 #[diagnostic::do_not_recommend]
 impl<T: Message<Place = Device>> IsOpenMessage<T, true> for PortOf<T> {}
 
-/// A `HostData` that is a message by another bound.
+/// Stands for a `HostData`, which another bound checks.
 #[derive(Debug)]
 pub struct HostDataOf;
 
 impl<T> IsOpenMessage<T, false> for HostDataOf {}
 
 impl<T: Message> PortOf<T> {
-    /// Whether this message is device data. For a type that is no message, rustc finds that of [`Otherwise`].
+    /// Whether this message is device data. For a type that is no message, the name resolves to the constant of [`Otherwise`].
     pub const IS_DEVICE_DATA: bool = T::Place::IS_DEVICE;
 }
 
@@ -90,9 +90,9 @@ pub trait Otherwise {
 
 impl<T: ?Sized> Otherwise for PortOf<T> {}
 
-/// An element of device memory, in the same way.
+/// An element of device memory, checked in the same way.
 pub trait IsElement {
-    /// Whether it is one.
+    /// `true`. A macro names this item, and rustc reports a type that does not fit there.
     const __STREAMFLOW_IS: bool = true;
 }
 
@@ -107,7 +107,7 @@ impl<T: Element> IsElement for PortOf<T> {}
     note = "a tick's `Stream` stays in its tick: keep its data as `OnStream<…>`, or keep a `CudaStream` of your own"
 )]
 pub trait State {
-    /// Whether it is one. rustc reports a type that is none where a macro names this item.
+    /// `true`. A macro names this item, and rustc reports a type that does not fit there.
     #[doc(hidden)]
     const __STREAMFLOW_IS: bool = true;
 }
@@ -115,14 +115,15 @@ pub trait State {
 #[diagnostic::do_not_recommend]
 impl<T: Send + 'static> State for T {}
 
-/// The type of a field that may mention a tick's `Stream`, from `fn(Type)`: there its lifetime may be left out.
+/// The type of a field that may mention a tick's `Stream`. It is written as `fn(Type)`: the stream's lifetime may be
+/// left out there.
 #[diagnostic::on_unimplemented(
     message = "a tick's `Stream` can't be a field of an operator: it stays in its tick",
     label = "this field outlives the tick",
     note = "keep the data with its stream as `OnStream<…>`, or keep a `CudaStream` of your own"
 )]
 pub trait FieldType {
-    /// Whether it is one. rustc reports a type that is none where a macro names this item.
+    /// `true`. A macro names this item, and rustc reports a type that does not fit there.
     #[doc(hidden)]
     const __STREAMFLOW_IS: bool = true;
 }
@@ -130,7 +131,7 @@ pub trait FieldType {
 #[diagnostic::do_not_recommend]
 impl<T: State> FieldType for fn(T) {}
 
-/// `T`, from `fn(T)`. In a function's type, rustc permits a type whose lifetime is left out.
+/// Returns `T` from `fn(T)`. Within the type of a function, rustc permits a type with an elided lifetime.
 pub trait Argument {
     /// `T`
     type Type;

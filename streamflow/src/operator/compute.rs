@@ -1,10 +1,10 @@
-//! The trait of what an operator does.
+//! The trait of an operator's work.
 
 use super::Operator;
 use crate::Result;
 use crate::context::ExecutionContext;
 
-/// What an operator does.
+/// The work of an operator: its hooks `start`, `compute` and `stop`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Compute`",
     label = "this operator has no `compute`",
@@ -27,12 +27,12 @@ pub trait Compute: Operator {
     /// An error ends the run, unless the node has `#[on_failure(…)]`. The messages that the tick emitted are not sent.
     fn compute<'t>(&mut self, io: Self::Io<'t>, cx: &'t ExecutionContext) -> Result<()>;
 
-    /// Called once, after the last tick of a run, also after a run that failed, if `start` was called: it is not if an
-    /// operator before this one failed in `start`, or if the device could not be bound. After an error that makes the
+    /// Called once, after the last tick of a run, also after a failed run, if `start` was called. `start` is not called if
+    /// an operator before this one failed in `start`, or if the device could not be bound. After an error that makes the
     /// device unusable, calls that use the device are refused, and downloads that had arrived can be read.
     ///
     /// # Errors
-    /// The run returns it, beside the first error of the run if there is one.
+    /// The run returns the error, beside the first error of the run if there is one.
     fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
         let _ = cx;
         Ok(())

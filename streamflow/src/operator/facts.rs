@@ -11,21 +11,21 @@ pub struct NodeFacts {
     pub(crate) name: String,
     /// The operator's name.
     pub(crate) operator: &'static str,
-    /// The worker on which it runs.
+    /// The worker that `#[worker(name)]` names for the node.
     pub(crate) worker: Option<&'static str>,
-    /// Its pool, if it has one whose streams are not the default stream.
+    /// The node's pool. `None` without a pool, and for a pool that has only the default stream.
     pub(crate) pool: Option<StreamPool>,
-    /// Whether no other node has this pool, since the node has no `#[streams]`.
+    /// Whether the pool belongs to this node alone, since the node has no `#[streams]`.
     pub(crate) owns_pool: bool,
-    /// How many streams its operator may allocate, and how many of them it names.
+    /// The number of streams that the operator may allocate, and the number of those that it names.
     pub(crate) streams: usize,
     pub(crate) named: usize,
-    /// The ends of its edges.
+    /// The ends of the node's edges.
     pub(crate) inputs: Vec<EdgeFacts>,
     pub(crate) outputs: Vec<EdgeFacts>,
 }
 
-/// One end of an edge.
+/// An end of an edge.
 #[derive(Debug)]
 pub(crate) struct EdgeFacts {
     pub(crate) port: &'static PortInfo,

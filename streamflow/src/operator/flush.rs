@@ -1,11 +1,11 @@
-//! The last ticks of an operator that holds messages back: those of its `flush`.
+//! The last ticks of an operator that holds messages back: the ticks of its `flush`.
 
 use super::Operator;
 use crate::Result;
 use crate::context::ExecutionContext;
 
-/// An operator that goes on sending when its inputs have ended, as a batch that is not full or the frames of an encoder:
-/// `#[operator(flush)]`.
+/// An operator that still sends messages after its inputs have ended, as an incomplete batch or the last frames of an
+/// encoder: `#[operator(flush)]`.
 ///
 /// Sums of four numbers; the last sum may have fewer:
 ///
@@ -76,40 +76,40 @@ use crate::context::ExecutionContext;
 /// # }
 /// ```
 ///
-/// # When it is called
-/// When its inputs have ended, and it has computed what they sent, whatever the rest of the graph does. The inputs of a node have
-/// ended if each node before it has: it has done its `count`, has called [`finish`](ExecutionContext::finish), or lacks messages
-/// of such nodes. Then `flush` is called, in one tick after another, until it returns [`Flushed::Done`]. A node that has called
-/// `finish` itself, or has done its `count`, is flushed as well, when its producers have ended or stand still; those behind
-/// `pop` and `reject` may go on. An optional input counts as another one does: a source without an end puts the flush off, until
-/// the limit of the run's ticks ends it, unless the edge has `#[policy(pop)]` or `#[policy(reject)]`.
-/// Of several nodes in a row the first is flushed first, and the next one computes what that sends
-/// before its own turn. After its `flush` a node runs no more in this run.
+/// # When `flush` is called
+/// When the operator's inputs have ended and it has computed all messages from them, whatever the rest of the graph does. The
+/// inputs of a node have ended if each node before it has ended: has done its `count`, has called
+/// [`finish`](ExecutionContext::finish), or lacks messages of such nodes. `flush` is then called, in one tick after another,
+/// until it returns [`Flushed::Done`]. A node that has called `finish` itself, or has done its `count`, is flushed as well,
+/// when its producers have ended or stand still; producers behind `pop` and `reject` may go on. An optional input counts like
+/// any other input: a source without an end delays the flush until the limit of the run's ticks ends that source, unless the
+/// edge has `#[policy(pop)]` or `#[policy(reject)]`. In a chain of nodes the first node is flushed first, and the next one
+/// computes the messages of that flush before its own turn. After its `flush` a node runs no more in this run.
 ///
-/// An operator without outputs may have a `flush` as well, if it hands on to another thread, a file or a program: its
-/// [`stop`](crate::Compute::stop) comes at the end of the run, and other parts of the graph may go on until then.
+/// An operator without outputs may have a `flush` as well, if it passes data to another thread, a file or a program. Its
+/// [`stop`](crate::Compute::stop) would come only at the end of the run, and other parts of the graph may go on until then.
 ///
-/// A tick of `flush` is one as that of `compute`: it has streams and statistics, it sends when it ends, and it begins when each
+/// A tick of `flush` is like a tick of `compute`: it has streams and statistics, it sends when it ends, and it begins when each
 /// output has room. Conditions of `#[when(…)]` do not apply to it. The report [counts](crate::schedule::NodeReport::flush_ticks)
-/// these ticks, which are among the node's ticks and beside its `count`.
+/// these ticks. They are among the node's ticks, but do not count for its `count`.
 ///
-/// # What is left at the inputs
-/// The first tick gets the messages that wait at its inputs and were too few for `compute`: two for the condition
-/// `message_available(n, 4)`, or those of one input, when another has none. `io.n.receive()` takes all, as
-/// [`Many`](crate::port::Many). A message that it does not take is a [stall](crate::Error::Stalled), as without `flush`.
-/// In later ticks the inputs are empty. No message comes from an edge whose producer has not ended: it goes on, or waits
-/// for room, as behind a node that has called `finish`. The other edges of the input are emptied.
-/// The message of a `#[feedback]` edge is state, with which the next run begins: a `flush` that takes it sends
+/// # Messages left at the inputs
+/// The first tick gets the messages that wait at the inputs and were too few for `compute`: two for the condition
+/// `message_available(n, 4)`, or the messages of one input when another has none. `io.n.receive()` takes all of them,
+/// as [`Many`](crate::port::Many). A message that is not taken is a [stall](crate::Error::Stalled), as without `flush`.
+/// In later ticks the inputs are empty. An edge from a producer that has not ended keeps its messages: the producer
+/// goes on, or waits for room, as behind a node that has called `finish`. The other edges of the input are emptied. The
+/// message of a `#[feedback]` edge is state for the begin of the next run: a `flush` that takes the message must send
 /// one in its place.
 ///
-/// # When it is not called
-/// - A run that is stopped, as by `stop`, by Ctrl-C, by [`stop_graph`](ExecutionContext::stop_graph), or at the end of its time,
-///   flushes nothing: it also leaves the messages in its queues. End the sources, by `finish` or by a handle, to lose nothing. The
-///   report [names](crate::schedule::NodeReport::unflushed) the nodes that were not flushed. A run whose *ticks* are
-///   limited is not stopped, and flushes.
-/// - A run that fails flushes nothing, and one that has stalled flushes no node behind the one that is stuck.
-/// - An operator that has failed is not flushed: with `#[on_failure(restart(…))]` what it held is gone with it, and the fresh
-///   one is flushed. A `flush` that fails ends the run, or by the policies `skip` and `restart` the flush alone.
+/// # When `flush` is not called
+/// - A run that is stopped, as by `stop`, by Ctrl-C, by [`stop_graph`](ExecutionContext::stop_graph), or at the end of
+///   its time, flushes nothing: it also leaves the messages in its queues. To lose nothing, end the sources by `finish`
+///   or by a handle. The report [names](crate::schedule::NodeReport::unflushed) the nodes that were not flushed. A run
+///   with a limit of *ticks* is not stopped by it, and flushes.
+/// - A run that fails flushes nothing, and a run that has stalled flushes no node behind the stuck one.
+/// - A failed operator is not flushed: with `#[on_failure(restart(…))]` the messages that it held back are lost with it, and the
+///   fresh operator is flushed. A failed `flush` ends the run; with the policies `skip` and `restart` it ends the flush alone.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Flush`",
     label = "`#[operator(flush)]`, and no `flush`",
@@ -124,24 +124,24 @@ pub trait Flush: Operator {
     fn flush<'t>(&mut self, io: Self::FlushIo<'t>, cx: &'t ExecutionContext) -> Result<Flushed>;
 }
 
-/// Whether an operator has more to send when its inputs have ended: the result of [`Flush::flush`].
+/// The result of [`Flush::flush`]: whether the operator has more to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Flushed {
-    /// The operator has more: `flush` is called again, in a further tick. No `run_for` counts these ticks, so an
-    /// operator that always returns this goes on until the run is stopped.
+    /// The operator has more to send: `flush` is called again, in a further tick. `run_for` does not count these ticks,
+    /// so an operator that always returns `More` goes on until the run is stopped.
     More,
     /// The operator holds nothing back any more. The messages that this tick has emitted are sent.
     Done,
 }
 
-/// How far the `flush` of a node is in a run.
+/// The progress of the `flush` of a node in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Flushing {
-    /// Its operator has none.
+    /// The operator has no `flush`.
     #[default]
     Never,
-    /// It comes when the inputs have ended.
+    /// The `flush` comes when the inputs have ended.
     Pending,
     /// The ticks of the node call it.
     GoesOn,

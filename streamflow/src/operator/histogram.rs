@@ -5,11 +5,11 @@ use std::time::Duration;
 /// The longest duration that percentiles show: an hour, in nanoseconds.
 const LONGEST: u64 = 3_600_000_000_000;
 
-/// Percentiles are at most 1 % too high.
+/// The number of significant digits: percentiles are at most 1 % too high.
 const DIGITS: u8 = 2;
 
-/// Durations from 1 ns to an hour, with 2 significant digits. It takes 36 KiB (`a_histogram_has_a_fixed_size`), and
-/// recording a duration allocates nothing. A longer duration counts as an hour, except in the maximum, which is exact.
+/// A histogram of durations from 1 ns to an hour, with 2 significant digits. Its size is 36 KiB (`a_histogram_has_a_fixed_size`),
+/// and recording a duration allocates nothing. A longer duration counts as an hour, except in the maximum, which is exact.
 #[derive(Debug)]
 pub(super) struct Histogram {
     counts: hdrhistogram::Histogram<u64>,
@@ -31,11 +31,11 @@ impl Histogram {
         self.counts.saturating_record(nanoseconds.min(LONGEST));
     }
 
-    /// Its durations in short; `None` if there are none.
+    /// The summary of the durations; `None` if there are none.
     pub(super) fn summary(&self) -> Option<Summary> {
         let percentile = |part| {
             let nanoseconds = self.counts.value_at_quantile(part);
-            // A histogram gives the upper end of a range of values.
+            // The histogram returns the upper end of a range of values.
             Duration::from_nanos(nanoseconds.min(self.longest))
         };
         let count = self.counts.len();
@@ -45,17 +45,17 @@ impl Histogram {
     }
 }
 
-/// Durations in short. The percentiles are at most 1 % too high, and at most an hour; the maximum is exact.
+/// A summary of durations. The percentiles are at most 1 % too high, and at most an hour; the maximum is exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How many there were.
+    /// The number of durations.
     pub count: u64,
     /// The median: half of them were at most this long.
     pub p50: Duration,
     /// 99 of 100 were at most this long.
     pub p99: Duration,
-    /// The longest.
+    /// The longest duration.
     pub max: Duration,
 }
 

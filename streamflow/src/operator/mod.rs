@@ -1,8 +1,8 @@
-//! Operators: [`#[operator]`](macro@crate::operator) declares the ports and streams, [`Compute`] has the work. A program
-//! may have [conditions](Condition) of its own, and switch nodes on and off by a [`BooleanHandle`] or an
+//! Operators: [`#[operator]`](macro@crate::operator) declares the ports and streams, [`Compute`] has the work. A
+//! program may have [conditions](Condition) of its own, and may control when a node runs by a [`BooleanHandle`] or an
 //! [`AsyncHandle`]. Operators that come with the library are in [`operators`](crate::operators).
 //!
-//! `node.rs` is an operator in a graph, and `runner.rs` calls its hooks.
+//! `node.rs` has the node, an operator in a graph, and `runner.rs` calls the operator's hooks.
 
 pub(crate) mod again;
 pub(crate) mod any_node;
@@ -58,49 +58,52 @@ use crate::port::{PortInfo, Ports};
 pub trait Operator: Sized {
     /// The struct's name.
     const NAME: &'static str;
-    /// Its inputs, in order of declaration.
+    /// The operator's inputs, in order of declaration.
     const INPUTS: &'static [PortInfo];
-    /// Its outputs, in order of declaration.
+    /// The operator's outputs, in order of declaration.
     const OUTPUTS: &'static [PortInfo];
-    /// The streams that it declares with `#[operator(streams(…))]`.
+    /// The streams declared with `#[operator(streams(…))]`.
     const STREAM_NAMES: &'static [&'static str];
-    /// How many streams it may allocate from its pool: the declared ones, and an internal one if an input carries
-    /// device data.
+    /// The most streams that the operator allocates from its pool: the declared streams, and an internal stream if an
+    /// input carries device data.
     const STREAMS: usize;
-    /// Whether all its hooks, `start`, `compute`, `flush` and `stop`, must run on the thread that runs the graph: `#[operator(stays)]`.
+    /// Whether all hooks of the operator, `start`, `compute`, `flush` and `stop`, must run on the thread that runs the
+    /// graph: `#[operator(stays)]`.
     const STAYS: bool = false;
-    /// Whether it goes on sending when its inputs have ended: `#[operator(flush)]`.
+    /// Whether the operator still sends after its inputs have ended: `#[operator(flush)]`.
     const FLUSHES: bool = false;
-    /// Whether it is an operator. rustc reports a type that is none where `graph!` names this item.
+    /// `true`. `graph!` names this item, and rustc reports a type that is no operator there.
     #[doc(hidden)]
     const __STREAMFLOW_IS_OPERATOR: bool = true;
-    /// Its ports, for edges: a struct with a field for each. Code names the type through this trait, as
-    /// `<CombineAndSum as Operator>::Ports`, and no name of its own is taken from the program.
+    /// The operator's ports, for edges: a struct with a field for each port. Code names the type through this trait, as
+    /// `<CombineAndSum as Operator>::Ports`, so it takes no name from the program.
     type Ports: Ports;
-    /// Its ports during one tick, for [`Compute::compute`].
+    /// The operator's ports during one tick, for [`Compute::compute`].
     type Io<'t>;
-    /// Its ports during one tick of [`Flush::flush`], with all messages that are left at each input; `()` for an operator that is
-    /// not [flushed](Self::FLUSHES).
+    /// The operator's ports during one tick of [`Flush::flush`], with all messages that are left at each input; `()`
+    /// for an operator that is not [flushed](Self::FLUSHES).
     type FlushIo<'t>;
-    /// The names of its declared streams, for [`Compute::start`].
+    /// The names of the declared streams, for [`Compute::start`].
     type StreamNames<'t>;
-    /// The handle that sets its parameters, as `CfarParams`; one without methods for an operator without parameters.
+    /// The handle that sets the operator's parameters, as `CfarParams`; a handle without methods for an operator
+    /// without parameters.
     type Params: OperatorParams<Self>;
-    /// `Self`: the operator, whose state may move between threads.
+    /// `Self`: the operator, with state that may move between threads.
     #[doc(hidden)]
     type __Checked: Send + 'static;
-    /// `Box<Node<Self>>`, an item for the same reason as [`__streamflow_node`](Self::__streamflow_node).
+    /// `Box<Node<Self>>`. It is an item of this trait for the same reason as [`__streamflow_node`](Self::__streamflow_node).
     #[doc(hidden)]
     type __Node;
 
     /// Makes the ports of a new node, without edges.
     #[doc(hidden)]
     fn __streamflow_ports() -> Self::Ports;
-    /// Makes the `…Io` of a tick: an [`In`](crate::port::In) of each `Input`, an [`Out`](crate::port::Out) of each `Output`, and
-    /// the names of the streams. `#[operator]` writes it, with `Input::io` and `Output::io`.
+    /// Makes the `…Io` of a tick: an [`In`](crate::port::In) of each `Input`, an [`Out`](crate::port::Out) of each
+    /// `Output`, and the names of the streams. `#[operator]` writes this function, with `Input::io` and `Output::io`.
     #[doc(hidden)]
     fn __streamflow_io<'t>(ports: &'t mut Self::Ports, cx: &'t ExecutionContext) -> Self::Io<'t>;
-    /// Calls [`Flush::flush`], for an operator that [`FLUSHES`](Self::FLUSHES). In its first tick the inputs have what is left.
+    /// Calls [`Flush::flush`], for an operator that [`FLUSHES`](Self::FLUSHES). In the first tick the inputs have the
+    /// messages that are left.
     #[doc(hidden)]
     fn __streamflow_flush<'t>(
         &mut self,
@@ -114,8 +117,8 @@ pub trait Operator: Sized {
     /// Makes the names of the streams, for `start`.
     #[doc(hidden)]
     fn __streamflow_stream_names(cx: &ExecutionContext) -> Self::StreamNames<'_>;
-    /// Makes a node. It is an item of this trait, and not a function with a bound, so that rustc reports a type that
-    /// is no operator at the place where `graph!` names it, with one text each time, which it then prints once.
+    /// Makes a node. It is an item of this trait, and not a function with a bound: so rustc reports a type that is no
+    /// operator at the place where `graph!` names it, each time with the same text, and prints that text once.
     #[doc(hidden)]
     fn __streamflow_node(
         self,

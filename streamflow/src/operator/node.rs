@@ -33,8 +33,8 @@ use crate::stream::Assign;
 use crate::time::Timestamp;
 
 /// An operator in a graph.
-// In this order, and from the begin of a cache line: what a tick uses is close together, ports and the begin of the
-// runner.
+// The fields are in this order, from the begin of a cache line: the ports and the begin of the runner, which a tick
+// uses, are then close together.
 #[repr(C, align(64))]
 pub struct Node<O: Operator> {
     /// The operator and its ports.
@@ -45,14 +45,14 @@ pub struct Node<O: Operator> {
 /// The part of a node that depends on its operator's type.
 #[repr(C)]
 pub struct Parts<O: Operator> {
-    /// Its ports.
+    /// The operator's ports.
     pub ports: O::Ports,
     /// The operator.
     pub operator: O,
     params: NodeParams<O::Params>,
 }
 
-/// Lets a node that was made make fresh operators, for `#[on_failure(restart(…))]`. Returns whether there is one.
+/// Lets the node make fresh operators, for `#[on_failure(restart(…))]`. Returns whether there is a node.
 #[must_use]
 pub fn restarting<O: Operator + 'static>(
     node: &mut Option<Box<Node<O>>>,
@@ -66,14 +66,14 @@ pub fn restarting<O: Operator + 'static>(
         let mut fresh = again()?;
         parts.params.restore(&mut fresh);
         let failed = mem::replace(&mut parts.operator, fresh);
-        // The operator has been stopped. A panic of its `Drop` has been printed, and the fresh one is not concerned.
+        // The failed operator was stopped before. A panic of its `Drop` was printed, and does not concern the fresh operator.
         let _panicked = caught_as_error(|| drop(failed));
         Ok(())
     }));
     true
 }
 
-/// The error of the nodes of a graph that were not made.
+/// The error of a graph with nodes that could not be made.
 #[must_use]
 pub fn not_made(failed: Option<Error>) -> Error {
     failed.unwrap_or_else(|| Error::Other(Failure::msg("a node was not made, without an error")))
@@ -90,10 +90,10 @@ pub fn apart<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// Evaluates an expression of the user's, which the macros write as this closure's body.
+/// Evaluates an expression of the user's code. The macros write it as the body of this closure.
 ///
 /// # Errors
-/// Those of the expression.
+/// The errors of the expression.
 #[inline]
 pub fn evaluate<R>(
     expression: impl FnOnce() -> std::result::Result<R, Failure>,
@@ -101,8 +101,8 @@ pub fn evaluate<R>(
     expression()
 }
 
-/// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc reports a missing
-/// `compute` there.
+/// The node as schedulers see it. `graph!` names the operator's type in the call, so rustc reports a missing `compute`
+/// there.
 pub fn any_node<O: Compute + Send + 'static>(node: &mut Box<Node<O>>) -> &mut dyn AnyNode {
     &mut **node
 }
@@ -207,27 +207,27 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
 }
 
 impl<O: Compute + Send + 'static> Node<O> {
-    /// Begins a run, in which nothing was counted yet.
+    /// Begins a run: resets all counts.
     pub(crate) fn begin_run(&mut self) {
         self.runner.begin_run(&mut self.parts);
     }
 
-    /// Whether it can run now. If it waits for something outside of the graph, it adds that to `waits`.
+    /// Whether the node can run now. If it waits for an event outside of the graph, adds that event to `waits`.
     pub(crate) fn readiness(&mut self, waits: &mut Waits) -> Result<Readiness, Box<Error>> {
         self.runner.readiness(&mut self.parts, waits)
     }
 
-    /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
+    /// Calls `compute`. The emitted messages stay in the outputs, unless the tick failed.
     pub(crate) fn tick_unpublished(&mut self) -> Result<()> {
         self.runner.tick_unpublished(&mut self.parts)
     }
 
-    /// Calls `flush` in a tick, if it is not over. The messages that it emitted stay in the outputs, unless the tick failed.
+    /// Calls `flush` in a tick, unless the flush is over. The emitted messages stay in the outputs, unless the tick failed.
     pub(crate) fn flush_unpublished(&mut self) -> Result<Flushed> {
         self.runner.flush_unpublished(&mut self.parts)
     }
 
-    /// Whether `flush` was called in this run, so that no tick calls `compute` any more.
+    /// Whether `flush` was called in this run: then no tick calls `compute` any more.
     pub(crate) fn has_begun_flush(&self) -> bool {
         self.runner.has_begun_flush()
     }
@@ -244,9 +244,9 @@ impl<O: Compute + Send + 'static> Node<O> {
 }
 
 impl<O: Compute + 'static> Parts<O> {
-    /// Checks, after a hook, that it has not assigned a parameter.
+    /// Checks after a hook that the hook has not assigned a parameter.
     fn check_params(&mut self) -> Result<(), Failure> {
-        // Without the condition, code for nothing would be compiled for each type of operator without parameters.
+        // Without the condition, useless code would be compiled for each type of operator without parameters.
         if O::Params::ANY {
             self.params.check_unassigned(&mut self.operator)?;
         }

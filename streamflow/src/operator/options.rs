@@ -6,7 +6,7 @@ use crate::context::SingleStream;
 use crate::param::GraphParams;
 use crate::stream::{CudaStreamPool, StreamPool};
 
-/// Where a node's streams come from.
+/// The source of a node's streams.
 #[derive(Debug, Clone, Copy)]
 pub enum NodeStreams<'a> {
     /// `#[streams(POOL)]`: a pool that nodes may share.
@@ -16,26 +16,26 @@ pub enum NodeStreams<'a> {
     Default,
     /// A node without `#[streams]` in a graph with a default green context: a pool of its own on that context.
     Own(&'a CudaStreamPool),
-    /// `#[streams(none)]`: an adopting node. It has no pool, and adopts the first stream that comes with a message.
+    /// `#[streams(none)]`: an adopting node, without a pool. It adopts the first stream that comes with a message.
     None,
 }
 
 /// The options of a node in `graph!`.
 #[derive(Debug)]
 pub struct NodeOptions<'a> {
-    /// Where its streams come from.
+    /// The source of the node's streams.
     pub streams: NodeStreams<'a>,
-    /// `#[worker(name)]`: the worker on which it runs, and on no other thread.
+    /// `#[worker(name)]`: the only worker that runs the node.
     pub worker: Option<&'static str>,
-    /// `#[when(count(n))]`: how many ticks it has in a run.
+    /// `#[when(count(n))]`: the number of ticks of the node in a run.
     pub count: Option<u64>,
     /// The other conditions of `#[when(…)]`.
     pub conditions: Option<Conditions>,
-    /// `#[on_failure(…)]`: what the node does when a tick fails.
+    /// `#[on_failure(…)]`: the reaction of the node to a failed tick.
     pub on_failure: OnFailure,
-    /// Whether the graph has one stream alone, so that no other stream needs its events.
+    /// Whether the graph has only one stream: then no other stream needs its events.
     pub single_stream: &'a SingleStream,
-    /// The graph's parameters, to which the node adds its own.
+    /// The graph's parameters. The node adds its own.
     pub params: &'a GraphParams,
 }
 

@@ -1,20 +1,20 @@
-//! When a node runs again that had nothing to send, and that nothing but its own operator can wake.
+//! The wait of a node between ticks that send nothing, if only its own operator knows when it has something to send.
 
 use std::time::Duration;
 
 use crate::time::{Timestamp, doubled};
 
-/// After this many ticks in a row that sent nothing, the node waits before the next one. Fewer depend on no clock: a source
-/// that leaves out a tick now and then keeps its place in the order of the ticks.
+/// The number of ticks in a row that send nothing, after which the node waits before the next tick. Up to this number
+/// no clock is used: a source that leaves out a tick now and then keeps its place in the order of the ticks.
 const AT_ONCE: u32 = 64;
 
-/// The first wait. Each further one is twice as long.
+/// The first wait. Each further wait is twice as long.
 const FIRST: Duration = Duration::from_micros(1);
 
 /// The longest wait, in units of the first one: about a millisecond.
 const LONGEST: u32 = 1 << 10;
 
-/// The ticks in a row that sent nothing.
+/// The count of ticks in a row that sent nothing.
 #[derive(Debug, Default)]
 pub(super) struct Poll {
     in_a_row: u32,
@@ -22,13 +22,13 @@ pub(super) struct Poll {
 }
 
 impl Poll {
-    /// When the node runs again, if it has to wait.
+    /// The moment at which the node runs again, if it has to wait.
     #[inline]
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.due
     }
 
-    /// A tick sent nothing.
+    /// Counts a tick that sent nothing.
     pub(super) fn note_empty(&mut self, now: Timestamp) {
         if let Some(waits) = self.in_a_row.checked_sub(AT_ONCE) {
             self.due = Some(now + doubled(FIRST, waits, LONGEST));

@@ -1,23 +1,23 @@
-//! Whether a node can run, and what it changed when it ran.
+//! The readiness of a node, and the change that a tick made.
 
 /// Whether a node can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Readiness {
     /// The node can run.
     Ready,
-    /// The node can run when an event outside of the graph has happened: a stream has reached a point, a moment has come, or
-    /// another thread has changed something. The [`Waits`](super::Waits) say what.
+    /// The node can run when an event outside of the graph has happened: a stream has reached a point, a moment has
+    /// come, or another thread has changed something. The [`Waits`](super::Waits) name the event.
     Waiting,
     /// A message is missing at an input, or room at an output, for the operator or for a condition.
     Blocked,
-    /// The node has dropped messages that have no partner, and did not look further. Their producers may go on.
+    /// The node has dropped messages without a partner, and did not check further. The producers of these messages may go on.
     Dropped,
     /// The node will not run again.
     Done,
 }
 
-/// The outcome of a node's turn in a pass of the scheduler. It has the size of a pointer, so that a result of it and an
-/// error in a box returns in registers.
+/// The outcome of a node's turn in a pass of the scheduler. Its size is that of a pointer: a `Result` of a `Step` or a
+/// boxed error returns in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Step {
@@ -31,15 +31,15 @@ pub enum Step {
     TimeOver,
 }
 
-/// The change that a tick made. It has the size of a pointer, as [`Step`] has.
+/// The change that a tick made. Its size is that of a pointer, for the same reason as [`Step`]'s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Progress {
     /// The tick took a message, sent one, or ended its node.
     Changed,
-    /// Nothing: the next tick would do the same, unless another node changes something.
+    /// The tick changed nothing: the next tick would do the same, unless another node changes something.
     Unchanged,
-    /// Nothing, but the node runs of its own accord: a source, or a node with a condition that lets it run without a
-    /// message. Only its operator can find out when it has something to send.
+    /// The tick changed nothing, but the node runs of its own accord: it is a source, or has a condition that lets it
+    /// run without a message. Only its operator can find out when it has something to send.
     Empty,
 }

@@ -1,7 +1,7 @@
 //! The reaction of a node to a tick that fails: its policy, and the failures of a run.
 //!
-//! `runner.rs` asks [`Recovery::judge`] after each failure, and does what it says. None of this costs anything in a
-//! tick that succeeds: a row of failures is over if the next failure is in a later tick than the one after the last.
+//! `runner.rs` calls [`Recovery::judge`] after each failure, and obeys the verdict. A tick that succeeds has no costs:
+//! a row of failures counts as over if the next failure is not in the tick right after the last failure.
 
 use std::time::Duration;
 
@@ -23,11 +23,11 @@ pub enum OnFailure {
     Skip,
     /// The tick's messages are dropped, and a fresh operator takes the place of the one that failed.
     Restart {
-        /// How many restarts there may be in a row: any number, and with 0 the first failure ends the run. A tick that succeeds
-        /// ends a row.
+        /// The most restarts in a row: any number; with 0 the first failure ends the run. A tick that succeeds ends a
+        /// row.
         most: u32,
-        /// How long the node waits before the first restart of a row. Each further wait is twice as long, up to 64 times
-        /// the first one. Any duration; with zero it does not wait.
+        /// The wait before the first restart of a row: any duration; with zero the node does not wait. Each further
+        /// wait is twice as long, up to 64 times the first one.
         back_off: Duration,
     },
 }
@@ -43,18 +43,19 @@ pub(super) enum Verdict {
     Replace,
 }
 
-/// A policy, and what happened under it in this run.
+/// A policy, and the failures under it in this run.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
     policy: OnFailure,
     failures: u64,
     restarts: u64,
     first: Option<String>,
-    /// How many failures there were in a row.
+    /// The number of failures in a row.
     in_a_row: u32,
-    /// The tick in which one more failure belongs to the row.
+    /// The tick in which a further failure belongs to the same row.
     row: u64,
-    /// When the failed operator is replaced by a fresh one. `None` if it has not failed, or is replaced already.
+    /// The moment at which the failed operator is replaced by a fresh one. `None` if the operator has not failed, or is
+    /// replaced already.
     due: Option<Timestamp>,
 }
 
@@ -63,13 +64,13 @@ impl Recovery {
         Self { policy, ..Self::default() }
     }
 
-    /// A run begins. Returns whether its operator failed at the end of the run before, and was not replaced.
+    /// Begins a run. Returns whether the operator failed at the end of the run before, and was not replaced.
     pub(super) fn begin(&mut self) -> bool {
         *self = Self { due: self.due, ..Self::new(self.policy) };
         self.due.is_some()
     }
 
-    /// A fresh operator is there, before it has started.
+    /// Records that a fresh operator has taken the place of the failed one. It has not started yet.
     pub(super) fn note_replaced(&mut self) {
         self.due = None;
     }
@@ -91,20 +92,20 @@ impl Recovery {
         self.first.as_deref()
     }
 
-    /// When the failed operator is replaced.
+    /// The moment at which the failed operator is replaced.
     #[inline]
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.due
     }
 
-    /// The fresh operator has started.
+    /// Counts a restart: the fresh operator has started.
     pub(super) fn note_restart(&mut self) {
         self.restarts += 1;
         self.due = None;
     }
 
-    /// Notes a failure, and says what to do. `tick` is the node's tick, and `next` the one that follows: the same, if no
-    /// tick failed but a restart.
+    /// Records a failure, and returns the verdict. `tick` is the node's tick, and `next` the one that follows; both are
+    /// the same if a restart failed and not a tick.
     pub(super) fn judge(
         &mut self,
         error: &Error,
@@ -122,7 +123,7 @@ impl Recovery {
             OnFailure::Stop => Verdict::End,
             OnFailure::Skip => Verdict::GoOn,
             OnFailure::Restart { most, .. } if self.in_a_row >= most => {
-                // The next run begins with a fresh operator.
+                // Makes the next run begin with a fresh operator.
                 self.due = Some(now);
                 Verdict::End
             }
@@ -150,7 +151,7 @@ impl Recovery {
     }
 }
 
-/// The text of an error. The code that makes it may be the user's, and may panic.
+/// The text of an error. The code that writes it may be the user's, and may panic.
 pub(crate) fn text_of(error: &Error) -> String {
     caught(|| error.to_string())
         .unwrap_or_else(|panic| format!("an error whose text can't be made: it panicked: {panic}"))

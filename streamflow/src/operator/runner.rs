@@ -1,10 +1,10 @@
 //! Runs the hooks of a node: binds the device before a hook, records and sends after it, and wraps its errors.
 //!
-//! A tick is compiled for each type of operator: calls through a table would be a sixth of the instructions of a small
+//! A tick is compiled for each type of operator: dynamic calls would be a sixth of the instructions of a small
 //! operator's tick. The rest does not depend on the operator's type, and is compiled once.
 //!
-//! `tick.rs` has a node's turn: `compute` and what is before and after it. `life.rs` has the other hooks. An error of a hook becomes an
-//! [`Error::Operator`] in `failed`; the scheduler (`schedule/greedy.rs`) gets it.
+//! `tick.rs` has a node's turn: `compute` and the steps before and after it. `life.rs` has the other hooks. An error of
+//! a hook becomes an [`Error::Operator`] in `failed` and goes to the scheduler (`schedule/greedy.rs`).
 
 mod failed;
 mod failed_tick;
@@ -35,7 +35,7 @@ use crate::time::Timestamp;
 
 /// The part of a node that depends on its operator's type: the hooks, and calls to all its ports.
 pub(super) trait Hooks {
-    /// Called before the `start` of a run: the parameters begin.
+    /// Begins the parameters. Called before the `start` of a run.
     fn begin_run(&mut self) -> Result<()>;
     fn start(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
     fn stop(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
@@ -51,7 +51,7 @@ pub(super) trait Hooks {
     fn has_inputs(&self) -> bool;
     /// Whether the operator has a `flush`.
     fn flushes(&self) -> bool;
-    /// Calls `flush`. Its first tick gets what is left at the inputs.
+    /// Calls `flush`. The first tick gets the messages that are left at the inputs.
     fn flush(&mut self, is_first: bool, cx: &ExecutionContext) -> Result<Flushed, Failure>;
     /// The values of parameters that this run has taken over.
     fn changes(&self) -> ParamChanges;
@@ -59,17 +59,17 @@ pub(super) trait Hooks {
     fn any(&mut self) -> &mut dyn Any;
 }
 
-/// The functions of its node that a tick calls directly.
+/// The functions of a node that its tick calls directly.
 pub(super) trait Work: Hooks + Sized {
     fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
-    /// Ends a tick of the inputs: drops their received messages. Returns what the tick did with the inputs;
+    /// Ends a tick of the inputs: drops their received messages. Returns how the tick has handled the inputs;
     /// [`Handled::Left`] for an operator without inputs.
     fn finish(&mut self) -> Handled;
-    /// Pushes the emitted messages to the edges. Returns whether there were any.
+    /// Pushes the emitted messages to the edges. Returns whether there were any messages.
     fn publish(&mut self) -> bool;
 }
 
-/// How far a tick has come.
+/// The progress within a tick.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reached {
     /// No tick runs.
@@ -78,38 +78,38 @@ enum Reached {
     Hook,
     /// The hook has succeeded, and its work is recorded.
     Close,
-    /// Received messages are dropped.
+    /// Received messages are being dropped.
     Messages,
-    /// Emitted messages are sent, and what edges drop for them.
+    /// Emitted messages are being sent, and edges drop messages to make room.
     Sending,
 }
 
 /// Puts a fresh operator into the `Parts` of a node, and drops the old one.
 pub(super) type Replacement = Box<dyn FnMut(&mut dyn Any) -> Result<(), Failure> + Send>;
 
-/// A node without its operator and ports, which each call gets as [`Hooks`].
-// In this order: a tick of most nodes uses the first fields and the begin of the context.
+/// A node without its operator and ports. Each call gets these as [`Hooks`].
+// The fields are in this order because a tick of most nodes uses the first ones and the begin of the context.
 #[repr(C)]
 pub(super) struct NodeRunner {
-    /// How many ticks it may do in this run: its `count`, or less if the run has a limit.
+    /// The most ticks of the node in this run: its `count`, or less if the run has a limit.
     most: u64,
-    /// How far the tick that runs has come, for the case that it panics.
+    /// The progress within the running tick, for the case that it panics.
     reached: Reached,
-    /// The meaning of a tick that took no message and sent none.
+    /// The progress of a tick that took no message and sent none.
     idle: Progress,
-    /// Whether an edge may refuse a message, which fails the tick. Set when the run starts.
+    /// Whether an edge may refuse a message and so fail the tick. Set when the run starts.
     may_fault: bool,
-    /// The number of the condition that kept the node from running when that was last checked; 0 if none did.
+    /// The number of the condition that kept the node from running at the last check; 0 if none did.
     lacking: u8,
-    /// Whether `start` was called, and `stop` not since.
+    /// Whether `start` was called, without a `stop` since.
     started: bool,
-    /// Whether no other node has its pool.
+    /// Whether the node's pool belongs to it alone.
     pub(super) owns_pool: bool,
     pub(super) cx: ExecutionContext,
     /// The worker that `#[worker(name)]` names.
     worker: Option<&'static str>,
     count: Option<u64>,
-    /// Beside the count. Most nodes have none.
+    /// The conditions other than the count. Most nodes have none.
     conditions: Option<Box<Conditions>>,
     recovery: Recovery,
     /// Makes fresh operators, for a node with `#[on_failure(restart(…))]`.
@@ -120,7 +120,7 @@ pub(super) struct NodeRunner {
     flush: Flushing,
     /// How many ticks have called `flush` in this run.
     flush_ticks: u64,
-    /// Whether one of them has failed, or the operator had before.
+    /// Whether a tick of `flush` has failed, or the operator had failed before.
     has_failed_flush: bool,
 }
 
@@ -160,12 +160,12 @@ impl NodeRunner {
         }
     }
 
-    /// The worker on which it runs, if a name binds it to one.
+    /// The worker that `#[worker(name)]` names for the node, if it has one.
     pub(super) fn worker(&self) -> Option<&'static str> {
         self.worker
     }
 
-    /// Whether it will not run again.
+    /// Whether the node will not run again, apart from its `flush`.
     #[inline]
     pub(super) fn is_done(&self) -> bool {
         self.cx.is_finished() || self.cx.tick() >= self.most
@@ -176,7 +176,7 @@ impl NodeRunner {
         self.replacement = Some(replacement);
     }
 
-    /// Limits the ticks that it does in this run from now on; `None` ends that.
+    /// Limits the further ticks of the node in this run; `None` removes the limit.
     pub(super) fn limit(&mut self, ticks: Option<u64>) {
         let most = self.count.unwrap_or(u64::MAX);
         self.most = ticks.map_or(most, |ticks| most.min(self.cx.tick().saturating_add(ticks)));
@@ -188,7 +188,7 @@ impl NodeRunner {
         self.statistics = Some(Box::new(NodeStatistics::new(paths)));
     }
 
-    /// Notes by how much a tick began after the moment at which it was due, if it was due at one.
+    /// Records the lateness of a tick, if it was due at a moment.
     fn note_lateness(&mut self) {
         let late = self.conditions.as_ref().and_then(|conditions| conditions.late());
         if let (Some(statistics), Some(late)) = (&mut self.statistics, late) {
@@ -196,17 +196,17 @@ impl NodeRunner {
         }
     }
 
-    /// Whether a condition says when it runs without a message.
+    /// Whether a condition says when the node runs without a message.
     pub(super) fn runs_without_messages(&self) -> bool {
         self.conditions.as_ref().is_some_and(|conditions| conditions.runs_without_messages())
     }
 
-    /// The condition that lets it run for messages with equal numbers alone.
+    /// The text of the condition that lets the node run only for messages with equal sequence numbers.
     pub(super) fn pairs(&self) -> Option<&'static str> {
         self.conditions.as_ref()?.pairs()
     }
 
-    /// Whether it has something to do without any other node: see `AnyNode::has_work`.
+    /// Whether the node has work without any other node: see `AnyNode::has_work`.
     pub(super) fn has_work(&self, hooks: &mut dyn Hooks) -> bool {
         self.is_flushed_now()
             || !self.has_ended()
@@ -217,7 +217,7 @@ impl NodeRunner {
                 }
     }
 
-    /// Whether it may run without a message, and something says when that ends: a `count`, or a condition that ends.
+    /// Whether the node may run without a message, and ends by itself: by a `count`, or by a condition that ends.
     fn has_own_end(&self) -> bool {
         let conditions =
             self.conditions.as_ref().filter(|conditions| conditions.runs_without_messages());
@@ -232,7 +232,7 @@ impl NodeRunner {
         conditions.bind(self.cx.node(), &ports)
     }
 
-    /// Whether the conditions hold. If one never will again, the node is done.
+    /// Checks whether the conditions hold. If one of them will never hold again, the node is done.
     fn check_conditions(
         &mut self,
         ports: &mut dyn Ports,

@@ -1,10 +1,10 @@
 //! The measurements of a run about one node, if its platform keeps statistics.
 //!
-//! All memory is allocated when the run starts; a tick only counts (law 12).
+//! All memory is allocated when the run starts; a tick only adds to counts (law 12).
 //!
-//! A reading of the clock costs more than all else here. Where a tick follows another one at once, the end of the first
-//! is the beginning of the second: [`Succession`] says where. So a node needs one reading for each tick, at its end,
-//! which is also the moment at which its messages have arrived.
+//! A reading of the clock costs more than everything else here. If a tick follows another one at once, the end of the
+//! first is the beginning of the second: [`Succession`] tells when that is so. A node then needs one reading for each
+//! tick, at its end, and that is also the moment at which its messages have arrived.
 
 use std::cell::Cell;
 use std::num::NonZeroU32;
@@ -15,12 +15,12 @@ use crate::message::Origin;
 use crate::time::{Clock, Timestamp};
 
 thread_local! {
-    /// Within a [`Succession`] of this thread: when the last tick ended, if the next one follows at once.
+    /// Within a [`Succession`] of this thread, the end of the last tick, if the next one follows at once.
     static ENDED: Cell<Option<Option<Timestamp>>> = const { Cell::new(None) };
 }
 
-/// While it lives, the measured ticks of this thread follow each other, except after an
-/// [interruption](Self::interrupt). Without one each tick reads the clock at its beginning.
+/// A guard: while it lives, the measured ticks of this thread follow each other, except after an
+/// [interruption](Self::interrupt). Without a guard, each tick reads the clock at its beginning.
 pub(crate) struct Succession(());
 
 impl Succession {
@@ -29,7 +29,7 @@ impl Succession {
         Self(())
     }
 
-    /// The scheduler does something else before the next tick.
+    /// Records that the scheduler does something else before the next tick.
     pub(crate) fn interrupt(&self) {
         ENDED.set(Some(None));
     }
@@ -41,18 +41,18 @@ impl Drop for Succession {
     }
 }
 
-/// A node checks more than its queues before its next tick.
+/// Records that a node checks more than its queues before its next tick.
 #[inline]
 pub(super) fn interrupt() {
     ENDED.set(ENDED.get().map(|_| None));
 }
 
-/// The paths that end at a node which is a sink: from which sources its messages come.
+/// The paths that end at a sink: the origins of its messages.
 #[derive(Debug, Clone)]
 pub struct NodePaths {
     /// The numbers of the sources, in ascending order. Each gets a histogram.
     pub(crate) sources: Vec<NonZeroU32>,
-    /// How many histograms there are for other nodes at which data begins: those that discard their messages, and send
+    /// The number of histograms for other nodes at which data begins: nodes that discard their messages and send
     /// others.
     pub(crate) spare: usize,
 }
@@ -60,7 +60,7 @@ pub struct NodePaths {
 /// The statistics of one node in one run.
 #[derive(Debug)]
 pub(super) struct NodeStatistics {
-    /// When the tick began that runs now.
+    /// The begin of the running tick.
     began: Timestamp,
     host_time: Histogram,
     lateness: Histogram,
@@ -72,10 +72,10 @@ pub(super) struct NodeStatistics {
 #[derive(Debug)]
 struct Latency {
     paths: Vec<Path>,
-    /// How many of the paths are of sources: the first ones, in the order of their origins.
+    /// The number of paths from sources: these are the first ones, in the order of their origins.
     known: usize,
     spare: Vec<Histogram>,
-    /// How many messages came from a node for which there was no histogram.
+    /// The number of messages from nodes without a histogram.
     unmeasured: u64,
 }
 
@@ -95,14 +95,14 @@ impl NodeStatistics {
         }
     }
 
-    /// A tick begins.
+    /// Begins a tick.
     #[inline(never)]
     pub(super) fn begin_tick(&mut self, clock: &Clock) {
         self.began = ENDED.get().flatten().unwrap_or_else(|| clock.now());
     }
 
-    /// Notes a tick that ends. `data` is when and where the data of its messages began; `None` if the tick failed, or had no
-    /// messages.
+    /// Records a tick that ends. `data` is the moment and the origin at which the data of its messages began; `None` if
+    /// the tick failed or had no messages.
     #[inline]
     pub(super) fn note_tick(&mut self, ended: Timestamp, data: Option<(Timestamp, Origin)>) {
         self.host_time.record(ended.since(self.began));
@@ -152,7 +152,7 @@ impl Latency {
             path.latency.record(age);
         } else if let Some(mut latency) = self.spare.pop() {
             latency.record(age);
-            // Within the capacity.
+            // This push stays within the capacity.
             self.paths.push(Path { origin, latency });
         } else {
             self.unmeasured += 1;
@@ -165,9 +165,9 @@ impl Latency {
 pub(crate) struct NodeTimes {
     pub(crate) host_time: Option<Summary>,
     pub(crate) lateness: Option<Summary>,
-    /// By the node at which the data began.
+    /// The latency, by the node at which the data began.
     pub(crate) latency: Vec<(Origin, Summary)>,
-    /// How many messages came from a node for which there was no histogram.
+    /// The number of messages from nodes without a histogram.
     pub(crate) unmeasured: u64,
 }
 
@@ -185,7 +185,7 @@ mod tests {
     fn each_origin_has_a_histogram_and_what_has_none_is_counted() {
         let paths = NodePaths { sources: [2, 5, 9].map(origin).to_vec(), spare: 1 };
         let mut node = NodeStatistics::new(Some(&paths));
-        // 4 gets the spare histogram, and there is none for 7.
+        // Node 4 gets the spare histogram, and none is left for node 7.
         for (number, age) in [(9, 10), (4, 20), (2, 30), (7, 40), (4, 50), (9, 60)] {
             let data = Some((Timestamp(100), origin(number)));
             node.note_tick(Timestamp(100 + age), data);

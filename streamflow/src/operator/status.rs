@@ -10,53 +10,53 @@ use crate::param::ParamChange;
 /// A node at one moment.
 #[derive(Debug, Clone)]
 pub struct NodeStatus {
-    /// Its name in the graph.
+    /// The node's name in the graph.
     pub name: String,
-    /// How many ticks it has done in this run.
+    /// The number of ticks in this run.
     pub ticks: u64,
-    /// How far its `flush` is.
+    /// The progress of the `flush`.
     pub(crate) flush: Flushing,
-    /// Whether its `flush` was called, and has failed.
+    /// Whether the `flush` was called and has failed.
     pub(crate) has_failed_flush: bool,
-    /// How many of its ticks have called `flush`.
+    /// The number of ticks that have called `flush`.
     pub(crate) flush_ticks: u64,
-    /// `#[when(count(n))]`: how many it may do, beside those of `flush`.
+    /// `#[when(count(n))]`: the most ticks, without those of `flush`.
     pub count: Option<u64>,
     /// The reaction to a tick that fails.
     pub(crate) on_failure: OnFailure,
-    /// How many ticks and restarts failed in this run.
+    /// The number of ticks and restarts that failed in this run.
     pub failures: u64,
-    /// How often a fresh operator took the place of one that had failed.
+    /// How often a fresh operator took the place of a failed one.
     pub restarts: u64,
     /// The text of the first failure in this run.
     pub first_failure: Option<String>,
-    /// Whether it has called [`ExecutionContext::finish`](crate::ExecutionContext::finish).
+    /// Whether the operator has called [`ExecutionContext::finish`](crate::ExecutionContext::finish).
     pub is_finished: bool,
-    /// Whether it has done as many ticks as [`RunFor`](crate::schedule::RunFor) permits, and fewer than its `count`.
+    /// Whether the node has done as many ticks as [`RunFor`](crate::schedule::RunFor) permits, and fewer than its `count`.
     pub is_at_limit: bool,
-    /// Whether nothing but its operator limits its ticks: no `count`, no condition, and no limit of the run.
+    /// Whether only the operator limits the node's ticks: there is no `count`, no condition, and no limit of the run.
     pub(crate) has_no_end: bool,
-    /// Whether it has called [`ExecutionContext::stop_graph`](crate::ExecutionContext::stop_graph).
+    /// Whether the operator has called [`ExecutionContext::stop_graph`](crate::ExecutionContext::stop_graph).
     pub has_stopped_graph: bool,
     /// The condition that will never hold again in this run.
     pub ended_by: Option<EndedCondition>,
-    /// Its conditions that do not hold.
+    /// The node's conditions that do not hold.
     pub unmet: Vec<UnmetCondition>,
-    /// Whether a condition says when it runs without a message.
+    /// Whether a condition says when the node runs without a message.
     pub runs_without_messages: bool,
-    /// Whether it may come to wait for messages of some of its optional inputs alone, since a condition names these.
+    /// Whether the node may come to wait for messages of some optional inputs alone, since a condition names these inputs.
     pub(crate) may_await: bool,
-    /// Its inputs, in the order of declaration.
+    /// The node's inputs, in the order of declaration.
     pub inputs: Vec<PortStatus>,
-    /// Its outputs, in the order of declaration.
+    /// The node's outputs, in the order of declaration.
     pub outputs: Vec<PortStatus>,
-    /// The values of parameters that it has taken over in this run: the last 1000.
+    /// The values of parameters that the node has taken over in this run: the last 1000.
     pub parameters: Vec<ParamChange>,
-    /// How many it had taken over before these.
+    /// How many values the node had taken over before these.
     pub parameters_omitted: u64,
     /// How many moments of a period have passed in this run without a tick.
     pub(crate) missed_periods: u64,
-    /// How many of its ticks were mixed, and the first pair of messages.
+    /// The number of mixed ticks, and the first mixed pair of messages.
     pub(crate) mixed: u64,
     pub(crate) mixed_pair: Option<Pair>,
     /// The measured times, if the platform keeps statistics.
@@ -68,13 +68,13 @@ pub struct NodeStatus {
 pub struct UnmetCondition {
     /// As it is written in `#[when(…)]`.
     pub condition: &'static str,
-    /// The conditions that it waits for.
+    /// The missing part, as the object of "waits for".
     pub lacks: String,
-    /// The numbers of the edges at which it lacks messages, or room.
+    /// The numbers of the edges without the needed messages or room.
     pub(crate) edges: Vec<usize>,
-    /// Whether that is room.
+    /// Whether room is missing, and not messages.
     pub(crate) is_room: bool,
-    /// Whether it has some of the messages, which may be left over at the end of a run.
+    /// Whether some of the messages are there. These may be left over at the end of a run.
     pub(crate) has_some: bool,
 }
 
@@ -83,9 +83,9 @@ pub struct UnmetCondition {
 pub struct EndedCondition {
     /// As it is written in `#[when(…)]`.
     pub condition: &'static str,
-    /// Why.
+    /// The reason why the condition will never hold again.
     pub reason: String,
-    /// Whether nobody decided so: all handles were dropped.
+    /// Whether this was nobody's decision: all handles were dropped.
     pub is_abandoned: bool,
 }
 
@@ -98,17 +98,17 @@ pub struct PortStatus {
     pub optional: bool,
     /// For an input, whether a condition waits for messages here.
     pub(crate) is_awaited: bool,
-    /// For an input, whether a condition drops messages here that have no partner at another one.
+    /// For an input, whether a condition drops messages here that have no partner at another input.
     pub(crate) is_paired: bool,
     /// For an output, whether a tick of this run has emitted a message here; `false` for inputs.
     pub has_emitted: bool,
-    /// Its edges, in the order in which they were connected.
+    /// The port's edges, in the order in which they were connected.
     pub edges: Vec<EdgeStatus>,
 }
 
 #[cfg(test)]
 impl NodeStatus {
-    /// A node that has done nothing, for tests.
+    /// Creates the status of a node that has done nothing, for tests.
     pub(crate) fn idle(name: &str, inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> Self {
         Self {
             name: name.to_owned(),
@@ -142,21 +142,21 @@ impl NodeStatus {
 }
 
 impl PortStatus {
-    /// A port with these edges, without other facts.
+    /// Creates the status of a port with these edges, without other facts.
     pub(crate) fn new(name: &'static str, edges: Vec<EdgeStatus>) -> Self {
         let (optional, is_awaited, is_paired, has_emitted) = (false, false, false, false);
         Self { name, optional, is_awaited, is_paired, has_emitted, edges }
     }
 
-    /// Whether its node does not run without messages here. A condition that is one of several may let it.
+    /// Whether the node does not run without messages here. A condition that is one of several may still let it run.
     pub(crate) fn is_required(&self) -> bool {
         !self.optional || self.is_awaited
     }
 }
 
 impl NodeStatus {
-    /// How its failures have changed what it sent, as text that follows the number of its ticks. Empty if it has failed in
-    /// no tick that the run survived.
+    /// The text, after the number of ticks, about the effect of failures on the sent messages. Empty if the node has
+    /// failed in no tick that the run survived.
     pub(crate) fn failed_ticks(&self) -> String {
         match (self.failures, self.on_failure) {
             (0, _) | (_, OnFailure::Stop) => String::new(),
@@ -169,29 +169,29 @@ impl NodeStatus {
         }
     }
 
-    /// Its outputs at which none of its ticks emitted anything, although they have consumers: perhaps a forgotten `emit`.
+    /// The outputs with consumers at which no tick emitted a message: perhaps a forgotten `emit`.
     pub(crate) fn silent_outputs(&self) -> impl Iterator<Item = &PortStatus> {
         let has_worked = self.ticks > self.failures;
         let silent = |output: &&PortStatus| !output.has_emitted && !output.edges.is_empty();
         self.outputs.iter().filter(move |_| has_worked).filter(silent)
     }
 
-    /// Whether it has done as many ticks as it may.
+    /// Whether the node has done all ticks of its `count`.
     pub(crate) fn has_reached_count(&self) -> bool {
         self.count.is_some_and(|count| self.ticks - self.flush_ticks >= count)
     }
 
-    /// Whether it ended before its `count`, so that what waits for it is dropped.
+    /// Whether the node ended before its `count`: then the messages that wait for it are dropped.
     pub(crate) fn has_ended_early(&self) -> bool {
         self.is_finished || self.is_at_limit
     }
 
-    /// Whether its ticks call `flush` now.
+    /// Whether the node's ticks call `flush` now.
     pub(crate) fn is_flushed_now(&self) -> bool {
         self.flush == Flushing::GoesOn
     }
 
-    /// Whether it may hold back messages that its `flush` has not sent.
+    /// Whether the node may hold back messages that its `flush` has not sent.
     pub(crate) fn is_unflushed(&self) -> bool {
         let has_begun = self.ticks > 0;
         match self.flush {
@@ -201,7 +201,7 @@ impl NodeStatus {
         }
     }
 
-    /// Whether it will not run again, also if messages come.
+    /// Whether the node will not run again, even if messages come.
     pub(crate) fn is_done(&self) -> bool {
         !self.is_flushed_now() && self.is_done_computing()
     }
@@ -210,7 +210,7 @@ impl NodeStatus {
         self.is_finished || self.is_at_limit || self.has_reached_count() || self.ended_by.is_some()
     }
 
-    /// Whether it has ended itself: its operator, or one of its conditions, decided so.
+    /// Whether the node has ended itself: by its operator's or a condition's decision.
     pub(crate) fn has_ended_itself(&self) -> bool {
         self.is_finished || self.ended_by.as_ref().is_some_and(|ended| !ended.is_abandoned)
     }

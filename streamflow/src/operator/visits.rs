@@ -1,7 +1,7 @@
 //! The visits of a tick to each port of a node.
 //!
-//! A closure is compiled for each type that the function around it depends on. So these are not written where they are
-//! used, in code for each type of operator.
+//! A closure is compiled for each type that the function around it depends on. So these closures are not written at
+//! their place of use, in code that is compiled for each type of operator.
 
 use crate::message::{Handled, InputState};
 use crate::port::{ReceivingEnd, SendingEnd};

@@ -1,12 +1,12 @@
-//! The events outside of the graph for which nodes wait that can't run now.
+//! The events outside of the graph that nodes wait for when they can't run.
 
 use smallvec::SmallVec;
 
 use crate::stream::Point;
 use crate::time::Timestamp;
 
-/// The events for which the nodes of a graph wait, beside messages and room: points of streams, moments, and other threads. A
-/// scheduler collects it in each pass, and sleeps until one of these can have changed.
+/// The events for which the nodes of a graph wait, beside messages and room: points of streams, moments, and other
+/// threads. A scheduler collects them in each pass, and sleeps until one of them may have happened.
 #[derive(Debug, Default)]
 pub struct Waits {
     points: SmallVec<[Point; 8]>,
@@ -16,12 +16,12 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// With room for so many points.
+    /// Creates an empty list with room for this number of points.
     pub(crate) fn with_room(points: usize) -> Self {
         Self { points: SmallVec::with_capacity(points), ..Self::default() }
     }
 
-    /// Begins a pass.
+    /// Removes all events, at the begin of a pass.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.points.clear();
@@ -30,29 +30,29 @@ impl Waits {
         self.at_once = false;
     }
 
-    /// A node waits for a point of a stream.
+    /// Adds a point of a stream that a node waits for.
     pub fn for_point(&mut self, point: Point) {
         self.points.push(point);
     }
 
-    /// A node waits for a moment.
+    /// Adds a moment that a node waits for.
     pub fn until(&mut self, at: Timestamp) {
         self.until = Some(self.until.map_or(at, |earlier| earlier.min(at)));
     }
 
-    /// A node waits for another thread, which wakes the scheduler.
+    /// Records that a node waits for another thread. That thread wakes the scheduler.
     pub fn for_others(&mut self) {
         self.for_others = true;
     }
 
-    /// The events for which other conditions wait.
+    /// Adds the events of other conditions.
     pub(crate) fn add(&mut self, other: &Self) {
         self.points.extend_from_slice(&other.points);
         self.for_others |= other.for_others;
         other.until.into_iter().for_each(|at| self.until(at));
     }
 
-    /// A node had nothing to send, and runs again at once.
+    /// Records that a node had nothing to send, and runs again at once.
     pub(crate) fn at_once(&mut self) {
         self.at_once = true;
     }
@@ -75,7 +75,7 @@ impl Waits {
         self.until
     }
 
-    /// Whether no node waits for anything of these.
+    /// Whether no node waits for any of these events.
     pub(crate) fn is_empty(&self) -> bool {
         self.points.is_empty() && self.until.is_none() && !self.for_others && !self.at_once
     }

@@ -1,17 +1,17 @@
-//! How the answers of several conditions are one answer.
+//! The combination of the answers of several conditions into one.
 
 use crate::time::Timestamp;
 
-/// Whether a condition holds. [`Answer`](super::Answer) is what a user's condition says; `Blocked` is for those of
-/// streamflow that wait for another node.
+/// Whether a condition holds. A user's condition returns an [`Answer`](super::Answer) instead; `Blocked` is for
+/// streamflow's own conditions that wait for another node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::operator) enum Verdict {
     /// The condition holds.
     Ready,
     /// The condition holds from a moment on.
     Until(Timestamp),
-    /// The condition holds when an event outside of the graph has happened, which the node's `Waits` name. If one of several
-    /// conditions is enough, perhaps another one holds at this moment.
+    /// The condition holds when an event outside of the graph has happened. The node's `Waits` name that event. If one
+    /// of several conditions is enough, another one may hold at the moment `until`.
     Waiting { until: Option<Timestamp> },
     /// The condition holds when another node of the graph has sent or received a message.
     Blocked,
@@ -20,10 +20,10 @@ pub(in crate::operator) enum Verdict {
 }
 
 impl Verdict {
-    /// Waits for something outside of the graph alone.
+    /// The verdict of a wait for an event outside of the graph alone.
     pub(super) const OUTSIDE: Self = Self::Waiting { until: None };
 
-    /// Both must hold.
+    /// The verdict of two conditions if both must hold.
     pub(super) fn and(self, other: Self) -> Self {
         use Verdict::{Blocked, Never, Ready, Until, Waiting};
         match (self, other) {
@@ -72,7 +72,7 @@ mod tests {
     const OUTSIDE_OR_EARLY: Verdict = Waiting { until: Some(EARLY) };
     const OUTSIDE_OR_LATE: Verdict = Waiting { until: Some(LATE) };
 
-    /// A table of two conditions: rows and columns in one order.
+    /// Checks a table of two conditions: rows and columns in one order.
     fn is(table: [[Verdict; 6]; 6], combine: impl Fn(Verdict, Verdict) -> Verdict) {
         let all = [Ready, Until(EARLY), Until(LATE), OUTSIDE, Blocked, Never];
         for (one, row) in all.into_iter().zip(table) {
@@ -114,7 +114,7 @@ mod tests {
     fn moments_beside_waits_are_kept() {
         assert_eq!(OUTSIDE_OR_LATE.and(OUTSIDE_OR_EARLY), OUTSIDE_OR_EARLY);
         assert_eq!(OUTSIDE_OR_LATE.and(OUTSIDE), OUTSIDE_OR_LATE);
-        // The later moment would be too late for the first of them, and it is found when the thread wakes up.
+        // The later moment would be too late for the first condition. The thread finds the later one when it wakes up.
         assert_eq!(OUTSIDE_OR_EARLY.and(Until(LATE)), OUTSIDE_OR_EARLY);
         assert_eq!(OUTSIDE_OR_LATE.or(OUTSIDE_OR_EARLY), OUTSIDE_OR_EARLY);
         assert_eq!(OUTSIDE_OR_LATE.or(Until(EARLY)), OUTSIDE_OR_EARLY);

@@ -20,23 +20,23 @@ pub struct Conditions {
     all: Box<[Entry]>,
     needs_time: bool,
     runs_without_messages: bool,
-    /// When they were last checked, by the clock, if one of them needs the time.
+    /// The moment of the last check, by the clock, if a condition needs the time.
     checked_at: Timestamp,
-    /// The events for which they wait, while they are checked.
+    /// The events for which the conditions wait, collected during a check.
     waits: Waits,
     /// The condition that will never hold again in this run.
     ended: Option<usize>,
-    /// The one that decided that the node can't run, when they were last checked.
+    /// The condition that decided, at the last check, that the node can't run.
     lacking: Option<usize>,
-    /// Why the tick that they permit fails.
+    /// The reason why the permitted tick fails.
     failure: Option<Failure>,
 }
 
-/// A condition, and how it is written.
+/// A condition and its text in `graph!`.
 pub struct Entry {
     text: &'static str,
     term: Box<dyn Term>,
-    /// Whether it held when it was last checked.
+    /// Whether the condition held at its last check.
     held: bool,
 }
 
@@ -66,17 +66,17 @@ impl Entry {
     }
 }
 
-/// The lateness by those of these conditions that permitted the tick.
+/// The greatest lateness of the tick, by the conditions that permitted it.
 fn late(entries: &[Entry], now: Timestamp) -> Option<Duration> {
     entries.iter().filter(|entry| entry.held).filter_map(|entry| entry.term.late(now)).max()
 }
 
-/// The moments that these conditions have missed.
+/// The number of moments that these conditions have missed.
 fn missed(entries: &[Entry]) -> u64 {
     entries.iter().map(|entry| entry.term.missed()).fold(0, u64::saturating_add)
 }
 
-/// Stops each of these conditions, also after one that panics. The first panic is the error, and the others are lines in the log.
+/// Stops each of these conditions, also after a panic of one. Returns the first panic as the error, and logs the others.
 fn stop_all(entries: &mut [Entry]) -> Result<()> {
     let mut done = Ok(());
     for entry in entries {
@@ -102,7 +102,7 @@ impl Conditions {
         }
     }
 
-    /// Whether they say when a node runs that has no message.
+    /// Whether a condition says when the node runs without a message.
     pub(in crate::operator) fn runs_without_messages(&self) -> bool {
         self.runs_without_messages
     }
@@ -112,44 +112,44 @@ impl Conditions {
         self.all.iter().any(|entry| entry.term.runs_without_messages() && !entry.term.is_endless())
     }
 
-    /// Whether one of them waits for messages at this input.
+    /// Whether a condition waits for messages at this input.
     pub(in crate::operator) fn await_messages(&self, input: usize) -> bool {
         self.all.iter().any(|entry| entry.term.awaits(input))
     }
 
-    /// Whether the node may wait for messages at optional inputs alone that one of them names.
+    /// Whether the node may come to wait for messages at optional inputs alone, since a condition names these inputs.
     pub(in crate::operator) fn may_await(&self) -> bool {
         self.all.iter().any(|entry| entry.term.may_await(false))
     }
 
-    /// Whether one of them drops messages at this input that have no partner at another one.
+    /// Whether a condition drops messages at this input that have no partner at another input.
     pub(in crate::operator) fn pair_messages(&self, input: usize) -> bool {
         self.all.iter().any(|entry| entry.term.pairs(input))
     }
 
-    /// The one that does, as it is written.
+    /// The text of a condition that drops messages without a partner, if there is one.
     pub(in crate::operator) fn pairs(&self) -> Option<&'static str> {
-        // An operator has fewer inputs than that.
+        // An operator has no more inputs than `u8` can count.
         let pairs = |entry: &&Entry| (0..=u8::MAX).any(|input| entry.term.pairs(input.into()));
         self.all.iter().find(pairs).map(|entry| entry.text)
     }
 
-    /// As they are written in `#[when(…)]`.
+    /// The texts of the conditions in `#[when(…)]`.
     pub(in crate::operator) fn texts(&self) -> Box<[&'static str]> {
         self.all.iter().map(|entry| entry.text).collect()
     }
 
-    /// Whether they say how often the node runs: each tick uses one of them up.
+    /// Whether a condition says how often the node runs: each tick uses the condition up.
     pub(in crate::operator) fn pace(&self) -> bool {
         self.all.iter().any(|entry| entry.term.is_used_up())
     }
 
-    /// Whether one of them reads the clock.
+    /// Whether a condition reads the clock.
     pub(in crate::operator) fn needs_time(&self) -> bool {
         self.needs_time
     }
 
-    /// Checks their values, when all edges are connected.
+    /// Checks the values of the conditions, when all edges are connected.
     pub(in crate::operator) fn bind(&mut self, node: &str, ports: &NodePorts<'_>) -> Result<()> {
         self.all.iter_mut().try_for_each(|entry| {
             entry.term.bind(ports).map_err(|problem| Error::ImpossibleCondition {
@@ -160,12 +160,12 @@ impl Conditions {
         })
     }
 
-    /// A run was made.
+    /// Tells the conditions that a run was made.
     pub(in crate::operator) fn announced(&mut self) {
         self.all.iter_mut().for_each(|entry| entry.term.announced());
     }
 
-    /// A run begins.
+    /// Begins a run.
     pub(in crate::operator) fn start(&mut self, waker: &Waker) -> Result<()> {
         self.ended = None;
         self.all.iter_mut().try_for_each(|entry| {
@@ -174,8 +174,8 @@ impl Conditions {
         })
     }
 
-    /// Whether all of them hold, now and after so many ticks. If not, what they wait for outside of the graph is added
-    /// to `waits`.
+    /// Checks whether all conditions hold at the moment `now`, before the tick with the number `tick`. If not, adds the
+    /// events outside of the graph for which they wait to `waits`.
     pub(in crate::operator) fn check(
         &mut self,
         ports: &mut dyn Ports,
@@ -219,9 +219,9 @@ impl Conditions {
             && let Some(index) = all.iter_mut().position(|entry| !entry.claim())
         {
             *lacking = Some(index);
-            // Another graph may have taken what is missing here, and wait for what was taken here.
+            // Another graph may have taken a notice that is missing here, and may wait for one that was taken here.
             all.iter_mut().for_each(Entry::unclaim);
-            // It took it since the check, which tells at once what is left.
+            // The notice was taken after the check, so the node checks again at once.
             waits.at_once();
             return Ok(Readiness::Waiting);
         }
@@ -241,34 +241,35 @@ impl Conditions {
         })
     }
 
-    /// The number of the condition that decided that the node can't run, when they were last checked, from 1; 0 if the
-    /// node can run.
+    /// The number, from 1, of the condition that decided at the last check that the node can't run; 0 if the node can
+    /// run.
     pub(in crate::operator) fn lacking(&self) -> u8 {
         self.lacking.and_then(|index| u8::try_from(index + 1).ok()).unwrap_or_default()
     }
 
-    /// Why the tick that they permit fails, if it does.
+    /// Takes the reason why the permitted tick fails, if it does.
     pub(in crate::operator) fn take_failure(&mut self) -> Option<Failure> {
         self.failure.take()
     }
 
-    /// By how much the tick that was permitted last began after its moment, if it had one.
+    /// The time between the moment at which the last permitted tick was due and its beginning; `None` if no moment was
+    /// set for it.
     pub(in crate::operator) fn late(&self) -> Option<Duration> {
         late(&self.all, self.checked_at)
     }
 
-    /// How many moments of this run have passed without a tick.
+    /// The number of moments of this run that have passed without a tick.
     pub(in crate::operator) fn missed(&self) -> u64 {
         missed(&self.all)
     }
 
-    /// The node has done a tick.
+    /// Tells each condition that the node has done a tick.
     pub(in crate::operator) fn ticked(&mut self) -> Result<()> {
         let now = self.checked_at;
         self.all.iter_mut().try_for_each(|entry| entry.ticked(now))
     }
 
-    /// The run has ended.
+    /// Tells each condition that the run has ended.
     pub(in crate::operator) fn stop(&mut self) -> Result<()> {
         stop_all(&mut self.all)
     }
@@ -282,7 +283,7 @@ impl Conditions {
         self.all.iter().filter_map(unmet).collect()
     }
 
-    /// The one that will never hold again in this run.
+    /// The condition that will never hold again in this run, if there is one.
     pub(in crate::operator) fn ended(&self) -> Option<EndedCondition> {
         let entry = &self.all[self.ended?];
         let Ends { reason, is_abandoned } = entry.term.ends();
@@ -290,7 +291,7 @@ impl Conditions {
     }
 }
 
-/// `any(…)`: one is enough.
+/// `any(…)`: one of the conditions is enough.
 #[derive(Debug)]
 pub(super) struct Any(pub(super) Vec<Entry>);
 
@@ -343,7 +344,7 @@ impl Term for Any {
     }
 
     fn claim(&mut self) -> bool {
-        // Each, since each that held permits this tick.
+        // Claims from each condition: each one that held permits this tick.
         self.0.iter_mut().fold(false, |any, entry| entry.claim() | any)
     }
 
@@ -390,7 +391,7 @@ impl Term for Any {
     }
 }
 
-/// `count(n)` in `any(…)`: the node has done fewer ticks. Beside it, a `count` ends the node.
+/// `count(n)` in `any(…)`: holds while the node has done fewer ticks. A `count` outside of `any` ends the node instead.
 #[derive(Debug)]
 pub(super) struct Count(pub(super) u64);
 

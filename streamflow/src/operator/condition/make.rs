@@ -1,4 +1,4 @@
-//! Makes conditions: `graph!` writes calls of these functions. Each gets the condition as the user wrote it, for reports.
+//! Functions that make conditions: `graph!` writes calls of them. `text` is the condition as the user wrote it, for reports.
 
 use std::time::Duration;
 

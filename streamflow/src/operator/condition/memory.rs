@@ -11,9 +11,9 @@ use crate::memory::{Allocator, MemoryAmount};
 pub(super) struct Memory {
     allocator: Allocator,
     amount: MemoryAmount,
-    /// The waker that the allocator calls, in a run.
+    /// The waker that the allocator calls; `None` outside of a run.
     waker: Option<Waker>,
-    /// Whether the allocator has been asked to wake it.
+    /// Whether the allocator has been asked to call the waker.
     waits: bool,
 }
 
@@ -54,7 +54,7 @@ impl Term for Memory {
         let mut is_free = self.allocator.has_free(self.amount);
         if !is_free && !self.waits {
             self.set_waits(true);
-            // Memory that was given back before `set_waits` has woken no scheduler.
+            // Checks again: memory that was given back before `set_waits` has woken no scheduler.
             is_free = self.allocator.has_free(self.amount);
         }
         if is_free {

@@ -1,5 +1,5 @@
-//! `#[when(message_available(…))]`, `#[when(multi_message(…))]` and `#[when(expiring(…))]`: how many messages wait, and
-//! for how long.
+//! `#[when(message_available(…))]`, `#[when(multi_message(…))]` and `#[when(expiring(…))]`: conditions on the number of
+//! waiting messages and on their age.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::message::EdgeStatus;
 use crate::operator::status::PortStatus;
 
-/// The condition that this number of messages waits at some inputs.
+/// The condition that enough messages wait at some inputs.
 #[derive(Debug)]
 pub(super) struct Messages {
     inputs: Vec<Input>,
@@ -22,7 +22,7 @@ struct Input {
     index: usize,
 }
 
-/// How many messages must wait.
+/// The number of messages that must wait.
 #[derive(Debug)]
 pub(super) enum Need {
     /// The number at all inputs together.
@@ -37,7 +37,7 @@ impl Messages {
         Self { inputs: names.iter().map(input).collect(), need }
     }
 
-    /// The inputs in groups whose messages are counted together, each with the number that it needs.
+    /// The inputs in groups, each with its needed number. The messages of a group are counted together.
     fn groups(&self) -> impl Iterator<Item = (&[Input], usize)> {
         let (sum, each): (_, &[usize]) = match &self.need {
             Need::Sum(sum) => (Some((&*self.inputs, *sum)), &[]),
@@ -105,7 +105,7 @@ impl Term for Messages {
             if found < needed {
                 has_some |= found > 0;
                 texts.push(format!("{found} of {needed} messages of {}", names(&edges)));
-                // At an edge that is full, the messages that are missing can't wait.
+                // The missing messages can't wait at an edge that is full.
                 let open = edges.iter().filter(|edge| edge.waiting < edge.capacity);
                 lacking.extend(open.map(|edge| edge.id));
             }
@@ -119,7 +119,7 @@ fn names(edges: &[&EdgeStatus]) -> String {
     edges.iter().map(|edge| format!("`{}`", edge.name)).collect::<Vec<_>>().join(" and ")
 }
 
-/// The oldest message at an input was acquired some time ago.
+/// The condition that the oldest message at an input was acquired some time ago.
 #[derive(Debug)]
 pub(super) struct Expiring {
     name: &'static str,
@@ -183,7 +183,7 @@ impl Term for Expiring {
     }
 }
 
-/// The mistake of an input that no edge leads to.
+/// The error for an input that no edge leads to.
 fn no_edge(input: &str) -> String {
     format!("no edge leads to `{input}`; connect it, or remove the condition")
 }

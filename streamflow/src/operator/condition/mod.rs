@@ -1,7 +1,7 @@
 //! Conditions: statements that must hold, beside messages and room, for a node to run. `#[when(…)]` adds them.
 //!
-//! Each condition gives a verdict; [`answers`] combines them. [`term`] has the functions of a condition,
-//! [`list`] has the conditions of one node, and the other files have one kind each. [`make`] makes them for `graph!`.
+//! Each condition gives a verdict; [`answers`] combines them. [`term`] has the functions of a condition, [`list`] has
+//! the conditions of one node, and each other file has one kind of condition. [`make`] makes them for `graph!`.
 
 mod answers;
 mod handles;

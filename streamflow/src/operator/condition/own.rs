@@ -25,8 +25,8 @@ pub enum Answer {
 
 /// A condition of your own: `#[when(condition(value))]` adds it to a node.
 ///
-/// The scheduler checks it only while all messages and the room that the node needs are there. An operator whose inputs
-/// are all optional, and that has such a condition, also runs without a message.
+/// The scheduler checks the condition only while the node has all its messages and all its room. With such a condition,
+/// an operator with optional inputs alone also runs without a message.
 ///
 /// A panic in one of these functions is an error of the node; in `reason`, its text is the reason.
 ///
@@ -84,35 +84,35 @@ pub enum Answer {
     note = "write `impl Condition for {Self}`"
 )]
 pub trait Condition: Send + 'static {
-    /// Whether the node may run. Each pass of the scheduler asks, so this returns at once.
+    /// Returns whether the node may run. Each pass of the scheduler calls this, so it must return at once.
     fn check(&mut self, now: Timestamp) -> Answer;
 
     /// A run was made, on the thread that asked for it. `start` follows on the thread of the run.
     #[doc(hidden)]
     fn announced(&mut self) {}
 
-    /// A run begins. The code that changes the condition keeps a clone of `waker`, and calls it *after* each change: a
-    /// scheduler that sleeps does not see the change otherwise.
+    /// Called at the begin of a run. The code that changes the condition keeps a clone of `waker`, and calls it *after*
+    /// each change: otherwise a scheduler that sleeps does not see the change.
     fn start(&mut self, waker: &Waker) {
         let _ = waker;
     }
 
-    /// The node has done a tick. `now` is when this condition was last checked, and held.
+    /// Called after a tick of the node. `now` is the moment of the last check, at which this condition held.
     fn ticked(&mut self, now: Timestamp) {
         let _ = now;
     }
 
-    /// The run has ended. Each run calls this once, also if a `start` hook has failed before this condition was started. The
-    /// `stop` hook of the node's operator comes after it.
+    /// Called at the end of a run, once for each run, also if a `start` hook has failed before this condition was
+    /// started. The `stop` hook of the node's operator comes after it.
     fn stop(&mut self) {}
 
-    /// Why the condition does not hold, for reports; called only when one is made.
+    /// Returns the reason why the condition does not hold, for reports. Called only when a report is made.
     fn reason(&self) -> String {
         String::new()
     }
 }
 
-/// A condition of a user's own, in the list of its node.
+/// A user's condition, in the list of its node.
 pub(super) struct Own<C>(pub(super) C);
 
 impl<C: Condition> Term for Own<C> {

@@ -7,19 +7,19 @@ use super::term::{Lack, NodePorts, Situation, Term};
 use crate::error::Result;
 use crate::time::Timestamp;
 
-/// The policy of `periodic` for a tick that comes late, so that the moments of later ones have passed.
+/// The policy of `periodic` for a tick that comes so late that the moments of later ticks have passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CatchUp {
     /// `skip`: the next tick is at the first multiple of the interval that is still to come. Holoscan's
     /// `NoCatchUpMissedTicks`.
     Skip,
-    /// `catch_up(at_most)`: missed ticks follow at once, at most so many. Holoscan's `CatchUpMissedTicks` has no limit.
+    /// `catch_up(at_most)`: missed ticks follow at once, at most this many. Holoscan's `CatchUpMissedTicks` has no limit.
     AtMost(u64),
     /// `spaced`: the next tick is at least an interval after this one. Holoscan's `MinTimeBetweenTicks`.
     Spaced,
 }
 
-/// The moments at which a node is due. The first is when the condition is first checked in a run.
+/// The moments at which a node is due. The first moment is the first check of the condition in a run.
 #[derive(Debug)]
 pub(super) struct Periodic {
     interval: Duration,
@@ -39,12 +39,12 @@ impl Periodic {
         u64::try_from(self.interval.as_nanos()).unwrap_or(u64::MAX).max(1)
     }
 
-    /// The moment of the tick after the one that was due at `due` and ran at `now`, and how many moments before it have no
-    /// tick.
+    /// The moment of the next tick, after a tick that was due at `due` and ran at `now`, and the number of moments
+    /// before it without a tick.
     fn after(&self, due: Timestamp, now: Timestamp) -> (Timestamp, u64) {
         let interval = self.nanoseconds();
         let late = now.0.saturating_sub(due.0);
-        // How many later moments have passed, too.
+        // The number of later moments that have passed, too.
         let missed = late / interval;
         let skipped = match self.catch_up {
             CatchUp::Skip => missed,
@@ -119,8 +119,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// The moments at which a node is due whose ticks run at these moments, in milliseconds. A tick runs as soon as it is
-    /// due and the node is free.
+    /// The moments, in milliseconds, at which a node is due. `busy_until` has, for each tick, the moment until which
+    /// the node is busy before it: a tick runs as soon as it is due and the node is free.
     fn dues(catch_up: CatchUp, busy_until: &[u64]) -> Vec<u64> {
         let mut periodic = Periodic::new(Duration::from_millis(10), catch_up);
         let (mut due, mut dues) = (Timestamp(0), vec![0]);
@@ -131,7 +131,7 @@ mod tests {
             due = periodic.due.unwrap();
             dues.push(due.0 / MS);
         }
-        // Each interval has its tick, or is counted; without multiples of the interval there is none to miss.
+        // Each interval has a tick or is counted as missed. Without multiples of the interval, no interval can be missed.
         let intervals = due.0 / (10 * MS);
         let ticks = busy_until.len() as u64;
         let missed = if catch_up == CatchUp::Spaced { 0 } else { intervals - ticks };
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_late_tick_is_caught_up_with_as_the_policy_says() {
-        // The fourth tick is due at 30 and runs at 67, when those at 40, 50 and 60 are due, too.
+        // The fourth tick is due at 30 and runs at 67. The ticks at 40, 50 and 60 are due by then, too.
         let busy = [0, 0, 0, 67, 67, 67, 67, 67, 67];
         assert_eq!(dues(CatchUp::Skip, &busy), [0, 10, 20, 30, 70, 80, 90, 100, 110, 120]);
         let all = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90];

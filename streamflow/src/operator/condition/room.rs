@@ -4,7 +4,7 @@ use super::answers::Verdict;
 use super::term::{Lack, NodePorts, Situation, Term, find};
 use crate::error::Result;
 
-/// Each edge of an output has room.
+/// The condition that each edge of an output has room.
 #[derive(Debug)]
 pub(super) struct Room {
     name: &'static str,

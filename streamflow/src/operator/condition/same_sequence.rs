@@ -1,23 +1,23 @@
 //! `#[when(same_sequence)]`: the messages that the next tick receives have equal sequence numbers.
 //!
-//! Ways of one source come together at the node, and each may drop messages. A message is *alone* if the next one of another
-//! way has a larger number: numbers grow on each way, so no partner will come. Messages without a partner are dropped,
-//! oldest first, until the numbers are equal. The messages that come decide which ones are dropped, and not the time at
-//! which they come.
+//! Several paths from one source join at the node, and each path may drop messages. A message is *alone* if the next
+//! message of another path has a larger number: numbers grow on each path, so no partner will come. Messages without a
+//! partner are dropped, oldest first, until the numbers are equal. Only the messages themselves decide which of them
+//! are dropped, not the time at which they come.
 //!
-//! Messages whose data began at different nodes can't be compared: the tick that would receive them fails.
+//! Messages with data of different origins can't be compared: the tick that would receive them fails.
 //!
-//! The check holds the messages that it compares, so no queue's policy takes one away between the check and the tick.
+//! The check holds the messages that it compares, so no queue's policy takes any of them away between the check and the tick.
 
 use super::answers::Verdict;
 use super::term::{Lack, NodePorts, Situation, Term, find};
 use crate::error::{Failure, Result, drop_all};
 use crate::message::Mark;
 
-/// The messages of some inputs have equal sequence numbers.
+/// The condition that the messages of some inputs have equal sequence numbers.
 #[derive(Debug)]
 pub(super) struct SameSequence {
-    /// The inputs that it names; none for all required ones.
+    /// The inputs that the condition names; empty for all required inputs.
     names: Vec<&'static str>,
     /// By input, whether its messages are compared.
     compares: Vec<bool>,
@@ -32,12 +32,12 @@ impl SameSequence {
 /// The messages that the next tick would receive.
 #[derive(Default)]
 struct Heads {
-    /// The first one, and its input.
+    /// The first message, and its input.
     first: Option<(Mark, &'static str)>,
     newest: u64,
     is_missing: bool,
     differ: bool,
-    /// The input of a message whose data began at another node.
+    /// The input of a message with data of another origin than the first one.
     foreign: Option<&'static str>,
 }
 
@@ -116,13 +116,13 @@ impl Term for SameSequence {
     }
 
     fn lack(&self, _: &NodePorts<'_>) -> Option<Lack> {
-        // A message of another input, without which the node does not run, with or without this condition.
+        // A message of another input is missing: the node does not run without it, with or without this condition.
         None
     }
 }
 
 impl SameSequence {
-    /// Visits the inputs whose messages are compared.
+    /// Visits the inputs that take part in the comparison.
     fn visit(
         &self,
         at: &mut Situation<'_>,

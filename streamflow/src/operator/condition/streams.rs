@@ -1,14 +1,14 @@
 //! `#[when(stream_done(input))]` and `#[when(host_done(input))]`: the device is done with the message that the next tick
 //! receives.
 //!
-//! The first check decides which messages that tick receives. So no message is received without being awaited, and no
-//! queue's policy keeps the node from running by dropping the awaited message for a later one again and again.
+//! The first check decides which messages that tick receives. So each received message was awaited, and no queue's
+//! policy can keep the node from running by replacing the awaited message by a later one again and again.
 
 use super::answers::Verdict;
 use super::term::{Lack, NodePorts, Situation, Term, find};
 use crate::error::Result;
 
-/// The work that wrote a message, or its downloads, is complete.
+/// The condition that the work that wrote a message, or its downloads, is complete.
 #[derive(Debug)]
 pub(super) struct Done {
     name: &'static str,
@@ -59,8 +59,8 @@ impl Term for Done {
             }
         });
         Ok(match found? {
-            // An optional input without a message has nothing to wait for. Where one of several conditions is
-            // enough, that is no reason to run.
+            // An optional input without a message has nothing to wait for. If one of several conditions is enough, that
+            // is no reason to run.
             None if !any && at.needs_all => Verdict::Ready,
             None if !any => Verdict::Blocked,
             None if has_point => Verdict::OUTSIDE,

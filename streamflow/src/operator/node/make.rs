@@ -1,4 +1,4 @@
-//! A node is made of an operator, and described for the plan of its graph.
+//! Makes a node from an operator, and describes it for the plan of its graph.
 
 use super::{Node, Parts};
 use crate::context::{ExecutionContext, Streams};
@@ -14,11 +14,12 @@ use crate::platform::{Platform, device};
 use crate::port::{PortInfo, Ports};
 use crate::stream::CudaStreamPool;
 
-/// Makes a node of an operator, with ports that are not connected. It is in a box, so that the stack holds its address
-/// only.
+/// Makes a node from an operator, with ports that are not connected. The node is in a box: the stack holds only its
+/// address.
 ///
 /// # Errors
-/// [`Error::CountZero`]; [`Error::ParamOutOfRange`]; the platform's, if it has no such device or can't make the streams.
+/// [`Error::CountZero`]; [`Error::ParamOutOfRange`]; an error of the platform if the device does not exist or the
+/// streams can't be made.
 pub(crate) fn node<O: Operator>(
     name: &str,
     operator: O,
@@ -39,7 +40,7 @@ pub(super) struct Names {
     pub(super) outputs: &'static [PortInfo],
 }
 
-/// The part of [`node()`] that is compiled once, and not for each type of operator.
+/// The part of [`node()`] that is compiled only once, not for each type of operator.
 fn runner(
     name: &str,
     names: Names,
@@ -68,7 +69,8 @@ fn runner(
     if names.outputs.is_empty() {
         cx.set_silent();
     }
-    // A tick of an operator without ports does its work outside of the graph, and one that a condition paces uses that up.
+    // Each tick of an operator without ports counts as a change: it works outside of the graph. So does a tick that
+    // uses up a condition.
     let idle = match (names.inputs, names.outputs) {
         ([], []) => Progress::Changed,
         _ if is_paced(&options) => Progress::Changed,

@@ -1,8 +1,8 @@
 //! The reaction of a node to a failure, by its policy: it ends the run, goes on, or gets a fresh operator.
 //!
-//! The tick that failed is over when the policy applies: its messages are gone, and `cx` counts it. A fresh operator is
-//! made when the node is ready for its next tick, and not before its wait is over. Until then the node has no operator
-//! that could run; the failed one is stopped.
+//! The failed tick is over when the policy applies: its messages are gone, and `cx` has counted it. A fresh operator is
+//! made when the node is ready for its next tick, and its wait is over. Until then the node has no operator that could
+//! run; the failed one is stopped.
 
 use super::{Hooks, NodeRunner};
 use crate::context::Activity;
@@ -14,7 +14,7 @@ use crate::operator::statistics;
 use crate::operator::waits::Waits;
 
 impl NodeRunner {
-    /// A tick has failed: ends the run with the error, or does what the node's policy says.
+    /// Ends the run with the error of a failed tick, or obeys the node's policy.
     #[cold]
     #[inline(never)]
     pub(super) fn fail(
@@ -23,11 +23,11 @@ impl NodeRunner {
         error: Box<Error>,
     ) -> Result<Progress, Box<Error>> {
         if self.statistics.is_some() {
-            // The hooks that are called here are part of no tick.
+            // The hooks called here are part of no tick.
             statistics::interrupt();
         }
         let tick = self.cx.tick();
-        // A fresh operator would not change that messages can't be received together.
+        // The messages can't be received together. A fresh operator would not change that.
         let is_refused = matches!(*error, Error::Operator { hook: "readiness", .. });
         let verdict = self.judge(&error, tick + 1);
         let error = self.undo(hooks, error);
@@ -39,12 +39,12 @@ impl NodeRunner {
         let took = self.drop_inputs(hooks, verdict == Verdict::GoOn || is_refused);
         if verdict == Verdict::Replace {
             self.retire(hooks)?;
-            // Its readiness says when the node goes on.
+            // The next check of readiness finds when the node goes on.
             return Ok(Progress::Changed);
         }
         match self.idle {
             _ if took || self.has_ended() => Ok(Progress::Changed),
-            // The node may fail for a long time, and shall not do so in a loop.
+            // The node may fail for a long time: `Empty` makes it wait, so that it does not fail in a busy loop.
             Progress::Changed if !self.is_paced() => Ok(Progress::Empty),
             idle => Ok(idle),
         }
@@ -70,7 +70,7 @@ impl NodeRunner {
     /// the restart is one more failure of the node.
     ///
     /// # Errors
-    /// That failure, if the policy permits no further restart.
+    /// The failure of the restart, if the policy permits no further one.
     #[cold]
     #[inline(never)]
     pub(in crate::operator) fn recover(
@@ -133,8 +133,8 @@ impl NodeRunner {
         Ok(())
     }
 
-    /// Drops the messages of a failed tick: those that it received, and with them those that it had not received yet, so
-    /// that the messages of several inputs stay together. A tick that received none keeps them, unless `always` is set.
+    /// Drops the messages of a failed tick: the received ones, and also those that it had not received yet, so that the
+    /// messages of several inputs stay together. A tick that received no message keeps them, unless `always` is set.
     /// Returns whether the tick took or lost a message.
     fn drop_inputs(&self, hooks: &mut dyn Hooks, always: bool) -> bool {
         let (mut took, mut dropped) = (false, false);

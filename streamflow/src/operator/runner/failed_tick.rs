@@ -1,4 +1,4 @@
-//! The end of a tick that fails: its streams are recorded, its messages are dropped, and it sends nothing.
+//! The end of a failed tick: its streams are recorded, its messages are dropped, and it sends nothing.
 
 use super::{Hooks, NodeRunner, Reached};
 use crate::context::Activity;
@@ -8,17 +8,18 @@ use crate::memory::hook_has_failed;
 use crate::message::Handled;
 
 impl NodeRunner {
-    /// `compute` has succeeded, but a call of it has failed with which a message was lost.
+    /// Ends a tick with a `compute` that succeeded, although a message was lost by a failed call in it.
     #[cold]
     #[inline(never)]
     pub(super) fn lost(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
         let cause = self.cx.take_lost().unwrap_or_else(|| Failure::msg("a message is lost"));
-        // The hook has dropped the errors of its calls, so `hook_has_failed` is not called, and marks stay.
+        // The hook has dropped the errors of its calls and has not failed itself, so `hook_has_failed` is not called,
+        // and marks stay.
         report_unless_refused("recording the work of a hook that lost a message", self.cx.close());
         self.interrupted(hooks, Reached::Close, cause)
     }
 
-    /// Ends a tick that has panicked. A panic beside a tick is the error itself.
+    /// Ends a tick that has panicked. A panic outside of a tick is returned as it is.
     #[cold]
     pub(super) fn panicked(&mut self, hooks: &mut dyn Hooks, panic: Box<Error>) -> Box<Error> {
         match self.reached {
@@ -27,7 +28,7 @@ impl NodeRunner {
         }
     }
 
-    /// A tick failed: does what `compute` does after a hook, as far as the tick has not come.
+    /// Completes a failed tick: does the work after the hook that the tick has not reached.
     #[cold]
     #[inline(never)]
     pub(super) fn interrupted(
@@ -40,7 +41,7 @@ impl NodeRunner {
         if reached == Reached::Hook {
             self.close_after_failure();
         }
-        // In what follows, the panic hook has printed a second panic, and `cause` came first.
+        // Second panics are ignored from here on: the panic hook has printed them, and `cause` came first.
         let _second = drop_all(|| drop(self.cx.take_lost()));
         match reached {
             Reached::Hook | Reached::Close => {
@@ -51,7 +52,7 @@ impl NodeRunner {
                     });
                 });
             }
-            // A message that an edge has dropped has panicked. Some edges have their messages, so all get them.
+            // A message that an edge has dropped has panicked. Some edges have got their messages, so all edges get them.
             Reached::Sending => {
                 let _second = drop_all(|| {
                     hooks.ports().outputs(&mut |output| {
@@ -68,7 +69,7 @@ impl NodeRunner {
     #[cold]
     pub(super) fn close_after_failure(&self) {
         hook_has_failed();
-        // The hook's error came first. It may be why this was not tried.
+        // The hook's error came first, and may be the reason why this call was refused.
         report_unless_refused("recording the work of a hook that failed", self.cx.close());
     }
 
@@ -105,8 +106,8 @@ impl NodeRunner {
     }
 }
 
-/// The error of the first edge with the policy `fault` that has no room for an emitted message. There is none if the
-/// consumer has made room since the operator was found ready.
+/// The error of the first edge with the policy `fault` that has no room for an emitted message. `None` if the consumer
+/// has made room since the operator was found ready.
 #[cold]
 pub(super) fn full_edge(hooks: &mut dyn Hooks) -> Option<Error> {
     let mut full = None;

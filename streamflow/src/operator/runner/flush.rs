@@ -1,6 +1,6 @@
-//! The ticks of a node that call `flush`: they begin when the inputs have ended, which the scheduler finds.
+//! The ticks of a node that call `flush`. They begin when the scheduler finds that the inputs have ended.
 //!
-//! A tick of `flush` goes through `NodeRunner::tick` as any other; these functions have the differences.
+//! A tick of `flush` goes through `NodeRunner::tick` like any other tick; these functions have the differences.
 
 use super::{Hooks, NodeRunner};
 use crate::error::{Failure, Result};
@@ -8,7 +8,7 @@ use crate::operator::flush::{Flushed, Flushing};
 use crate::operator::readiness::Progress;
 
 impl NodeRunner {
-    /// From now on ticks call `flush`. An operator that has failed and was not replaced has none.
+    /// Makes the next ticks call `flush`. A failed operator that was not replaced is not flushed.
     pub(in crate::operator) fn begin_flush(&mut self) {
         if self.flush == Flushing::Pending {
             self.flush = Flushing::GoesOn;
@@ -29,7 +29,7 @@ impl NodeRunner {
         matches!(self.flush, Flushing::GoesOn | Flushing::Over)
     }
 
-    /// Whether it will not run again. [`is_done`](Self::is_done) says it of a node whose `flush` has not begun.
+    /// Whether the node will not run again. Before its `flush` has begun, [`is_done`](Self::is_done) decides.
     #[inline]
     pub(super) fn has_ended(&self) -> bool {
         match self.flush {
@@ -39,7 +39,7 @@ impl NodeRunner {
         }
     }
 
-    /// The hook that its ticks call now.
+    /// The hook that the node's ticks call now.
     pub(super) fn hook_of_tick(&self) -> &'static str {
         if self.has_begun_flush() { "flush" } else { "compute" }
     }
@@ -60,21 +60,21 @@ impl NodeRunner {
         Ok(())
     }
 
-    /// The change by a tick that has neither taken nor sent a message. Only the operator knows when its `flush` has
+    /// The progress of a tick that has neither taken nor sent a message. Only the operator knows when its `flush` has
     /// something to send.
     #[inline]
     pub(super) fn idle(&self) -> Progress {
         if self.is_flushed_now() { Progress::Empty } else { self.idle }
     }
 
-    /// A tick has failed. If it was one of `flush`, no further one is called.
+    /// Ends the flush if the failed tick was one of `flush`.
     pub(super) fn end_failed_flush(&mut self) {
         if self.has_begun_flush() {
             (self.flush, self.has_failed_flush) = (Flushing::Over, true);
         }
     }
 
-    /// Calls `flush` without a scheduler, if it is not over.
+    /// Calls `flush` without a scheduler, unless the flush is over.
     pub(in crate::operator) fn flush_unpublished(
         &mut self,
         hooks: &mut dyn Hooks,

@@ -1,6 +1,6 @@
 //! The hooks of a node other than `compute`: the begin and the end of a run.
 //!
-//! `start` and `stop` belong together: what was started is stopped, also after a failure.
+//! `start` and `stop` belong together: an operator that was started is stopped, also after a failure.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::error::{Error, Failure, Result, caught_as_error, drop_all, first_of, 
 use crate::operator::flush::Flushing;
 use crate::operator::poll::Poll;
 
-/// For the log, which has the further errors of a node.
+/// The context of log lines with further errors of a node.
 const STOPPING: &str = "stopping a node";
 
 impl NodeRunner {
-    /// A run begins, in which nothing was counted yet: also for its report, if another node fails to start.
+    /// Begins a run: resets all counts. The report needs that, even if another node fails to start.
     pub(in crate::operator) fn begin_run(&mut self, hooks: &mut dyn Hooks) {
         hooks.ports().inputs(&mut |input| input.begin_run());
         hooks.ports().outputs(&mut |output| output.begin_run());
@@ -56,7 +56,7 @@ impl NodeRunner {
             self.recovery.note_replaced();
         }
         self.cx.show(Activity::Starting);
-        // Not if the device can't be bound: then `start` was not called, and `stop` is not.
+        // `false` if the device can't be bound: then `start` was not called, and `stop` will not be called.
         let mut was_called = false;
         let started = self.hook("start", |cx| {
             was_called = true;
@@ -79,7 +79,7 @@ impl NodeRunner {
         } else {
             Ok(())
         };
-        // Messages are dropped here, which runs code of the user.
+        // Dropping messages runs code of the user, so a panic is caught.
         let cleared = drop_all(|| hooks.ports().inputs(&mut |input| input.clear()));
         let cleared = cleared.map_err(|panic| self.failed("stop", (*panic).into()));
         let ended = ended.map_err(|panic| self.failed("stop", panic.into()));
@@ -134,8 +134,8 @@ impl NodeRunner {
         }
     }
 
-    /// Calls `stop`, also if the device can't be bound: an operator that was started is stopped, and gets the errors of
-    /// the calls that it makes.
+    /// Calls `stop`, even if the device can't be bound: an operator that was started is stopped, and its own calls
+    /// return their errors.
     pub(super) fn stop_hook(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
         let entered = self.cx.enter("stop").map_err(driver);
         let stopped = self.call(|cx| hooks.stop(cx));
@@ -143,7 +143,7 @@ impl NodeRunner {
         let failed = |error| self.failed("stop", error);
         match (entered.map_err(failed), stopped.map_err(failed)) {
             (Ok(()), done) | (done, Ok(())) => done,
-            // A sticky error was reported when it was met. The hook's may be another one.
+            // A sticky error was reported when it was met. The hook's error may be another one.
             (Err(first), Err(second)) if first.is_refusal() => Err(second),
             (Err(first), Err(second)) => {
                 if second.is_refusal() {

@@ -51,7 +51,7 @@ impl NodeRunner {
     }
 }
 
-/// The inputs and the outputs. It allocates.
+/// The statuses of the inputs and of the outputs. The call allocates.
 pub(super) fn port_statuses(ports: &mut dyn Ports) -> (Vec<PortStatus>, Vec<PortStatus>) {
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     ports.inputs(&mut |input| {

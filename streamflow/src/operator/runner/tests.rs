@@ -1,4 +1,4 @@
-//! What a tick has done before its messages are sent.
+//! Tests of the order at the end of a tick: its work is recorded before its messages are sent.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod each_kind;
@@ -29,7 +29,7 @@ unsafe impl Layer for Refuses {
         if self.refuses.load(Ordering::Relaxed) {
             return Err(DriverError::OutOfMemory { device: stream.device(), requested: 0 });
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the same contract.
         unsafe { self.below.record_event(event, stream) }
     }
 }

@@ -1,12 +1,12 @@
 //! Law 8: What a tick sends is sent when it ends.
 //!
-//! A node's turn in a pass of the scheduler, from top to bottom: whether the node can run, `compute` or `flush`, what follows
-//! it until the messages are sent, and what becomes of the turn. `failed_tick.rs` ends a tick that fails.
+//! A node's turn in a pass of the scheduler, from top to bottom: the check whether the node can run, `compute` or `flush`,
+//! the steps after it until the messages are sent, and the end of the turn. `failed_tick.rs` ends a tick that fails.
 //!
 //! A message that a tick emitted waits in its output's `Outlet` until `compute` has succeeded; then `Work::publish`
 //! pushes it to the queues of its edges.
 //!
-//! The tick, and the decision whether it begins, are compiled for each type of operator; all else once.
+//! The tick, and the decision whether it begins, are compiled for each type of operator; everything else is compiled once.
 
 use super::failed_tick::full_edge;
 use super::{Hooks, NodeRunner, Reached, Work, driver};
@@ -76,20 +76,20 @@ impl NodeRunner {
             }
     }
 
-    /// Whether the ports are ready for the next tick. One of `flush` needs room alone.
+    /// Whether the ports are ready for the next tick. A tick of `flush` needs only room.
     #[inline(always)]
     fn may_tick<H: Hooks + ?Sized>(&self, hooks: &mut H) -> bool {
         if self.is_flushed_now() { hooks.has_room() } else { self.can_run(hooks) }
     }
 
-    /// Whether it can run now. If it waits for something outside of the graph, it adds that to `waits`.
+    /// Whether the node can run now. If it waits for an event outside of the graph, adds that event to `waits`.
     #[inline(always)]
     pub(in crate::operator) fn readiness<H: Hooks>(
         &mut self,
         hooks: &mut H,
         waits: &mut Waits,
     ) -> Result<Readiness, Box<Error>> {
-        // A node that is done keeps the condition that has ended it.
+        // Returns before `lacking` is reset: a node that is done keeps the condition that has ended it.
         if self.has_ended() {
             return Ok(Readiness::Done);
         }
@@ -125,11 +125,11 @@ impl NodeRunner {
         self.check_conditions(hooks.ports(), waits)
     }
 
-    /// Calls `compute` or `flush`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
-    /// Returns what the tick changed.
+    /// Calls `compute` or `flush`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the
+    /// edges. Returns the tick's progress.
     ///
-    /// The hook may panic, and so may the messages that are dropped after it: the caller catches that, and ends such a tick with
-    /// [`panicked`](Self::panicked).
+    /// The hook may panic, and so may the drop of messages after it: the caller catches the panic, and ends the tick
+    /// with [`panicked`](Self::panicked).
     #[inline(always)]
     pub(in crate::operator) fn tick<H: Work>(
         &mut self,
@@ -174,7 +174,7 @@ impl NodeRunner {
         Ok(if changed || self.has_ended() { Progress::Changed } else { self.idle() })
     }
 
-    /// Uses up what the conditions permitted: a tick is over.
+    /// Tells the conditions that the tick is over: each uses up its permission.
     #[inline]
     pub(super) fn use_conditions(&mut self) -> Result<(), Box<Error>> {
         if self.conditions.is_none() { Ok(()) } else { self.use_each() }
@@ -193,8 +193,8 @@ impl NodeRunner {
         used.map_err(|error| self.failed("readiness", error.into()))
     }
 
-    /// The failure of the tick that would begin now, if its messages can't be received together: no hook is called.
-    /// A tick of `flush` compares none.
+    /// The failure of the tick that would begin now, if its messages can't be received together: then no hook is
+    /// called. A tick of `flush` compares no messages.
     #[inline]
     fn take_failure(&mut self, hooks: &mut dyn Hooks) -> Option<Box<Error>> {
         let conditions = self.conditions.as_mut()?;
@@ -203,14 +203,14 @@ impl NodeRunner {
         Some(self.failed("readiness", failure))
     }
 
-    /// Ends a turn without a tick, in which the node does this.
+    /// Ends a turn without a tick, and shows this activity.
     #[inline]
     fn idles(&self, activity: Activity) -> Step {
         self.cx.show_waiting(activity, self.lacking);
         Step::Nothing
     }
 
-    /// Notes the tick that ends now.
+    /// Records the end of a tick in the statistics.
     #[inline(never)]
     fn note_statistics(&mut self, succeeded: bool) {
         if let Some(statistics) = &mut self.statistics {
@@ -220,7 +220,7 @@ impl NodeRunner {
         }
     }
 
-    /// Ends a turn whose tick has failed or changed nothing.
+    /// Ends a turn with a tick that has failed or changed nothing.
     #[inline(never)]
     fn end_step(
         &mut self,
@@ -258,7 +258,7 @@ impl NodeRunner {
         self.end_step(hooks, Err(error), waits)
     }
 
-    /// A tick had nothing to send. The events for which the node waits now belong to this pass.
+    /// Ends a turn with a tick that had nothing to send. Adds the events for which the node waits now to this pass.
     #[inline(never)]
     fn was_empty(&mut self, hooks: &mut dyn Hooks, waits: &mut Waits) -> Result<Step, Box<Error>> {
         let may_tick = !self.has_ended() && self.may_tick(hooks);
@@ -268,7 +268,7 @@ impl NodeRunner {
         Ok(Step::Nothing)
     }
 
-    /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
+    /// Calls `compute`. The emitted messages stay in the outputs, unless the tick failed.
     pub(in crate::operator) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
         let done = caught_as_error(|| hooks.tick(self, false));
         let done = done.unwrap_or_else(|panic| Err(self.panicked(hooks, panic)));

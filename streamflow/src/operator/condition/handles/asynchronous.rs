@@ -10,7 +10,7 @@ use crate::operator::condition::answers::Verdict;
 use crate::operator::condition::term::{Ends, Lack, NodePorts, Situation, Term};
 use crate::turns;
 
-/// Permits ticks one by one: `#[when(asynchronous(handle))]`. Clones have one number of notices, from any thread.
+/// Permits ticks one by one: `#[when(asynchronous(handle))]`. All clones, on any thread, share one number of notices.
 ///
 /// Each notice permits exactly one tick. Notices are counted, and none is lost: not those before the run, between two
 /// runs, or while the node waits for a message. Several nodes, also of several graphs, may have the same handle: each
@@ -18,12 +18,12 @@ use crate::turns;
 ///
 /// An operator without required inputs and with this condition runs for each notice, without a message.
 ///
-/// A run goes on while its node waits for a notice. After [`close`](Self::close) the node ends with the last notice. If
-/// all handles are dropped, it does so, too; but if messages still wait for it, the run has
-/// [stalled](crate::Error::Stalled), except on an edge with `policy(pop)` or `policy(reject)`: there they are dropped.
+/// A run goes on while its node waits for a notice. After [`close`](Self::close) the node ends with the last notice.
+/// After the drop of all handles the node ends in the same way; but if messages still wait for it, the run has
+/// [stalled](crate::Error::Stalled). Messages on an edge with `policy(pop)` or `policy(reject)` are dropped instead.
 ///
 /// The guide's page [workers and threads](crate::guide::threads) has a source that a thread feeds, and a sink for a slow
-/// thread. A clone that is kept, and that nobody closes, makes `run()` wait for ever.
+/// thread. If a clone is kept and never closed, `run()` waits for ever.
 ///
 /// ```
 /// use streamflow::operator::AsyncHandle;
@@ -73,11 +73,11 @@ struct State {
     sharers: Sharers,
 }
 
-/// Set when no more notices will come: in the same word, so that none comes afterwards.
+/// The bit that is set when no more notices will come. It shares a word with the number, so no notice comes after it.
 const CLOSED: u64 = 1 << 63;
 
 impl AsyncHandle {
-    /// A handle without notices.
+    /// Creates a handle without notices.
     #[allow(
         clippy::new_without_default,
         reason = "a default handle would have no meaning of its own"
@@ -86,7 +86,7 @@ impl AsyncHandle {
         Self(Arc::new(State { notices: AtomicU64::new(0), sharers: Sharers::new() }))
     }
 
-    /// Permits one tick more. It allocates nothing.
+    /// Permits one tick more. The call allocates nothing.
     ///
     /// # Errors
     /// [`Error::Handle`] if the handle was closed, or all graphs with it were dropped; then nothing changes.
@@ -123,12 +123,12 @@ impl Drop for AsyncHandle {
     }
 }
 
-/// A node runs once for each notice.
+/// The condition that lets a node run once for each notice.
 #[derive(Debug)]
 pub(in crate::operator::condition) struct Notices {
     state: Arc<State>,
     listening: Listening,
-    /// Whether it has taken the notice for the next tick.
+    /// Whether the node has taken the notice for the next tick.
     has_claimed: bool,
 }
 
@@ -139,7 +139,7 @@ impl Notices {
     }
 
     fn end(&mut self) {
-        // If the run ended before the tick, the notice is for the next run, or another node.
+        // If the run ended before the tick, the notice is for the next run, or for another node.
         self.unclaim();
         self.listening.end(&self.state.sharers);
     }
@@ -164,7 +164,7 @@ impl Term for Notices {
     }
 
     fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
-        // Before the notices: the last handle may have notified just before it was dropped.
+        // Read before the notices: the last handle may have notified just before it was dropped.
         let is_abandoned = self.state.sharers.is_abandoned();
         let notices = self.notices();
         Ok(if self.has_claimed || notices & !CLOSED > 0 {

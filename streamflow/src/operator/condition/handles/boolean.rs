@@ -10,10 +10,10 @@ use crate::operator::condition::answers::Verdict;
 use crate::operator::condition::term::{Ends, Lack, NodePorts, Situation, Term};
 use crate::turns;
 
-/// Switches nodes on and off: `#[when(boolean(handle))]`. Clones switch together, from any thread.
+/// Switches nodes on and off: `#[when(boolean(handle))]`. All clones, on any thread, are one switch.
 ///
-/// While it is off, its nodes wait. This differs from Holoscan, where a `BooleanCondition` that is off ends its operator
-/// for good. Several nodes, also of several graphs, may have the same handle: it switches all of them.
+/// While the handle is off, its nodes wait. This differs from Holoscan, where a `BooleanCondition` that is off ends its
+/// operator for good. Several nodes, also of several graphs, may have the same handle: it switches all of them.
 ///
 /// If all handles are dropped, the value stays. A node that is off then never runs again; if messages wait for it, the
 /// run has [stalled](crate::Error::Stalled).
@@ -62,12 +62,12 @@ struct State {
 }
 
 impl BooleanHandle {
-    /// A handle that is on or off.
+    /// Creates a handle that is on or off.
     pub fn new(is_on: bool) -> Self {
         Self(Arc::new(State { is_on: AtomicBool::new(is_on), sharers: Sharers::new() }))
     }
 
-    /// Switches the nodes on or off. A tick that runs is not interrupted. It allocates nothing.
+    /// Switches the nodes on or off. A tick that runs is not interrupted. The call allocates nothing.
     ///
     /// # Errors
     /// [`Error::Handle`](crate::Error::Handle) if all graphs with this handle were dropped; then nothing changes.
@@ -79,7 +79,7 @@ impl BooleanHandle {
         Ok(())
     }
 
-    /// Whether it is on.
+    /// Whether the handle is on.
     pub fn get(&self) -> bool {
         self.0.is_on.load(Ordering::Acquire)
     }
@@ -98,7 +98,7 @@ impl Drop for BooleanHandle {
     }
 }
 
-/// A node runs while its handle is on.
+/// The condition that lets a node run while its handle is on.
 #[derive(Debug)]
 pub(in crate::operator::condition) struct Gate {
     state: Arc<State>,
@@ -123,7 +123,7 @@ impl Term for Gate {
     }
 
     fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
-        // Before the value: the last handle may have been set just before it was dropped.
+        // Read before the value: the last handle may have been set just before it was dropped.
         let is_abandoned = self.state.sharers.is_abandoned();
         Ok(match self.is_on() {
             true => Verdict::Ready,

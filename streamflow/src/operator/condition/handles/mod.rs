@@ -1,8 +1,8 @@
-//! Handles by which other threads decide when a node runs.
+//! Handles for other threads to decide when a node runs.
 //!
-//! A handle belongs to no graph: it may be used before the graph is made, between its runs, and in several graphs. What
-//! belongs to the graph is the condition, which shares the handle's state and does not keep it alive: when all handles
-//! are dropped, nobody can change the state any more.
+//! A handle belongs to no graph: it may be used before the graph is made, between its runs, and in several graphs. The
+//! condition belongs to the graph. It shares the handle's state and does not count as a handle: when all handles are
+//! dropped, nothing can change the state any more.
 
 mod asynchronous;
 mod boolean;
@@ -19,7 +19,7 @@ use crate::context::Waker;
 use crate::error::{Error, Result};
 
 impl Sharers {
-    /// An error if the handle's graphs were all dropped.
+    /// Returns an error if all graphs of the handle were dropped.
     fn check(&self, handle: &'static str) -> Result<()> {
         if self.is_left() {
             let problem = "its graph was dropped, so no node waits for it; make the next graph before the handle \
@@ -48,5 +48,5 @@ impl Listening {
     }
 }
 
-/// Why a condition whose handles are gone does not hold.
+/// The reason why a condition without handles does not hold.
 const ABANDONED: &str = "all its handles were dropped";

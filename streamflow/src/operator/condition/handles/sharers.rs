@@ -2,8 +2,8 @@
 //!
 //! # Invariants
 //!
-//! 1. A thread never sees that there was a condition before it sees that condition.
-//! 2. A thread that finds no handle left sees what all of them have done.
+//! 1. A thread never sees that a condition has existed before it sees that condition.
+//! 2. A thread that finds no handle left sees the effects of all of them.
 
 use crate::driver::Listeners;
 use crate::sync::{AtomicUsize, Ordering};
@@ -12,13 +12,13 @@ use crate::sync::{AtomicUsize, Ordering};
 #[derive(Debug)]
 pub(super) struct Sharers {
     handles: AtomicUsize,
-    /// Twice the number of conditions, and 1 more from the first one on: in one word, by 1.
+    /// Twice the number of conditions, plus 1 as soon as there has been one: one word holds both facts.
     conditions: AtomicUsize,
     pub(super) listeners: Listeners,
 }
 
 impl Sharers {
-    /// The count of a single handle.
+    /// Creates the counts of a single handle.
     pub(super) fn new() -> Self {
         Self {
             handles: AtomicUsize::new(1),
@@ -31,7 +31,7 @@ impl Sharers {
         self.handles.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A handle is dropped. Dropping the last one wakes the schedulers: their nodes wait in vain.
+    /// Counts a handle that is dropped. Dropping the last handle wakes the schedulers: their nodes wait in vain.
     pub(super) fn remove_handle(&self) {
         if self.handles.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.listeners.raise();
@@ -52,7 +52,7 @@ impl Sharers {
         self.conditions.fetch_sub(2, Ordering::Relaxed);
     }
 
-    /// Whether there were conditions, and none is left.
+    /// Whether there were conditions and none of them is left.
     pub(super) fn is_left(&self) -> bool {
         self.conditions.load(Ordering::Relaxed) == 1
     }

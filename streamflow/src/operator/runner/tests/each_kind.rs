@@ -1,8 +1,8 @@
-//! The tick of each kind of node does its work, in each form in which graphs run: one that did nothing would leave its row with
-//! other data.
+//! Tests that the tick of each kind of node does its work, in each form in which graphs run: a tick that did nothing
+//! would leave other data in its row.
 //!
-//! A source fills images with the number of its tick. Behind it is a node of the kind, and behind that one a sink, which folds
-//! all images into one. So the data of each row has the work of each tick of its three nodes.
+//! A source fills images with the number of its tick. A node of the kind follows, and then a sink that folds all images
+//! into one. So the data of each row depends on each tick of its three nodes.
 
 mod graphs;
 mod nodes;
@@ -17,9 +17,9 @@ use crate::prelude::*;
 use crate::schedule::{Report, Workers};
 use crate::stream::Assign;
 
-/// Enough ticks that memory is used again, and a replayed graph is launched.
+/// Enough ticks for memory to be reused, and for a replayed graph to be launched.
 const TICKS: u64 = 24;
-/// What a sink finds behind images with these values, one for each tick of a source.
+/// The expected result of a sink after images with these values, one for each tick of a source.
 fn folded(value: impl FnMut(u32) -> u32) -> u32 {
     (0..TICKS as u32).map(value).fold(0, |sum, value| sum.wrapping_mul(31).wrapping_add(value))
 }
@@ -67,10 +67,10 @@ fn of_threads() -> BTreeMap<&'static str, u32> {
     ])
 }
 
-/// Calls `run` with platforms that differ in the layers above the simulator, and compares what the sinks have found.
+/// Calls `run` with platforms that differ in the layers above the simulator, and compares the results of the sinks.
 fn find(rows: &BTreeMap<&'static str, u32>, form: &str, run: impl Fn(&Platform, Rows) -> Report) {
     for (race_check, statistics) in [(false, false), (true, false), (false, true)] {
-        // Few rotations of memory, so that ticks soon repeat.
+        // Little memory in flight, so that ticks soon repeat.
         let memory = MemoryOptions::new().in_flight(2).small_in_flight(2);
         let builder = Platform::builder().memory(memory).spin(std::time::Duration::ZERO);
         let platform = builder.race_check(race_check).statistics(statistics).host().unwrap();

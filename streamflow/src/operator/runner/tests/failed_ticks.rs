@@ -1,4 +1,4 @@
-//! The state that a failed tick leaves, and ticks that fail since they handle no message.
+//! Tests of the state after a failed tick, and of ticks that fail since they do not handle a message.
 
 use std::sync::atomic::AtomicU64;
 
@@ -163,12 +163,12 @@ graph! {
     }
 }
 
-/// The number of consumers changes nothing, and copies that an edge has made are dropped, too.
+/// The number of consumers makes no difference, and copies that an edge has made are dropped, too.
 #[test]
 fn a_tick_that_fails_drops_what_it_has_emitted() {
     let platform = Platform::host().build().unwrap();
     let own = Arc::new(());
-    // The operator's, and the test's.
+    // The token of the operator, and that of the test.
     let left = |graph: &mut dyn FnMut()| {
         graph();
         Arc::strong_count(&own)
@@ -183,7 +183,7 @@ fn a_tick_that_fails_drops_what_it_has_emitted() {
     assert_eq!(left(&mut || drop(some.run().unwrap())), 2);
 }
 
-/// Sums what `flush` gets, in two ticks.
+/// Sums the messages that `flush` gets, in two ticks.
 #[operator(flush)]
 struct Sums {
     #[input]
@@ -256,7 +256,7 @@ fn flush_is_not_called_again_after_it_has_failed() {
     harness.stop().unwrap();
 }
 
-/// Sends even numbers on, and data of its own in place of the others, which it does not receive.
+/// Passes even numbers on. Does not receive the others, and sends data of its own in their place.
 #[operator]
 struct Renews {
     #[input]
@@ -307,8 +307,8 @@ graph! {
     }
 }
 
-/// Two pairs of messages can't be compared, while another worker sends the next ones. Each of them is dropped by the restart that it
-/// takes, and there are no more restarts.
+/// Two pairs of messages can't be compared, while another worker sends the next messages. Each pair is dropped with one
+/// restart, and there are no more restarts.
 #[test]
 fn messages_that_cannot_be_compared_take_one_restart_each_beside_another_worker() {
     let found = crate::testing::Explorer::new().seeds(64).run(|platform| {

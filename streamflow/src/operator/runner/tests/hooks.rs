@@ -1,4 +1,4 @@
-//! What is between the hooks of a node: pauses, and the records of what they have queued.
+//! Tests of a node between its hooks: its pauses, and the records of the work that hooks have queued.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::operator::AsyncHandle;
 use crate::schedule::{End, Workers};
 use crate::time::{Clock, Timestamp};
 
-/// Sends nothing, notes when it was called, and stops the run in the end.
+/// Sends nothing, notes the moments of its calls, and stops the run in the end.
 #[operator]
 struct Silent {
     #[output]
@@ -33,7 +33,7 @@ graph! {
     }
 }
 
-/// A source that sends nothing runs less and less often, in a simulated time. Each run begins anew.
+/// A source that sends nothing runs less and less often, in simulated time. Each run begins anew.
 #[test]
 fn a_source_that_sends_nothing_pauses_until_its_run_ends() {
     let clock = Clock::simulated();
@@ -74,7 +74,7 @@ fn the_time_of_a_run_ends_a_wait_for_another_thread() {
     }
 }
 
-/// Works in `start`, and notes in its tick how much is recorded by then.
+/// Queues work in `start`, and notes in its tick how many records there are by then.
 #[operator]
 struct Prepares {
     #[output]
@@ -117,6 +117,7 @@ fn the_work_of_start_is_recorded_when_start_ends() {
     let platform = Platform::builder().race_check(false).driver(recorder.clone()).unwrap();
     let records = Arc::new(Mutex::new(Vec::new()));
     Prepared::new(&platform, recorder, records.clone()).unwrap().run().unwrap();
-    // When the first node starts, its stream is the only one, whose work no other one can need. Its first tick records it.
+    // When the first node starts, its stream is the only one, and no other stream can need its work. The first tick
+    // records that work.
     assert_eq!(*records.lock().unwrap(), [1, 2, 2, 2]);
 }

@@ -52,7 +52,7 @@ macro_rules! kinds {
                 to_maybe.image >> maybe.image;
                 maybe.out >> of_maybe.image;
 
-                // With room for each message, so that none is dropped.
+                // The edge has room for each message, so no message is dropped.
                 #[streams(POOL)] #[when(count(TICKS))] let to_pop: Sets = Sets::new();
                 #[streams(POOL)] #[when(count(TICKS))] let pop: Adds = Adds::new(2);
                 #[streams(POOL)] let of_pop: Folds = Folds::new("pop", rows.clone());
@@ -139,7 +139,7 @@ graph! {
 }
 
 graph! {
-    /// Nodes with a thread, and one that goes on after a failure.
+    /// Nodes with a thread, and a node that goes on after a failure.
     pub(super) struct Threads(rows: Rows) {
         #[when(count(TICKS))] let to_worker: Sets = Sets::new();
         #[worker(aside)] #[when(count(TICKS))] let worker: Adds = Adds::new(1);

@@ -1,4 +1,4 @@
-//! Operators of each kind, whose work is shown by the data of a sink behind them.
+//! Operators of each kind. The data of a sink behind an operator shows its work.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -159,7 +159,7 @@ impl Flush for Rests {
     }
 }
 
-/// What the sinks have found, by row.
+/// The results of the sinks, by row.
 pub(super) type Rows = Arc<Mutex<BTreeMap<&'static str, u32>>>;
 
 /// Folds all images, and downloads the result at the end.
