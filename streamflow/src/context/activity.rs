@@ -1,7 +1,7 @@
 //! The activity of a node at a moment, for other threads.
 //!
-//! The thread that runs a node writes one word, with plain stores, before and after each hook. Other threads read it
-//! at any time, also while a hook does not return.
+//! The thread that runs a node writes one word, with plain stores, before and after each hook. Other threads read the
+//! word at any time, even while a hook does not return.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Activity {
-    /// Its `start` was not called yet.
+    /// The node's `start` was not called yet.
     NotStarted,
-    /// Its `start` runs.
+    /// The node's `start` runs.
     Starting,
     /// The node is between two ticks, and the scheduler will check it again.
     Idle,
@@ -20,9 +20,9 @@ pub enum Activity {
     Blocked,
     /// The node waits for a stream, a moment, or another thread.
     Waiting,
-    /// Its `compute` runs.
+    /// The node's `compute` runs.
     Computing,
-    /// Its `stop` runs.
+    /// The node's `stop` runs.
     Stopping,
     /// The run has ended, and waits for the work of the node's streams.
     Synchronizing,
@@ -46,7 +46,7 @@ impl Activity {
         Self::Failed,
     ];
 
-    /// The name of the hook that runs, as [`Error::Operator`](crate::Error::Operator) has it; `None` if none runs.
+    /// The name of the hook that runs, as in [`Error::Operator`](crate::Error::Operator); `None` if no hook runs.
     pub const fn hook(self) -> Option<&'static str> {
         match self {
             Self::Starting => Some("start"),
@@ -75,22 +75,22 @@ impl fmt::Display for Activity {
     }
 }
 
-/// The bits of a word that have the activity.
+/// The bits of a word for the activity.
 const ACTIVITY: u64 = 0xf;
 
-/// The bits that have the number of a condition, from 1; 0 is none. The bits above have the number of ticks.
+/// The bits for the number of a condition, from 1; 0 is no condition. The bits above are the number of ticks.
 const CONDITION: u64 = 0xff0;
 
 /// The activity of a node and the number of its ticks, written by the thread that runs it.
 #[derive(Debug)]
 pub struct NodeCell {
     name: String,
-    /// The conditions of the node beside its count, as they are written in `#[when(…)]`.
+    /// The conditions of the node other than its count, as written in `#[when(…)]`.
     conditions: Box<[&'static str]>,
     word: AtomicU64,
 }
 
-/// The content of a [`NodeCell`] at a moment. Within a run, each tick of a node has another one.
+/// The content of a [`NodeCell`] at a moment. Within a run, it differs for each tick of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word(u64);
 
@@ -128,7 +128,7 @@ impl NodeCell {
         self.conditions.get(word.condition()?).copied()
     }
 
-    /// Called by the thread that runs the node. `condition` is the number of a condition, from 1.
+    /// Sets the word. Only the thread that runs the node calls this. `condition` is the number of a condition, from 1.
     #[inline]
     pub(crate) fn set(&self, ticks: u64, activity: Activity, condition: u8) {
         let ticks = ticks * ((ACTIVITY | CONDITION) + 1);

@@ -9,14 +9,14 @@ use super::{ExecutionContext, Stream};
 use crate::error::Result;
 use crate::stream::PlatformNumber;
 
-/// The most values that a node keeps. Beyond, the one that was used least recently is dropped.
+/// The most values that a node keeps. Beyond this number the least recently used value is dropped.
 const MOST: usize = 64;
 
-/// The values that a node keeps, the one that was used last at the end.
+/// The values that a node keeps, the most recently used one at the end.
 #[derive(Debug, Default)]
 pub(super) struct Cached(RefCell<Vec<Box<dyn Any + Send>>>);
 
-/// A value, and what it was made for.
+/// A value, with the stream and the key that it was made for.
 struct Entry<K, V> {
     stream: (PlatformNumber, u32),
     key: K,
@@ -24,11 +24,12 @@ struct Entry<K, V> {
 }
 
 impl ExecutionContext {
-    /// The value for `key` on this stream, which `make` makes when there is none yet, as a plan for the shapes of a function
-    /// without one. The node keeps it when it is dropped: the 64 values that were used last.
+    /// The value for `key` on this stream, as a plan for certain shapes of a stateless library function. `make` makes
+    /// the value when there is none yet. When the caller drops the value, the node keeps it: each node keeps the 64
+    /// most recently used values.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// The errors of `make`.
     pub fn cached<K: PartialEq + Send + 'static, V: Send + 'static>(
         &self,
         stream: &Stream<'_>,
@@ -41,7 +42,7 @@ impl ExecutionContext {
                 .downcast_ref::<Entry<K, V>>()
                 .is_some_and(|entry| entry.stream == stream && entry.key == key)
         };
-        // Taken out, so that the comparisons and the calls of a user's code find the list free.
+        // The list is taken out: comparisons are the user's code, and a call from there finds the list free.
         let mut list = self.cached.0.take();
         let place = list.iter().rposition(is_wanted);
         let kept = place.map(|place| list.remove(place));
@@ -58,11 +59,11 @@ impl ExecutionContext {
     }
 }
 
-/// A value that a node keeps, in use. It is no closure's argument, so that the work that it queues is that of its caller's
-/// line (`#[track_caller]`).
+/// A value of a node, in use. It is returned, and not passed to a closure: the work that it queues then belongs to the
+/// line of its caller (`#[track_caller]`).
 pub struct Lent<'c, K: Send + 'static, V: Send + 'static> {
     list: &'c Cached,
-    /// `None` once it is dropped.
+    /// `None` only during the drop.
     entry: Option<Box<Entry<K, V>>>,
 }
 

@@ -1,4 +1,4 @@
-//! The control of a run: the commands that end or pause it, the signal that wakes its scheduler, and what its nodes do.
+//! The control of a run: the commands that end or pause it, the signal that wakes its scheduler, and the activities of its nodes.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -19,35 +19,35 @@ const STOPPED_BY_TERMINATE: u8 = 5;
 const STOPPED_BY_HANG_UP: u8 = 6;
 const OVER: u8 = 7;
 
-/// A bit beside the state: the scheduler shall make a report.
+/// A bit beside the state: a report was requested from the scheduler.
 const REPORT: u8 = 1 << 7;
 
 /// The state that the threads of a run share: whether the run goes on, how its scheduler is woken, and the activities of
 /// its nodes.
 #[derive(Debug, Default)]
 pub struct RunControl {
-    /// Changed by [`change`](Self::change) alone.
+    /// The state. Only [`change`](Self::change) and the requests of reports change it.
     state: AtomicU8,
     signal: Arc<Signal>,
     nodes: Box<[Arc<NodeCell>]>,
-    /// How often a node has ended: its operator, or its `flush` after that.
+    /// How often a node has ended. A node with a `flush` ends twice: with its operator, and after the flush.
     ended: AtomicU32,
     /// How many turns of nodes have dropped messages without a tick.
     dropped: AtomicU32,
     /// The moment at which the `start` hooks had returned.
     begun: OnceLock<Timestamp>,
-    /// The moment at which the time of the run is over, if it has one.
+    /// The moment at which the time of the run is over, if it has a limit of time.
     deadline: OnceLock<Timestamp>,
-    /// For hooks that sleep, while workers run the nodes.
+    /// The way in which hooks sleep while workers run the nodes.
     sleeper: Mutex<Option<Arc<dyn Sleeper>>>,
 }
 
 /// The part of a run with workers that a hook needs to sleep.
 pub(crate) trait Sleeper: fmt::Debug + Send + Sync {
-    /// Lets simulated time pass. Returns when the clock has come to this moment, or the run ends.
+    /// Lets simulated time pass. Returns when the clock has reached this moment, or the run ends.
     fn sleep(&self, until: Timestamp);
-    /// Whether the run ends, also without a command: another node has failed, or its time is over. The signal of the run
-    /// is raised or nudged then.
+    /// Whether the run ends, by a command or without one: another node has failed, or the time of the run is over. The
+    /// run's signal is raised or nudged when that happens.
     fn is_over(&self) -> bool;
 }
 
@@ -64,7 +64,7 @@ pub(crate) enum Command {
     Stop(StopSource),
 }
 
-/// Where a stop came from.
+/// The source of a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "ctrlc"), allow(dead_code, reason = "made by signals alone"))]
 pub(crate) enum StopSource {
@@ -77,7 +77,7 @@ pub(crate) enum StopSource {
     HangUp,
 }
 
-/// Whether a run goes on, for the user.
+/// The phase of a run, for the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunPhase {
@@ -92,23 +92,23 @@ pub enum RunPhase {
 }
 
 impl RunControl {
-    /// The control of a run of these nodes, in their static order.
+    /// Creates the control of a run of these nodes, in their static order.
     pub(crate) fn new(nodes: Box<[Arc<NodeCell>]>) -> Self {
         Self { nodes, ..Self::default() }
     }
 
-    /// The `start` hooks have returned.
+    /// Records the moment at which the `start` hooks had returned.
     pub(crate) fn set_begun(&self, at: Timestamp) {
         // A run begins once.
         let _again = self.begun.set(at);
     }
 
-    /// How long the run has lasted, since the `start` hooks had returned.
+    /// The time since the `start` hooks have returned.
     pub(crate) fn elapsed(&self, clock: &Clock) -> Duration {
         self.begun.get().map_or(Duration::ZERO, |begun| clock.now().since(*begun))
     }
 
-    /// The time of the run is over at this moment: a hook sleeps until then at most.
+    /// Sets the moment at which the time of the run is over: no hook sleeps longer.
     pub(crate) fn set_deadline(&self, at: Timestamp) {
         // A run has one limit.
         let _again = self.deadline.set(at);
@@ -120,7 +120,7 @@ impl RunControl {
         &self.nodes
     }
 
-    /// A node has ended.
+    /// Counts a node that has ended.
     #[cold]
     pub(crate) fn note_end(&self) {
         self.ended.fetch_add(1, Ordering::Relaxed);
@@ -132,12 +132,12 @@ impl RunControl {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// A turn has dropped messages without a tick.
+    /// Counts a turn that has dropped messages without a tick.
     pub(crate) fn note_dropped(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many turns have dropped messages without a tick. The number wraps around.
+    /// The number of turns that have dropped messages without a tick. The number wraps around.
     pub(crate) fn dropped(&self) -> u32 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -163,7 +163,7 @@ impl RunControl {
         self.state.load(Ordering::Relaxed) & !REPORT == RUNS
     }
 
-    /// Whether the run goes on.
+    /// The phase of the run.
     pub(crate) fn phase(&self) -> RunPhase {
         match self.state.load(Ordering::Acquire) & !REPORT {
             RUNS => RunPhase::Active,
@@ -195,7 +195,7 @@ impl RunControl {
         self.change(|state| (state <= PAUSED).then_some(RUNS))
     }
 
-    /// The run has ended: no command changes it any more.
+    /// Ends the run: from now on no command has an effect.
     pub(crate) fn end(&self) {
         self.change(|_| Some(OVER));
     }
@@ -206,7 +206,7 @@ impl RunControl {
         self.signal.raise();
     }
 
-    /// The scheduler begins to make the report.
+    /// Takes the request for a report: the scheduler begins to make it.
     pub(crate) fn begin_report(&self) {
         self.state.fetch_and(!REPORT, Ordering::AcqRel);
     }
@@ -221,13 +221,14 @@ impl RunControl {
         changed.is_ok()
     }
 
-    /// Sets what hooks that sleep need from now on: a run that goes on after an edge gave way has new workers.
+    /// Sets the way in which hooks sleep from now on. A run that goes on after an edge has given way has new workers,
+    /// and calls this again.
     pub(crate) fn set_sleeper(&self, sleeper: Arc<dyn Sleeper>) {
         let before = locked(&self.sleeper).replace(sleeper);
         drop(before);
     }
 
-    /// Lets time pass, by this clock. It ends early when the run ends or is stopped, and at the deadline of the run.
+    /// Lets time pass, by this clock. Returns early when the run ends or is stopped, and at the deadline of the run.
     pub(crate) fn sleep(&self, clock: &Clock, time: Duration) {
         let until = clock.now() + time;
         let until = self.deadline.get().map_or(until, |end| until.min(*end));
@@ -240,7 +241,7 @@ impl RunControl {
             match &sleeper {
                 _ if !goes_on() => {}
                 Some(sleeper) => sleeper.sleep(until),
-                // The hook is all that runs.
+                // Nothing but this hook runs.
                 None => _ = clock.advance_to(until),
             }
             return;
@@ -264,17 +265,17 @@ impl RunControl {
     }
 }
 
-/// Wakes the scheduler of a run, so that it checks the conditions of its nodes again. Clones wake the same one.
+/// Wakes the scheduler of a run to check the conditions of its nodes again. Clones wake the same scheduler.
 #[derive(Debug, Clone)]
 pub struct Waker(Arc<Signal>);
 
 impl Waker {
-    /// Wakes the scheduler. Change what the condition depends on *before* this call.
+    /// Wakes the scheduler. Change the state that the condition depends on *before* this call.
     pub fn wake(&self) {
         self.0.raise();
     }
 
-    /// The signal that it raises.
+    /// The signal that the waker raises.
     pub(crate) fn signal(&self) -> &Arc<Signal> {
         &self.0
     }

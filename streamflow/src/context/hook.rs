@@ -6,7 +6,7 @@ use crate::error::Failure;
 use crate::stream::note_bound;
 
 impl ExecutionContext {
-    /// Called before a hook. It binds the device, since a library may have bound another one.
+    /// Prepares a hook: binds the device, since a library may have bound another one.
     #[inline]
     pub(crate) fn enter(&mut self, hook: &'static str) -> DriverResult<()> {
         if self.platform.is_watched() {
@@ -15,7 +15,7 @@ impl ExecutionContext {
         self.enter_plain()
     }
 
-    /// Called before a tick of `flush`. Its data goes on with the metadata of the tick before it.
+    /// Prepares a tick of `flush`. Its messages continue the metadata of the tick before it.
     pub(crate) fn enter_flush(&mut self) -> DriverResult<()> {
         let carried = std::mem::take(&mut self.notes.carried);
         let entered = self.enter("flush");
@@ -24,7 +24,7 @@ impl ExecutionContext {
         entered
     }
 
-    /// As [`enter`](Self::enter), if the driver uses no notes.
+    /// The same as [`enter`](Self::enter), if the driver uses no notes.
     #[inline]
     pub(crate) fn enter_plain(&mut self) -> DriverResult<()> {
         self.notes.carried.clear_marks();
@@ -44,16 +44,16 @@ impl ExecutionContext {
         self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
     }
 
-    /// Called after a hook, also after one that failed. It records an event on each stream that the hook used (law 8),
-    /// unless the graph has one stream alone.
+    /// Records an event on each stream that the hook used (law 8), unless the graph has only one stream. Called after
+    /// each hook, even after a failed one.
     #[inline]
     pub(crate) fn close(&self) -> DriverResult<()> {
         Asker::default().enter();
         self.streams.close()
     }
 
-    /// A call of this hook at a port has failed, and a message is lost by that. The hook fails then, also if the operator drops
-    /// the error.
+    /// Records that a failed call of this hook at a port has lost a message. The hook then fails, even if the operator
+    /// drops the error.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_lost(&self, call: &'static str, port: &'static str, error: Failure) {
@@ -61,28 +61,28 @@ impl ExecutionContext {
             "a message is lost: `{call}` at `{port}` has failed, and the operator has dropped its error; return it, as \
              with `?`"
         );
-        // The first one counts.
+        // Only the first error counts.
         let _later = self.notes.lost.set(Box::new(Failure::context(text)(error)));
     }
 
-    /// Whether a call of this hook has failed with which a message was lost.
+    /// Whether a failed call of this hook has lost a message.
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {
         self.notes.lost.get().is_some()
     }
 
-    /// The error of that call, as the error of the hook.
+    /// Takes the error of the call that has lost a message, as the error of the hook.
     #[cold]
     pub(crate) fn take_lost(&mut self) -> Option<Failure> {
         self.notes.lost.take().map(|error| *error)
     }
 
-    /// Called after a hook that was [entered](Self::enter), also if entering it failed.
+    /// Tells the driver that a hook has ended. Called after each [`enter`](Self::enter), even after a failed one.
     pub(crate) fn leave(&self) {
         self.platform.tell(&Note::Leave);
     }
 
-    /// A tick has ended, after which the node does this.
+    /// Counts a tick that has ended, and shows the activity of the node after it.
     #[inline]
     pub(crate) fn count_tick(&self, then: Activity) {
         self.notes.tick.set(self.notes.tick.get() + 1);

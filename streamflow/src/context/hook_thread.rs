@@ -1,11 +1,11 @@
-//! The context of a hook, and its inputs and outputs, which refer to the context, stay on the thread of the hook.
+//! The context of a hook stays on the thread of the hook, and so do the inputs and outputs, since they refer to the context.
 //!
-//! The context is not `Sync` because of its cells. Without the impl here, rustc reports each of them. This impl of `Sync`
-//! never holds, so the context is no more `Sync` than without it. rustc reports its bound, which has a text of its own.
+//! The context is not `Sync` because of its cells. Without the impl here, rustc would report each cell. The bound of this impl
+//! of `Sync` never holds, so the context is not `Sync` with it either, and rustc reports that bound with a text of its own.
 
 use super::ExecutionContext;
 
-/// A value that several threads may use. No context is one.
+/// A value that several threads may use. No context has this trait.
 #[diagnostic::on_unimplemented(
     message = "the context, the inputs and the outputs of a hook stay on the thread that calls the hook",
     label = "this would use them on another thread",
@@ -13,7 +13,7 @@ use super::ExecutionContext;
 )]
 pub trait OfSeveralThreads {}
 
-/// So that rustc does not propose to implement the trait.
+/// An implementation that keeps rustc from proposing to implement the trait.
 #[diagnostic::do_not_recommend]
 impl OfSeveralThreads for std::convert::Infallible {}
 

@@ -1,6 +1,7 @@
-//! The context of an operator: all that it gets beside its ports. [`ExecutionContext`] is the second argument of each hook: it
-//! has the operator's streams, its memory, its node and its tick. A [`Stream`] is borrowed for one tick; [`OnStream`] keeps what
-//! a stream needs for longer, [`Table`] keeps constants in device memory, and a [`Waker`] wakes the node from outside.
+//! The context of an operator: everything that it gets beside its ports. [`ExecutionContext`] is the second argument of
+//! each hook: it has the operator's streams, its memory, its node and its tick. A [`Stream`] is borrowed for one tick;
+//! an [`OnStream`] keeps a value that belongs to a stream for longer, a [`Table`] keeps constants in device memory, and
+//! a [`Waker`] wakes the node from outside.
 
 pub(crate) mod activity;
 mod cached;
@@ -83,13 +84,13 @@ impl ExecutionContext {
         &self.platform
     }
 
-    /// The device of this operator's streams. An operator that adopts a stream is on device 0 until it has one, and
-    /// in a tick whose messages were sent on a default stream on the device of that stream.
+    /// The device of this operator's streams. An operator that adopts a stream is on device 0 until it has one. In a
+    /// tick with messages from a default stream, it is on the device of that stream.
     pub fn device(&self) -> DeviceId {
         self.streams.device()
     }
 
-    /// The conditions of the node beside its count, as they are written in `#[when(…)]`.
+    /// The conditions of the node other than its count, as written in `#[when(…)]`.
     pub fn conditions(&self) -> &[&'static str] {
         self.cell.conditions()
     }
@@ -99,8 +100,8 @@ impl ExecutionContext {
         &self.node
     }
 
-    /// How many ticks this operator has done in this run before this one: 0 in the first. Another
-    /// run of the same graph counts from 0 again, though the operator keeps its
+    /// The number of ticks of this operator in this run before this one: 0 in the first tick.
+    /// Another run of the same graph counts from 0 again, although the operator keeps its
     /// state.
     pub fn tick(&self) -> u64 {
         self.notes.tick.get()
@@ -111,7 +112,7 @@ impl ExecutionContext {
         self.run.nodes().iter().map(|cell| cell.name())
     }
 
-    /// The activity of a node of the graph. The node of this context computes.
+    /// The activity of a node of the graph. The node of this context itself is computing.
     ///
     /// # Errors
     /// [`Error::UnknownNode`], with the nearest name.
@@ -119,7 +120,7 @@ impl ExecutionContext {
         Ok(self.cell_of(node)?.word().activity())
     }
 
-    /// How many ticks a node of the graph has done in this run.
+    /// The number of ticks of a node of the graph in this run.
     ///
     /// # Errors
     /// [`Error::UnknownNode`], with the nearest name.
@@ -135,20 +136,20 @@ impl ExecutionContext {
         })
     }
 
-    /// Now, by the platform's [clock](crate::time::Clock).
+    /// The present moment, by the platform's [clock](crate::time::Clock).
     #[inline]
     pub fn now(&self) -> Timestamp {
         self.platform.clock().now()
     }
 
     /// Lets time pass in this hook, by the platform's [clock](crate::time::Clock), as a slow device would. With a simulated
-    /// clock, other workers run meanwhile, and no real time passes. It returns early when the run ends, as by a stop, by
-    /// the failure of another node, or since the time of `run_for` is over.
+    /// clock, other workers run meanwhile, and no real time passes. The call returns early when the run ends, as by a
+    /// stop, by the failure of another node, or since the time of `run_for` is over.
     pub fn sleep(&self, time: Duration) {
         self.run.sleep(self.platform.clock(), time);
     }
 
-    /// A tensor whose first use may be on `stream`. Its content is undefined.
+    /// Creates a tensor for a first use on `stream`. The content is undefined.
     ///
     /// # Errors
     /// [`Error::Shape`]; the driver's, when memory is exhausted.
@@ -161,7 +162,7 @@ impl ExecutionContext {
         self.platform.tensor(shape, stream)
     }
 
-    /// A tensor with padded rows whose first use may be on `stream`. Its content is undefined.
+    /// Creates a tensor with padded rows for a first use on `stream`. The content is undefined.
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
@@ -174,7 +175,7 @@ impl ExecutionContext {
         self.platform.pitched_tensor(shape, stream)
     }
 
-    /// A run of elements whose first use may be on `stream`. Its content is undefined.
+    /// Creates a buffer of elements for a first use on `stream`. The content is undefined.
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
@@ -183,7 +184,7 @@ impl ExecutionContext {
         self.platform.buffer(len, stream)
     }
 
-    /// Page-locked host memory. Its content is undefined.
+    /// Allocates page-locked host memory. The content is undefined.
     ///
     /// # Errors
     /// As for [`Platform::pinned`].
@@ -192,9 +193,9 @@ impl ExecutionContext {
         self.platform.pinned(self.device(), len)
     }
 
-    /// Copies host memory to the operator's device, as a tensor of one dimension. Any stream may use it. Blocks until the
-    /// host memory may be changed: it is for values that are made once, in `start`. A [`Table`] keeps them. [`Pinned`] shows
-    /// how a source uploads data in each tick.
+    /// Copies host memory to the operator's device, as a tensor of one dimension. Any stream may use it. Blocks until
+    /// the host memory may be changed: the call is for values that are made once, in `start`. A [`Table`] keeps such
+    /// values. [`Pinned`] shows how a source uploads data in each tick.
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
@@ -216,10 +217,10 @@ impl ExecutionContext {
         self.platform.download(source, stream)
     }
 
-    /// Makes something that needs a stream and lives longer than a tick.
+    /// Makes a value that needs a stream and lives longer than a tick.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// The errors of `make`.
     pub fn on_stream<H>(
         &self,
         stream: &Stream<'_>,
@@ -234,7 +235,7 @@ impl ExecutionContext {
         self.notes.is_finished.set(true);
     }
 
-    /// Ends the run after this tick. Messages that wait in queues are dropped. A source that is at its end calls
+    /// Ends the run after this tick. Messages that wait in queues are dropped. A source without further data calls
     /// [`finish`](Self::finish) instead: the messages that it sent are then consumed.
     pub fn stop_graph(&self) {
         if self.run.stop(StopSource::Node) {
@@ -261,7 +262,7 @@ impl fmt::Debug for ExecutionContext {
     }
 }
 
-/// The type of a hook's context. Its methods are in the files of their purposes.
+/// The type of a hook's context. The other files have its methods, by purpose.
 pub(crate) mod execution_context {
     use std::sync::Arc;
 
@@ -273,16 +274,16 @@ pub(crate) mod execution_context {
     use crate::platform::Platform;
 
     /// The second argument of each hook: the operator's streams, its memory, its node and its tick.
-    // In this order: the ticks of most nodes use the first fields and the begin of `streams` alone.
+    // The fields are in this order because the ticks of most nodes use only the first ones and the begin of `streams`.
     #[repr(C)]
     pub struct ExecutionContext {
         pub(super) notes: Notes,
         pub(super) platform: Platform,
-        /// The platform's.
+        /// The platform's driver.
         pub(super) driver: Arc<dyn Driver>,
         /// The part of the node that other threads see.
         pub(super) cell: Arc<NodeCell>,
-        /// The whole graph's.
+        /// The control of the whole graph's run.
         pub(super) run: Arc<RunControl>,
         pub(super) streams: OwnStreams,
         /// The node's name in its graph.

@@ -1,5 +1,5 @@
-//! The notes about a node that its runner and its hooks share: the runner begins a tick with them, the hook adds to them by
-//! its context, and the runner reads them when the hook has ended.
+//! The notes about a node that its runner and its hooks share: the runner resets them at the begin of a tick, the hook
+//! adds to them through its context, and the runner reads them when the hook has ended.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use crate::stream::StreamPool;
 use crate::time::Timestamp;
 
 /// The notes about a node.
-// In this order: the ticks of most nodes use the fields down to `carried` alone, which are in few cache lines. Of a graph
-// with many nodes the cache holds no more.
+// The fields are in this order because the ticks of most nodes use only those down to `carried`, and these share few
+// cache lines. In a graph with many nodes the cache holds no more.
 #[repr(C)]
 pub(super) struct Notes {
     pub(super) tick: Cell<u64>,
@@ -23,7 +23,7 @@ pub(super) struct Notes {
     pub(super) has_stopped_graph: Cell<bool>,
     /// Whether the metadata of received messages is needed: the node emits messages, or the run keeps statistics.
     pub(super) carries: bool,
-    /// The error of the first call of this hook with which a message was lost.
+    /// The error of the first call of this hook that has lost a message.
     pub(super) lost: OnceCell<Box<Failure>>,
     pub(super) asker: Asker,
     pub(super) carried: Carried,
@@ -32,7 +32,7 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// The notes about a node of this name, before its first run.
+    /// Creates the notes about a node of this name, before its first run.
     pub(super) fn new(node: &str) -> Self {
         Self {
             tick: Cell::new(0),
@@ -54,7 +54,8 @@ impl Notes {
         self.carried.begin_run();
     }
 
-    /// The start of the data that this tick has received; `None` if it has received none, also if it has emitted some.
+    /// The acquisition time and the origin of the data that this tick has received; `None` if it has received none,
+    /// even if it has emitted some.
     #[inline]
     fn received(&self) -> Option<(Timestamp, Origin)> {
         let (acquired, origin) = self.carried.began()?;
@@ -68,12 +69,12 @@ impl ExecutionContext {
         self.streams.planned = Some(Box::new(planned));
     }
 
-    /// The pool of its streams.
+    /// The pool of the node's streams.
     pub(crate) fn pool(&self) -> Option<&StreamPool> {
         self.streams.pool()
     }
 
-    /// The node emits no message.
+    /// Records that the node emits no message.
     pub(crate) fn set_silent(&mut self) {
         self.notes.carries = false;
     }
@@ -82,12 +83,12 @@ impl ExecutionContext {
         self.cell = Arc::new(NodeCell::new(&self.node, conditions));
     }
 
-    /// Numbers the node, for a run.
+    /// Gives the node its number as an origin, for a run.
     pub(crate) fn set_number(&mut self, number: Origin) {
         self.notes.number = Some(number);
     }
 
-    /// The statistics of a run need the metadata of received messages.
+    /// Records that the statistics of a run need the metadata of received messages.
     pub(crate) fn carry(&mut self) {
         self.notes.carries = true;
     }
@@ -112,15 +113,15 @@ impl ExecutionContext {
         self.notes.carried.metadata()
     }
 
-    /// The data begins here. At the first `emit`, and once per tick: all messages that a tick emits have one time.
+    /// Begins data of this node's origin, at the first `emit` of a tick: all messages of the tick have the same time.
     #[inline(never)]
     fn begin_data(&self) {
         let now = self.platform.clock().now();
         self.notes.carried.begin(now, self.tick(), self.notes.number);
     }
 
-    /// The time and the origin of the data that this tick has received; `None` if it has received none, also if it has
-    /// emitted some.
+    /// The acquisition time and the origin of the data that this tick has received; `None` if it has received none,
+    /// even if it has emitted some.
     #[inline]
     pub(crate) fn received(&self) -> Option<(Timestamp, Origin)> {
         self.notes.received()
@@ -141,7 +142,7 @@ impl ExecutionContext {
         self.notes.begin_run();
     }
 
-    /// The run whose hooks are called from now on.
+    /// Sets the run of the following hooks.
     pub(crate) fn set_run(&mut self, run: &Arc<RunControl>) {
         self.run = run.clone();
     }
@@ -152,8 +153,8 @@ impl ExecutionContext {
         self.cell.set(self.tick(), activity, 0);
     }
 
-    /// Shows why the node does not run: this is `Done`, `Blocked` or `Waiting`. With the number of the condition that it waits
-    /// for; 0 for none.
+    /// Shows other threads why the node does not run: `activity` is `Done`, `Blocked` or `Waiting`, and `condition` is
+    /// the number of the condition that it waits for, or 0.
     #[inline]
     pub(crate) fn show_waiting(&self, activity: Activity, condition: u8) {
         if activity == Activity::Done && self.cell.word().activity() != Activity::Done {
@@ -162,13 +163,13 @@ impl ExecutionContext {
         self.cell.set(self.tick(), activity, condition);
     }
 
-    /// A turn has dropped messages without a tick, and the node may run next.
+    /// Shows that a turn has dropped messages without a tick. The node may run next.
     pub(crate) fn show_dropped(&self) {
         self.run.note_dropped();
         self.show(Activity::Idle);
     }
 
-    /// Whether the run permits that the node begins a tick.
+    /// Whether the run permits the node to begin a tick.
     #[inline]
     pub(crate) fn permits_ticks(&self) -> bool {
         self.run.permits_ticks()

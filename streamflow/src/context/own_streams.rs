@@ -1,4 +1,4 @@
-//! The streams of a node, by the way in which it gets them. `streams.rs` finds the one that a call asks for.
+//! The streams of a node, by source. `streams.rs` finds the stream that a call asks for.
 
 use std::cell::{Cell, OnceCell};
 
@@ -7,30 +7,30 @@ use crate::driver::{DeviceId, DriverResult};
 use crate::error::Result;
 use crate::stream::{CudaStream, StreamPool};
 
-/// Where the streams of a node come from.
+/// The source of a node's streams.
 #[derive(Debug, Clone)]
 pub(crate) enum Streams {
     Pool(StreamPool),
     /// A pool of `use_default_stream`: every stream is the default stream of the node's device.
     Default,
-    /// `#[streams(none)]`: an adopting node without a pool, which adopts the first stream that it receives.
+    /// `#[streams(none)]`: an adopting node without a pool. It adopts the first stream that it receives.
     Adopt,
 }
 
-/// The streams that a node has, each from its first use on.
-// In this order: the ticks of most nodes use the fields down to `declared` alone.
+/// The streams of a node. A node has each of them from its first use on.
+// The fields are in this order because the ticks of most nodes use only those down to `declared`.
 #[repr(C)]
 pub(super) struct OwnStreams {
     pub(super) from: Streams,
     pub(super) device: DeviceId,
-    /// Whether `undeclared` or `defaults` has a stream. Most operators have none, and each hook checks this.
+    /// Whether `undeclared` or `defaults` has a stream: each hook checks this flag, and most operators have no such stream.
     pub(super) has_others: Cell<bool>,
-    /// The device on whose default stream this tick works, if it found no other stream.
+    /// The device of the default stream on which this tick works, if it found no other stream.
     pub(super) on_default: Cell<Option<DeviceId>>,
-    /// The whole graph's.
+    /// The state of the whole graph.
     pub(super) single: SingleStream,
     pub(super) internal: OnceCell<CudaStream>,
-    /// The streams that a plan gives it, unless `internal` has a stream of its own.
+    /// The streams that a plan gives the node, unless `internal` has a stream of its own.
     pub(super) planned: Option<Box<Planned>>,
     /// The declared streams, in the order of `names`, allocated at their first use.
     pub(super) declared: Box<[OnceCell<CudaStream>]>,
@@ -38,12 +38,12 @@ pub(super) struct OwnStreams {
     pub(super) names: &'static [&'static str],
     /// The streams that the operator named in a hook, without declaring them.
     pub(super) undeclared: boxcar::Vec<(String, CudaStream)>,
-    /// The default streams that it used, by device. An operator that adopts streams may use those of several devices.
+    /// The default streams that the node has used, by device. An operator that adopts streams may use those of several devices.
     pub(super) defaults: Box<[OnceCell<CudaStream>]>,
 }
 
 impl OwnStreams {
-    /// No stream yet, for a node on a platform with this number of devices.
+    /// Creates the state without streams, for a node on a platform with this number of devices.
     pub(super) fn new(
         device: DeviceId,
         from: Streams,
@@ -66,8 +66,8 @@ impl OwnStreams {
         }
     }
 
-    /// The device of the streams. A node that adopts a stream is on its own device until it has one, and in a tick whose
-    /// messages were sent on a default stream on the device of that stream.
+    /// The device of the streams. A node that adopts a stream is on its own device until it has one. In a tick with
+    /// messages from a default stream, it is on the device of that stream.
     #[inline]
     pub(super) fn device(&self) -> DeviceId {
         match (&self.from, self.internal.get()) {
@@ -77,7 +77,7 @@ impl OwnStreams {
         }
     }
 
-    /// The pool that gives them.
+    /// The pool of the streams.
     pub(super) fn pool(&self) -> Option<&StreamPool> {
         match &self.from {
             Streams::Pool(pool) => Some(pool),
@@ -85,7 +85,7 @@ impl OwnStreams {
         }
     }
 
-    /// Records an event on each stream that a hook used (law 8), unless the graph has one stream alone.
+    /// Records an event on each stream that a hook used (law 8), unless the graph has only one stream.
     #[inline]
     pub(super) fn close(&self) -> DriverResult<()> {
         if self.single.holds() {
@@ -94,7 +94,7 @@ impl OwnStreams {
         if self.has_others.get() {
             return self.close_each();
         }
-        // Most operators have one stream: the internal one, that of a plan, or as a source the one that they declare.
+        // Most operators have one stream: the internal stream, a planned stream, or, for sources, the declared stream.
         match (self.internal.get(), &self.planned, &*self.declared) {
             (Some(stream), _, []) => stream.timeline().close(),
             (None, Some(planned), []) => planned.close(),
@@ -127,7 +127,7 @@ impl OwnStreams {
             stream.timeline().close()?;
         }
         for stream in self.default_streams() {
-            // The handle of a default stream names no device, and the hook may have bound another.
+            // The handle of a default stream names no device, and the hook may have bound another device.
             stream.timeline().bind()?;
             stream.timeline().close()?;
         }

@@ -1,9 +1,9 @@
 //! The planned streams of a node: [`Assign::Planned`](crate::stream::Assign). `graph::plan` decides which nodes share
 //! them.
 //!
-//! A node asks for its stream when it first needs one. Then the first node of a chain makes the stream, and the others get
-//! handles of it. No order depends on that: two nodes on one stream are two users of it, as an adopting operator and the
-//! producer of its messages are, and the claims (law 7) find which waits are missing.
+//! A node asks for its stream when it first needs one: the first node of a chain makes the stream, and the others get
+//! handles of it. No order depends on that: two nodes on one stream are two users of it, like an adopting operator and
+//! the producer of its messages, and the claims (law 7) find the missing waits.
 
 use std::cell::{Cell, OnceCell};
 use std::fmt;
@@ -16,16 +16,16 @@ use crate::lock::Lock;
 use crate::log;
 use crate::stream::{CudaStream, Point, StreamPool};
 
-/// The budget of the planned nodes on one pool: how many streams they may take together.
+/// The budget of the planned nodes on one pool: the number of streams that they may take together.
 ///
-/// In a pool with a maximum, no program that works with a stream for each operator may find it exhausted. There each node
-/// would take a stream when it first needs one. Here the first node of a chain does so too, and each other one leaves its
-/// stream to spare: any chain may take it for one more set. So there are never more streams than nodes that have asked,
-/// whichever threads ask at the same time.
+/// Planning must not exhaust a pool with a maximum if the program works with a stream for each operator. In that case
+/// each node takes a stream when it first needs one. With a plan, the first node of a chain takes one, too, and each
+/// other node leaves its stream as a spare: any chain may take a spare for one more set. So there are never more
+/// streams than nodes that have asked, whichever threads ask at the same time.
 #[derive(Debug)]
 pub(crate) struct Budget {
     pool: StreamPool,
-    /// How many streams are left to spare. Not counted in a pool without a maximum.
+    /// The number of spare streams. Not counted in a pool without a maximum.
     spare: AtomicUsize,
 }
 
@@ -34,33 +34,33 @@ impl Budget {
         Arc::new(Self { pool, spare: AtomicUsize::new(0) })
     }
 
-    /// Leaves one more stream to spare.
+    /// Adds a spare stream.
     fn leave(&self) {
         self.spare.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes one of those that are left, if there is one.
+    /// Takes a spare stream. Returns whether there was one.
     fn take(&self) -> bool {
         let one_less = |spare: usize| spare.checked_sub(1);
         !self.pool.is_limited()
             || self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
     }
 
-    /// Whether there is one to take.
+    /// Whether there is a spare stream.
     fn has_spare(&self) -> bool {
         !self.pool.is_limited() || self.spare.load(Ordering::Relaxed) > 0
     }
 }
 
-/// Nodes that follow each other, and the streams that they share: one for each set.
+/// Nodes that follow each other, and the streams that they share: one stream for each set.
 pub(crate) struct Chain {
     budget: Arc<Budget>,
-    /// The name of its first stream.
+    /// The name of the chain's first stream.
     label: String,
     sets: Lock<Box<[Option<CudaStream>]>>,
-    /// The ones that were made, a bit for each.
+    /// A bit for each set with a stream.
     made: AtomicU64,
-    /// Whether all its nodes work on its streams, as far as is known.
+    /// Whether all nodes of the chain work on its streams, as far as is known.
     is_whole: AtomicBool,
 }
 
@@ -71,8 +71,8 @@ impl Chain {
         Arc::new(Self { budget: budget.clone(), label, sets, made, is_whole })
     }
 
-    /// A handle of the stream of a set, or of another set if the chain must do with fewer; and which set that is.
-    /// `is_first` says that the node has no stream yet.
+    /// Returns a set with a handle of its stream: this set, or another one if the chain can't have so many. `is_first`:
+    /// the node has no stream yet.
     fn stream(&self, set: usize, is_first: bool) -> Result<(usize, CudaStream)> {
         let _later = log::later();
         let mut sets = self.sets.lock();
@@ -91,8 +91,8 @@ impl Chain {
             if set == 0 { self.label.clone() } else { format!("{}, set {}", self.label, set + 1) };
         let stream = match other {
             None => self.budget.pool.allocate(label)?,
-            // No program needs a further set, so the pool may have none: streams that are named at run time count as well.
-            // The streams that were taken from the budget stay taken, so that no later tick asks for them.
+            // No program depends on a further set, so the pool may be exhausted here: streams that are named at run
+            // time count as well. The budget's stream then stays taken, and no later tick asks for it.
             Some((other, kept)) => match self.budget.pool.allocate_if_free(&label) {
                 Ok(Some(stream)) => stream,
                 Ok(None) => return Ok((other, kept.shared())),
@@ -108,7 +108,7 @@ impl Chain {
         Ok((set, handle))
     }
 
-    /// Whether a set can't be had now. Asked in each tick that lacks it, so it takes no lock.
+    /// Whether a set can't be made now. Takes no lock, since each tick without its set asks.
     fn lacks(&self, set: usize) -> bool {
         self.made.load(Ordering::Relaxed) & 1 << set == 0 && !self.budget.has_spare()
     }
@@ -118,10 +118,10 @@ impl Chain {
 pub struct Planned {
     chain: Arc<Chain>,
     sets: Box<[OnceCell<CudaStream>]>,
-    /// The set of the tick that is named beside it.
+    /// The set chosen in the tick `chosen_in`.
     current: Cell<usize>,
     chosen_in: Cell<u64>,
-    /// Whether the plan says that no other stream needs this node's records.
+    /// Whether the plan expects that no other stream needs this node's records.
     is_quiet: bool,
 }
 
@@ -150,7 +150,7 @@ impl Planned {
         self.chosen_in.get() != NO_TICK
     }
 
-    /// The stream of the tick that uses it, or of the last one that did.
+    /// The stream of this tick, or of the last tick that has used one.
     pub(super) fn current(&self) -> Option<&CudaStream> {
         if self.has_stream() { self.sets[self.current.get()].get() } else { None }
     }
@@ -161,13 +161,13 @@ impl Planned {
         if self.chosen_in.get() == tick { self.current() } else { None }
     }
 
-    /// All its streams.
+    /// All streams of the node.
     pub(super) fn all(&self) -> impl Iterator<Item = &CudaStream> {
         self.sets.iter().filter_map(OnceCell::get)
     }
 
-    /// Ends a hook: records the stream of the tick, unless all that receive the node's messages are on the same one. If one
-    /// of them is not after all, or if memory is freed, that record is made then (law 8).
+    /// Ends a hook: records the stream of the tick, unless all receivers of the node's messages are on the same stream.
+    /// If a receiver turns out not to be, or if memory is freed, the record is made at that point (law 8).
     #[inline]
     pub(super) fn close(&self) -> DriverResult<()> {
         let is_quiet = self.is_quiet && self.chain.is_whole.load(Ordering::Relaxed);
@@ -177,13 +177,13 @@ impl Planned {
         }
     }
 
-    /// The node gets its stream in another way, and never one of the plan.
+    /// Records that the node gets its stream in another way, and will never use a stream of the plan.
     pub(super) fn leave(&self) {
         self.chain.is_whole.store(false, Ordering::Relaxed);
     }
 
-    /// The stream of a tick: the one that a message of this chain came on, else that of the next set. `is_new` is called
-    /// for each stream that the node gets.
+    /// The stream of a tick: the stream on which a message of this chain came, else the stream of the next set. Calls
+    /// `is_new` with each stream that the node gets.
     pub(super) fn choose(
         &self,
         tick: u64,
@@ -206,27 +206,27 @@ impl Planned {
         }
     }
 
-    /// The set after that of the last tick that had one. By the tick's number, an operator that works in every second tick
-    /// would use one set of two. A run begins with the first set.
+    /// The set after the one of the last tick with a stream. A choice by the tick's number would give an operator that
+    /// works in every second tick only one set of two. A run begins with the first set.
     fn next(&self, tick: u64) -> usize {
         let is_later = self.has_stream() && self.chosen_in.get() < tick;
         if is_later { (self.current.get() + 1) % self.sets.len() } else { 0 }
     }
 
-    /// The set that something of the node knows by its stream. With one set, all ticks are on it anyway.
+    /// The set to which a value of the node is bound by its stream, as an `OnStream`. With one set, all ticks are on it anyway.
     fn kept(&self) -> Option<usize> {
         if self.sets.len() == 1 {
             return Some(0);
         }
         let kept = self.sets.iter().position(|set| set.get().is_some_and(CudaStream::is_kept));
         if kept.is_some() {
-            // The others go on in turn.
+            // The other nodes go on in turn.
             self.leave();
         }
         kept
     }
 
-    /// The set on which the first message came that is on a stream of this node.
+    /// The set of the first message that came on a stream of this node.
     fn set_of(&self, sent: &mut dyn Iterator<Item = Point>) -> Option<usize> {
         for point in sent {
             let is_on = |stream: &CudaStream| stream.timeline().id() == point.stream();
@@ -238,7 +238,7 @@ impl Planned {
         None
     }
 
-    /// Gets the handle of a set; if the chain must do with fewer sets, of another one. Returns which.
+    /// Gets the handle of a set, or of another set if the chain can't have so many. Returns the set.
     fn fill(&self, set: usize, is_new: &dyn Fn(&CudaStream)) -> Result<usize> {
         if self.sets[set].get().is_some() {
             return Ok(set);

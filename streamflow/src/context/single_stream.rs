@@ -1,4 +1,4 @@
-//! Whether all operators of a graph work on one stream. Then no other stream waits for it.
+//! Finds out whether all operators of a graph work on one stream. No other stream then waits for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,20 +12,20 @@ const DECLARED: u64 = u64::MAX - 1;
 /// The graph has several streams. This is final.
 const SEVERAL: u64 = u64::MAX - 2;
 
-/// State that all nodes of a graph share: whether they have one stream alone, whose records no other stream needs.
+/// State shared by all nodes of a graph: whether they have only one stream. No other stream then needs its records.
 /// `graph!` counts the streams that operators declare. The others are found when they are used: default streams,
 /// streams that are named in a hook, and adopted streams.
 ///
-/// No order depends on it. If a hook ended without a record, because its graph had one stream until then, the record is
-/// made when a consumer needs it.
+/// No order depends on this state. If a hook ended without a record, because its graph had one stream until then, the
+/// record is made when a consumer needs it.
 #[derive(Debug, Clone)]
 pub struct SingleStream {
-    /// A constant from above, or the number of the only stream.
+    /// One of the constants above, or the number of the only stream.
     only: Arc<AtomicU64>,
 }
 
 impl SingleStream {
-    /// The state of a graph whose operators declare this number of streams.
+    /// Creates the state of a graph with operators that declare this number of streams.
     pub fn new(declared: usize) -> Self {
         let only = match declared {
             0 => NONE,
@@ -41,7 +41,7 @@ impl SingleStream {
         self.only.load(Ordering::Relaxed) != SEVERAL
     }
 
-    /// Adds a stream that is used from now on: a declared one, or one that a message came with.
+    /// Adds a stream that is used from now on: a declared stream, or the stream of a message.
     pub(super) fn use_declared(&self, stream: &CudaStream) {
         self.add(stream, |only| matches!(only, NONE | DECLARED));
     }

@@ -12,10 +12,10 @@ use crate::driver::current;
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, PlatformNumber};
 
-/// A stream of the operator, lent for one hook. It derefs to [`CudaStream`], which launches and copies. The
+/// A stream of the operator, lent for one hook. It derefs to [`CudaStream`] for launches and copies. The
 /// [table](crate::stream#the-types-of-streams) has the other types of streams.
 ///
-/// Ports take this type alone, so an operator can't send on a stream that it owns by itself. A `Stream` can't be kept,
+/// Ports take only this type, so an operator can't send on a stream that it owns itself. A `Stream` can't be kept,
 /// sent to another thread, or made from a number. A value that lives longer than a tick and needs a stream is an
 /// [`OnStream`]. [`ExecutionContext::default_stream`] gives the default stream.
 #[derive(Clone, Copy)]
@@ -57,14 +57,14 @@ impl<'t> StreamName<'t> {
         Self { index, _tick: PhantomData }
     }
 
-    /// The place of the name in the operator's list of streams.
+    /// The index of the name in the operator's list of streams.
     pub(super) fn index(self) -> usize {
         self.index
     }
 }
 
-/// A value that lives longer than a tick and needs a stream, as a library's handle or plan. It can be used only with
-/// the stream that it was made for. [`ExecutionContext::on_stream`] makes it, best in
+/// A value that lives longer than a tick and needs a stream, as a library's handle or plan. The value can be used only
+/// with the stream that it was made for. [`ExecutionContext::on_stream`] makes it, best in
 /// [`Compute::start`](crate::Compute::start).
 ///
 /// ```
@@ -100,29 +100,29 @@ impl<'t> StreamName<'t> {
 /// ```
 #[derive(Debug)]
 pub struct OnStream<H> {
-    /// The number of the platform and that of the stream.
+    /// The number of the platform and the number of the stream.
     stream: (PlatformNumber, u32),
     value: H,
 }
 
 impl<H> OnStream<H> {
-    /// A value for this stream alone.
+    /// Creates a value for this stream alone.
     pub fn new(stream: &Stream<'_>, value: H) -> Self {
         stream.keep();
         Self { stream: id_of(stream), value }
     }
 
-    /// The value, for what needs no stream.
+    /// The value, for uses that need no stream.
     pub fn value(&self) -> &H {
         &self.value
     }
 
-    /// The same, for the marks of memory in it.
+    /// The value, for the marks of memory in it.
     pub(crate) fn value_mut(&mut self) -> &mut H {
         &mut self.value
     }
 
-    /// Another value for the same stream, made of this one.
+    /// Makes another value for the same stream from this one.
     pub fn map<R>(self, make: impl FnOnce(H) -> R) -> OnStream<R> {
         OnStream { stream: self.stream, value: make(self.value) }
     }
@@ -131,7 +131,7 @@ impl<H> OnStream<H> {
     /// made for.
     ///
     /// # Errors
-    /// [`Error::OtherStream`] if it is another one; the driver's.
+    /// [`Error::OtherStream`] for another stream; errors of the driver.
     pub fn with<R>(&mut self, stream: &Stream<'_>, use_it: impl FnOnce(&mut H) -> R) -> Result<R> {
         let value = self.lend(stream)?;
         // A drop in the hook may have bound another device.
@@ -140,8 +140,8 @@ impl<H> OnStream<H> {
         Ok(use_it(value))
     }
 
-    /// As [`with`](Self::with), without a closure, for functions that pass on the place of their caller. It does not make the
-    /// stream's device current: each [`Call`](crate::library::Call) does that where it is needed.
+    /// The same as [`with`](Self::with), without a closure, for functions with `#[track_caller]`. This method does not
+    /// make the stream's device current: each [`Call`](crate::library::Call) does that where needed.
     ///
     /// # Errors
     /// [`Error::OtherStream`].

@@ -31,7 +31,7 @@ impl StreamRef {
         self.device
     }
 
-    /// Whether it names `stream`.
+    /// Whether this is the name of `stream`.
     pub fn is(self, stream: &CudaStream) -> bool {
         let timeline = stream.timeline();
         (self.platform, self.point.stream()) == (timeline.platform(), timeline.id())
@@ -44,7 +44,7 @@ impl StreamRef {
 #[derive(Debug, Clone)]
 pub struct Synchronized<'c> {
     target: Stream<'c>,
-    /// The latest point of each stream. They are kept here, since a stream remembers only some of its waits.
+    /// The latest point of each stream. The points are kept here, since a stream remembers only some of its waits.
     after: SmallVec<[Point; 8]>,
 }
 
@@ -64,7 +64,7 @@ impl<'c> Synchronized<'c> {
         Ok(())
     }
 
-    /// The stream that comes after them.
+    /// The stream that comes after the others.
     pub fn target(&self) -> Stream<'c> {
         self.target
     }

@@ -1,4 +1,4 @@
-//! The streams of an operator: those that it allocates, and the internal one.
+//! The streams of an operator: those that it allocates, and the internal stream.
 //!
 //! `receive_cuda_stream` calls `receive_stream`, which makes the internal stream wait for the points of the messages.
 //! `stream/order.rs` decides which of these waits reach the driver (law 7).
@@ -13,21 +13,21 @@ use crate::error::{Error, Result};
 use crate::stream::{CudaStream, Point};
 
 impl ExecutionContext {
-    /// A declared stream. It is allocated from the node's pool at the first call, and is the same one from then on, in
+    /// A declared stream. The first call allocates it from the node's pool; from then on it is the same stream, in
     /// `start` as in `compute`. Holoscan's `allocate_cuda_stream`; its `device_from_stream` is
     /// [`stream.device()`](CudaStream::device), which can't fail.
     ///
     /// On a pool of [`use_default_stream`](crate::CudaStreamPool::use_default_stream) it is the device's default stream.
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an adopting node, which has no pool.
+    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an adopting node.
     pub fn allocate_cuda_stream(&self, name: StreamName<'_>) -> Result<Stream<'_>> {
         self.declared_stream(name.index())
     }
 
-    /// As [`allocate_cuda_stream`](Self::allocate_cuda_stream), by a name that is known only in the run. The name of a
+    /// The same as [`allocate_cuda_stream`](Self::allocate_cuda_stream), by a name that is known only in the run. The name of a
     /// declared stream gives that stream. Undeclared streams are not counted while compiling, so an exhausted pool is
-    /// found here. Each call searches for the name, so a stream that is always needed is better declared.
+    /// found here. Each call searches for the name, so a stream that is always needed should be declared.
     ///
     /// # Errors
     /// As for [`allocate_cuda_stream`](Self::allocate_cuda_stream).
@@ -49,14 +49,14 @@ impl ExecutionContext {
         Ok(Stream::new(&self.streams.undeclared[index].1))
     }
 
-    /// The internal stream, which `receive_cuda_stream` gives in `compute`. It is allocated from the node's pool, unless it
-    /// was before; `graph!` counts it for operators with a device input. In `start` it is for what is made once and needs a stream, as a
-    /// library's plan, an [`OnStream`](super::OnStream).
+    /// The internal stream: `receive_cuda_stream` returns it in `compute`. This call allocates the stream from the
+    /// node's pool, unless that was done before; `graph!` counts it for operators with a device input. In `start`, use
+    /// it for values that are made once and need a stream, as a library's plan in an [`OnStream`](super::OnStream).
     ///
     /// On a pool of [`use_default_stream`](crate::CudaStreamPool::use_default_stream) it is the device's default stream.
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an adopting node, whose stream comes with its messages.
+    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an adopting node: its stream comes with its messages.
     pub fn internal_stream(&self) -> Result<Stream<'_>> {
         if matches!(self.streams.from, Streams::Default) {
             return self.default_stream_of(self.streams.device);
@@ -108,7 +108,7 @@ impl ExecutionContext {
     }
 
     /// Orders `target` after the streams that messages came with, without blocking the host. Absent streams and
-    /// `target` itself are skipped. The [`Synchronized`] that it returns opens the messages:
+    /// `target` itself are skipped. The returned [`Synchronized`] opens the messages:
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -126,7 +126,7 @@ impl ExecutionContext {
     /// # }
     /// ```
     ///
-    /// Holoscan's `synchronize_streams` makes the default stream wait as well; this one does not.
+    /// Holoscan's `synchronize_streams` makes the default stream wait as well; this method does not.
     ///
     /// # Errors
     /// [`Error::ForeignPlatform`]; the driver's, when a wait fails.
@@ -142,7 +142,7 @@ impl ExecutionContext {
         Ok(after)
     }
 
-    /// The name of a message's stream: the node and the name that it was allocated by.
+    /// The label of a message's stream: the node that allocated it, and its name there.
     pub(crate) fn label_of(&self, stream: StreamRef) -> String {
         self.table().timeline(stream.point().stream()).label()
     }
@@ -167,7 +167,7 @@ impl ExecutionContext {
         stored(stream)
     }
 
-    /// The internal stream, found by `policy`, after it was made to wait for the points in `sent`.
+    /// Returns the internal stream, found by `policy`, after making it wait for the points in `sent`.
     #[inline(always)]
     pub(crate) fn receive_stream(
         &self,
@@ -178,8 +178,8 @@ impl ExecutionContext {
             Some(stream) => Stream::new(stream),
             None => self.find_internal(policy, &mut sent.clone())?,
         };
-        // The device was bound before the hook. A library may have bound another since, and an adopted stream may be on
-        // another.
+        // The device was bound before the hook. A library may have bound another device since, and an adopted stream
+        // may be on another device.
         stream.timeline().bind()?;
         for point in sent {
             stream.timeline().wait(stream.table(), point)?;
@@ -190,7 +190,7 @@ impl ExecutionContext {
         Ok(stream)
     }
 
-    /// Makes the default stream wait for the internal one.
+    /// Makes the default stream wait for the internal stream.
     fn wait_on_default(&self, stream: Stream<'_>) -> Result<()> {
         let default = self.default_stream()?;
         if default.timeline().id() != stream.timeline().id() {
@@ -217,14 +217,14 @@ impl ExecutionContext {
             planned.leave();
         }
         let allocated = match &self.streams.from {
-            // Without an error: the pool may be exhausted in every tick.
+            // No error is made here, since the pool may be exhausted in every tick.
             Streams::Pool(pool) if policy.allocate && policy.adopt => {
                 pool.allocate_if_free(&self.node)?
             }
             Streams::Pool(pool) if policy.allocate => Some(pool.allocate(self.node.clone())?),
             _ => None,
         };
-        // An adopting node works on the streams of its messages, the default stream included.
+        // An adopting node works on the streams of its messages, including the default stream.
         let (mut found, mut default) = (allocated, None);
         while found.is_none()
             && let Some(point) = sent.next()
@@ -242,7 +242,7 @@ impl ExecutionContext {
                 stored(&self.streams.internal)
             }
             (None, Some(device)) => {
-                // All ports of a tick give one stream.
+                // All ports of a tick return the same stream.
                 let device = self.streams.on_default.get().unwrap_or(device);
                 self.streams.on_default.set(Some(device));
                 self.default_stream_of(device)
@@ -261,7 +261,7 @@ impl ExecutionContext {
         planned.choose(self.tick(), sent, &is_new).map(Stream::new)
     }
 
-    /// Whether `compute` runs, and no other hook.
+    /// Whether the running hook is `compute`.
     fn is_in_tick(&self) -> bool {
         self.cell().word().activity() == Activity::Computing
     }
@@ -274,12 +274,12 @@ impl ExecutionContext {
         Error::NothingToAdopt { node: self.node.clone(), exhausted }
     }
 
-    /// The stream on which an output sends: the internal one, or the default stream of this tick.
+    /// The stream on which an output sends: the internal stream, or the default stream of this tick.
     #[inline]
     pub(crate) fn sending_stream(&self, port: &str) -> Result<&CudaStream> {
         match (self.streams.internal.get(), &self.streams.planned) {
             (Some(stream), _) => Ok(stream),
-            // An input has chosen it.
+            // An input has chosen the stream of this tick.
             (None, Some(planned)) if self.streams.on_default.get().is_none() => {
                 match planned.chosen(self.tick()) {
                     Some(stream) => Ok(stream),
@@ -299,7 +299,7 @@ impl ExecutionContext {
             return Ok(stream);
         }
         match &self.streams.planned {
-            // The stream of this tick, also if a tick before has received on another one.
+            // The stream of this tick, even if an earlier tick has received on another stream.
             Some(planned) if planned.has_stream() => {
                 let is_new = |stream: &CudaStream| self.streams.single.use_declared(stream);
                 planned.choose(self.tick(), &mut iter::empty(), &is_new)

@@ -7,8 +7,8 @@ use super::ExecutionContext;
 use crate::error::{Error, Result};
 use crate::memory::{Element, Tensor};
 
-/// Constants that an operator reads in each tick, as the weights of a filter: a field of the operator, which gets its
-/// values from the constructor, and its device memory in `start` or in the first tick. In a launch, pass `table.on(cx)?`.
+/// Constants that an operator reads in each tick, as the weights of a filter. A table is a field of the operator: it gets
+/// its values in the constructor, and its device memory in `start` or in the first tick. In a launch, pass `table.on(cx)?`.
 ///
 /// ```
 /// use streamflow::Table;
@@ -56,12 +56,12 @@ use crate::memory::{Element, Tensor};
 pub struct Table<T: Element> {
     values: Box<[T]>,
     shape: Option<Box<[usize]>>,
-    /// One for each device of the platform. An adopting node may work on several.
+    /// A tensor for each device of the platform. An adopting node may work on several devices.
     on_devices: OnceCell<Box<[OnceCell<Tensor<T>>]>>,
 }
 
 impl<T: Element> Table<T> {
-    /// The values, on the host so far.
+    /// Creates a table of these values, on the host so far.
     pub fn new(values: impl Into<Vec<T>>) -> Self {
         Self { values: values.into().into(), shape: None, on_devices: OnceCell::new() }
     }
@@ -77,7 +77,7 @@ impl<T: Element> Table<T> {
         &self.values
     }
 
-    /// The tensor on the operator's device. The first call makes it and blocks for the copy; later ones cost two loads.
+    /// The tensor on the operator's device. The first call makes it and blocks for the copy; later calls cost two loads.
     ///
     /// # Errors
     /// As for [`ExecutionContext::upload`](crate::ExecutionContext::upload), and for
