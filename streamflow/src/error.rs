@@ -1,31 +1,31 @@
 //! Law 10: No fallback is silent.
 //!
-//! The law has no single place: it is a rule for all code. This file has the errors that a call returns instead of a
-//! fallback: one type. The text of each variant says who failed, what happened and what to do. A call that can't do its
-//! work returns one of these, and does nothing else instead.
+//! The law has no single place: it is a rule for all code. This file has the type of the errors that calls return
+//! instead of a fallback. The text of each variant says who failed, what happened and what to do. A call that can't do
+//! its work returns one of these errors, and does nothing else instead.
 //!
 //! # The way of an error
 //!
-//! From a launch whose driver call fails to the terminal, by file. Files of `driver` are in `crates/streamflow-driver/src`:
+//! From a launch with a failed driver call to the terminal, by file. Files of `driver` are in `crates/streamflow-driver/src`:
 //!
 //! 1. `kernel/launch.rs`: `CudaStream::launch` checks the arguments and the grid, and passes the launch to
-//!    `memory/access.rs`, which orders and queues it, and notes its uses also if it fails.
-//! 2. `driver/layer.rs` forwards the call from layer to layer; in debug builds the race checker is one
+//!    `memory/access.rs`. That code orders and queues the launch, and notes its uses even if it fails.
+//! 2. `driver/layer.rs` forwards the call from layer to layer; in debug builds the race checker is a layer
 //!    (`driver/race/layer.rs`).
-//! 3. `driver/cuda/calls.rs` calls `driver/cuda/submit.rs`, which calls CUDA. It adds the kernel's name and grid to an
-//!    error, except to a sticky one, which earlier work may have caused.
+//! 3. `driver/cuda/calls.rs` calls `driver/cuda/submit.rs`, and that calls CUDA. It adds the kernel's name and grid to
+//!    an error, except to a sticky error, since earlier work may have caused that one.
 //! 4. `driver/cuda/error.rs` turns the code that CUDA returns into a [`DriverError`](crate::driver::DriverError); the simulator makes its own in
 //!    `driver/host`. `launch` returns it as an [`Error::Driver`], and the operator's hook passes that on by `?`,
 //!    in a [`Failure`].
-//! 5. `operator/node.rs` passes it from `compute` to `operator/runner.rs`, which wraps it in an [`Error::Operator`],
-//!    with node, hook and tick. A panic of the hook becomes an [`Error::Panicked`] there.
+//! 5. `operator/node.rs` passes it from `compute` to `operator/runner.rs`. The error is wrapped there in an
+//!    [`Error::Operator`], with node, hook and tick. A panic of the hook becomes an [`Error::Panicked`] there.
 //! 6. `schedule/greedy.rs`: the run stops all nodes, and returns the error, in an
 //!    [`Error::Run`] if more errors followed.
-//! 7. A `main` that returns the error prints its `Debug` form, which is the same text as `Display`.
+//! 7. A `main` that returns the error prints its `Debug` form: the same text as `Display`.
 //!
 //! A fault of a kernel arrives later: its launch has succeeded, and a later call returns the error, perhaps in another
-//! operator's hook. From step 4 on, its way is the same. With `STREAMFLOW_BLOCKING_LAUNCHES=1` its launch returns it
-//! (`driver/blocking.rs`).
+//! operator's hook. From step 4 on, its way is the same. With `STREAMFLOW_BLOCKING_LAUNCHES=1` the launch itself
+//! returns it (`driver/blocking.rs`).
 //!
 //! An error in a `Drop` can't be returned. `report_in_drop`, in `driver/error.rs`, writes it to the log.
 
@@ -52,8 +52,8 @@ use std::time::Duration;
 use crate::caught::caught;
 use crate::driver::{DeviceId, DriverError, RaceReports, Sticky};
 
-/// What streamflow's calls return. It is private, so that rustdoc shows what it stands for: users have another alias,
-/// [`streamflow::Result`](crate::Result).
+/// The result of streamflow's calls. The alias is private, so rustdoc shows the type behind it: users have another
+/// alias, [`streamflow::Result`](crate::Result).
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a call failed.
@@ -73,11 +73,11 @@ pub enum Error {
     PoolExhausted {
         /// The pool's name.
         pool: String,
-        /// What needs it: an operator, or a stream of one.
+        /// The requester: an operator, or a stream of an operator.
         who: String,
         /// How many streams the pool may lend.
         max_size: u32,
-        /// The labels of the streams that it has lent.
+        /// The labels of the streams that the pool has lent.
         holders: Vec<String>,
     },
 
@@ -90,9 +90,9 @@ pub enum Error {
     BlocksExhausted {
         /// The allocator's name.
         pool: String,
-        /// What needs it: an operator, or a stream of one.
+        /// The requester: an operator, or a stream of an operator.
         who: String,
-        /// How many blocks it has.
+        /// How many blocks the allocator has.
         blocks: u64,
         /// The streams for which the blocks were allocated, and how many for each. Messages may have carried them
         /// to other operators since.
@@ -107,13 +107,13 @@ pub enum Error {
     BlockSize {
         /// The allocator's name.
         pool: String,
-        /// The size of its blocks.
+        /// The size of the allocator's blocks.
         block_bytes: u64,
         /// The size of the tensor or buffer, in bytes.
         requested: u64,
     },
 
-    /// An allocator has as much memory as it may have.
+    /// An allocator has reached its limit of memory.
     #[error(
         "allocator `{pool}` is exhausted: `{who}` needs {requested} bytes, but {used} of {max_size} \
          are in use{}; raise `max_size` to at least {}, or drop tensors earlier",
@@ -122,20 +122,20 @@ pub enum Error {
     MemoryExhausted {
         /// The allocator's name.
         pool: String,
-        /// What needs it: an operator, or a stream of one.
+        /// The requester: an operator, or a stream of an operator.
         who: String,
         /// The size of the tensor or buffer in bytes, rounded up.
         requested: u64,
         /// How many bytes are in use.
         used: u64,
-        /// How many bytes it may have.
+        /// How many bytes the allocator may have.
         max_size: u64,
         /// The streams for which tensors and buffers were allocated, and how many for each. Messages may have
         /// carried them to other operators since.
         holders: Vec<(String, usize)>,
     },
 
-    /// A device has no memory for a tensor or buffer, and all that was free in the pools of its platform was given back.
+    /// A device has no memory for a tensor or buffer, although all free memory in the pools of its platform was given back.
     /// Pools of other platforms of the process can't be reached.
     #[error(
         "out of memory on {device}: {requested} bytes were requested, and all free memory was given back; {}; drop tensors, or \
@@ -149,14 +149,14 @@ pub enum Error {
         requested: u64,
         /// How much memory the device has, in bytes.
         total: u64,
-        /// The pools of the device with memory, the largest first: the allocator's name, which is empty for the platform's
-        /// own pool; the bytes in use; and the bytes that another thread has dropped meanwhile.
+        /// The pools of the device with memory, the largest first: the allocator's name, empty for the platform's own
+        /// pool; the bytes in use; and the bytes that another thread has dropped meanwhile.
         pools: Vec<(String, u64, u64)>,
         /// Whether the device is the simulator's.
         is_simulated: bool,
     },
 
-    /// A device may have no more page-locked host memory.
+    /// The limit of a device's page-locked host memory is reached.
     #[error(
         "page-locked memory of {device} is exhausted: {requested} bytes are needed, and {used} of {limit} are in use; raise \
          `MemoryOptions::pinned_limit` to at least {}, or drop `Pinned` memory and downloads earlier",
@@ -169,18 +169,18 @@ pub enum Error {
         requested: u64,
         /// How many bytes are in use.
         used: u64,
-        /// How many bytes there may be.
+        /// The limit, in bytes.
         limit: u64,
     },
 
     /// The platform has no such device.
     #[error("{who} names {device}, but the platform has {devices} device(s), numbered from 0")]
     NoSuchDevice {
-        /// The call or the pool that names it.
+        /// The call or the pool that names the device.
         who: String,
         /// The device.
         device: DeviceId,
-        /// How many there are.
+        /// How many devices the platform has.
         devices: usize,
     },
 
@@ -189,7 +189,7 @@ pub enum Error {
         "{what} belongs to another platform; streams, points and memory can't be shared between platforms"
     )]
     ForeignPlatform {
-        /// What it is.
+        /// The stream, the point or the memory.
         what: String,
     },
 
@@ -199,11 +199,11 @@ pub enum Error {
          data to {stream}: `#[transfer]` at an edge, else `copy_peer`"
     )]
     WrongDevice {
-        /// What it is.
+        /// The memory.
         what: String,
-        /// Where the memory is.
+        /// The device of the memory.
         memory: DeviceId,
-        /// Where the stream executes.
+        /// The device of the stream.
         stream: DeviceId,
     },
 
@@ -213,7 +213,7 @@ pub enum Error {
     PoolDescription {
         /// The pool's name.
         pool: String,
-        /// What is wrong, with the pool's name, and what to do: the text of the error of a constant.
+        /// The problem with the pool's name, and its remedy: the same text as the error while compiling.
         problem: String,
     },
 
@@ -222,7 +222,7 @@ pub enum Error {
     EdgeDevices {
         /// The edge.
         edge: String,
-        /// Where its ends are, and what to do: the text of the error while compiling.
+        /// The devices of its ends, and the remedy: the same text as the error while compiling.
         problem: String,
     },
 
@@ -233,18 +233,18 @@ pub enum Error {
         device: DeviceId,
         /// How many multiprocessors each partition was to have.
         asked: Vec<u32>,
-        /// What is wrong, and which sizes are legal.
+        /// The problem, and the legal sizes.
         problem: String,
-        /// The driver's error, if the driver refused it.
+        /// The driver's error, if the driver refused the division.
         cause: Option<Box<DriverError>>,
     },
 
-    /// Two moments have no time between them.
+    /// The time between two moments can't be measured.
     #[error(
         "this time span can't be measured: {problem}; take two moments of one device, in order"
     )]
     TimeSpan {
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
 
@@ -261,12 +261,13 @@ pub enum Error {
         target_len: usize,
     },
 
-    /// An array or an image of another crate has another layout than memory of a tensor. By the features `ndarray` and `image`.
+    /// An array or an image of another crate does not have the layout of a tensor's memory. With the features `ndarray`
+    /// and `image`.
     #[error("{what} has {found}, and not {wanted}; {remedy}")]
     HostLayout {
         /// The array, the image or the memory.
         what: &'static str,
-        /// Its layout.
+        /// The layout that was found.
         found: String,
         /// The layout that would need no copy.
         wanted: String,
@@ -274,38 +275,38 @@ pub enum Error {
         remedy: &'static str,
     },
 
-    /// A shape whose size does not fit into memory's addresses, or with too many dimensions.
+    /// A shape has too many dimensions, or a size beyond the addresses of memory.
     #[error("the shape {shape:?} is too large: {reason}")]
     Shape {
         /// The shape.
         shape: Vec<usize>,
-        /// Why it is refused.
+        /// The reason of the refusal.
         reason: &'static str,
     },
 
     /// Memory can't pass between streamflow and other code.
     #[error("{what}: {reason}; {remedy}")]
     Exchange {
-        /// What can't pass.
+        /// The memory, the tensor or the stream that can't pass.
         what: String,
-        /// Why.
+        /// The reason.
         reason: String,
         /// The remedy.
         remedy: String,
     },
 
-    /// A tensor was searched for by its name, at run time.
+    /// A search for a tensor by its name, at run time, has found none that fits.
     #[error("`{name}` {problem}; there is {found}")]
     NoTensor {
         /// The name, a path of fields.
         name: String,
-        /// What is wrong with it.
+        /// The problem with the name.
         problem: String,
-        /// The names that there are, with their types.
+        /// The existing names, with their types.
         found: String,
     },
 
-    /// Two shapes that must be the same, or have as many elements, do not.
+    /// Two shapes must be the same, or have the same number of elements, and they differ.
     #[error(
         "{what}: the source has shape {source_shape:?}, {} elements, but the target has {target_shape:?}, {}; {remedy}",
         .source_shape.iter().product::<usize>(), .target_shape.iter().product::<usize>()
@@ -328,13 +329,13 @@ pub enum Error {
         shape: Vec<usize>,
         /// The view's strides, in elements.
         strides: Vec<usize>,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
         /// The remedy.
         remedy: &'static str,
     },
 
-    /// An operator ran, and neither received, left nor discarded a message.
+    /// An operator ran, but neither received, left nor discarded a message.
     #[error(
         "`{node}.{port}` has a message, but `{node}` neither received, left nor discarded it; call \
          `receive()`, `leave()` or `discard()` on the input in every tick"
@@ -354,7 +355,7 @@ pub enum Error {
     BatchTooLarge {
         /// The input.
         port: &'static str,
-        /// How many messages it asked for.
+        /// How many messages the operator asked for.
         at_most: usize,
         /// The edge.
         edge: &'static str,
@@ -372,11 +373,11 @@ pub enum Error {
     NothingToAdopt {
         /// The node.
         node: String,
-        /// The exhausted pool, if it calls `or_adopt()`.
+        /// The exhausted pool, if the node calls `or_adopt()`.
         exhausted: Option<String>,
     },
 
-    /// Device data was opened on a stream that does not wait for every stream that the data came with.
+    /// Device data was opened on a stream that does not wait for all streams of the data.
     #[error(
         "the message of `{node}.{port}` came with a stream that was not passed to `synchronize_streams`; \
          pass all streams that `streams()` names"
@@ -388,7 +389,7 @@ pub enum Error {
         port: &'static str,
     },
 
-    /// An operator emits device data, and has no stream to send it on.
+    /// An operator emits device data, but has no stream to send it on.
     #[error(
         "`{node}.{port}` emits device data, but `{node}` has received no stream; call \
          `receive_cuda_stream` on one of its inputs, or choose a stream with `set_cuda_stream`"
@@ -400,7 +401,7 @@ pub enum Error {
         port: String,
     },
 
-    /// An adopting node, `#[streams(none)]`, has no pool, and allocates a stream.
+    /// An adopting node, `#[streams(none)]`, allocates a stream, but has no pool.
     #[error(
         "`{node}` needs a pool for its stream `{stream}`, but has none: it is marked \
          `#[streams(none)]`; name a pool there"
@@ -417,10 +418,10 @@ pub enum Error {
         "a value that was made for the stream {made_for} is used on {used_on}; make one for each stream"
     )]
     OtherStream {
-        /// The stream that it was made for: its label, and its number, since two streams may have one label. One of another
-        /// platform has its number alone.
+        /// The label and the number of the stream that the value was made for: two streams may have the same label. For
+        /// a stream of another platform, only the number.
         made_for: String,
-        /// The stream that it was used on.
+        /// The stream that the value was used on.
         used_on: String,
     },
 
@@ -444,7 +445,7 @@ pub enum Error {
         edge: &'static str,
     },
 
-    /// A graph is run again, but an edge with `#[feedback]` carried no message out of the run before.
+    /// A graph is run again, but an edge with `#[feedback]` has no message from the run before.
     #[error(
         "the feedback edge `{edge}` has no message, so this run can't begin: the run before took the last \
          one, and ended before it sent the next; make a new graph"
@@ -454,15 +455,15 @@ pub enum Error {
         edge: &'static str,
     },
 
-    /// A run can't go on, although a node has ticks left, or messages wait that no node will take. Each chain begins
-    /// at a node that is stuck, and follows what each one waits for.
+    /// A run can't go on, although a node has ticks left, or messages wait that no node will take. Each chain begins at
+    /// a stuck node, and leads from each node to the one that it waits for.
     #[error(
         "the run has stalled:\n  {}\nsend what is waited for in each tick, take or discard what waits, or end the graph \
          with `finish` or `stop_graph`",
         chains.join("\n  ")
     )]
     Stalled {
-        /// What the nodes wait for.
+        /// The chains of nodes that wait, as text.
         chains: Vec<String>,
     },
 
@@ -482,14 +483,14 @@ pub enum Error {
         hint: String,
     },
 
-    /// A limit of a run that can't be kept. Nothing was run.
+    /// The limit of a run can't be kept. Nothing was run.
     #[error("the run of the graph can't be limited: {problem}")]
     RunLimit {
-        /// What is wrong, and what to do.
+        /// The problem and its remedy.
         problem: &'static str,
     },
 
-    /// A run was ended step by step that was not begun so.
+    /// `end_run` was called without a run that `tick` has begun.
     #[error("`end_run` ends a run that `tick` has begun, and there is none: call `tick` first")]
     NotStepped,
 
@@ -498,7 +499,7 @@ pub enum Error {
         "the environment has `STREAMFLOW_WORKERS={value}`, which is no number of workers; set it to 1 or more, or unset it"
     )]
     WorkersVariable {
-        /// Its value.
+        /// The value of the variable.
         value: String,
     },
 
@@ -508,18 +509,18 @@ pub enum Error {
          `planned:n` with a depth n from 1 to 64, or unset it"
     )]
     AssignVariable {
-        /// Its value.
+        /// The value of the variable.
         value: String,
     },
 
     /// A graph can't have the workers that it was given.
     #[error("the graph can't have these workers: {problem}")]
     Workers {
-        /// What is wrong, and what to do.
+        /// The problem and its remedy.
         problem: String,
     },
 
-    /// The thread of a worker can't have its core or its priority. It has what it had before.
+    /// The thread of a worker can't have its core or its priority. Its settings are as before.
     #[error("worker `{worker}` can't have {setting}: {cause}; {remedy}")]
     WorkerThread {
         /// The name of the worker.
@@ -539,7 +540,7 @@ pub enum Error {
         graph: &'static str,
         /// The method of the handle.
         call: &'static str,
-        /// What had happened, and what to do.
+        /// What had happened before the call, and the remedy.
         problem: &'static str,
     },
 
@@ -548,8 +549,8 @@ pub enum Error {
     StillRunning {
         /// The graph.
         graph: &'static str,
-        /// The hook that runs now, with its node, and what ends it. [`RunHandle::status`](crate::schedule::RunHandle::status)
-        /// has the same as values.
+        /// The hook that runs now, with its node, and the way to end it.
+        /// [`RunHandle::status`](crate::schedule::RunHandle::status) has the same facts as values.
         in_hook: String,
     },
 
@@ -579,7 +580,7 @@ pub enum Error {
         "no signal stops the run: {problem}; handle the signals, and call `stop` of a `handle()` of the run there"
     )]
     CtrlC {
-        /// What is wrong, and what to do.
+        /// The problem and its remedy.
         problem: String,
     },
 
@@ -588,35 +589,35 @@ pub enum Error {
     ImpossibleCondition {
         /// The node.
         node: String,
-        /// The condition, as it is written in `#[when(…)]`.
+        /// The condition, as written in `#[when(…)]`.
         condition: &'static str,
-        /// Why, and what to do.
+        /// The reason and the remedy.
         problem: String,
     },
 
-    /// A task can't send more into a graph: its run has ended, or the graph was dropped. By the feature `futures`.
+    /// A task can't send more into a graph: its run has ended, or the graph was dropped. With the feature `futures`.
     #[error(
         "no run takes messages of this `PortSink` now, and {left} are left in it: its run is over, or its graph was dropped. \
          The result of a run says why it has ended. Another run of the graph takes them first"
     )]
     SinkOver {
-        /// How many messages no run has taken.
+        /// The number of messages that no run has taken.
         left: usize,
     },
 
-    /// The last messages of a stream are missing. By the feature `futures`.
+    /// The last messages of a stream are missing. With the feature `futures`.
     #[error(
         "the last messages of this `PortStream` are missing: its run was stopped or has failed, or its graph was dropped \
          before a run. The result of a run says why it has ended"
     )]
     StreamCut,
 
-    /// A handle of a condition was used when no node can see it any more.
+    /// A handle of a condition was used after the last node that could see it was dropped.
     #[error("this `{handle}` has no effect: {problem}")]
     Handle {
-        /// Its type.
+        /// The handle's type.
         handle: &'static str,
-        /// Why, and what to do.
+        /// The reason and the remedy.
         problem: &'static str,
     },
 
@@ -626,9 +627,9 @@ pub enum Error {
          meanwhile it needs a processor core"
     )]
     Spin {
-        /// The option.
+        /// The requested duration.
         asked: Duration,
-        /// The longest one.
+        /// The longest possible duration.
         longest: Duration,
     },
 
@@ -647,7 +648,7 @@ pub enum Error {
         range: String,
     },
 
-    /// A hook assigned a parameter, so that its field is not what its handles say.
+    /// A hook assigned a parameter: the operator's field differs from the value that the handles have.
     #[error(
         "a hook of node `{node}` assigned its parameter `{parameter}`: the field is {field}, and the handles and the \
          report say {set}; a parameter is set through a handle, so keep what the operator changes in a field without \
@@ -664,7 +665,7 @@ pub enum Error {
         set: String,
     },
 
-    /// A parameter was set through a handle whose graph was dropped.
+    /// A parameter was set through a handle of a graph that was dropped.
     #[error(
         "parameter `{parameter}` of node `{node}` can't be set: its graph was dropped; make a new graph, and take \
          the handle of that one"
@@ -705,11 +706,11 @@ pub enum Error {
         what: String,
         /// The number.
         given: u64,
-        /// The smallest that is possible.
+        /// The smallest possible number.
         least: u64,
-        /// The largest one.
+        /// The largest possible number.
         most: u64,
-        /// The change that helps.
+        /// The remedy.
         remedy: &'static str,
     },
 
@@ -718,13 +719,13 @@ pub enum Error {
     Operator {
         /// The node.
         node: String,
-        /// `start`, `compute` or `stop`. Beside the hooks: `readiness`, when a query of an awaited stream failed or a
-        /// condition panicked, `synchronize`, when the wait for the node's work at the end of a run failed, and `new`, when no fresh operator
-        /// could be made for a restart.
+        /// `start`, `compute`, `flush` or `stop`; or another step of the node: `readiness`, when a query of an awaited
+        /// stream failed or a condition panicked, `synchronize`, when the wait for the node's work at the end of a run
+        /// failed, and `new`, when no fresh operator could be made for a restart.
         hook: &'static str,
         /// The tick, from 0.
         tick: u64,
-        /// What the hook returned, with its type. A failure of the node itself is an [`Error`], as
+        /// The error that the hook returned, with its type. A failure of the node itself is an [`Error`], as
         /// [`Error::Panicked`] for a panic.
         #[source]
         cause: Failure,
@@ -737,17 +738,18 @@ pub enum Error {
         message: String,
     },
 
-    /// A call uses, sends or reads memory that a call of a hook was to write. That call has failed, and its hook has dropped
-    /// the error. [`DeviceSlice::assume_written`](crate::memory::DeviceSlice::assume_written) has the rule.
+    /// A call uses, sends or reads memory that is not written: an earlier call of a hook was to write it, that call has
+    /// failed, and the hook has dropped the error.
+    /// [`DeviceSlice::assume_written`](crate::memory::DeviceSlice::assume_written) has the rule.
     #[error(
         "memory that `{node}` was to write is not written: a call for it has failed, and `{node}` has dropped its error; \
          return the error, as with `?`, or overwrite the memory by a copy or a fill, or call `assume_written` if its old \
          content is right or a kernel overwrites all of it next: {cause}"
     )]
     Unwritten {
-        /// The node whose hook made the call that failed.
+        /// The node of the hook that made the failed call.
         node: String,
-        /// The error of that call.
+        /// The error of the failed call.
         #[source]
         cause: Box<Error>,
     },
@@ -758,12 +760,12 @@ pub enum Error {
         /// The first error.
         #[source]
         cause: Box<Error>,
-        /// The others, in order.
+        /// The errors that followed, in order.
         followed: Vec<Error>,
     },
 
-    /// The [race checker](crate::driver::race) found accesses to the same memory that nothing orders, an access to freed
-    /// memory, a read of what nobody wrote, or a stale handle.
+    /// The [race checker](crate::driver::race) found unordered accesses to the same memory, an access to freed memory,
+    /// a read of memory that was never written, or a stale handle.
     #[error("{0}")]
     Races(RaceReports),
 
@@ -776,7 +778,7 @@ pub enum Error {
     Variable {
         /// The variable.
         name: &'static str,
-        /// Its value.
+        /// The value of the variable.
         value: String,
         /// The remedy.
         expected: &'static str,
@@ -786,15 +788,15 @@ pub enum Error {
     #[error("an `Explorer` has 0 seeds, so it would run no test; give it at least 1")]
     NoSeeds,
 
-    /// A test that an [`Explorer`](crate::testing::Explorer) runs works on another platform than the one that it is
-    /// given, so that its orders of execution would not be explored.
+    /// A test that an [`Explorer`](crate::testing::Explorer) runs works on another platform than the given one: its
+    /// orders of execution would not be explored.
     #[error("the test is not explored: {problem}")]
     Unexplored {
-        /// What the test does, and what to do instead.
+        /// The mistake of the test, and the remedy.
         problem: &'static str,
     },
 
-    /// An exploration found an order of execution in which the test fails, or could not try all orders.
+    /// An exploration found an order of execution with a failing test, or could not try all orders.
     #[error("{0}")]
     Explored(Box<Exploration>),
 
@@ -806,9 +808,9 @@ pub enum Error {
     /// A thread of a test that is explored can't take turns: see [`testing::scope`](crate::testing::scope).
     #[error("thread `{thread}` {problem}")]
     Thread {
-        /// Its name, its number, or the place where it was spawned.
+        /// The thread's name, its number, or the place where it was spawned.
         thread: String,
-        /// What is wrong, and what to do.
+        /// The problem and its remedy.
         problem: String,
     },
 
@@ -828,11 +830,11 @@ pub enum Error {
     Grid {
         /// The kernel.
         kernel: String,
-        /// Which limit is broken, by how much, and what to do.
+        /// The broken limit, the excess, and the remedy.
         problem: String,
     },
 
-    /// A kernel used an index outside of an argument. Found only with `STREAMFLOW_CHECK_BOUNDS=1`.
+    /// A kernel used an index outside of an argument. Only `STREAMFLOW_CHECK_BOUNDS=1` finds this.
     #[error(
         "kernel `{kernel}` used `{argument}[{index}]`, but `{argument}` has {length} elements; \
          the access was diverted, so the results of this launch are wrong"
@@ -857,7 +859,7 @@ impl std::fmt::Debug for Error {
 }
 
 impl Error {
-    /// The first error of a type in the chain of this error and its causes, as the error that a hook has returned.
+    /// The first error of a type in the chain of this error and its causes, for example the error that a hook has returned.
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -872,7 +874,7 @@ impl Error {
     pub fn find_cause<E: StdError + 'static>(&self) -> Option<&E> {
         let mut next: Option<&(dyn StdError + 'static)> = Some(self);
         while let Some(error) = next {
-            // An `Error::Driver` stands for the error that it holds, which is no cause of it.
+            // An `Error::Driver` is transparent: the error in it is not among its causes.
             let driver: Option<&dyn StdError> = match error.downcast_ref() {
                 Some(Self::Driver(error)) => Some(error),
                 _ => None,
@@ -886,7 +888,7 @@ impl Error {
         None
     }
 
-    /// Whether a call was not tried because the device is unusable.
+    /// Whether a call was refused because the device is unusable.
     pub(crate) fn is_refusal(&self) -> bool {
         // The code that returns the causes may be the user's.
         let is_sticky = || matches!(self.find_cause(), Some(DriverError::Sticky { .. }));
@@ -903,7 +905,7 @@ impl Error {
         caught(names).unwrap_or(false)
     }
 
-    /// Out of line: every launch has a branch that makes it.
+    /// Creates the error out of line: every launch has a branch that makes it.
     #[cold]
     #[inline(never)]
     pub(crate) fn foreign(what: &str) -> Self {

@@ -1,4 +1,4 @@
-//! Why the comparison of a kernel's two bodies failed: [`testing`](crate::testing) makes it, and an error holds it.
+//! The failure of a comparison of a kernel's two bodies: [`testing`](crate::testing) makes it, and an error holds it.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct BodyFailure {
     pub problem: BodyProblem,
     /// The seed of the case.
     pub seed: u64,
-    /// How to repeat the case: an environment variable and its value, as `STREAMFLOW_TEST_SEED=5`.
+    /// The way to repeat the case: an environment variable and its value, as `STREAMFLOW_TEST_SEED=5`.
     pub replay: String,
     /// The case: the grid, the lengths of the slices, and the scalars.
     pub launch: String,
@@ -31,7 +31,7 @@ pub enum BodyProblem {
     Failed {
         /// The body.
         body: KernelBody,
-        /// Its error.
+        /// The error of the body.
         cause: Error,
     },
 }
@@ -39,9 +39,9 @@ pub enum BodyProblem {
 /// A body of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelBody {
-    /// The one that the simulator runs.
+    /// The body that the simulator runs.
     Rust,
-    /// The one that a GPU runs.
+    /// The body that a GPU runs.
     Cuda,
 }
 
@@ -57,9 +57,9 @@ pub struct BodyDifference {
     pub rust: String,
     /// The value that the CUDA body writes.
     pub cuda: String,
-    /// By how much they differ.
+    /// The difference of the two values.
     pub off: String,
-    /// How many floating-point numbers lie from one to the other. `None` for integers, infinities and NaN.
+    /// The distance of the two values, in representable floating-point numbers. `None` for integers, infinities and NaN.
     pub ulps: Option<u64>,
     /// How many values of the slice differ.
     pub count: usize,

@@ -1,4 +1,4 @@
-//! Texts of errors that are found while compiling or in a run, in the same words.
+//! Texts of errors that are found both while compiling and in a run, with the same words.
 
 /// A text that can be built while compiling.
 pub(crate) struct Text {
@@ -36,7 +36,7 @@ impl Text {
         String::from_utf8_lossy(&self.bytes[..self.len]).into_owned()
     }
 
-    /// Fails with the text, at the caller.
+    /// Panics with the text, at the caller's place.
     #[track_caller]
     #[allow(
         clippy::panic,
@@ -46,7 +46,7 @@ impl Text {
         let (text, _) = self.bytes.split_at(self.len);
         match std::str::from_utf8(text) {
             Ok(text) => panic!("{}", text),
-            // The text is longer than the space, and was cut within a character.
+            // The text is longer than the buffer, and was cut within a character.
             Err(_) => panic!("this graph is wrong, and the reason is too long to show"),
         }
     }

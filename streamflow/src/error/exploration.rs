@@ -11,17 +11,17 @@ use super::{Error, Result};
 pub struct Exploration {
     /// How often the test ran.
     pub runs: u64,
-    /// How many states were visited: with a race checker or without it, the more of the two. `None` for seeds, which don't
-    /// tell states apart.
+    /// The number of visited states: the larger of the numbers with and without a race checker. `None` for seeds, since
+    /// seeds don't tell states apart.
     pub states: Option<usize>,
     /// The most preemptions that an exhaustive exploration tries in a run. A preemption is a switch away from a
-    /// thread that could go on. `None` for a test of one thread, and for seeds. With several threads the
-    /// exploration visits the states that this many preemptions lead to, and not every state.
+    /// thread that could go on. `None` for a test of one thread, and for seeds. With several threads the exploration
+    /// visits the states that it can reach with this many preemptions, not every state.
     pub preemptions: Option<u32>,
     /// The run that failed. Nothing was run after it.
     pub failing: Option<Failing>,
-    /// Why the exploration ended before it had visited every state. `None` if it visited all, if a run failed, and
-    /// for seeds.
+    /// The reason why the exploration ended before it had visited every state. `None` if it visited all states, if a
+    /// run failed, and for seeds.
     pub stopped: Option<Stopped>,
 }
 
@@ -29,19 +29,19 @@ pub struct Exploration {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failing {
-    /// The smallest seed that fails, of those that were given. `None` in an exhaustive exploration.
+    /// The smallest failing seed among the given ones. `None` in an exhaustive exploration.
     pub seed: Option<u64>,
-    /// How to repeat the run: an environment variable and its value, as `STREAMFLOW_TEST_SEED=5`.
+    /// The way to repeat the run: an environment variable and its value, as `STREAMFLOW_TEST_SEED=5`.
     pub replay: String,
     /// The error that the test returned; [`Error::Panicked`] if it panicked.
     pub cause: Error,
 }
 
-/// Where an exhaustive exploration ended early.
+/// The early end of an exhaustive exploration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stopped {
-    /// The limit that it reached.
+    /// The limit that was reached.
     pub at: Limit,
     /// How many of the visited states have untried choices, there or in a state after them.
     pub open: usize,
@@ -57,16 +57,16 @@ pub enum Limit {
     Runs,
     /// [`Explorer::max_time`](crate::testing::Explorer::max_time).
     Time,
-    /// The test got the same answers and did something else: it depends on the time, on chance, on an earlier
+    /// The test got the same answers as before and did something else: it depends on the time, on chance, on an earlier
     /// run, or on a thread that it does not own.
     Diverged,
 }
 
 impl Exploration {
-    /// An error if a run failed, or if the exploration ended early.
+    /// Returns an error if a run failed, or if the exploration ended early.
     ///
     /// # Errors
-    /// [`Error::Explored`], which holds all of this.
+    /// [`Error::Explored`] with this exploration.
     pub fn check(&self) -> Result<()> {
         if self.failing.is_none() && self.stopped.is_none() {
             return Ok(());

@@ -15,11 +15,11 @@ use super::Error;
 /// documentation of the call.
 pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
-/// Why a hook failed: any error, with its type.
+/// The failure of a hook: any error, with its type.
 ///
 /// `?` converts every type that implements [`std::error::Error`] and is `Send`, `Sync` and `'static`.
 /// [`downcast_ref`](Self::downcast_ref) gives the error back, and [`source`](StdError::source) follows its causes.
-/// [`Failure::msg`] makes a failure of a text, and [`Failure::context`] adds what the program was doing.
+/// [`Failure::msg`] makes a failure from a text, and [`Failure::context`] adds the action of the program to the text.
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -55,19 +55,20 @@ pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 /// # }
 /// ```
 ///
-/// A failure is not itself a [`std::error::Error`]: Rust would then permit no conversion from every error. It dereferences to
-/// the error that it holds. `?` converts it to an [`Error`], and to a `Box<dyn std::error::Error>`.
+/// A failure is not itself a [`std::error::Error`]: otherwise Rust would not permit the conversion from every error. A
+/// failure dereferences to its error. `?` converts it to an [`Error`], and to a `Box<dyn std::error::Error>`.
 #[derive(Clone)]
 pub struct Failure(Arc<dyn StdError + Send + Sync>);
 
 impl Failure {
-    /// A failure of a text.
+    /// Makes a failure from a text.
     #[cold]
     pub fn msg(text: impl fmt::Display) -> Self {
         Self(Arc::new(Text(text.to_string())))
     }
 
-    /// For `map_err`: the error becomes a failure whose text begins with what the program was doing.
+    /// Returns a function for `map_err`. It makes a failure from the error, with a text that begins with the action of
+    /// the program.
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -79,7 +80,7 @@ impl Failure {
     /// # assert!(failure.downcast_ref::<std::io::Error>().is_some());
     /// ```
     ///
-    /// The text is made only if there is an error. It may be a `format_args!`. The error keeps its type:
+    /// The text is made only if there is an error, and may be a `format_args!`. The error keeps its type:
     /// [`downcast_ref`](Self::downcast_ref) finds it, and [`source`](StdError::source) returns it.
     pub fn context<E: Into<Self>>(text: impl fmt::Display) -> impl FnOnce(E) -> Self {
         #[cold]
@@ -89,19 +90,19 @@ impl Failure {
         }
     }
 
-    /// A failure of an error whose type is not known here, as other libraries return it.
+    /// Makes a failure from a boxed error of unknown type, as other libraries return it.
     #[cold]
     pub fn from_boxed(error: Box<dyn StdError + Send + Sync>) -> Self {
         Self(error.into())
     }
 
-    /// The error, if it has this type, also below a [context](Self::context). An [`Error`] of streamflow is found so, too.
+    /// The error, if it has this type, also below a [context](Self::context). This finds an [`Error`] of streamflow, too.
     pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
         let below = || self.0.downcast_ref::<InContext>()?.cause.downcast_ref();
         self.0.downcast_ref().or_else(below)
     }
 
-    /// The error, and what caused it, to the end.
+    /// The error and its chain of causes.
     fn chain(&self) -> impl Iterator<Item = &(dyn StdError + 'static)> {
         let first: &(dyn StdError + 'static) = &*self.0;
         std::iter::successors(Some(first), |error| (*error).source())
@@ -110,16 +111,16 @@ impl Failure {
 
 /// The errors that `?` converts to a [`Failure`]: every [`std::error::Error`] that is `Send`, `Sync` and `'static`.
 ///
-/// A text is none, and Rust permits no conversion from it beside the one from every error. [`Failure::msg`] makes a
-/// failure of it: `read_line().map_err(Failure::msg)?`. A type of your own that is no error implements this
-/// trait.
+/// A text is no such error, and Rust permits no conversion from texts beside the one from every error. [`Failure::msg`]
+/// makes a failure from a text: `read_line().map_err(Failure::msg)?`. For a type of your own that is no error,
+/// implement this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't become a `Failure`",
     label = "not a `std::error::Error`: implement it; a text takes `.map_err(Failure::msg)?`, \
              a box `.map_err(Failure::from_boxed)?`"
 )]
 pub trait IntoFailure {
-    /// The failure.
+    /// Converts the error to a failure.
     fn into_failure(self) -> Failure;
 }
 
@@ -134,7 +135,7 @@ impl<E: StdError + Send + Sync + 'static> IntoFailure for E {
     }
 }
 
-/// An [`Error::Other`] becomes the failure that it holds.
+/// An [`Error::Other`] becomes the failure in it.
 impl<E: IntoFailure> From<E> for Failure {
     #[cold]
     fn from(error: E) -> Self {
@@ -142,11 +143,11 @@ impl<E: IntoFailure> From<E> for Failure {
     }
 }
 
-/// The error, if the failure holds one of streamflow's; else an [`Error::Other`].
+/// Returns the error in the failure if it is one of streamflow's; otherwise an [`Error::Other`].
 impl From<Failure> for Error {
     #[cold]
     fn from(failure: Failure) -> Self {
-        // Not below a context, which would be lost.
+        // An error below a context is left there: the context would be lost.
         match failure.0.downcast_ref::<Self>() {
             Some(error) => error.clone(),
             None => Self::Other(failure),

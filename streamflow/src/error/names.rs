@@ -1,4 +1,4 @@
-//! The nearest name, for errors about an unknown one.
+//! The nearest name, for errors about an unknown name.
 
 /// A question for the name that was probably meant, if one is near.
 pub(crate) fn nearest<'a>(
@@ -10,12 +10,12 @@ pub(crate) fn nearest<'a>(
     Some(format!("did you mean `{name}`?"))
 }
 
-/// The same question, to follow an error's text; empty if no name is near.
+/// The same question, as the end of an error's text; empty if no name is near.
 pub(crate) fn did_you_mean<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> String {
     nearest(written, known).map_or_else(String::new, |question| format!("; {question}"))
 }
 
-/// The Levenshtein distance: how many letters must be changed, inserted or removed to get from one word to the other.
+/// The Levenshtein distance: the number of letters that must be changed, inserted or removed to get from one word to the other.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -6,7 +6,7 @@ use super::Error;
 use crate::caught::caught;
 use crate::driver::report_in_drop;
 
-/// As [`caught`], with the panic as an error.
+/// The same as [`caught`], with the panic as an error.
 ///
 /// # Errors
 /// [`Error::Panicked`].
@@ -15,13 +15,13 @@ pub(crate) fn caught_as_error<R>(call: impl FnOnce() -> R) -> Result<R, Box<Erro
     caught(call).map_err(panicked)
 }
 
-/// Drops an error that may be the user's. A panic of its `Drop` has been printed, and is of no consequence.
+/// Drops an error that may be the user's. A panic of its `Drop` is ignored: the panic hook has printed it.
 pub(crate) fn forget(error: Error) {
     let _panicked = caught(|| drop(error));
 }
 
-/// Calls a function that drops messages, again after each panic, until it returns. A panic ends the call after one
-/// message, and the others must be dropped as well.
+/// Calls a function that drops messages, and calls it again after each panic until it returns: a panic ends the call
+/// after one message, and the others must be dropped as well.
 ///
 /// # Errors
 /// The first panic.
@@ -33,10 +33,10 @@ pub(crate) fn drop_all(mut drop: impl FnMut()) -> Result<(), Box<Error>> {
     done
 }
 
-/// The first of two errors. A second one is a line in the log.
+/// Returns the first of two errors, and logs the second.
 ///
 /// # Errors
-/// The first one.
+/// The first error.
 pub(crate) fn first_of<E: fmt::Display + 'static>(
     first: Result<(), E>,
     second: Result<(), E>,

@@ -7,7 +7,7 @@ pub(super) fn errors(count: usize) -> String {
     format!("{count} error{}", if count == 1 { "" } else { "s" })
 }
 
-/// All of them, numbered if there are several.
+/// The texts of all errors, numbered if there are several.
 pub(super) fn texts(errors: &[Error]) -> String {
     if let [one] = errors {
         return one.to_string();
@@ -17,7 +17,7 @@ pub(super) fn texts(errors: &[Error]) -> String {
     numbered.collect::<Vec<_>>().join("; ")
 }
 
-/// The runtime knows for which stream memory was allocated, and not where messages have carried it.
+/// The streams for which memory was allocated. The runtime does not know where messages have carried the memory since.
 pub(super) fn allocated_for(holders: &[(String, usize)]) -> String {
     if holders.is_empty() {
         return String::new();
@@ -27,7 +27,7 @@ pub(super) fn allocated_for(holders: &[(String, usize)]) -> String {
     format!(", allocated for the streams {each}; messages may have carried them elsewhere")
 }
 
-/// The pools of a device. Each has a name, bytes in use and bytes that are free.
+/// The text about the pools of a device. Each pool has a name, bytes in use and free bytes.
 pub(super) fn held_by(pools: &[(String, u64, u64)], total: u64) -> String {
     let used: u64 = pools.iter().map(|(_, used, _)| *used).sum();
     let each = pools.iter().map(|(name, used, free)| {
@@ -50,7 +50,7 @@ fn pool_name(name: &str) -> String {
     }
 }
 
-/// The options that help where memory is exhausted.
+/// The options that help when memory is exhausted.
 pub(super) fn memory_option(pools: &[(String, u64, u64)], is_simulated: bool) -> String {
     let mut text = String::new();
     if let Some((name, ..)) = pools.first().filter(|(name, ..)| !name.is_empty()) {

@@ -50,8 +50,8 @@ pub const fn check_host_done(node: &str, inputs: &[PortInfo], port: &str) {
     }
 }
 
-/// Checks that an input with an edge may have another one. `input` is the name of its node and its own, and `other`
-/// is the output at its first edge.
+/// Checks that an input with an edge may have another edge. `input` is the name of the node and of the input, and
+/// `other` is the output at the first edge.
 #[track_caller]
 pub const fn check_second(input: &str, inputs: &[PortInfo], port: &str, other: &str) {
     let mut i = 0;
@@ -69,8 +69,8 @@ pub const fn check_second(input: &str, inputs: &[PortInfo], port: &str, other: &
     }
 }
 
-/// Checks that inputs with a size have that number of producers. `producers` are the inputs that edges name, each
-/// with the number of its edges.
+/// Checks that inputs with a size have this number of producers. `producers` are the inputs that edges name, each with
+/// the number of its edges.
 #[track_caller]
 pub const fn check_sizes(node: &str, inputs: &[PortInfo], producers: &[(&str, usize)]) {
     let mut i = 0;
@@ -110,7 +110,7 @@ pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: &[(&st
     }
 }
 
-/// As [`check_pool`], for a pool whose values are known in the run.
+/// The same as [`check_pool`], for a pool with values that are known only in the run.
 ///
 /// # Errors
 /// [`Error::PoolDescription`].
@@ -130,7 +130,7 @@ pub const fn check_streams(pool: &str, description: &CudaStreamPool) {
     }
 }
 
-/// As [`check_streams`], for a pool whose values are known in the run.
+/// The same as [`check_streams`], for a pool with values that are known only in the run.
 ///
 /// # Errors
 /// [`Error::PoolDescription`].
@@ -146,7 +146,7 @@ pub const fn check_green(pool: &str, description: &CudaGreenContextPool) {
     }
 }
 
-/// As [`check_green`], for a pool whose values are known in the run.
+/// The same as [`check_green`], for a pool with values that are known only in the run.
 ///
 /// # Errors
 /// [`Error::PoolDescription`].
@@ -198,8 +198,8 @@ const fn pool_problem(
     Some(text)
 }
 
-/// Checks that an operator on a pool uses it: it declares a stream, or has device data at a port. An operator that
-/// allocates streams only by names of the run must declare one of them.
+/// Checks that an operator on a pool uses the pool: the operator declares a stream, or has device data at a port. An
+/// operator that allocates streams only by names of the run must declare one of them.
 #[track_caller]
 pub const fn check_pool_use(
     node: &str,
@@ -252,21 +252,21 @@ const fn carry_device_data(ports: &[PortInfo]) -> bool {
     false
 }
 
-/// One end of an edge.
+/// An end of an edge.
 #[derive(Debug)]
 pub struct EdgeEnd<'a> {
     /// The node's name.
     pub node: &'a str,
     /// The port's name.
     pub port: &'a str,
-    /// The inputs or the outputs of the operator: one of them is this port.
+    /// The inputs or the outputs of the operator, among them this port.
     pub ports: &'a [PortInfo],
     /// The node's pool; `None` for its own, on device 0.
     pub pool: Option<&'a CudaStreamPool>,
 }
 
 impl EdgeEnd<'_> {
-    /// `false` if there is no such port: rustc reports that at the edge.
+    /// Whether the port carries device data; `false` if it does not exist: rustc reports that at the edge.
     const fn carries_device_data(&self) -> bool {
         let mut i = 0;
         while i < self.ports.len() {
@@ -285,7 +285,7 @@ impl EdgeEnd<'_> {
         }
     }
 
-    /// `` `node.port` is on device 0 ``
+    /// Adds `` `node.port` is on device 0 `` to the text.
     const fn add_to(&self, text: Text) -> Text {
         let text = text.add("`").add(self.node).add(".").add(self.port).add("` is on device ");
         let text = text.add_number(self.device());
@@ -303,7 +303,7 @@ pub const fn check_devices(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
     }
 }
 
-/// As [`check_devices`], for ends whose devices are known in the run.
+/// The same as [`check_devices`], for ends with devices that are known only in the run.
 ///
 /// # Errors
 /// [`Error::EdgeDevices`].

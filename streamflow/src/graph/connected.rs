@@ -1,13 +1,13 @@
-//! Checks that all ports of a graph are connected, in constants as those of [`check`](super::check).
+//! Checks in constants, like those of [`check`](super::check), that all ports of a graph are connected.
 //!
-//! An edge that is forgotten leaves an output and an input, in two nodes. It is one mistake, which is reported once, at the
-//! node with the output.
+//! A forgotten edge leaves an output and an input unconnected, at two nodes. That is one mistake, and it is reported
+//! once, at the node with the output.
 
 use super::check::same;
 use crate::error::const_text::Text;
 use crate::port::PortInfo;
 
-/// The ports of a node, and which of them edges name.
+/// The ports of a node, and the ports that edges name.
 #[derive(Debug)]
 pub struct NodePorts {
     /// The node's name.
@@ -24,7 +24,7 @@ pub struct NodePorts {
     pub runs_without_messages: bool,
 }
 
-/// The ports of all nodes of a graph, which `graph!` writes.
+/// The ports of all nodes of a graph. `graph!` implements the trait.
 pub trait GraphPorts {
     /// The nodes in the order of their declarations.
     const NODES: &'static [NodePorts];
@@ -60,8 +60,8 @@ const fn list_missing(
     (text, missing)
 }
 
-/// Whether an edge names a port that the operator does not have. rustc reports that at the edge. A port that seems
-/// unconnected may be the one that this name means.
+/// Whether an edge names a port that the operator does not have: rustc reports that at the edge. The wrong name may
+/// mean a port that seems unconnected.
 const fn has_unknown(named: &[&str], inputs: &[PortInfo], outputs: &[PortInfo]) -> bool {
     let mut i = 0;
     while i < named.len() {
@@ -89,7 +89,7 @@ impl NodePorts {
         has_unknown(self.named, self.inputs, self.outputs)
     }
 
-    /// The only port of these that is required and not connected.
+    /// The required port that is not connected, if it is the only one among these ports.
     const fn only_missing(&self, ports: &'static [PortInfo]) -> Option<&'static PortInfo> {
         let (mut i, mut found) = (0, None);
         while i < ports.len() {
@@ -115,7 +115,7 @@ impl NodePorts {
         true
     }
 
-    /// The port at which a forgotten edge may begin, if nothing else of the node is unconnected.
+    /// The output at which a forgotten edge may begin, if no other port of the node is unconnected.
     const fn open_output(&self) -> Option<&'static PortInfo> {
         match self.only_missing(self.outputs) {
             Some(port) if self.is_complete(self.inputs) && !self.has_unknown() => Some(port),
@@ -123,7 +123,7 @@ impl NodePorts {
         }
     }
 
-    /// The port at which a forgotten edge may end, if nothing else of the node is unconnected.
+    /// The input at which a forgotten edge may end, if no other port of the node is unconnected.
     const fn open_input(&self) -> Option<&'static PortInfo> {
         match self.only_missing(self.inputs) {
             Some(port) if self.is_complete(self.outputs) && !self.has_unknown() => Some(port),
@@ -136,7 +136,7 @@ const fn is_missing(port: &PortInfo, named: &[&str]) -> bool {
     !port.optional && !contains(named, port.name)
 }
 
-/// The ports that are meant.
+/// A side of an edge.
 #[derive(Clone, Copy)]
 enum Side {
     Output,
@@ -150,8 +150,8 @@ const fn open_port(node: &NodePorts, side: Side) -> Option<&'static PortInfo> {
     }
 }
 
-/// The node and the port at the other end of the edge that is forgotten at this node: the first open output belongs to the
-/// first open input with the same message, as their types are written, and so on.
+/// The node and the port at the other end of a forgotten edge of this node. The first open output is paired with the
+/// first open input of the same message, by the text of their types, and so on.
 const fn other_end(
     nodes: &'static [NodePorts],
     index: usize,
@@ -186,7 +186,7 @@ const fn other_end(
     None
 }
 
-/// Whether the types are written alike, apart from `&T` and `Shared<T>`.
+/// Whether the types have the same text, without the `&` of `&T` and the `Shared` of `Shared<T>`.
 const fn same_message(a: &PortInfo, b: &PortInfo) -> bool {
     same(message(a.ty), message(b.ty))
 }
@@ -208,7 +208,7 @@ pub const fn check_inputs(nodes: &'static [NodePorts], index: usize) {
     let this = &nodes[index];
     let NodePorts { node, operator, inputs, outputs, named, runs_without_messages } = *this;
     let (names, missing) = list_missing(Text::new(), node, inputs, named);
-    // The node with the output reports an edge that is forgotten.
+    // A forgotten edge is reported at the node with the output.
     if missing > 0 && !this.has_unknown() && other_end(nodes, index, Side::Input).is_none() {
         let noun = if missing > 1 { "inputs " } else { "input " };
         let verb = if missing > 1 { " are" } else { " is" };
@@ -239,7 +239,7 @@ pub const fn check_inputs(nodes: &'static [NodePorts], index: usize) {
     }
 }
 
-/// An operator with inputs runs for a message, and none can come.
+/// Whether an operator can never run: it has inputs, runs for a message, and no message can come.
 const fn can_never_run(inputs: &[PortInfo], named: &[&str]) -> bool {
     let mut i = 0;
     while i < inputs.len() {

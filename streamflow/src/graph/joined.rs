@@ -1,7 +1,8 @@
-//! Where the data of the messages that a node joins may begin, when all edges are connected.
+//! The possible origins of the data in messages that a node joins, found when all edges are connected.
 //!
-//! Messages of an input are compared in the run if those of another edge may begin at the same node: else they can't be
-//! a mixed tick. A node with `#[when(same_sequence)]` needs messages whose data begins at one node, the same in each tick.
+//! The run compares messages of an input with messages of another edge if the data of both may begin at the same node:
+//! otherwise they can't make a tick mixed. A node with `#[when(same_sequence)]` needs messages with data of one origin,
+//! the same in each tick.
 
 use std::collections::HashMap;
 
@@ -10,18 +11,18 @@ use crate::error::{Error, Result};
 use crate::message::EdgeStatus;
 use crate::operator::{NodeStatus, PortStatus};
 
-/// Tells each node which of its inputs it compares, and checks those with the condition.
+/// Tells each node which of its inputs to compare, and checks the nodes with the condition.
 ///
 /// # Errors
-/// [`Error::ImpossibleCondition`], for the first node whose inputs have no source in common, or several.
+/// [`Error::ImpossibleCondition`] for the first node with inputs that have no common source, or several.
 pub(super) fn finish(nodes: &mut [&mut dyn AnyNode]) -> Result<()> {
     let statuses: Vec<NodeStatus> = nodes.iter_mut().map(|node| node.status()).collect();
     if !statuses.iter().any(|node| compared(node).nth(1).is_some()) {
         return Ok(());
     }
     let ways = Ways::new(&statuses);
-    // Any node may discard what it receives, and begin anew. Data that gets from it to two edges has a source before it,
-    // which gets there, too.
+    // Any node may discard its messages and begin new data. Sources are enough here: if data from such a node gets to
+    // two edges, so does data from a source before it.
     let sources = ways.sources();
     for (index, node) in nodes.iter_mut().enumerate() {
         let of_edge = |edge| ways.of_edge(&sources, edge);
@@ -47,8 +48,8 @@ pub(super) fn finish(nodes: &mut [&mut dyn AnyNode]) -> Result<()> {
     Ok(())
 }
 
-/// The edges to the required inputs of a node, by the numbers of these inputs. The message of a feedback edge is of an earlier
-/// tick, and belongs to no other message.
+/// The edges to the required inputs of a node, with the numbers of these inputs. Feedback edges are left out: their
+/// message is of an earlier tick, and belongs to no other message.
 fn compared(node: &NodeStatus) -> impl Iterator<Item = (usize, &EdgeStatus)> {
     let inputs = node.inputs.iter().enumerate().filter(|(_, input)| !input.optional);
     let edges = inputs.flat_map(|(at, input)| input.edges.iter().map(move |edge| (at, edge)));
@@ -63,7 +64,7 @@ fn is_source(node: &NodeStatus) -> bool {
 /// The edges of a graph, backwards.
 struct Ways<'a> {
     nodes: &'a [NodeStatus],
-    /// The nodes at which the edges begin, by the numbers of the edges.
+    /// The producer of each edge, by the number of the edge.
     producers: HashMap<usize, usize>,
 }
 
@@ -77,11 +78,11 @@ impl<'a> Ways<'a> {
         Self { nodes, producers }
     }
 
-    /// For each node, the sources whose data gets there.
+    /// For each node, the sources with data that gets there.
     fn sources(&self) -> Vec<Nodes> {
         let count = self.nodes.len();
         let mut reached = vec![Nodes::none(count); count];
-        // Producers come before consumers, except over feedback edges, which carry no data of this tick.
+        // Producers come before consumers, except over feedback edges. These carry no data of this tick.
         for (index, node) in self.nodes.iter().enumerate() {
             if is_source(node) {
                 reached[index].add(index);
@@ -103,7 +104,7 @@ impl<'a> Ways<'a> {
         self.producers.get(&edge.id).map_or(NOWHERE, |&from| &reached[from])
     }
 
-    /// Why a node with the condition never finds messages that belong together, or by chance alone.
+    /// The reason why a node with the condition never finds messages that belong together, or finds them only by chance.
     fn problem(&self, node: usize, sources: &[Nodes]) -> Option<String> {
         let inputs = || self.nodes[node].inputs.iter().filter(|input| input.is_paired);
         let edges = |input: &'a PortStatus| input.edges.iter().filter(|edge| !edge.feedback);
@@ -141,7 +142,7 @@ impl<'a> Ways<'a> {
         None
     }
 
-    /// The node on the way to this edge at which data of several sources comes together.
+    /// The node before this edge at which data of several sources is joined.
     fn joint(&self, sources: &[Nodes], edge: &EdgeStatus) -> usize {
         let mut joint = self.producers.get(&edge.id).copied().unwrap_or_default();
         let several = |node: &usize| sources[*node].list().nth(1).is_some();
@@ -155,7 +156,7 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// A set of nodes: a bit for each.
+/// A set of nodes, with a bit for each node.
 #[derive(Clone)]
 struct Nodes(Vec<u64>);
 

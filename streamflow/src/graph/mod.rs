@@ -2,13 +2,13 @@
 //! [`Graph`] for it; functions of a program that take any graph name the trait. The runs of a graph are in
 //! [`schedule`](crate::schedule).
 //!
-//! The fields of the struct are boxes of `Node`s. A scheduler sees the nodes as `AnyNode`s, in an order in which
-//! producers come before their consumers.
+//! The fields of the struct are boxes of `Node`s. A scheduler sees the nodes as `AnyNode`s, producers before their
+//! consumers.
 //!
 //! # A tensor for the next tick
 //!
-//! `#[feedback(initial = …)]` carries a message into the next tick. Its expression may use what those of the nodes may:
-//! the parameters, `platform` and `?`.
+//! `#[feedback(initial = …)]` carries a message into the next tick. The expression may use the same names as the
+//! expressions of nodes: the parameters, `platform` and `?`.
 //!
 //! ```
 //! use streamflow::prelude::*;
@@ -112,8 +112,8 @@ pub(crate) use state::RunState;
 use crate::error::Result;
 use crate::platform::Platform;
 
-/// A struct made by `graph!`. Its methods `run`, `run_for`, `tick` and `end_run`, which `graph!` writes, call those of
-/// [`schedule`](crate::schedule); [`spawn`](crate::Spawn::spawn) is a method of a trait.
+/// A struct made by `graph!`. The macro also writes the methods `run`, `run_for`, `tick` and `end_run`: they call
+/// functions of [`schedule`](crate::schedule). [`spawn`](crate::Spawn::spawn) is a method of a trait.
 pub trait Graph {
     /// The nodes, producers before consumers.
     fn nodes(&mut self) -> Vec<&mut dyn AnyNode>;
@@ -127,17 +127,17 @@ pub trait Graph {
     fn __streamflow_name(&self) -> &'static str {
         "graph"
     }
-    /// Whether it has `#[replay]`.
+    /// Whether the graph has `#[replay]`.
     #[doc(hidden)]
     fn __streamflow_replays(&self) -> bool {
         false
     }
-    /// Where `tick` keeps its run; `None` for a graph that is not made by `graph!`, which has no `tick`.
+    /// The state in which `tick` keeps its run. `None` for a graph that is not made by `graph!`: it has no `tick`.
     #[doc(hidden)]
     fn __streamflow_run(&mut self) -> Option<&mut RunState> {
         None
     }
-    /// The operators that share a stream, and the expected waits: see [`Assign`](crate::stream::Assign).
+    /// The plan of the graph: the operators that share a stream, and the expected waits. See [`Assign`](crate::stream::Assign).
     ///
     /// # Errors
     /// [`Error::AssignVariable`](crate::Error::AssignVariable); a text, for a graph with nodes that `graph!` did not make.
@@ -147,14 +147,14 @@ pub trait Graph {
     {
         plan::of_graph(self)
     }
-    /// Where it runs.
+    /// The platform on which the graph runs.
     fn platform(&self) -> &Platform;
     /// The type of [`handle`](Self::handle).
     type Handle: Clone + Send + Sync + 'static
     where
         Self: Sized;
-    /// The handle that sets the parameters of its nodes, from any thread: the method `params`, which `graph!` writes,
-    /// returns the same.
+    /// The handle that sets the parameters of the nodes, from any thread. The method `params`, written by `graph!`,
+    /// returns the same handle.
     fn handle(&self) -> Self::Handle
     where
         Self: Sized;

@@ -1,4 +1,4 @@
-//! The parts of a graph beside its nodes. The run of a graph that is stepped is there, so that it lasts from one `tick` to the
+//! The parts of a graph beside its nodes. The run of a stepped graph is kept here from one `tick` to the
 //! next.
 
 use std::any::Any;
@@ -9,8 +9,8 @@ use super::AnyNode;
 use crate::param::GraphParams;
 use crate::platform::Platform;
 
-/// The field of a graph beside its nodes. Its own fields are private, and its functions are no methods, so rustc proposes none
-/// of them for a name that a program misspells.
+/// The field of a graph beside its nodes. The struct has private fields, and functions without `self`: rustc would
+/// propose methods for a name that a program misspells.
 #[derive(Debug)]
 pub struct GraphParts {
     platform: Platform,
@@ -19,23 +19,23 @@ pub struct GraphParts {
 }
 
 impl GraphParts {
-    /// The parts of a graph that does not run yet.
+    /// Creates the parts of a graph that does not run yet.
     #[must_use]
     pub fn new(platform: &Platform, params: GraphParams) -> Self {
         Self { platform: platform.clone(), params, run: RunState::default() }
     }
 
-    /// Where the graph runs.
+    /// The platform on which the graph runs.
     pub fn platform(parts: &Self) -> &Platform {
         &parts.platform
     }
 
-    /// The parameters of its nodes.
+    /// The parameters of the graph's nodes.
     pub fn params(parts: &Self) -> &GraphParams {
         &parts.params
     }
 
-    /// Its run.
+    /// The state of the graph's run.
     pub fn run(parts: &mut Self) -> &mut RunState {
         &mut parts.run
     }
@@ -44,9 +44,9 @@ impl GraphParts {
 /// The run that `tick` has begun, if there is one.
 #[derive(Default)]
 pub struct RunState {
-    /// A scheduler's own type.
+    /// The run, of a scheduler's own type.
     run: Option<Box<dyn Any + Send>>,
-    /// An empty list, whose memory each `tick` uses again.
+    /// An empty list: each `tick` uses its memory again.
     list: Vec<&'static mut dyn AnyNode>,
     /// The settings of the program for all runs, of a scheduler's own type.
     settings: Option<Box<dyn Any + Send>>,
@@ -68,7 +68,7 @@ impl RunState {
         self.list = list;
     }
 
-    /// Sets what holds for all runs from now on.
+    /// Sets the settings for all runs from now on.
     pub(crate) fn set<S: Send + 'static>(&mut self, settings: S) {
         self.settings = Some(Box::new(settings));
     }
@@ -85,7 +85,7 @@ impl RunState {
     /// An empty list in the same memory.
     pub(crate) fn emptied<'a>(mut list: Vec<&mut dyn AnyNode>) -> Vec<&'a mut dyn AnyNode> {
         list.clear();
-        // The standard library collects into the memory of the list. It need not; then the next `tick` allocates.
+        // The standard library collects into the memory of the list. If it did not, the next `tick` would allocate.
         list.into_iter().map(|_| unreachable!("the list was cleared")).collect()
     }
 }

@@ -7,14 +7,14 @@ use crate::graph::{AnyNode, Graph, joined};
 use crate::operator::NodeFacts;
 use crate::stream::Assign;
 
-/// The assignment for each pool for which the program sets none.
+/// The environment variable with the assignment for pools without one of their own.
 const VARIABLE: &str = "STREAMFLOW_ASSIGN";
 
-/// Ends the making of a graph whose edges are connected: checks the values of its conditions, finds
-/// which messages its nodes compare, and plans it.
+/// Completes a graph after its edges are connected: checks the values of its conditions, finds the messages that its
+/// nodes compare, and plans it.
 ///
 /// # Errors
-/// [`Error::ImpossibleCondition`], for the first that can never hold; [`Error::AssignVariable`].
+/// [`Error::ImpossibleCondition`] for the first condition that can never hold; [`Error::AssignVariable`].
 pub fn finish(graph: &mut dyn Graph) -> Result<()> {
     let mut nodes = graph.nodes();
     nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
@@ -46,7 +46,7 @@ fn assign(nodes: &mut [&mut dyn AnyNode], facts: &[NodeFacts], planning: &Planni
     }
 }
 
-/// The name of the stream of these nodes.
+/// The label of the stream of these nodes.
 fn label<'a>(mut names: impl ExactSizeIterator<Item = &'a str> + DoubleEndedIterator) -> String {
     match names.len() {
         0..=3 => names.collect::<Vec<_>>().join(", "),
@@ -58,7 +58,7 @@ fn label<'a>(mut names: impl ExactSizeIterator<Item = &'a str> + DoubleEndedIter
     }
 }
 
-/// The facts about all nodes. `None` for a graph with nodes of another make.
+/// The facts about all nodes. `None` for a graph with nodes that `graph!` did not make.
 pub(super) fn facts(nodes: &mut [&mut dyn AnyNode]) -> Option<Vec<NodeFacts>> {
     nodes.iter_mut().map(|node| node.facts()).collect()
 }

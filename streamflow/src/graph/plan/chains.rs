@@ -1,22 +1,22 @@
-//! The fewest chains that cover all nodes, so that each node of a chain follows the one before: the streams of a plan.
+//! The fewest chains that cover all nodes: the streams of a plan. Each node of a chain follows the node before it.
 //!
 //! Nodes that don't follow each other are in different chains, so they may run at the same time (Kwon et al., Nimble,
-//! NeurIPS 2020). By Dilworth's theorem there are as many chains as nodes in the largest set in which no node follows
-//! another. They are found as a largest matching between nodes and their successors, by augmenting paths.
+//! NeurIPS 2020). By Dilworth's theorem the number of chains is the size of the largest set of nodes that do not follow
+//! each other. The chains are found as a largest matching between nodes and their successors, by augmenting paths.
 
 use super::reach::Reach;
 
-/// A matching: for each node, the one after it in its chain and the one before it.
+/// A matching: for each node, its neighbours in its chain, after it and before it.
 struct Matching<'a> {
     reach: &'a Reach,
-    /// For each node, the nodes of its group as bits: no other may be in its chain. `None` for a node without a chain.
+    /// For each node, the nodes of its group as bits: no other node may be in its chain. `None` for a node without a chain.
     groups: Vec<Option<&'a [u64]>>,
     after: Vec<Option<usize>>,
     before: Vec<Option<usize>>,
 }
 
-/// Covers the nodes that have a group by the fewest chains within each group. `edges` are tried first, so that a chain
-/// follows them where it can. Each chain is in the order of the nodes, and the chains are in that of their first nodes.
+/// Covers the nodes that have a group by the fewest chains within each group. `edges` are tried first: a chain follows
+/// them where it can. Each chain is in the order of the nodes, and the chains are in the order of their first nodes.
 pub(super) fn cover(
     groups: &[Option<usize>],
     reach: &Reach,
@@ -44,7 +44,7 @@ pub(super) fn cover(
 }
 
 impl Matching<'_> {
-    /// The nodes of a word that may be in one chain after a node.
+    /// The nodes of a word of bits that may come after a node in its chain.
     fn may_follow(&self, node: usize, word: usize) -> u64 {
         self.groups[node].map_or(0, |group| group[word] & self.reach.row(node)[word])
     }
@@ -54,7 +54,7 @@ impl Matching<'_> {
         self.before[to] = Some(from);
     }
 
-    /// Finds a node after this one, if need be by giving other nodes others: breadth first, each node once.
+    /// Finds a successor for this node, if need be by changing the successors of other nodes: breadth first, each node once.
     fn augment(&mut self, start: usize) {
         if self.after[start].is_some() || self.groups[start].is_none() {
             return;
@@ -81,7 +81,7 @@ impl Matching<'_> {
         }
     }
 
-    /// Matches each node on the path with the one that was found from it.
+    /// Matches each node on the path with the node that was found from it.
     fn turn_around(&mut self, start: usize, end: usize, came_from: &[usize]) {
         let mut to = end;
         loop {

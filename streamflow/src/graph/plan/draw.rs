@@ -1,5 +1,5 @@
-//! The plan of a graph as a picture: a colour for each stream that nodes share, and what each edge has its consumer wait
-//! for.
+//! The plan of a graph as a picture: a colour for each stream that nodes share, and the wait of the consumer at each
+//! edge.
 
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use super::{Planning, Wait, plan};
 use crate::error::{Error, Failure, Result};
 use crate::graph::Graph;
 
-/// The plan of a graph, which [`Graph::plan`] returns: which operators share a stream, and what each message is expected to
-/// be waited for. It predicts; what a launch waits for is decided by its data.
+/// The plan of a graph, from [`Graph::plan`]: the operators that share a stream, and the expected wait for each
+/// message. A plan predicts. The data of a launch decides about its actual waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     graph: &'static str,
@@ -29,24 +29,24 @@ struct DrawnNode {
 struct DrawnEdge {
     from: usize,
     to: usize,
-    /// The ports, and what the consumer does.
+    /// The ports, and the wait of the consumer.
     label: String,
     waits: bool,
 }
 
-/// A colour for each chain, in turn.
+/// The colours of the chains, in turn.
 const COLOURS: [&str; 8] =
     ["#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6", "#fb9a99", "#ffff99", "#8dd3c7", "#d9d9d9"];
 
 impl Plan {
-    /// The nodes of each planned stream, in their order: those of one list share it, or as many in turn as the plan's depth
-    /// says. Nodes with streams of their own are left out.
+    /// The nodes of each planned stream, in their order. The nodes of a list share that stream, or as many streams in
+    /// turn as the plan's depth. Nodes with streams of their own are left out.
     pub fn streams(&self) -> impl Iterator<Item = &[String]> {
         self.chains.iter().map(|(nodes, _)| &**nodes)
     }
 
-    /// The picture as a flow chart of Mermaid: nodes that share a stream have one colour, and an edge whose consumer is
-    /// expected to wait is thick.
+    /// The picture as a flow chart of Mermaid: nodes that share a stream have one colour, and an edge with an expected
+    /// wait is thick.
     pub fn mermaid(&self) -> String {
         let mut text = String::from("flowchart LR\n");
         // Writing to a `String` does not fail.

@@ -8,12 +8,12 @@ use crate::port::{PortInfo, PortSize};
 
 /// An edge between two nodes.
 pub(super) struct Edge {
-    /// The names of its ports.
+    /// The names of the edge's ports.
     pub(super) output: &'static str,
     pub(super) input: &'static str,
     pub(super) from: usize,
     pub(super) to: usize,
-    /// Whether it carries device data.
+    /// Whether the edge carries device data.
     pub(super) is_device: bool,
     /// Whether each tick of the consumer needs the device data of the producer's same tick.
     pub(super) follows: bool,
@@ -44,7 +44,7 @@ fn edge(
     (to, input): (usize, &PortInfo),
     edge: &EdgeStatus,
 ) -> Edge {
-    // Both ends do, or none: their messages have one type.
+    // The input decides for both ends: their messages have the same type.
     let is_device = input.device;
     // A feedback edge holds its first message as well.
     let capacity = edge.capacity - usize::from(edge.feedback);
@@ -53,7 +53,7 @@ fn edge(
         && edge.policy == QueuePolicy::BackPressure
         && !input.optional
         && !edge.feedback
-        // `graph!` sees to it for all other edges.
+        // `graph!` ensures this for all other edges.
         && from < to;
     // A node with several streams may wait on one and send on another.
     let has_one_stream = |node: &NodeFacts| node.streams == 1 && node.pool.is_some();
@@ -61,7 +61,7 @@ fn edge(
     let orders = follows
         && input.size == PortSize::One
         && has_one_stream(&nodes[from])
-        // The copy to another device is on a stream of its own.
+        // A copy to another device is on a stream of its own.
         && device(&nodes[from]) == device(&nodes[to]);
     let (output, input) = (output.name, input.name);
     Edge { output, input, from, to, is_device, follows, orders }

@@ -1,25 +1,25 @@
 //! Law 17: The plan predicts, the claims decide.
 //!
-//! A plan of a graph, which [`finish`] makes once, when all edges are connected: which operators share a stream
+//! The plan of a graph. [`finish`] makes it once, when all edges are connected: which operators share a stream
 //! ([`Assign::Planned`](crate::stream::Assign)), which nodes need no record at the end of a tick, and which waits other
-//! waits imply. It uses the edges and what the operators' types declare, and calls no driver.
+//! waits imply. Planning uses the edges and the declarations of the operators' types, and calls no driver.
 //!
-//! Nothing is skipped on the plan's word alone:
+//! No wait is left out and no record is lost because of the plan alone:
 //!
-//! - A stream that nodes share is a stream like any other. A launch on it compares its arguments with what the stream has
-//!   waited for, as always (law 7). That the producer was on the same stream makes most waits unnecessary, and the claims
+//! - A stream that nodes share is a stream like any other. A launch on it checks its arguments against the waits of the
+//!   stream, as always (law 7). Most waits are unnecessary because the producer was on the same stream, and the claims
 //!   find that out by themselves.
-//! - A record that the plan expects nobody to need is not made when the hook ends, and is made when one is needed (law 8):
-//!   the points of the work are there in any case.
-//! - The waits that the plan expects others to imply are for [pictures](crate::graph::Graph::plan) alone.
+//! - If the plan expects that no stream needs a record, the record is not made when the hook ends. It is made later if
+//!   a stream does need it (law 8): the points of the work are there in any case.
+//! - The waits that other waits are expected to imply are only for [pictures](crate::graph::Graph::plan).
 //!
-//! | file | what it has |
+//! | file | content |
 //! |---|---|
-//! | `edges.rs` | which edges count |
-//! | `reach.rs` | which nodes follow which |
+//! | `edges.rs` | the edges that count |
+//! | `reach.rs` | the nodes that follow a node |
 //! | `chains.rs` | the fewest streams |
-//! | `waits.rs` | which waits others imply, and which nodes need no record |
-//! | `assign.rs` | gives the nodes of a graph their places in the plan |
+//! | `waits.rs` | the waits that others imply, and the nodes that need no record |
+//! | `assign.rs` | the places of a graph's nodes in the plan |
 //! | `draw.rs` | the plan as a picture |
 
 pub(crate) mod assign;
@@ -47,19 +47,19 @@ pub(super) struct Planning {
     waits: Vec<Wait>,
     /// The nodes that share streams, in the order of the nodes.
     chains: Vec<PlannedChain>,
-    /// For each node, whether nobody needs its records.
+    /// For each node, whether no other stream is expected to need its records.
     is_quiet: Vec<bool>,
 }
 
 /// Nodes that share streams.
 pub(super) struct PlannedChain {
     nodes: Vec<usize>,
-    /// The number of its group. All chains of a group take their streams from one pool.
+    /// The number of the chain's group. All chains of a group take their streams from one pool.
     group: usize,
     depth: u32,
 }
 
-/// Plans a graph. `default` is for pools whose description says nothing.
+/// Plans a graph. `default` is the assignment for pools that set none.
 fn plan(nodes: &[NodeFacts], default: Assign) -> Planning {
     let edges = edges::edges(nodes);
     let follows = || edges.iter().filter(|edge| edge.follows).map(|edge| (edge.from, edge.to));
@@ -79,7 +79,7 @@ fn plan(nodes: &[NodeFacts], default: Assign) -> Planning {
     Planning { edges, waits, chains, is_quiet }
 }
 
-/// For each node whose stream is planned, the number of its group and the depth. Nodes of one group may share streams.
+/// For each node with planned streams, the number of its group and the depth. Nodes of one group may share streams.
 fn groups(nodes: &[NodeFacts], default: Assign) -> Vec<Option<(usize, u32)>> {
     let mut first_of_group: Vec<usize> = Vec::new();
     let group_of = |(index, node): (usize, &NodeFacts)| {

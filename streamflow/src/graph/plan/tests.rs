@@ -1,4 +1,4 @@
-//! The pure parts of a plan: reach and chains, compared with all possibilities of small graphs.
+//! Tests of the pure parts of a plan: reach and chains are compared with all possibilities of small graphs.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::chains::cover;
@@ -14,7 +14,7 @@ fn draw(random: &mut SplitMix) -> (usize, Vec<(usize, usize)>) {
     (nodes, edges)
 }
 
-/// Whether a path leads from one node to another, found by trying all.
+/// Whether a path leads from one node to another, found by trying all paths.
 fn has_path(edges: &[(usize, usize)], from: usize, to: usize) -> bool {
     edges.iter().any(|&(a, b)| a == from && (b == to || has_path(edges, b, to)))
 }
@@ -35,8 +35,8 @@ fn a_node_reaches_what_paths_lead_to() {
     }
 }
 
-/// The size of the largest set of nodes of a group in which none follows another: by Dilworth's theorem, the number of the
-/// fewest chains.
+/// The size of the largest set of nodes of a group that do not follow each other: by Dilworth's theorem, the least
+/// number of chains.
 fn width(members: &[usize], reach: &Reach) -> usize {
     let is_free = |set: u32| {
         let chosen: Vec<usize> =
@@ -54,7 +54,7 @@ fn the_chains_are_the_fewest_in_each_group() {
     for round in 0..300 {
         let (nodes, edges) = draw(&mut random);
         let reach = Reach::new(nodes, edges.iter().copied());
-        // One node of five has no chain, and the others are in two groups.
+        // Every fifth node has no chain, and the others are in two groups.
         let groups: Vec<_> = (0..nodes)
             .map(|node| match (node * 7 + round) % 5 {
                 0 => None,

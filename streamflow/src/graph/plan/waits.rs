@@ -1,4 +1,4 @@
-//! The waits of a tick that others imply, and the nodes whose records nobody needs.
+//! The waits of a tick that other waits imply, and the nodes with records that no other stream needs.
 
 use super::PlannedChain;
 use super::edges::Edge;
@@ -8,20 +8,20 @@ use crate::operator::NodeFacts;
 /// The wait of a consumer's stream for the messages of an edge, as the plan predicts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// Nothing: the edge carries host data.
+    /// No wait: the edge carries host data.
     None,
     /// The stream waits for the producer's record.
     Made,
-    /// Nothing: the producer is on the same stream.
+    /// No wait: the producer is on the same stream.
     SameStream,
-    /// Nothing: a wait for another input of the consumer, the edge with this number, covers it.
+    /// No wait: the wait for another input of the consumer, at the edge with this number, covers this one.
     ImpliedBy(usize),
 }
 
 /// For each edge, the wait of its consumer.
 pub(super) fn waits(nodes: usize, edges: &[Edge], chains: &[PlannedChain]) -> Vec<Wait> {
     let chain_of = chain_of(nodes, chains);
-    // An order over several edges holds if each producer has waited on the stream that it sends on.
+    // The order over several edges holds only if each producer has waited on the stream that it sends on.
     let ordering = || edges.iter().filter(|edge| edge.orders).map(|edge| (edge.from, edge.to));
     let reach = Reach::new(nodes, ordering());
     let mut inputs: Vec<Vec<usize>> = vec![Vec::new(); nodes];
@@ -45,8 +45,8 @@ pub(super) fn waits(nodes: usize, edges: &[Edge], chains: &[PlannedChain]) -> Ve
     edges.iter().map(wait_of).collect()
 }
 
-/// For each node, whether the plan says that no other stream and no host thread needs the records of its hooks: all its
-/// device data goes to its own chain.
+/// For each node, whether the plan expects that no other stream and no host thread needs the records of its hooks: all
+/// its device data goes to nodes of its own chain.
 pub(super) fn quiet_nodes(
     nodes: &[NodeFacts],
     edges: &[Edge],
@@ -60,7 +60,8 @@ pub(super) fn quiet_nodes(
         is_quiet[edge.from] &= edge.follows && chain_of[edge.from] == chain_of[edge.to];
     }
     for (index, node) in nodes.iter().enumerate() {
-        // A host thread waits for a download. The last node of a chain has nobody after it who makes the record.
+        // A host thread waits for a download, so its record is needed. The last node of a chain has no node after it
+        // that would make the record.
         is_quiet[index] &= sends[index] && node.outputs.iter().all(|end| !end.port.downloads);
     }
     is_quiet
