@@ -1,7 +1,8 @@
 //! One parameter of a node.
 //!
-//! A parameter's `Clone`, `Debug`, comparison and `Drop` are the user's code, which may ask or set any parameter. So none of
-//! them is called under a lock: a thread that has the lock takes another handle of the value, and copies it afterwards.
+//! A parameter's `Clone`, `Debug`, comparison and `Drop` are the user's code, and that code may read or set any
+//! parameter. So none of it is called under a lock: a thread with the lock only takes another handle of the value, and
+//! copies the value afterwards.
 
 use std::any::{Any, type_name};
 use std::fmt;
@@ -19,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::lock::locked;
 use crate::turns;
 
-/// One parameter of a node: the value that was set last. Its clones are the same parameter.
+/// A parameter of a node: the value that was set last. Clones are the same parameter.
 pub struct ParamCell<T> {
     inner: Arc<Inner<T>>,
 }
@@ -29,7 +30,7 @@ struct Inner<T> {
     name: &'static str,
     limits: Option<Limits<T>>,
     slot: Mutex<Slot<T>>,
-    // The functions of `T: Param`. Only `new` has the bound, so that rustc reports a type without it once.
+    // The functions of `T: Param`. Only `new` has that bound: rustc then reports a type without it once.
     copy: fn(&T) -> T,
     describe: fn(&T) -> String,
     read: fn(Spanned<DeValue<'_>>) -> Result<T, TomlError>,
@@ -37,19 +38,19 @@ struct Inner<T> {
 
 struct Slot<T> {
     value: Arc<T>,
-    /// The field's value since the run began or the node took a value over, as text; `None` before the first run.
+    /// The field's value as text, since the begin of the run or since the node took a value over; `None` before the first run.
     taken: Option<Arc<str>>,
     /// The value as text, until the node takes it over.
     new: Option<Arc<str>>,
 }
 
-/// A value that the node takes over, of a type that its parameter has.
+/// A value that the node is to take over, of its parameter's type.
 pub(super) struct New {
     value: Arc<dyn Any + Send + Sync>,
     text: Arc<str>,
 }
 
-/// A value that is no parameter's any more. Dropping it calls the user's code.
+/// A replaced value. Dropping it calls the user's code.
 pub(super) type Replaced = Arc<dyn Any + Send + Sync>;
 
 impl<T: Param> ParamCell<T> {
@@ -80,26 +81,26 @@ impl<T: Param> ParamCell<T> {
 }
 
 impl<T> ParamCell<T> {
-    /// The value that was set last; before, the value of the operator's field when the run began.
+    /// The value that was set last. Before any `set`, it is the value of the operator's field when the run began.
     pub fn get(&self) -> T {
         (self.inner.copy)(&self.inner.value())
     }
 
-    /// Sets the value, which the node takes over before its next tick.
+    /// Sets the value. The node takes it over before its next tick.
     ///
     /// # Errors
-    /// [`Error::ParamOutOfRange`]; [`Error::ParamOfDroppedGraph`]. The value stays as it is.
+    /// [`Error::ParamOutOfRange`]; [`Error::ParamOfDroppedGraph`]. The value then stays as it is.
     pub fn set(&self, value: T) -> Result<()> {
         let inner = &*self.inner;
         inner.check_alive()?;
         inner.check(&value)?;
         let text = (inner.describe)(&value);
-        // Without the lock, since the user's code drops the value.
+        // Drops the old value outside of the lock: that is the user's code.
         drop(inner.store(text.into(), Arc::new(value)));
         Ok(())
     }
 
-    /// Makes the operator's field the value, unless one was set that the node has not taken over.
+    /// Makes the value equal to the operator's field, unless a value was set that the node has not taken over.
     ///
     /// # Errors
     /// [`Error::ParamOutOfRange`].
@@ -116,8 +117,8 @@ impl<T> ParamCell<T> {
         Ok(())
     }
 
-    /// Checks that the field is still the value that the node has taken over. They are compared as text, since a
-    /// parameter's type need not have a comparison, and a NaN is as good a value as any other.
+    /// Checks that the field is still the value that the node has taken over. The two are compared as text: a
+    /// parameter's type need not have a comparison, and a NaN must equal itself.
     ///
     /// # Errors
     /// [`Error::ParamAssigned`].
@@ -146,15 +147,15 @@ impl<T> ParamCell<T> {
 }
 
 impl<T: Send + Sync + 'static> ParamCell<T> {
-    /// The value, if it is new.
+    /// The value, if the node has not taken it over yet.
     pub(super) fn new_value(&self) -> Option<New> {
         let slot = locked(&self.inner.slot);
         let text = slot.new.clone()?;
         Some(New { value: slot.value.clone(), text })
     }
 
-    /// Copies a value that was [new](Self::new_value) into the operator's field. Returns it as text. The copy is made
-    /// first: if it panics, the value is still new. One that was set meanwhile stays new.
+    /// Copies a [new](Self::new_value) value into the operator's field. Returns the value as text. The copy is made
+    /// first: if it panics, the value stays new. A value that was set meanwhile stays new, too.
     pub(super) fn take_over(&self, new: New, field: &mut T) -> Option<(&'static str, String)> {
         let inner = &*self.inner;
         let value = new.value.downcast::<T>().ok()?;
@@ -196,7 +197,7 @@ impl<T> Inner<T> {
         })
     }
 
-    /// Stores a value. Returns the one before.
+    /// Stores a value. Returns the value before it.
     fn store(&self, text: Arc<str>, value: Arc<T>) -> Arc<T> {
         let mut slot = locked(&self.slot);
         let before = replace(&mut slot.value, value);
@@ -211,19 +212,19 @@ impl<T> Inner<T> {
 /// A parameter of any type, for values from a file.
 pub(super) trait AnyParam: Send + Sync {
     fn name(&self) -> &'static str;
-    /// The type, and the range if there is one: what a value must be.
+    /// The expectation for a value, as text: the type, and the range if there is one.
     fn expected(&self) -> String;
-    /// Reads a value and checks it. The returned function sets it, and calls nothing of the user's.
+    /// Reads a value and checks it. The returned function sets the value, and calls no code of the user.
     fn prepare(&self, value: Spanned<DeValue<'_>>) -> Result<Assignment<'_>, Unfit>;
 }
 
-/// Sets a value. Returns the one before.
+/// A function that sets a value and returns the value before it.
 pub(super) type Assignment<'a> = Box<dyn FnOnce() -> Replaced + 'a>;
 
-/// Why a value of a file is not one of the parameter.
+/// The reason why a value of a file does not fit the parameter.
 pub(super) struct Unfit {
     pub(super) text: String,
-    /// Where in the value the mistake is, in bytes of the file.
+    /// The place of the mistake within the value, in bytes of the file.
     pub(super) at: Option<usize>,
 }
 
@@ -234,7 +235,7 @@ fn short_type_name<T>() -> String {
         type_name::<T>().split_inclusive(|letter: char| !letter.is_alphanumeric() && letter != '_')
     {
         if part.ends_with(':') {
-            // A part of a path, or the second colon behind it.
+            // The token is a part of a path, or the second colon after it.
             continue;
         }
         short.push_str(part);
@@ -263,7 +264,7 @@ impl<T: Send + Sync + 'static> AnyParam for Inner<T> {
         });
         let value = read?;
         let text = (self.describe)(&value);
-        // serde rounds a number that is too large to infinity.
+        // serde rounds too large a number to infinity.
         if is_finite && matches!(&*text, "inf" | "-inf") {
             return Err(Unfit { text: "the number is too large".into(), at: None });
         }

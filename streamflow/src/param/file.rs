@@ -16,10 +16,10 @@ use crate::lock::locked;
 type Assignments<'a> = Vec<Assignment<'a>>;
 
 impl GraphParams {
-    /// Sets all parameters to the values of a file. As [`node`](Self::node), it is no method.
+    /// Sets all parameters to the values of a file. Like [`node`](Self::node), this is no method.
     ///
     /// # Errors
-    /// [`Error::ParamsFile`], with all mistakes. No parameter is set then.
+    /// [`Error::ParamsFile`], with all mistakes. Then no parameter is set.
     pub fn load(params: &Self, path: &Path) -> Result<()> {
         let file = path.display().to_string();
         match fs::read_to_string(path) {
@@ -45,7 +45,7 @@ impl GraphParams {
             return Err(Error::ParamsFile { file: name.to_owned(), problems: problems.sorted() });
         }
         for (node, assignments) in assignments {
-            // The node waits for the lock, so it gets the values of one file in one tick.
+            // The node waits for this lock, so it gets the values of one file in one tick.
             let held = locked(&node.state.changes);
             let replaced: Vec<Replaced> = assignments.into_iter().map(|assign| assign()).collect();
             drop(held);
@@ -60,7 +60,7 @@ impl GraphParams {
             problems.add(error.span().map_or(0, |span| span.start), error.message());
         }
         if !errors.is_empty() {
-            // A value that could not be read would seem to be missing.
+            // Reports no missing values here: a value that could not be read would seem to be missing.
             return Vec::new();
         }
         let tables = document.into_inner();
@@ -133,7 +133,7 @@ impl OfNode {
         assignments
     }
 
-    /// The table that a file needs.
+    /// An example of the table that a file needs for the node.
     fn example(&self) -> String {
         let mut text = format!("    [{}]", self.state.node);
         for param in &self.params {
@@ -155,7 +155,7 @@ impl Problems<'_> {
         self.found.push((at, problem.into()));
     }
 
-    /// As text, in the order of the file, with line and column from 1. A column is a character.
+    /// The mistakes as text, in the order of the file, with line and column from 1. Columns count characters.
     fn sorted(mut self) -> Vec<String> {
         self.found.sort_by_key(|(at, _)| *at);
         let place = |(at, problem): &(usize, String)| {

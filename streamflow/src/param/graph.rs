@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::cell::AnyParam;
 use super::state::NodeState;
 
-/// The parameters of all nodes of a graph. Its clones are the same parameters.
+/// The parameters of all nodes of a graph. Clones are the same parameters.
 #[derive(Clone, Default)]
 pub struct GraphParams {
     nodes: Arc<boxcar::Vec<OfNode>>,
@@ -39,8 +39,8 @@ impl GraphParams {
         self.nodes.iter().map(|(_, node)| node)
     }
 
-    /// The handle of a node. It has this type: that of the parameters of the node's operator. The function is no method, so
-    /// that rustc does not propose it for a name that a program misspells.
+    /// The handle of a node. `P` must be the type of the operator's parameters. The function is no method: rustc would
+    /// propose a method for a name that a program misspells.
     pub fn node<'a, P: 'static>(params: &'a Self, name: &str) -> &'a P {
         let node = params.nodes().find(|node| node.state.node == name);
         let handle: &dyn Any = node.map_or(&NoParams, |node| &*node.handle);

@@ -9,7 +9,7 @@ pub struct Limits<T> {
 }
 
 impl<T: PartialOrd + Debug + Send + Sync + 'static> Limits<T> {
-    /// From the ends of the range; a range without a begin or an end is open there.
+    /// Creates the limits from the ends of the range. A range without a begin or an end is open there.
     pub fn new(begin: Option<T>, end: Option<T>, with_end: bool) -> Self {
         let side =
             |side: &Option<T>| side.as_ref().map_or(String::new(), |side| format!("{side:?}"));
@@ -29,7 +29,7 @@ impl<T> Limits<T> {
         (self.contains)(value)
     }
 
-    /// As Rust writes it: `0.0..=1.0`.
+    /// The range as Rust writes it: `0.0..=1.0`.
     pub(super) fn text(&self) -> &str {
         &self.text
     }

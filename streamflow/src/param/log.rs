@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// How many changes of a node are kept: the last ones.
+/// The number of changes that are kept of each node: the last ones.
 const KEPT: usize = 1000;
 
 /// A value of a parameter that a node has taken over in a run.
@@ -22,9 +22,9 @@ pub struct ParamChange {
 /// The changes of one node in one run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ParamChanges {
-    /// The last ones, in the order of the ticks.
+    /// The last changes, in the order of the ticks.
     pub(crate) kept: VecDeque<ParamChange>,
-    /// How many came before these.
+    /// The number of changes before these.
     pub(crate) omitted: u64,
 }
 

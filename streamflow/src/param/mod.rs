@@ -1,19 +1,19 @@
 //! Parameters: fields of an operator that any thread may set while a graph runs.
 //!
-//! `#[param] threshold: f32` leaves the field in the operator, so that `compute` reads it as `self.threshold`. Beside
-//! it, the node has a cell with the value that was set last. A handle, which `#[operator]` writes as
-//! `CfarParams`, sets the cells; the node copies new values into its fields before it calls a hook.
+//! `#[param] threshold: f32` leaves the field in the operator, so `compute` reads it as `self.threshold`. The node also
+//! has a cell with the value that was set last. A handle sets the cells; `#[operator]` writes its type, as
+//! `CfarParams`. The node copies new values into the operator's fields before it calls a hook.
 //!
 //! By file:
 //! - `limits.rs`: the range of a parameter.
-//! - `log.rs`: which values a run has taken over, and in which tick.
-//! - `state.rs`: what the parameters of a node have in common: its name, and whether one was set.
+//! - `log.rs`: the values that a run has taken over, and their ticks.
+//! - `state.rs`: the state shared by the parameters of a node: the node's name, and whether a parameter was set.
 //! - `cell.rs`: one parameter.
 //! - `node.rs`: all parameters of a node, as the node itself and the code of `#[operator]` see them.
 //! - `graph.rs`: all parameters of a graph, by node.
 //! - `file.rs`: values from a file, in TOML.
 //!
-//! A tick in which nothing was set costs one atomic load, and nothing in an operator without parameters.
+//! A tick without a newly set value costs one atomic load, and nothing in an operator without parameters.
 
 pub(crate) mod cell;
 mod file;
@@ -35,18 +35,18 @@ pub(crate) use node::OperatorParams;
 
 /// The bound on the type of a `#[param]`: the value moves between threads, is copied into the operator, is written in
 /// reports, and can be read from a file. Numbers, `bool`, `String`, `Vec`s of them and
-/// [`Duration`](std::time::Duration) have all of this.
+/// [`Duration`](std::time::Duration) satisfy the bound.
 ///
-/// A struct of your own has it with `#[derive(Clone, Debug, serde::Deserialize)]`. Values that belong together are the
-/// fields of one such struct: an operator gets them in the same tick.
+/// A struct of your own satisfies it with `#[derive(Clone, Debug, serde::Deserialize)]`. Make values that belong
+/// together the fields of one struct: an operator gets them in the same tick.
 ///
-/// A parameter with a `range` also needs `PartialOrd`. This code of yours runs under no lock of the library, so it may ask
-/// and set parameters itself.
+/// A parameter with a `range` also needs `PartialOrd`. Your implementations of these traits run under no lock of the
+/// library, so they may read and set parameters themselves.
 ///
 /// # Setting parameters
 /// `#[operator]` writes a handle for an operator with parameters, `CfarParams` for `Cfar`. `graph!` writes the method
-/// `params`, which returns those of all nodes. Handles can be cloned, sent to other threads, and kept for as long as
-/// wanted: after the graph was dropped, setting is an error.
+/// `params` for the handles of all nodes. Handles can be cloned, sent to other threads, and kept for any time: after
+/// the drop of the graph, setting a parameter is an error.
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -110,28 +110,28 @@ pub(crate) use node::OperatorParams;
 ///
 /// # The file
 /// `load_params(path)` and `load_params_str(name, text)` take `&self`, so a graph that is not `mut`, or the handle that
-/// `params()` returns, can call them. The file is the library's alone: it has a table for each node with parameters, and
-/// any other table is a mistake. If your program's own settings shall be in the same file, keep the parameters in a
-/// table of their own, and pass that on. With the crate `toml`:
+/// `params()` returns, can call them. The file is only for the library: it has a table for each node with parameters,
+/// and any other table is a mistake. To keep your program's own settings in the same file, put the parameters into a
+/// table of their own, and pass that table on. With the crate `toml`:
 ///
 /// ```text
 /// let table: toml::Table = std::fs::read_to_string(path)?.parse()?;    // [camera] …, [parameters.cfar] …
 /// radar.load_params_str("the parameters of radar.toml", &toml::to_string(&table["parameters"])?)?;
 /// ```
 ///
-/// The lines in errors are then those of the text that was passed.
+/// The lines in errors are then lines of the passed text.
 ///
 /// # When a value takes effect
-/// - The node takes the last value over before its next tick. A value that is set before a run, or between two, is
-///   there in `start` too. It stays in the next run.
-/// - [`Report::parameters`](crate::schedule::Report::parameters) names the first tick that had it.
+/// - The node takes the last value over before its next tick. A value that is set before a run, or between two runs, is
+///   there in `start`, too. The value stays in the next run.
+/// - [`Report::parameters`](crate::schedule::Report::parameters) names the first tick with the value.
 /// - The values that one file gives a node arrive in one tick; so do the fields of one parameter.
 /// - A program may change the field between runs by `cfar_mut()`. When a run begins, the handle gets the field's value,
 ///   unless a value was set that no tick had.
-/// - In a run the field is what was set. A hook that assigns it fails the run, with
-///   [`Error::ParamAssigned`](crate::Error::ParamAssigned): after `start`, after the first tick, also that of an
-///   operator that took the place of one that had failed, before a tick that takes a value over, or after `stop`. A
-///   value that the operator itself changes is a field without `#[param]`, which begins with the parameter's value.
+/// - During a run the field has the value that was set. A hook that assigns the field fails the run, with
+///   [`Error::ParamAssigned`](crate::Error::ParamAssigned). The checks are after `start`, after the first tick of an operator
+///   (also of one that took the place of a failed operator), before a tick that takes a value over, and after `stop`. For a
+///   value that the operator itself changes, use a field without `#[param]`, and begin it with the parameter's value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a parameter",
     label = "this type is not a `Param`",

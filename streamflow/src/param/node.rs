@@ -15,14 +15,14 @@ use crate::turns;
 
 /// The parameters of an operator `O`, as its handle: `#[operator]` writes it.
 pub trait OperatorParams<O>: Clone + Send + Sync + 'static {
-    /// Whether there are any.
+    /// Whether the operator has parameters.
     const ANY: bool = true;
-    /// Makes them from the operator's fields.
+    /// Makes the parameters from the operator's fields.
     ///
     /// # Errors
     /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange).
     fn of_operator(operator: &O, maker: &mut ParamMaker) -> Result<Self>;
-    /// Makes those of a node, and adds them to its graph's.
+    /// Makes the parameters of a node, and adds them to those of its graph.
     ///
     /// # Errors
     /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange).
@@ -34,7 +34,7 @@ pub trait OperatorParams<O>: Clone + Send + Sync + 'static {
         graph.add(state.clone(), handle.clone(), maker.params);
         Ok(NodeParams { handle, state: Some(state), is_first: true })
     }
-    /// Passes each of them to `exchange`, with its field.
+    /// Passes each parameter to `exchange`, with its field.
     fn each(&self, operator: &mut O, exchange: &mut Exchange<'_>);
 }
 
@@ -87,20 +87,20 @@ pub struct Exchange<'a> {
 }
 
 enum Task<'a> {
-    /// Find what was set: an entry for each parameter.
+    /// Find the values that were set: an entry for each parameter.
     Find { found: &'a mut Vec<Option<New>> },
-    /// Take over what was found, in this tick.
+    /// Take over the values that were found, in this tick.
     TakeOver { state: &'a NodeState, tick: u64, found: vec::IntoIter<Option<New>> },
-    /// Make the field the value: a program may have changed it between runs.
+    /// Make each value equal to its field: a program may have changed the field between runs.
     Follow,
-    /// Make the value the field, of another operator.
+    /// Copy each value into its field, of a fresh operator.
     Restore,
-    /// Check that no hook has assigned the field.
+    /// Check that no hook has assigned a field.
     Check,
 }
 
 impl Exchange<'_> {
-    /// One parameter and its field.
+    /// Performs the action on a parameter and its field.
     pub fn param<T: Send + Sync + 'static>(&mut self, cell: &ParamCell<T>, field: &mut T) {
         match &mut self.task {
             Task::Find { found } => found.push(cell.new_value()),
@@ -126,17 +126,17 @@ pub struct NodeParams<P> {
     handle: P,
     /// `None` if there are no parameters.
     state: Option<Arc<NodeState>>,
-    /// Whether no tick of the operator has succeeded, in this run or since a fresh one took its place.
+    /// Whether no tick has succeeded yet, in this run or since a fresh operator took the place of a failed one.
     is_first: bool,
 }
 
 impl<P> NodeParams<P> {
-    /// The handle that sets them.
+    /// The handle that sets the parameters.
     pub(crate) fn handle(&self) -> &P {
         &self.handle
     }
 
-    /// Called before `start`: takes over what was set since the last tick, so that `start` has it.
+    /// Takes over the values that were set since the last tick. Called before `start`, so that `start` has them.
     ///
     /// # Errors
     /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange), for a field that the program has changed.
@@ -145,7 +145,7 @@ impl<P> NodeParams<P> {
         P: OperatorParams<O>,
     {
         self.is_first = true;
-        // Without the two functions, code for nothing would be compiled for each type of operator without parameters.
+        // The condition keeps useless code from being compiled for each type of operator without parameters.
         if P::ANY { self.take_over_first(operator) } else { Ok(()) }
     }
 
@@ -161,10 +161,10 @@ impl<P> NodeParams<P> {
         follow.done
     }
 
-    /// Called before each tick: takes over what was set.
+    /// Takes over the values that were set. Called before each tick.
     ///
     /// # Errors
-    /// [`Error::ParamAssigned`](crate::Error::ParamAssigned): the field, which is overwritten, was assigned.
+    /// [`Error::ParamAssigned`](crate::Error::ParamAssigned): a hook has assigned a field that was to be overwritten.
     #[inline]
     pub(crate) fn take_over<O>(&self, operator: &mut O, tick: u64) -> Result<()>
     where
@@ -180,14 +180,15 @@ impl<P> NodeParams<P> {
         Ok(())
     }
 
-    /// Whether the tick that has succeeded is the first one of the operator, in this run or since it took the place of another.
+    /// Returns whether the tick that has succeeded is the operator's first, in this run or since it took the place of a
+    /// failed operator.
     #[inline]
     pub(crate) fn take_first(&mut self) -> bool {
         std::mem::take(&mut self.is_first)
     }
 
-    /// Called after `start`, after the first tick of an operator and after `stop`: checks that no hook has assigned a
-    /// parameter. Other ticks are not followed by a check, since it writes the values as text.
+    /// Checks that no hook has assigned a parameter. Called after `start`, after the first tick of an operator and
+    /// after `stop`. Not called after other ticks, since the check writes the values as text.
     ///
     /// # Errors
     /// [`Error::ParamAssigned`](crate::Error::ParamAssigned).
@@ -209,21 +210,21 @@ impl<P> NodeParams<P> {
         P: OperatorParams<O>,
     {
         let mut found = Vec::new();
-        // The values of one file are stored under the lock, so that they are found together.
+        // The values of one file are stored under this lock, so they are found together.
         let held = locked(&state.changes);
         state.begin_taking();
         turns::point("the parameters of a node will be read");
         let task = Task::Find { found: &mut found };
         self.handle.each(operator, &mut Exchange { task, done: Ok(()) });
         drop(held);
-        // Copies, and drops the fields' values: the user's code.
+        // Copies the values and drops those of the fields: both are the user's code, and run outside of the lock.
         let task = Task::TakeOver { state, tick, found: found.into_iter() };
         let taking = Taking(state);
         self.handle.each(operator, &mut Exchange { task, done: Ok(()) });
         mem::forget(taking);
     }
 
-    /// Gives an operator that replaces the node's own the values that were set.
+    /// Gives a fresh operator the values that were set.
     pub(crate) fn restore<O>(&mut self, operator: &mut O)
     where
         P: OperatorParams<O>,
@@ -248,7 +249,8 @@ impl<P> Drop for NodeParams<P> {
     }
 }
 
-/// Dropped when the code of a parameter panics while values are taken over: those that were not are still new.
+/// A guard against panics of a parameter's code while values are taken over: when it is dropped then, the values that
+/// were not taken over stay new.
 struct Taking<'a>(&'a NodeState);
 
 impl Drop for Taking<'_> {

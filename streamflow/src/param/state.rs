@@ -10,13 +10,13 @@ use super::log::ParamChanges;
 pub(super) struct NodeState {
     /// The node's name in its graph.
     pub(super) node: String,
-    /// Whether a parameter was set since the node has looked. It is stored after the value and read before it, so that
-    /// no value is missed.
+    /// Whether a parameter was set since the node last looked. The flag is stored after the value and read before it,
+    /// so no value is missed.
     changed: AtomicBool,
     /// Whether the node was dropped, with its graph.
     dropped: AtomicBool,
-    /// The values that the run has taken over. A thread that sets several parameters at once, and the node while it
-    /// finds them, hold the lock. Nothing of the user's is called under it.
+    /// The values that the run has taken over. The lock is held by a thread that sets several parameters at once, and
+    /// by the node while it finds them. No code of the user is called under it.
     pub(super) changes: Mutex<ParamChanges>,
 }
 
@@ -40,7 +40,7 @@ impl NodeState {
         self.changed.load(Ordering::Relaxed)
     }
 
-    /// Called before the values are read: what is set from now on is noted again.
+    /// Resets the flag, before the values are read: values that are set from now on raise it again.
     pub(super) fn begin_taking(&self) {
         self.changed.swap(false, Ordering::Acquire);
     }
