@@ -1,6 +1,6 @@
 //! Law 5: Reading, sharing, taking.
 //!
-//! Edges: which output may lead to which input. Types decide it, at the place where `graph!` writes the edge.
+//! Edges: the rules which output may lead to which input. Types check them, at the place where `graph!` writes the edge.
 
 use super::edge_copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};
 use super::info::{InputPort, OutputPort};
@@ -24,8 +24,8 @@ use crate::platform::Platform;
 pub trait EdgeSource {
     /// The port.
     type Port: OutputPort;
-    /// `B`, the port at the other end. An input at this end is the one mistake of an edge the wrong way round: without a
-    /// type, the other end is none.
+    /// `B`, the port at the other end. If an edge is written the wrong way round, only the input at this end is
+    /// reported: without this type, rustc has no error about the other end.
     #[doc(hidden)]
     type To<B>;
     #[doc(hidden)]
@@ -129,7 +129,7 @@ pub struct Edge<'a, A, B> {
     options: EdgeOptions,
 }
 
-/// Names the ports of an edge. It has no bounds, so that rustc reports what is wrong at [`connect`].
+/// Names the ports of an edge. The function has no bounds, so rustc reports all mistakes at [`connect`].
 pub fn edge<'a, A, B>(from: &'a mut A, to: &'a mut B, options: EdgeOptions) -> Edge<'a, A, B> {
     Edge { from, to, options }
 }
@@ -163,7 +163,7 @@ where
     edge.from.outlet().connect(queue, None);
 }
 
-/// Connects an output to one of several inputs, which gets a copy of its own.
+/// Connects an output to one of several inputs. The input gets a copy of its own.
 pub fn connect_copy<A: EdgeSource, B>(edge: Edge<'_, A, B>)
 where
     End<A, B>: EdgeTarget,
@@ -173,7 +173,7 @@ where
     edge.from.outlet().connect(queue, Some(EdgeCopy::on_sending_stream()));
 }
 
-/// Connects an output to an input on another device, `device`, which gets a copy there.
+/// Connects an output to an input on another device, `device`. The input gets a copy there.
 pub fn connect_transfer<A: EdgeSource, B>(edge: Edge<'_, A, B>, device: DeviceId)
 where
     End<A, B>: EdgeTarget,
@@ -183,11 +183,11 @@ where
     edge.from.outlet().connect(queue, Some(EdgeCopy::to(device, edge.options.name)));
 }
 
-/// Puts the first message on a feedback edge: the last one that was connected to this input, so call it directly after
+/// Puts the first message on a feedback edge: the last edge that was connected to this input. Call it directly after
 /// `connect`.
 ///
 /// # Errors
-/// Memory of another platform; the driver's.
+/// An error for memory of another platform; errors of the driver.
 pub fn begin<B: EdgeTarget>(to: &mut B, first: Expected<B>, platform: &Platform) -> Result<()> {
     let sent = message::ready_point(&first, platform)?;
     let (message, metadata) = (Payload::One(first), Metadata::default());

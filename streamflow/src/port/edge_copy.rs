@@ -21,7 +21,7 @@ pub trait CopyPart: Sized {
     fn copy_on(&self, stream: Option<&CudaStream>, cx: &ExecutionContext) -> Result<Self>;
 }
 
-/// The stream of a message with device data. There is one: the message's type says that it has device data.
+/// The stream of a message with device data. It exists: the message's type says that there is device data.
 fn of_device_data<'a>(
     stream: Option<&'a CudaStream>,
     cx: &ExecutionContext,
@@ -55,7 +55,7 @@ impl<M: CopyPart> CopyPart for Vec<M> {
 
 macro_rules! copy_by_clone {
     ($([$($generics:tt)*] $ty:ty),*) => {$(
-        // Else an error about other types names this macro as its origin.
+        // Without this attribute, an error about other types would name this macro as its origin.
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> CopyPart for $ty {
             fn copy_on(&self, _: Option<&CudaStream>, _: &ExecutionContext) -> Result<Self> {
@@ -74,8 +74,8 @@ impl<M: Fields<List: CopyFields>> CopyPart for M {
     }
 }
 
-/// A struct or an enum with `#[derive(Message)]`, as a list of its fields. `#[derive(Message)]` implements it, so that an edge can
-/// copy the message field by field.
+/// A struct or an enum with `#[derive(Message)]`, as a list of its fields. The derive implements this trait, so an edge
+/// can copy the message field by field.
 #[diagnostic::on_unimplemented(
     message = "`#[copy]` can't copy `{Self}`",
     label = "the message is a `{Self}`, or has a field of this type, of which no copy can be made",
@@ -110,16 +110,16 @@ impl<First, Rest: FieldList> FieldList for (First, Rest) {
         Self: 'a;
 }
 
-/// The fields of one variant of an enum: of the first one, or of one of the others.
+/// The fields of a variant of an enum: of the first variant, or of one of the others.
 #[derive(Debug)]
 pub enum Either<First, Others> {
-    /// The first variant's.
+    /// The fields of the first variant.
     This(First),
-    /// Another variant's.
+    /// The fields of another variant.
     Other(Others),
 }
 
-/// After the last variant there is none.
+/// The end of a list of variants: no variant follows the last one.
 #[derive(Debug)]
 pub enum Neither {}
 
@@ -187,7 +187,7 @@ impl CopyFields for Neither {
 )]
 pub trait CopyOnEdge: CopyPart + Message {}
 
-// An error goes on from here to the field that can't be copied.
+// rustc follows this impl to the field that can't be copied.
 impl<M: CopyPart + Message> CopyOnEdge for M {}
 
 /// A message that `#[transfer]` can copy to another device.
@@ -205,29 +205,29 @@ impl<M: CopyPart + Message<Place = Device>> TransferOnEdge for M {}
 /// Copies a message on a stream, to the device of that stream.
 type CopyMessage<T> = fn(&T, Option<&CudaStream>, &ExecutionContext) -> Result<T>;
 
-/// How an edge copies its messages, and to which device.
+/// The way in which an edge copies its messages, and the target device.
 pub(super) struct EdgeCopy<T> {
     copy: CopyMessage<T>,
     transfer: Option<Transfer>,
 }
 
-/// A copy to another device. It runs on a stream of that device, one for each edge: the producer's stream does not
-/// wait for it, and the memory that it writes is on the consumer's device.
+/// A copy to another device. Each edge has a stream of that device for its copies: the producer's stream does not wait
+/// for them, and the memory that they write is on the consumer's device.
 struct Transfer {
     to: DeviceId,
     /// The edge's name, for errors and labels.
     edge: &'static str,
-    /// Made for the first message.
+    /// The stream of the copies, made for the first message.
     stream: Option<CudaStream>,
 }
 
 impl<T: CopyPart> EdgeCopy<T> {
-    /// A copy on the stream that the message is sent on.
+    /// Creates a copy on the stream that the message is sent on.
     pub(super) fn on_sending_stream() -> Self {
         Self { copy: T::copy_on, transfer: None }
     }
 
-    /// A copy on a stream of another device.
+    /// Creates a copy on a stream of another device.
     pub(super) fn to(device: DeviceId, edge: &'static str) -> Self {
         let transfer = Some(Transfer { to: device, edge, stream: None });
         Self { copy: T::copy_on, transfer }

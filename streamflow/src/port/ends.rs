@@ -6,7 +6,7 @@ use crate::platform::Platform;
 use crate::stream::Point;
 use crate::time::Timestamp;
 
-/// An input as the code that runs a node sees it, whatever its message. [`Input`](super::Input) implements it.
+/// An input without the type of its message, for the code that runs a node. [`Input`](super::Input) implements it.
 pub trait ReceivingEnd {
     /// The port's name.
     fn name(&self) -> &'static str;
@@ -14,22 +14,24 @@ pub trait ReceivingEnd {
     fn state(&self) -> InputState;
     /// How many messages wait.
     fn waiting(&self) -> usize;
-    /// When the oldest waiting message was acquired, if there is one: the earliest moment, if it does not say.
+    /// The acquisition time of the oldest waiting message, if there is one: the earliest possible moment, if the
+    /// message has no time.
     fn oldest(&self) -> Option<Timestamp>;
     /// Whether the operator may run without a message here.
     fn is_optional(&self) -> bool;
     /// The edges that lead here.
     fn edges(&self) -> Vec<EdgeStatus>;
-    /// From now on, until the run has ended, those of its edges that have these numbers drop messages for which they have
-    /// no room, so that their producers need not wait.
+    /// Makes the edges with these numbers drop messages for which they have no room, until the run has ended: their
+    /// producers then need not wait.
     fn give_way(&self, edges: &[usize]);
-    /// `flush` gets no message of those of its edges that have these numbers.
+    /// Makes the edges with these numbers keep their messages: `flush` gets none of them.
     fn keep(&self, edges: &[usize]);
-    /// Whether its messages are compared with those of other edges, in all runs from now on.
+    /// Sets whether the messages are compared with those of other edges, in all runs from now on.
     fn compare(&mut self, compares: bool);
-    /// Begins a run, in which no message was counted yet.
+    /// Begins a run: resets the counts of messages.
     fn begin_run(&mut self);
-    /// The node starts. It may carry on what its messages carry. Each feedback edge must carry a message into a run.
+    /// Starts the input with its node. `carries` says whether the node needs the metadata of its messages. Each
+    /// feedback edge must carry a message into a run.
     ///
     /// # Errors
     /// [`Error::FeedbackLost`].
@@ -41,30 +43,32 @@ pub trait ReceivingEnd {
     /// # Errors
     /// The driver's, when it queries the downloads; [`Error::ForeignPlatform`].
     fn incomplete_download(&self, platform: &Platform) -> Result<Option<Point>>;
-    /// As [`stage`](Self::stage). It visits the mark of the message of each edge; `None` for an edge without one.
+    /// Stages messages as [`stage`](Self::stage) does, and visits the mark of each edge's message; `None` for an edge
+    /// without a message.
     fn heads(&mut self, visit: &mut dyn FnMut(Option<Mark>));
-    /// Drops the [heads](Self::heads) with smaller numbers. It is called again after a panic of a message.
+    /// Drops the [heads](Self::heads) with smaller numbers. Called again after a panic of a message.
     fn drop_older(&mut self, than: u64);
-    /// Begins a tick, in which nothing was done with the input yet.
+    /// Begins a tick: the input counts as untouched.
     fn begin_tick(&mut self);
-    /// Ends a tick: drops the received messages. Returns what the tick did with the input. An optional input need not
+    /// Ends a tick: drops the received messages. Returns how the tick has handled the input. An optional input need not
     /// be touched.
     fn finish(&mut self) -> Handled;
     /// [`Error::BatchTooLarge`], if the tick asked for more messages than the edge holds.
     fn oversized(&self) -> Option<Error>;
-    /// Drops the messages that a failed tick would have received here, had it touched the input. Notes whether there are any.
+    /// Drops the messages that a failed tick would have received here, had it touched the input. Sets `any` if there
+    /// are such messages.
     fn drop_untaken(&mut self, any: &mut bool);
-    /// Drops all messages, except those that a feedback edge carries into the next run.
+    /// Drops all messages, except those of feedback edges: these are for the next run.
     fn clear(&mut self);
 }
 
-/// An output as the code that runs a node sees it, whatever its message. [`Output`](super::Output) implements it.
+/// An output without the type of its message, for the code that runs a node. [`Output`](super::Output) implements it.
 pub trait SendingEnd {
     /// The port's name.
     fn name(&self) -> &'static str;
-    /// Whether each edge has room for a message, or a policy for the case that it has none.
+    /// Whether each edge has room for a message, or a policy for the case of no room.
     fn has_room(&self) -> bool;
-    /// Whether a producer that waits for room, whatever the policies of the edges, finds none in one of them.
+    /// Whether an edge has no room, whatever its policy.
     fn is_full(&self) -> bool;
     /// The edges that begin here.
     fn edges(&self) -> Vec<EdgeStatus>;
@@ -77,14 +81,14 @@ pub trait SendingEnd {
     fn publish(&mut self) -> bool;
     /// Drops the emitted message.
     fn cancel(&mut self);
-    /// Begins a run, in which nothing is emitted yet.
+    /// Begins a run: no message counts as emitted yet.
     fn begin_run(&mut self);
     /// Whether a tick of this run has emitted a message.
     fn has_emitted(&self) -> bool;
     /// Blocks until all work on the streams of edges to other devices is complete.
     ///
     /// # Errors
-    /// The driver's, also for a copy whose message was not received.
+    /// Errors of the driver, even for a copy of a message that was not received.
     fn synchronize_blocking(&self) -> Result<()>;
 }
 

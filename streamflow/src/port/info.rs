@@ -1,11 +1,11 @@
-//! A port as `#[operator]` declares it: as a constant, and as a type.
+//! The declaration of a port by `#[operator]`: as a constant, and as a type.
 
 use crate::message::{Message, Receive};
 
-/// How many edges lead to an input. A tick receives one message from each.
+/// The number of edges that lead to an input. A tick receives a message from each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortSize {
-    /// One.
+    /// One edge.
     One,
     /// Any number: `#[input(many)]`.
     Many,
@@ -20,11 +20,11 @@ pub struct PortInfo {
     pub name: &'static str,
     /// Whether the operator may run without a message here; `false` for outputs.
     pub optional: bool,
-    /// How many edges lead to an input. It is `One` for outputs, from which any number of edges may lead.
+    /// The number of edges that lead to an input. For outputs this is `One`, whatever the number of their edges.
     pub size: PortSize,
-    /// Whether its messages carry device data.
+    /// Whether the port's messages carry device data.
     pub device: bool,
-    /// Whether its messages may have [downloads](crate::Download).
+    /// Whether the port's messages may have [downloads](crate::Download).
     pub downloads: bool,
     /// The type as the user wrote it.
     pub ty: &'static str,
@@ -32,8 +32,8 @@ pub struct PortInfo {
     pub doc: &'static str,
 }
 
-/// An input as a type, for what is known while compiling: its name, form and message. `#[operator]` makes one for each
-/// input.
+/// An input as a type, with everything known while compiling: its name, form and message. `#[operator]` makes such a
+/// type for each input.
 pub trait InputPort: 'static {
     /// The field's name.
     const NAME: &'static str;
@@ -50,8 +50,8 @@ pub trait InputPort: 'static {
     type Form;
 }
 
-/// An output as a type, for what is known while compiling: its name and message. `#[operator]` makes one for each
-/// output.
+/// An output as a type, with everything known while compiling: its name and message. `#[operator]` makes such a type
+/// for each output.
 pub trait OutputPort: 'static {
     /// The field's name.
     const NAME: &'static str;

@@ -28,14 +28,14 @@ use crate::time::Timestamp;
 
 /// An input of a node, from the first run to the last.
 ///
-/// Its queues are in an [`Inlet`]. A tick gets it as an [`In`].
+/// An [`Inlet`] has the queues. A tick gets the input as an [`In`].
 #[derive(Debug)]
 pub struct Input<P: InputPort> {
     pub(crate) inlet: Inlet<P::Message>,
 }
 
 impl<P: InputPort> Input<P> {
-    /// An input without edges.
+    /// Creates an input without edges.
     #[allow(clippy::new_without_default, reason = "made by generated code alone")]
     pub fn new() -> Self {
         Self { inlet: Inlet::new(const { &P::NAME }) }
@@ -47,7 +47,7 @@ impl<P: InputPort> Input<P> {
         In { inlet: &mut self.inlet, cx, _state: PhantomData }
     }
 
-    /// The input in one tick of `flush`. The first one gets all messages that are left.
+    /// The input in a tick of `flush`. The first such tick gets all messages that are left.
     pub fn flush_io<'t, A: ReceiveEach<'t, Message = P::Message>>(
         &'t mut self,
         is_first: bool,
@@ -141,7 +141,7 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
     }
 }
 
-/// An input in one tick, as `compute` gets it. Its type says what was done with it: `S` is [`Pending`], then
+/// An input in one tick, as `compute` gets it. The type has the state of the input: `S` is [`Pending`], then
 /// [`Received`].
 ///
 /// `A` is the declared type: `&T`, [`Shared<T>`](crate::Shared) or `T`, in an `Option` for an optional input.
@@ -158,8 +158,8 @@ pub struct In<'t, A: Receive<'t>, S = Pending> {
 }
 
 impl<'t, A: Receive<'t>, S> In<'t, A, S> {
-    /// Takes the message from the queue; at an input with several edges, one from each. A required input has
-    /// messages, else the operator would not run. Data need not be opened: then nothing waits for it.
+    /// Takes the message from the queue; at an input with several edges, one from each. A required input has messages,
+    /// else the operator would not run. The data need not be opened: no stream then waits for it.
     #[inline]
     pub fn receive(self) -> In<'t, A, Received>
     where
@@ -174,7 +174,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     }
 
     /// Leaves the message in the queue for a later tick. A tick that takes no message and sends none is repeated only
-    /// when another node has changed something; if none can, the run has [stalled](crate::Error::Stalled).
+    /// when another node has changed something; if no node can, the run has [stalled](crate::Error::Stalled).
     pub fn leave(self)
     where
         S: Unreceived,
@@ -192,11 +192,11 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
 
     /// The data and the operator's internal stream. Work that is queued on this stream from now on comes after the work
     /// that made the data, on whichever stream that was queued. All inputs of an operator give the same stream, in all
-    /// ticks. Its device is current on this thread now.
+    /// ticks. The stream's device is current on this thread now.
     ///
     /// The internal stream is allocated from the node's pool at the first call. An adopting node, `#[streams(none)]`,
     /// uses the first stream that a message came with, and the default stream for messages that
-    /// were sent there. Call one of these before, to choose another way: [`or_adopt`](Self::or_adopt),
+    /// were sent there. To choose another way, call one of these before: [`or_adopt`](Self::or_adopt),
     /// [`adopt`](Self::adopt), [`or_default`](Self::or_default), [`sync_to_default`](Self::sync_to_default).
     ///
     /// Outputs send on this stream, unless `set_cuda_stream` chooses another. Holoscan's `receive_cuda_stream`.
@@ -220,8 +220,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         Ok((A::open(self.inlet), stream))
     }
 
-    /// If the pool is exhausted, or if there is none, the first stream that comes with a message becomes the internal
-    /// one. Holoscan does so by default.
+    /// If the pool is exhausted, or if there is no pool, the first stream that comes with a message becomes the
+    /// internal one. Holoscan does so by default.
     pub fn or_adopt(self) -> In<'t, A, Received<AllocatedOrAdopted>>
     where
         S: Open,
@@ -229,7 +229,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.into_state()
     }
 
-    /// The first stream that comes with a message becomes the internal one; none is allocated.
+    /// The first stream that comes with a message becomes the internal one; no stream is allocated.
     /// Holoscan's `allocate = false`.
     pub fn adopt(self) -> In<'t, A, Received<Adopted>>
     where
@@ -257,7 +257,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     }
 
     /// The streams of the messages, in order of arrival, without waiting for them and without
-    /// opening the data. `None` for a message that names none: host data, and device data that was
+    /// opening the data. `None` for a message without a named stream: host data, and device data that was
     /// sent on the default stream. Holoscan's `receive_cuda_streams`.
     pub fn streams(&self) -> impl Iterator<Item = Option<StreamRef>> + use<'_, 't, A, S>
     where
@@ -272,8 +272,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     }
 
     /// The device data, for use on the stream that [`synchronize_streams`](ExecutionContext::synchronize_streams)
-    /// made wait for all streams that [`streams`](Self::streams) named. No stream is allocated, and none becomes the
-    /// internal one: an output needs `set_cuda_stream`.
+    /// made wait for all streams that [`streams`](Self::streams) named. No stream is allocated, and no stream becomes
+    /// the internal one: an output needs `set_cuda_stream`.
     ///
     /// # Errors
     /// An error loses the message, so the tick fails with it, also if the operator drops the error.
@@ -291,8 +291,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         Ok(A::open(self.inlet))
     }
 
-    /// A description of the messages, in order of arrival: the names, types, shapes and devices of their parts. The data is
-    /// not opened. It allocates.
+    /// A description of the messages, in order of arrival: the names, types, shapes and devices of their parts. The
+    /// data is not opened. The call allocates.
     pub fn describe(&self) -> impl Iterator<Item = Description> + use<'_, 't, A, S>
     where
         S: HasMessage,
@@ -300,8 +300,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.inlet.batch().map(|envelope| Description::of(&*envelope.message))
     }
 
-    /// The metadata of the message, of the first one of several; `None` if an optional input has no message. Read it after
-    /// [`receive`](Self::receive) and before [`receive_cuda_stream`](Self::receive_cuda_stream), which takes the input.
+    /// The metadata of the message, or of the first of several; `None` if an optional input has no message. Read it after
+    /// [`receive`](Self::receive) and before [`receive_cuda_stream`](Self::receive_cuda_stream): that call consumes the input.
     pub fn metadata(&self) -> Option<&Metadata>
     where
         S: HasMessage,
@@ -341,7 +341,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     }
 }
 
-/// A call at an input has failed. If a message was received there, it is lost.
+/// Records that a call at an input has failed. If a message was received there, it is lost.
 #[cold]
 #[inline(never)]
 pub(super) fn lost<T>(cx: &ExecutionContext, call: &'static str, inlet: &Inlet<T>, error: &Error) {

@@ -1,8 +1,8 @@
 //! Ports: the inputs and outputs of operators, and the edges between them.
 //!
-//! [`In`] and [`Out`] are the ports in one tick. They change their type as they are used, so that a wrong order of
-//! calls does not compile: a message is received before its stream is, its device data is out of reach before its
-//! stream was received, and a message is emitted once, on a stream that was chosen before. The types cost nothing: a
+//! [`In`] and [`Out`] are the ports in one tick. Each use changes the type of the port, so a wrong order of calls does
+//! not compile: a message is received before its stream, its device data is out of reach before its stream was
+//! received, and a message is emitted once, on a stream that was chosen before. The types cost nothing: a
 //! port is as large as the pointers in it. The [glossary](crate::guide::glossary#an-input-and-an-output) lists the
 //! names of ports.
 //!
@@ -19,10 +19,11 @@
 //!    Then it publishes: `Outlet::publish` pushes the message to the queues of its edges (`message/queue.rs`). After an error
 //!    it drops the message instead.
 //! 4. `schedule/greedy.rs`: the scheduler finds the consumer ready, since its inputs have messages (`can_run` in
-//!    `operator/runner/tick.rs`), and calls its tick. `Parts::compute` in `operator/node.rs` calls the operator's `__streamflow_io`,
-//!    which makes an `In` of each `Input`; `#[operator]` generates it (`streamflow-macros/src/operator/expand.rs`).
+//!    `operator/runner/tick.rs`), and calls its tick. `Parts::compute` in `operator/node.rs` calls the operator's
+//!    `__streamflow_io`, and that makes an `In` of each `Input`; `#[operator]` generates it
+//!    (`streamflow-macros/src/operator/expand.rs`).
 //! 5. `port/input.rs`: `In::receive` takes the message from the queue (`message/inlet.rs`).
-//! 6. `port/input.rs`: `In::receive_cuda_stream` passes the point to `receive_stream` in `context/streams.rs`, which
+//! 6. `port/input.rs`: `In::receive_cuda_stream` passes the point to `receive_stream` in `context/streams.rs`. That function
 //!    makes the consumer's internal stream wait for it. `stream/order.rs` decides whether the driver must be called
 //!    for that, and with which event. Then `message/receive.rs` opens the data as the type that the input declares.
 //!
@@ -31,11 +32,11 @@
 //! The consumer's stream waits for one record per message, whatever streams wrote the message:
 //!
 //! - On emit, the producer's stream comes after all writers of the message: `Out::emit` → `message::order` →
-//!   `block.order(Read)`. The point is taken after that (step 2). It is recorded when the hook ends, and only then is
-//!   the message sent (step 3). So the record covers all writes.
-//! - On receive, the consumer's stream waits for that record (step 6). So its work comes after all writes.
-//! - A consumer that only reads needs no more. A consumer that takes the message and writes to it must also follow
-//!   other reads, of consumers that had it before or of the producer. Its launch waits for them:
+//!   `block.order(Read)`. The point is taken after that (step 2). The point is recorded when the hook ends, and the
+//!   message is sent only after that (step 3). So the record covers all writes.
+//! - On receive, the consumer's stream waits for that record (step 6). So the consumer's work comes after all writes.
+//! - A consumer that only reads needs no more. A consumer that takes the message and writes to it must also come after
+//!   other reads, of consumers that had it before or of the producer. The launch waits for these reads:
 //!   `memory::access::queue` calls `block.order(Write)`.
 
 pub(crate) mod connect;

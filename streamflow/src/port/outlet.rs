@@ -19,35 +19,35 @@ use crate::stream::CudaStream;
 /// The queues and the message behind an output, by the message's type alone.
 ///
 /// An outlet is one part of an [`Output`](super::Output), which adds the port.
-// In this order: a tick of most nodes uses the first fields alone.
+// The fields are in this order because a tick of most nodes uses only the first ones.
 #[repr(C)]
 pub struct Outlet<T: Message> {
-    /// Most outputs have one.
+    /// The edges. Most outputs have one.
     edges: Edges<OutgoingEdge<T::Item>>,
     /// Whether a tick of this run has emitted here.
     pub(super) has_emitted: bool,
     /// Whether at most one edge begins here, and it does not copy.
     is_unshared: bool,
     pub(super) name: &'static str,
-    /// How many edges get the message itself, and not a copy.
+    /// The number of edges that get the message itself, and not a copy.
     readers: usize,
     recycler: Recycler<T::Item>,
     /// The message that this tick emitted, until the tick ends.
     pending: Option<Envelope<T::Item>>,
-    /// The messages that edges have dropped, until all edges have theirs.
+    /// The messages that edges have dropped, kept until all edges have got theirs.
     evicted: Vec<Envelope<T::Item>>,
 }
 
 struct OutgoingEdge<T> {
     queue: Sender<T>,
-    /// How the edge copies, if it gets a copy of its own.
+    /// The copying, for an edge that gets a copy of its own.
     copy: Option<Box<OwnCopy<T>>>,
 }
 
 /// A copy of the message for one edge.
 struct OwnCopy<T> {
     how: EdgeCopy<T>,
-    /// Made when the message was emitted.
+    /// The copy, made when the message was emitted.
     made: Option<Envelope<T>>,
 }
 
@@ -69,13 +69,13 @@ impl<T: Message> Outlet<T> {
         self.readers += usize::from(copy.is_none());
         let copy = copy.map(|how| Box::new(OwnCopy { how, made: None }));
         self.edges.push(OutgoingEdge { queue, copy });
-        // Each edge may drop a message in a tick, the first of them late.
+        // Room for a dropped message of each edge, reserved here since the first drop may come late in a run.
         self.evicted.reserve(self.edges.len() + 1);
         self.is_unshared = self.readers == 1 && self.edges.len() == 1;
     }
 
-    /// Keeps a message until the tick has succeeded. It is sent on `stream`: the stream comes after all work that
-    /// wrote the message, and the point for consumers is on it.
+    /// Keeps a message until the tick has succeeded. The message is sent on `stream`: the stream comes after all work
+    /// that wrote the message, and the point for consumers is on that stream.
     #[inline(always)]
     pub(super) fn emit(
         &mut self,
@@ -95,7 +95,7 @@ impl<T: Message> Outlet<T> {
         if self.is_unshared { Ok(()) } else { self.share_and_copy(stream, cx) }
     }
 
-    /// Shares the emitted message, or copies it, as its edges need it.
+    /// Shares or copies the emitted message, as the edges need it.
     fn share_and_copy(
         &mut self,
         stream: Option<&CudaStream>,
@@ -116,7 +116,7 @@ impl<T: Message> Outlet<T> {
         Ok(())
     }
 
-    /// Copies a message for the edges that get one of their own.
+    /// Copies a message for the edges that get a copy of their own.
     fn copy(
         &mut self,
         message: &T::Item,
@@ -133,7 +133,7 @@ impl<T: Message> Outlet<T> {
         Ok(())
     }
 
-    /// Its edges, in the order in which they were connected.
+    /// The output's edges, in the order in which they were connected.
     pub(super) fn edges(&self) -> Vec<EdgeStatus> {
         self.edges.iter().map(|edge| edge.queue.status()).collect()
     }
@@ -150,8 +150,8 @@ impl<T: Message> Outlet<T> {
         self.edges.iter().any(|edge| edge.queue.lacks_room())
     }
 
-    /// Pushes the emitted message to the queues of all edges. Returns whether there was one. The consumer's `Inlet`
-    /// takes it out.
+    /// Pushes the emitted message to the queues of all edges. Returns whether there was a message. The consumer's
+    /// `Inlet` takes it out.
     #[inline]
     pub(super) fn publish(&mut self) -> bool {
         let Some(message) = self.pending.take() else {
@@ -159,14 +159,15 @@ impl<T: Message> Outlet<T> {
             return false;
         };
         match &mut self.edges {
-            // A message that the edge drops is dropped here, after it was counted.
+            // The drop of a message that the edge refuses or evicts, after it was counted.
             Edges::One([OutgoingEdge { queue, copy: None }]) => drop(queue.push(message)),
             _ => self.publish_to_each(message),
         }
         true
     }
 
-    /// A message that an edge drops is kept until all edges have their messages: its `Drop` is the user's.
+    /// Pushes a message to each of several edges. A message that an edge drops is kept until all edges have got theirs:
+    /// its `Drop` is the user's code, and may panic.
     fn publish_to_each(&mut self, message: Envelope<T::Item>) {
         let mut readers = self.readers;
         let mut message = Some(message);
@@ -175,7 +176,7 @@ impl<T: Message> Outlet<T> {
                 self.evicted.extend(copy.made.take().and_then(|message| queue.push(message)));
                 continue;
             }
-            // A message with several readers is shared; the last of them gets the handle itself.
+            // A message with several readers is shared; the last reader gets the handle itself.
             readers -= 1;
             let next = match &message {
                 Some(message) if readers > 0 => message.for_another_reader(),
@@ -187,7 +188,7 @@ impl<T: Message> Outlet<T> {
         self.drop_evicted();
     }
 
-    /// One by one: each may panic, and the others stay for the next call.
+    /// Drops the kept messages one by one: each drop may panic, and the other messages stay for the next call.
     fn drop_evicted(&mut self) {
         while let Some(message) = self.evicted.pop() {
             drop(message);

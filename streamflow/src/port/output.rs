@@ -22,14 +22,14 @@ use crate::time::Timestamp;
 
 /// An output of a node, from the first run to the last.
 ///
-/// Its queues are in an [`Outlet`]. A tick gets it as an [`Out`].
+/// An [`Outlet`] has the queues. A tick gets the output as an [`Out`].
 #[derive(Debug)]
 pub struct Output<P: OutputPort> {
     pub(crate) outlet: Outlet<P::Item>,
 }
 
 impl<P: OutputPort> Output<P> {
-    /// An output without edges.
+    /// Creates an output without edges.
     #[allow(clippy::new_without_default, reason = "made by generated code alone")]
     pub fn new() -> Self {
         Self { outlet: Outlet::new(P::NAME) }
@@ -87,17 +87,17 @@ impl<P: OutputPort> SendingEnd for Output<P> {
     }
 }
 
-/// State of an output: no stream is chosen yet. `P` is where the data of the operator's inputs is. With device data among
-/// it, the output sends on the operator's internal stream: that is the state of an [`Out`] whose type names none. Of host data
-/// alone, or without inputs, there is no such stream.
+/// State of an output: no stream is chosen yet. `P` is the place of the data of the operator's inputs. With `Device`,
+/// the default state of an [`Out`], the output sends on the operator's internal stream. With `Host`, for operators with
+/// host data alone or without inputs, there is no such stream.
 #[derive(Debug, Clone, Copy)]
 pub struct Unset<P: Place = Host>(PhantomData<P>);
 
-/// State of an output: it sends on a stream that was chosen.
+/// State of an output: a stream to send on was chosen.
 #[derive(Debug)]
 pub struct On<'c>(Stream<'c>);
 
-/// The states in which a tick begins.
+/// The states at the begin of a tick.
 pub trait Initial: Sized {
     /// The state.
     const INITIAL: Self;
@@ -107,7 +107,7 @@ impl<P: Place> Initial for Unset<P> {
     const INITIAL: Self = Self(PhantomData);
 }
 
-/// States in which no stream was chosen yet.
+/// The states in which no stream was chosen yet.
 #[diagnostic::on_unimplemented(
     message = "the stream of this message is chosen already",
     label = "a second `set_cuda_stream`",
@@ -118,14 +118,14 @@ pub trait Unchosen {}
 #[diagnostic::do_not_recommend]
 impl<P: Place> Unchosen for Unset<P> {}
 
-/// States in which data of a place can be sent.
+/// The states in which data of a place can be sent.
 #[diagnostic::on_unimplemented(
     message = "device data is emitted without a stream",
     label = "an operator without a device input has no internal stream",
     note = "choose one: `.set_cuda_stream(&stream).emit(…)`; `#[operator(streams(name))]` declares a stream, and `cx.allocate_cuda_stream(io.name)?` returns it"
 )]
 pub trait Sends<P> {
-    /// The stream to send on; none for host data.
+    /// The stream to send on; `None` for host data.
     ///
     /// # Errors
     /// [`Error::NoStream`] if the operator has not received its internal stream.
@@ -172,11 +172,11 @@ impl Sends<Device> for On<'_> {
     }
 }
 
-/// An output in one tick, as `compute` gets it. Its type says what was done with it: `S` is the stream that it sends
+/// An output in one tick, as `compute` gets it. The type has the state of the output: `S` is the stream that it sends
 /// on, [`Unset`] or [`On`].
 ///
-/// The message is sent when the tick has succeeded; a tick that fails sends nothing, unless it fails since a message
-/// that an edge drops for this one panics: then all is sent.
+/// The message is sent when the tick has succeeded. A failed tick sends nothing, with one exception: if it fails
+/// because a message that an edge drops for this one panics, everything is sent.
 #[must_use = "nothing is sent until `emit`"]
 pub struct Out<'t, T: Message, S = Unset<Device>> {
     outlet: &'t mut Outlet<T>,
@@ -197,17 +197,17 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         Out { outlet, cx, stream: On(*stream), acquired, sequence }
     }
 
-    /// Sets when the data of this message was acquired. By default it is the earliest time of the messages received in
-    /// this tick; if there is none, the moment of the first `emit` of the tick, by the platform's clock. See
+    /// Sets when the data of this message was acquired. The default is the earliest time of the messages received
+    /// in this tick; without any, the moment of the first `emit` of the tick, by the platform's clock. See
     /// [`Metadata`].
     pub fn acquired(mut self, at: Timestamp) -> Self {
         self.acquired = Some(at);
         self
     }
 
-    /// Sets the sequence number of this message. By default it is that of the message with the earliest acquisition
-    /// time of those received in this tick; if there is none, the number of the
-    /// [tick](ExecutionContext::tick). See [`Metadata`].
+    /// Sets the sequence number of this message. The default is the number of the received message with the earliest
+    /// acquisition time in this tick; without received messages, the number of the [tick](ExecutionContext::tick). See
+    /// [`Metadata`].
     pub fn sequence(mut self, number: u64) -> Self {
         self.sequence = Some(number);
         self
@@ -219,7 +219,7 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     /// # Errors
     /// An error loses the message, so the tick fails with it, also if the operator drops the error.
     /// [`Error::NoStream`] for device data of an operator that received no stream in this or an earlier tick;
-    /// [`Error::WrongDevice`] and [`Error::ForeignPlatform`]; [`Error::Unwritten`] for memory that a call which has failed was to
+    /// [`Error::WrongDevice`] and [`Error::ForeignPlatform`]; [`Error::Unwritten`] for memory that a failed call was to
     /// write; the driver's.
     #[inline]
     pub fn emit(self, message: T) -> Result<()>
@@ -229,7 +229,7 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         self.emit_with(message, |_| ())
     }
 
-    /// As [`emit`](Self::emit), and changes the metadata of the message:
+    /// The same as [`emit`](Self::emit), and changes the metadata of the message:
     /// `io.frame.emit_with(frame, |metadata| metadata.set("gain", 0.5))`. See [`Metadata`].
     ///
     /// # Errors
@@ -262,14 +262,14 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     }
 }
 
-/// A message could not be sent, and is lost.
+/// Records that a message could not be sent, and is lost.
 #[cold]
 #[inline(never)]
 pub(super) fn lost(cx: &ExecutionContext, port: &'static str, error: &Failure) {
     cx.note_lost("emit", port, error.clone());
 }
 
-/// Apart, so that the metadata of most messages is copied as a whole.
+/// Changes metadata. Not inlined: the metadata of most messages is then copied as a whole.
 #[cold]
 #[inline(never)]
 pub(super) fn stamp(metadata: &mut Metadata, acquired: Option<Timestamp>, sequence: Option<u64>) {

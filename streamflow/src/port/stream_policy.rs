@@ -1,11 +1,11 @@
-//! How `receive_cuda_stream` finds the operator's internal stream: Holoscan's `allocate` and
-//! `sync_to_default`, as types.
+//! The ways in which `receive_cuda_stream` finds the operator's internal stream, as types: Holoscan's `allocate` and
+//! `sync_to_default`.
 //!
-//! The first stream that is found is used from then on: all ports and all later ticks give the same one.
+//! The first stream that is found is used from then on: all ports and all later ticks return the same stream.
 
 use crate::context::StreamPolicy;
 
-/// How `receive_cuda_stream` finds the internal stream, as a type.
+/// The way in which `receive_cuda_stream` finds the internal stream, as a type.
 pub trait FindStream: sealed::FindStream {
     /// The policy.
     const POLICY: StreamPolicy;
@@ -15,20 +15,20 @@ pub trait FindStream: sealed::FindStream {
 #[derive(Debug)]
 pub enum Allocated {}
 
-/// The stream is allocated from the node's pool. If the pool is exhausted, or if there is none, it is the first one
-/// that comes with a message. Holoscan's `allocate = true`.
+/// The stream is allocated from the node's pool. If the pool is exhausted, or if there is no pool, it is the first
+/// stream that comes with a message. Holoscan's `allocate = true`.
 #[derive(Debug)]
 pub enum AllocatedOrAdopted {}
 
-/// The stream is the first one that comes with a message. Holoscan's `allocate = false`.
+/// The stream is the first stream that comes with a message. Holoscan's `allocate = false`.
 #[derive(Debug)]
 pub enum Adopted {}
 
-/// As `S`, which is a policy or a state of an input; if no message comes with a stream, it is the default stream.
+/// The policy or state `S`, extended: if no message comes with a stream, the stream is the default stream.
 #[derive(Debug)]
 pub struct OrDefault<S>(std::marker::PhantomData<S>);
 
-/// As `S`, which is a policy or a state of an input; the default stream waits for the stream that is found. Holoscan's
+/// The policy or state `S`, extended: the default stream waits for the stream that is found. Holoscan's
 /// `sync_to_default`.
 #[derive(Debug)]
 pub struct ToDefault<S>(std::marker::PhantomData<S>);

@@ -1,4 +1,4 @@
-//! The work that a sent message comes after.
+//! Tests of the order between a sent message and the work that wrote it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::stream::{CudaStream, CudaStreamPool};
 use crate::turns::hooks;
 use crate::{Platform, device};
 
-/// Passes every call to the driver below. Before a wait is a turn point, where a test can run code.
+/// Passes every call to the driver below. Each wait has a turn point before it, at which a test can run code.
 #[derive(Debug)]
 struct PointBeforeWait(HostDriver);
 
@@ -27,7 +27,7 @@ unsafe impl Layer for PointBeforeWait {
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         crate::turns::point(WAITING);
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the same contract.
         unsafe { self.0.wait_event(stream, event) }
     }
 }
@@ -35,7 +35,7 @@ unsafe impl Layer for PointBeforeWait {
 struct Bench {
     driver: Arc<PointBeforeWait>,
     platform: Platform,
-    /// The message is written on this stream, and sent on `sender`.
+    /// The stream on which the message is written. It is sent on `sender`.
     writer: CudaStream,
     sender: CudaStream,
     receiver: CudaStream,
@@ -104,7 +104,7 @@ fn a_record_from_before_a_message_was_ordered_does_not_cover_it() {
     assert!(hooks::are_done() && bench.is_written_before(&message));
 }
 
-/// The same holds where several consumers share the message.
+/// The same holds when several consumers share the message.
 #[test]
 fn each_consumer_gets_the_point_at_which_its_message_is_ready() {
     for consumers in 1..=3 {

@@ -14,8 +14,8 @@ use crate::message::Inlet;
 use crate::stream::CudaStream;
 use crate::time::Timestamp;
 
-/// The work of the operator. No operator of the library has ports of this type: so what is compiled for it has one caller, as
-/// in a program with one such operator, and is part of it.
+/// The work of the operator. No operator of the library has ports of this type: so the code compiled for the type has
+/// one caller, as in a program with one such operator, and is inlined there.
 type Work = fn(&Tensor<u16>, &CudaStream) -> Result<Tensor<u16>>;
 
 /// The tick as operators write it.
@@ -75,7 +75,7 @@ fn emit(
     Ok(())
 }
 
-/// A control, with one call less.
+/// A control for the test: the same tick with one call less.
 #[inline(never)]
 pub fn without_metadata(
     inlet: &mut Inlet<Tensor<u16>>,
@@ -91,8 +91,8 @@ pub fn without_metadata(
     outlet.emit(made, of_output.metadata(), Some(stream), of_output)
 }
 
-/// The module is compiled into a static library, which exports no name, so that nothing but these functions and what they call
-/// is optimized.
+/// Keeps the functions. The module is compiled into a static library without exported names, so only these functions
+/// and their callees are compiled.
 #[used]
 static KEPT: (WithStates, WithoutStates, WithoutMetadata) =
     (with_states, without_states, without_metadata);

@@ -6,12 +6,12 @@ use super::{In, Received, Unreceived};
 use crate::message::{Many, ReceiveEach};
 
 impl<'t, A: ReceiveEach<'t>, S> In<'t, A, S> {
-    /// Takes the messages that wait in the queue, the oldest first: at most so many, and at least one, as
-    /// [`receive`](Self::receive) does. The rest waits for a later tick. The operator gets them as [`Many`], in the
-    /// order in which they were sent. It is for required inputs with one producer; `#[input(many)]` is for several.
+    /// Takes messages that wait in the queue, the oldest first: at most `at_most`, and like [`receive`](Self::receive)
+    /// at least one. The rest waits for a later tick. The operator gets the messages as [`Many`], in the order of their
+    /// sending. The method is for required inputs with one producer; `#[input(many)]` is for several producers.
     ///
-    /// The edge must hold as many: `#[capacity(8)]`; else the tick fails with
-    /// [`Error::BatchTooLarge`](crate::Error::BatchTooLarge). A batch of 8 messages, or what has come in 50 ms:
+    /// The edge must hold `at_most` messages: `#[capacity(8)]`. Otherwise the tick fails with
+    /// [`Error::BatchTooLarge`](crate::Error::BatchTooLarge). A batch of 8 messages, or of those that have come within 50 ms:
     ///
     /// ```
     /// use streamflow::time::Clock;
@@ -60,7 +60,7 @@ impl<'t, A: ReceiveEach<'t>, S> In<'t, A, S> {
     /// # }
     /// ```
     ///
-    /// Device data comes with one stream, which waits for all messages of the batch:
+    /// Device data comes with one stream. That stream waits for all messages of the batch:
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -82,12 +82,12 @@ impl<'t, A: ReceiveEach<'t>, S> In<'t, A, S> {
     /// }
     /// ```
     ///
-    /// [`metadata`](Self::metadata) is that of the first message, and so is that of what the tick emits. Where each message
-    /// needs a number of its own, put it into the message: a struct with `#[derive(Message)]` and the fields `number` and
-    /// `image`.
+    /// [`metadata`](Self::metadata) returns the metadata of the first message, and the messages that the tick emits get
+    /// the same. If each message needs a number of its own, put it into the message: a struct with `#[derive(Message)]`
+    /// and the fields `number` and `image`.
     ///
     /// `stream_done` waits for the data of the oldest message alone, and `host_done` for its downloads. The first batch
-    /// of a size allocates room for it on the host; later ones allocate nothing.
+    /// of a size allocates room for it on the host; later batches allocate nothing.
     pub fn receive_batch(self, at_most: usize) -> In<'t, Many<'t, A>, Received>
     where
         S: Unreceived,
