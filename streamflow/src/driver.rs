@@ -1,10 +1,10 @@
-//! The drivers that execute a platform's work, and what they report: the items of the crate `streamflow-gpu-driver` that a
+//! The drivers that execute a platform's work, and their reports: the items of the crate `streamflow-gpu-driver` that a
 //! program needs.
 //!
-//! [`Driver`] is the seam, and its methods are CUDA's calls; `CudaDriver` of `streamflow-gpu-driver` implements it with a real
-//! GPU, [`host`] with a simulator of CUDA's ordering rules. No code above this module depends on which driver runs. A driver
-//! of one's own, or a layer above one, is [written against](crate::guide::a_layer) `streamflow-gpu-driver`, which has all other
-//! items of the seam.
+//! The trait [`Driver`] is the seam, and its methods are CUDA's calls. `CudaDriver` of `streamflow-gpu-driver`
+//! implements it with a real GPU, and [`host`] with a simulator of CUDA's ordering rules. No code above this module
+//! depends on which driver runs. A driver of your own, or a layer above a driver, is [written
+//! against](crate::guide::a_layer) `streamflow-gpu-driver`: that crate has all other items of the seam.
 
 // All items, for the modules of this crate.
 #[allow(unused_imports, reason = "features with a library use some of them")]
@@ -13,7 +13,7 @@ pub(crate) use streamflow_driver::driver::*;
 #[doc(inline)]
 pub use streamflow_driver::driver::{Driver, DriverError, RawStream, Recorder};
 
-/// The simulator, as a driver: [`HostDriver`](host::HostDriver), and the orders in which it executes.
+/// The simulator, as a driver: [`HostDriver`](host::HostDriver), and its orders of execution.
 pub mod host {
     #[allow(unused_imports, reason = "tests use more of them")]
     pub(crate) use streamflow_driver::driver::host::*;
@@ -21,11 +21,11 @@ pub mod host {
     pub use streamflow_driver::driver::host::{HostBuilder, HostDriver, Policy};
 }
 
-/// The reports of the race checker: accesses that nothing orders.
+/// The reports of the race checker about unordered accesses.
 ///
 /// [`PlatformBuilder::race_check`](crate::platform::PlatformBuilder::race_check) switches the checker on, and
 /// [`Platform::take_races`](crate::Platform::take_races) returns the reports. The [guide](crate::guide::race_reports)
-/// explains them. A program that tells kinds of reports apart names their types by `streamflow_driver::driver::race`.
+/// explains them. A program that distinguishes kinds of reports names their types by `streamflow_driver::driver::race`.
 pub mod race {
     #[doc(inline)]
     pub use streamflow_driver::driver::race::RaceReports;

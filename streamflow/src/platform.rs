@@ -1,5 +1,5 @@
-//! Platforms: the GPUs of a machine, or the simulator. A [`Platform`] is what a graph is made for: it has the devices,
-//! their streams and their memory. [`Platform::builder`] makes one.
+//! Platforms: the GPUs of a machine, or the simulator. A graph is made for a [`Platform`]: it has the devices, their
+//! streams and their memory. [`Platform::builder`] makes a platform.
 
 mod builder;
 #[cfg(feature = "cudarc")]
@@ -40,7 +40,7 @@ pub(crate) use options::RACE_CHECK;
 pub(crate) use runs::RunInProgress;
 
 struct Inner {
-    // In the order in which they are dropped: memory before streams, the driver last.
+    // The fields are in their order of drop: memory before streams, the driver last.
     devices: Vec<Device>,
     table: Arc<StreamTable>,
     memory: MemoryOptions,
@@ -48,7 +48,7 @@ struct Inner {
     spin: Duration,
     statistics: bool,
     why: String,
-    /// The number of the explored run that it belongs to; 0 outside of tests that are explored.
+    /// The number of the explored run that the platform belongs to; 0 outside of explored tests.
     explored_in: u64,
     runs: runs::Runs,
 }
@@ -60,15 +60,15 @@ struct Device {
 }
 
 impl Platform {
-    /// The way to make a platform: options, and then where it runs, which is one of
-    /// [`detect`](PlatformBuilder::detect), [`cuda`](PlatformBuilder::cuda), [`host`](PlatformBuilder::host) and
-    /// [`driver`](PlatformBuilder::driver). [`Platform::detect`], [`Platform::cuda`] and [`Platform::host`] are short
+    /// Returns a builder of platforms: set options, and then end with [`detect`](PlatformBuilder::detect),
+    /// [`cuda`](PlatformBuilder::cuda), [`host`](PlatformBuilder::host) or [`driver`](PlatformBuilder::driver).
+    /// [`Platform::detect`], [`Platform::cuda`] and [`Platform::host`] are short
     /// forms.
     pub fn builder() -> PlatformBuilder {
         PlatformBuilder::default()
     }
 
-    /// The GPUs of this machine: short for `Platform::builder().cuda()`.
+    /// Makes a platform of the GPUs of this machine: short for `Platform::builder().cuda()`.
     ///
     /// # Errors
     /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable), with a remedy, when there is no
@@ -77,9 +77,9 @@ impl Platform {
         Self::builder().cuda()
     }
 
-    /// The simulator: CUDA's ordering rules on the host, with work executed in an order that a seed
-    /// decides. Short for `Platform::builder()` that ends with `.host()`: here `.build()` ends it. See
-    /// [what the simulator does not do](Self#what-the-simulator-does-not-do).
+    /// Returns a builder for the simulator: CUDA's ordering rules on the host, with work executed in an order that a
+    /// seed decides. Short for `Platform::builder()` with `.host()` at the end; here `.build()` is the end. See the
+    /// [limits of the simulator](Self#what-the-simulator-does-not-do).
     ///
     /// ```
     /// # fn main() -> streamflow::Result<()> {
@@ -92,10 +92,10 @@ impl Platform {
         HostPlatform(Self::builder())
     }
 
-    /// [`cuda`](Self::cuda) if it works, else the [simulator](Self::host): short for `Platform::builder().detect()`.
-    /// If it is the simulator, a line on standard error has the reason, or a warning, if a subscriber of `tracing` takes it;
-    /// [`why`](Self::why) has it, too. A program that must not run on the simulator, as a measurement, calls
-    /// [`cuda`](Self::cuda): see [what the simulator does not do](Self#what-the-simulator-does-not-do).
+    /// Makes a platform by [`cuda`](Self::cuda) if that works, else of the [simulator](Self::host): short for
+    /// `Platform::builder().detect()`. For the simulator, a warning has the reason if a subscriber of `tracing` takes it, else
+    /// a line on standard error; [`why`](Self::why) has the reason, too. A program that must not run on the simulator, as a
+    /// measurement, calls [`cuda`](Self::cuda): see the [limits of the simulator](Self#what-the-simulator-does-not-do).
     ///
     /// # Errors
     /// Only when neither can be started.
@@ -145,7 +145,7 @@ impl Platform {
         self.0.devices.iter().any(|device| device.info.is_simulated)
     }
 
-    /// Why this platform was chosen, as text.
+    /// The reason why this platform was chosen, as text.
     pub fn why(&self) -> &str {
         &self.0.why
     }
@@ -155,7 +155,7 @@ impl Platform {
         &self.0.clock
     }
 
-    /// How long a scheduler queries what its nodes wait for, before its thread sleeps.
+    /// How long an idle scheduler queries the events that its nodes wait for, before its thread sleeps.
     pub(crate) fn spin(&self) -> Duration {
         self.0.spin
     }
@@ -167,7 +167,7 @@ impl Platform {
 
     /// The platform's driver, for calls that streamflow does not offer.
     pub fn driver(&self) -> &Arc<dyn Driver> {
-        // The caller may bind a device by it.
+        // The caller may bind another device through the driver.
         current::doubt();
         self.0.table.driver()
     }
@@ -178,7 +178,7 @@ impl Platform {
     }
 
     /// The races that were found since the last call; none without a race checker. A graph's run ends with
-    /// [`Error::Races`] if there were any during the run, also if they were taken by this call.
+    /// [`Error::Races`] if there were races during the run, even if this call has taken them.
     pub fn take_races(&self) -> RaceReports {
         self.driver().observer().take_races()
     }
@@ -193,7 +193,7 @@ impl Platform {
         self.0.table.is_watched()
     }
 
-    /// How many devices the platform has; they are `device(0)` and so on.
+    /// The number of devices of the platform: `device(0)` and so on.
     pub fn device_count(&self) -> usize {
         self.0.devices.len()
     }
@@ -234,8 +234,8 @@ impl Platform {
         self.0.table.green_contexts(pool)
     }
 
-    /// The legacy default stream of a device. It and the
-    /// [`Blocking`](crate::stream::StreamFlags::Blocking) streams of the device wait for each other.
+    /// The legacy default stream of a device. This stream and the [`Blocking`](crate::stream::StreamFlags::Blocking)
+    /// streams of the device wait for each other.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`].
@@ -244,8 +244,8 @@ impl Platform {
         Ok(CudaStream::default_of(&self.0.table, device))
     }
 
-    /// Borrows a stream that other code made, as another library or the surrounding program. The code that makes
-    /// the [`BorrowedStream`] vouches for it; for default streams see
+    /// Borrows a stream of other code, as of another library or of the surrounding program. The code that makes the
+    /// [`BorrowedStream`] vouches for that stream; for default streams see
     /// [`default_stream`](Self::default_stream).
     ///
     /// For the other direction, [`CudaStream::raw`] returns the handle of a stream of this platform. The calls
@@ -269,7 +269,7 @@ impl Platform {
         &self.0.table
     }
 
-    /// Another handle of the stream of a point, which belongs to this platform.
+    /// Another handle of the stream of a point. The point belongs to this platform.
     pub(crate) fn stream_of(&self, point: Point) -> CudaStream {
         CudaStream::adopted(&self.0.table, point)
     }

@@ -1,11 +1,11 @@
-//! The one check that a macro and the library are of one version.
+//! The check that a macro and the library are of the same version.
 //!
-//! The code of a macro names items of this module, which each version may change. Cargo's requirement `=` keeps the two crates
-//! of one version together. A program can still have two: it names both crates in its manifest, patches one of them, or
-//! has two versions of streamflow, one by another name. Each expansion therefore calls this macro. It is expanded
-//! before rustc looks for the items, so its error is the first one, and it leaves nothing in the program.
+//! The code of a macro names items of this module, and each version may change these items. Cargo's requirement `=` keeps the
+//! two crates at the same version. A program can still have two versions: if it names both crates in its manifest, patches one
+//! of them, or has two versions of streamflow, one of them renamed. Each expansion therefore calls this macro. rustc expands it
+//! before it looks for the items, so the error of this macro is the first one. In the program it leaves nothing.
 
-/// Expands to nothing if its argument is this crate's version. Without an argument, it is that version.
+/// Expands to nothing if the argument is this crate's version. Without an argument, expands to that version.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __streamflow_version {

@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::memory::MemoryOptions;
 use crate::time::Clock;
 
-/// Builds a platform: options first, and at the end where it runs: [`detect`](Self::detect), [`cuda`](Self::cuda),
-/// [`host`](Self::host), or a [`driver`](Self::driver). Made by [`Platform::builder`].
+/// Builds a platform: options first, and at the end the choice of the driver: [`detect`](Self::detect),
+/// [`cuda`](Self::cuda), [`host`](Self::host), or a [`driver`](Self::driver). Made by [`Platform::builder`].
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -29,71 +29,71 @@ use crate::time::Clock;
 pub struct PlatformBuilder {
     options: PlatformOptions,
     clock: Option<Clock>,
-    /// The options that only the simulator has.
+    /// An option that only the simulator has, as `devices`.
     seed: Option<u64>,
     devices: Option<usize>,
 }
 
 impl PlatformBuilder {
-    /// Whether runs keep statistics, for their [`Report`](crate::schedule::Report): the host's time for each node, and
-    /// the latency from each source to each sink. It is `false` by default; then it costs nothing. Statistics cost at
-    /// most two readings of the clock for each tick of a node, and 36 KiB for each histogram: two for each node, and one
+    /// Sets whether runs keep statistics, for their [`Report`](crate::schedule::Report): the host's time for each node, and
+    /// the latency from each source to each sink. The default is `false`, without any cost. Statistics cost at most two
+    /// readings of the clock for each tick of a node, and 36 KiB for each histogram: two for each node, and one
     /// for each path.
     pub fn statistics(mut self, keep: bool) -> Self {
         self.options.statistics = keep;
         self
     }
 
-    /// The platform's clock. By default it is real; on the simulator with a seed other than 0 it is
-    /// [simulated](Clock::simulated), since a seed repeats a run.
+    /// Sets the platform's clock. The default is a real clock; on the simulator with a seed other than 0 it is a
+    /// [simulated](Clock::simulated) one, so that a seed repeats a run.
     pub fn clock(mut self, clock: &Clock) -> Self {
         self.clock = Some(clock.clone());
         self
     }
 
-    /// How long a scheduler that has nothing to do queries what its nodes wait for, before its thread sleeps: at most
-    /// 50 µs, which is the default. Meanwhile it needs a processor core; waking a thread takes tens of microseconds.
+    /// Sets how long an idle scheduler queries the events that its nodes wait for, before its thread sleeps: at most 50
+    /// µs, the default. Meanwhile the scheduler needs a processor core; waking a thread takes tens of microseconds.
     pub fn spin(mut self, spin: Duration) -> Self {
         self.options.spin = spin;
         self
     }
 
-    /// How device memory is managed.
+    /// Sets how device memory is managed.
     pub fn memory(mut self, options: MemoryOptions) -> Self {
         self.options.memory = options;
         self
     }
 
-    /// Whether a [race checker](crate::driver::race) watches. By default `STREAMFLOW_RACE_CHECK` decides (1 or 0); if it
-    /// is not set, debug builds have a checker. A driver that has a checker keeps it.
+    /// Sets whether a [race checker](crate::driver::race) watches. By default the environment variable `STREAMFLOW_RACE_CHECK`
+    /// decides (1 or 0); without it, debug builds have a checker. A driver that has a checker keeps it.
     pub fn race_check(mut self, check: bool) -> Self {
         self.options.race_check = Some(check);
         self
     }
 
-    /// Whether each launch waits until its kernel has run. A fault of a kernel is then an error of its launch, and names
-    /// the kernel and its grid; without it a later call returns the error. It is slow. By default
-    /// `STREAMFLOW_BLOCKING_LAUNCHES` decides (1 or 0); if it is not set, no launch waits.
+    /// Sets whether each launch waits until its kernel has run. A fault of a kernel is then an error of its launch, and
+    /// names the kernel and its grid; without the option a later call returns the error. Blocking launches are slow. By
+    /// default the environment variable `STREAMFLOW_BLOCKING_LAUNCHES` decides (1 or 0); without it, no launch waits.
     pub fn blocking_launches(mut self, block: bool) -> Self {
         self.options.blocking_launches = Some(block);
         self
     }
 
-    /// The legal order in which the simulator executes work; with 0, the default, work executes at submission. See
-    /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
+    /// Sets the seed of the order in which the simulator executes work, one of the legal orders. With 0, the default,
+    /// work executes at submission. See [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// How many devices the simulator has: 1, by default, to 64. Another number is an error of the method that makes the
-    /// platform.
+    /// Sets how many devices the simulator has: 1, the default, to 64. Another number is an error of the method that
+    /// makes the platform.
     pub fn devices(mut self, devices: usize) -> Self {
         self.devices = Some(devices);
         self
     }
 
-    /// The GPUs of this machine.
+    /// Makes a platform of the GPUs of this machine.
     ///
     /// # Errors
     /// [`Error::SimulatorOption`] with a seed or a number of devices;
@@ -104,8 +104,8 @@ impl PlatformBuilder {
         self.finish(Arc::new(Replaying::new(CudaDriver::new()?)), "CUDA was requested")
     }
 
-    /// The simulator: CUDA's ordering rules on the host, with work executed in an order that the seed
-    /// decides. See [what it does not do](Platform#what-the-simulator-does-not-do), and [`HostDriver`].
+    /// Makes a platform of the simulator: CUDA's ordering rules on the host, with work executed in an order that the
+    /// seed decides. See its [limits](Platform#what-the-simulator-does-not-do), and [`HostDriver`].
     ///
     /// # Errors
     /// As for [`driver`](Self::driver).
@@ -113,10 +113,11 @@ impl PlatformBuilder {
         self.finish_on_host("the host simulator was requested")
     }
 
-    /// [`cuda`](Self::cuda) if it works, else [`host`](Self::host). A seed and a number of devices are for the
-    /// simulator: with a GPU they are unused. Why it is the one or the other is in [`Platform::why`]. A GPU is logged at level
-    /// `info`; the simulator at level `warn`, and on standard error if no subscriber of `tracing` takes that. A program that must not run on the simulator, as a measurement, ends with
-    /// [`cuda`](Self::cuda): see [what the simulator does not do](Platform#what-the-simulator-does-not-do).
+    /// Makes a platform by [`cuda`](Self::cuda) if that works, else by [`host`](Self::host). A seed and a number of
+    /// devices are for the simulator: with a GPU they are unused. [`Platform::why`] has the reason of the choice. A GPU
+    /// is logged at level `info`; the simulator is logged at level `warn`, and on standard error if no subscriber of
+    /// `tracing` takes the warning. A program that must not run on the simulator, as a measurement, ends with
+    /// [`cuda`](Self::cuda): see the [limits of the simulator](Platform#what-the-simulator-does-not-do).
     ///
     /// # Errors
     /// Only when neither can be started.
@@ -142,11 +143,11 @@ impl PlatformBuilder {
         Ok(platform)
     }
 
-    /// Any driver: for example a wrapped one, to record its calls or to make them fail.
+    /// Makes a platform on any driver: for example on a wrapped driver that records calls or makes them fail.
     ///
     /// # Errors
     /// [`Error::SimulatorOption`] with a seed or a number of devices; [`Error::Spin`]; [`Error::Variable`] when the
-    /// race checker is left to the environment, and its variable is neither 0 nor 1; the driver's, when its devices
+    /// environment decides about the race checker, and its variable is neither 0 nor 1; the driver's, when its devices
     /// can't be used.
     pub fn driver(self, driver: Arc<dyn Driver>) -> Result<Platform> {
         self.refuse_simulator_options("driver")?;
@@ -179,12 +180,12 @@ impl PlatformBuilder {
     }
 }
 
-/// Says that and why there is no GPU: a program may have been meant for one.
+/// Reports that no GPU is used, and why: the program may have been meant for a GPU.
 fn say_fallback(why: &str) {
     if tracing::enabled!(tracing::Level::WARN) {
         tracing::warn!("the platform is the host simulator: {why}");
     } else {
-        // If standard error is closed, no place is left for the line.
+        // Ignored: if standard error is closed, no place is left for the line.
         let _closed =
             writeln!(io::stderr(), "streamflow: the platform is the host simulator: {why}");
     }

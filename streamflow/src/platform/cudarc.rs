@@ -11,17 +11,19 @@ use crate::memory::{Element, IntoShape, Tensor};
 use crate::stream::{ExternalStream, check_context, check_no_capture, handle_of};
 
 impl Platform {
-    /// Takes a slice of cudarc over, as a tensor, without a copy. Work on it comes after the work that the slice's stream has, and
-    /// after the uses that cudarc has noted on other streams. While the slice's context has no stream of its own `new_stream`, cudarc
-    /// waits for no note, and the work comes after all that the device has; that needs a driver of CUDA 12.5. When the tensor is dropped, and all its uses are complete, the
-    /// slice is dropped, on a thread of streamflow with the context current. Does not block.
+    /// Takes over a slice of cudarc as a tensor, without a copy. Work on the tensor comes after the work of the slice's
+    /// stream, and after the uses that cudarc has noted on other streams. As long as the slice's context has no stream
+    /// made by its own `new_stream`, cudarc waits for no note, and the work comes after all work of the device; that
+    /// needs a driver of CUDA 12.5. When the tensor is dropped and all its uses are complete, the slice is dropped, on
+    /// a thread of streamflow with the context current. Does not block.
     ///
-    /// Of a thread's default stream, which is another one on each thread, the work of the calling thread counts.
+    /// A per-thread default stream differs for each thread: here the one of the calling thread counts.
     ///
     /// # Errors
-    /// [`Error::Exchange`] for a slice of a device that the platform does not have or of a context that is not the primary one,
-    /// for one whose stream is being captured, and on the simulator; as for [`adopt_tensor`](Self::adopt_tensor). Then the slice is
-    /// dropped, and freed after the capture. An error that cudarc has kept from an earlier call is none, and stays for the program.
+    /// [`Error::Exchange`] for a slice of a device that the platform does not have, of a context that is not the
+    /// primary one, or with a stream that is being captured, and on the simulator; as for
+    /// [`adopt_tensor`](Self::adopt_tensor). The slice is then dropped, and freed after the capture. An error that
+    /// cudarc has kept from an earlier call is not returned here, and stays for the program.
     #[track_caller]
     pub fn adopt_cudarc<T: Element>(
         &self,
@@ -33,8 +35,8 @@ impl Platform {
         pool.pool().adopt_cudarc(device, slice, &shape.into_shape()?)
     }
 
-    /// A stream of cudarc as an external stream, which keeps `theirs`: the stream of CUDA lives as long as the result, also if that
-    /// is forgotten.
+    /// Borrows a stream of cudarc as an external stream. The result keeps `theirs`: the stream of CUDA lives as long as
+    /// the result, even if the result is forgotten.
     ///
     /// # Errors
     /// [`Error::Exchange`] as for [`adopt_cudarc`](Self::adopt_cudarc), and for a default stream; the driver's.
@@ -62,8 +64,8 @@ impl Platform {
         }
         let _other = current::other_code();
         check_no_capture(theirs, "a stream of cudarc")?;
-        // SAFETY: the result keeps cudarc's stream, which is of the device's primary context and no default stream. The caller
-        // vouches for later captures.
+        // SAFETY: the result keeps cudarc's stream alive. That stream is of the device's primary context, and is no
+        // default stream. The caller vouches for later captures.
         let external = self.external_stream(unsafe { BorrowedStream::new(device, handle) })?;
         Ok(external.keep(theirs.clone()))
     }
@@ -75,7 +77,7 @@ impl Platform {
             let ordinal = self.0.devices[id.index()].info.ordinal;
             ordinal.is_some_and(|ordinal| ordinal as usize == context.ordinal())
         });
-        // The error of the first device, where none fits.
+        // If no device fits, the error is that of the first one.
         let device = own.unwrap_or(DeviceId(0));
         check_context(&self.0.table, device, context, what)?;
         Ok(device)

@@ -7,8 +7,8 @@ use crate::memory::dlpack::{Access, DlDevice, DlTensor, Imported};
 use crate::memory::{After, Element};
 
 impl Platform {
-    /// Takes over a tensor of another library. Work on it comes after `after`. When it is dropped, and all its uses are
-    /// complete, the tensor's deleter is called, on a thread of its own. Does not block.
+    /// Takes over a tensor of another library. Work on the tensor comes after `after`. When it is dropped and all its
+    /// uses are complete, its deleter is called, on a thread of streamflow. Does not block.
     ///
     /// # Errors
     /// [`Error::Exchange`] for other elements than `T`, memory of another device, or a tensor that is not dense;
@@ -23,8 +23,8 @@ impl Platform {
         pool.pool().import_dlpack(tensor, after, Access::AsExported)
     }
 
-    /// As [`import_dlpack`](Self::import_dlpack), to be read only, whatever the tensor says: for a library whose arrays
-    /// must not be written, and which has no way to say so.
+    /// The same as [`import_dlpack`](Self::import_dlpack), but the result is read-only, whatever the tensor says: for a
+    /// library with arrays that must not be written, but without a way to say so.
     ///
     /// # Errors
     /// As for [`import_dlpack`](Self::import_dlpack).
@@ -46,7 +46,7 @@ impl Platform {
         Ok(self.device(device, "`dlpack_device`")?.memory.dlpack_device())
     }
 
-    /// The device that has memory of a device in DLPack's terms: that of the stream, if several have.
+    /// The device for memory of a device in DLPack's terms. If several devices fit, the device of the stream is preferred.
     fn holder(&self, device: DlDevice, after: After<'_>) -> Result<&Device> {
         let preferred = match after {
             After::QueuedOn(stream) => Some(stream.device()),

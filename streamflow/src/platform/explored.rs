@@ -1,24 +1,24 @@
-//! The platforms that belong to a test that is explored: those above its simulator.
+//! The platforms that belong to an explored test: those on its simulator.
 
 use super::Platform;
 use crate::error::{Error, Result};
 use crate::turns::{self, Thread};
 
-/// Of a test that makes a platform.
+/// The mistake of a test that makes a platform.
 const MADE: &str = "it makes a platform of its own, whose orders of execution are not those of the exploration; use the \
                     platform that the test is given, and make any other one, as for expected values, before the \
                     exploration";
 
-/// Of a test whose graph or operator has another platform.
+/// The mistake of a test that uses a graph or an operator of another platform.
 const OTHER: &str = "it runs a graph or an operator of a platform that was made outside of the test; make the graph on the \
                      platform that the test is given";
 
-/// Of a test that uses no platform.
+/// The mistake of a test that does not use its platform.
 const UNUSED: &str = "it has not used the platform that it is given; make its graph, its operator or its streams on that \
                       platform";
 
-/// A platform is being made: the calling thread's part in a test that is explored, and how often the test's simulator was
-/// called before.
+/// The state before a platform is made: the calling thread's part in an explored test, and the number of calls of the
+/// test's simulator so far.
 pub(super) struct Explored(Option<(Thread, u64)>);
 
 impl Explored {
@@ -29,8 +29,8 @@ impl Explored {
         }))
     }
 
-    /// The number of the run that the new platform belongs to; 0 outside of tests that are explored. Making a platform
-    /// calls its driver, so a driver that is not above the test's simulator has not called that one.
+    /// The number of the run that the new platform belongs to; 0 outside of explored tests. Making a platform calls its
+    /// driver: if the test's simulator was not called meanwhile, the driver is not a layer over it.
     ///
     /// # Errors
     /// [`Error::Unexplored`].
@@ -44,10 +44,10 @@ impl Explored {
 }
 
 impl Platform {
-    /// A graph or an operator of this platform begins to run.
+    /// Checks that a graph or an operator of this platform may begin to run.
     ///
     /// # Errors
-    /// [`Error::Unexplored`] in a test that is explored, if the platform is none of the test's.
+    /// [`Error::Unexplored`] in an explored test, if the platform does not belong to the test.
     pub(crate) fn begin_use(&self) -> Result<()> {
         match turns::current() {
             Some(test) if test.turns().number() != self.0.explored_in => {
@@ -61,16 +61,16 @@ impl Platform {
         }
     }
 
-    /// Ends a test that has returned: executes what it has queued, and reports what it has not asked for.
+    /// Ends a test that has returned: executes its queued work, and reports the errors and races that it has not asked for.
     ///
     /// # Errors
-    /// [`Error::Unexplored`] if it `has_used` nothing of the exploration; the device's; [`Error::Races`] that the test has
-    /// not taken.
+    /// [`Error::Unexplored`] if the test has not used the platform (`has_used`); errors of the device; [`Error::Races`]
+    /// that the test has not taken.
     pub(crate) fn end_explored(&self, has_used: bool) -> Result<()> {
         if !has_used {
             return Err(Error::Unexplored { problem: UNUSED });
         }
-        // An error that has made the device unusable was returned to the test.
+        // A sticky error was returned to the test already.
         if self.driver().sticky_error().is_none() {
             self.0.table.finish()?;
         }

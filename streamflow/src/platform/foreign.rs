@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::memory::{After, Element, ForeignMemory, IntoShape, Shared, Tensor};
 
 impl Platform {
-    /// Memory of other code as a tensor: dense, and writable. Work on it comes after `after`. When it is dropped, and all
-    /// its uses are complete, the memory goes back to its owner. Does not block.
+    /// Adopts memory of other code as a tensor: dense, and writable. Work on the tensor comes after `after`. When the
+    /// tensor is dropped and all its uses are complete, the memory goes back to its owner. Does not block.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) when the memory is smaller than the shape;
@@ -24,8 +24,8 @@ impl Platform {
         pool.pool().adopt_tensor(memory, &shape.into_shape()?, after)
     }
 
-    /// As [`adopt_tensor`](Self::adopt_tensor), for memory that may only be read: its last owner can't take the tensor
-    /// out, either.
+    /// The same as [`adopt_tensor`](Self::adopt_tensor), for memory that may only be read: even the last owner of the
+    /// [`Shared`](crate::Shared) can't take the tensor out.
     ///
     /// # Errors
     /// As for [`adopt_tensor`](Self::adopt_tensor).

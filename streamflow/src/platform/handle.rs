@@ -1,4 +1,4 @@
-//! The type of a platform, and the numbers of its devices. What a platform does is in the files of each purpose.
+//! The type of a platform, and the numbers of its devices. The other files have the methods of a platform, by purpose.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub const fn device(index: u32) -> DeviceId {
 
 /// Devices, their streams and their memory: GPUs, or the simulator. Cheap to clone; the clones are one platform.
 ///
-/// [`Platform::builder`] makes it. The same program runs on GPUs and on the simulator.
+/// [`Platform::builder`] makes a platform. The same program runs on GPUs and on the simulator.
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -26,8 +26,8 @@ pub const fn device(index: u32) -> DeviceId {
 ///
 /// # What the simulator does not do
 ///
-/// The simulator is for tests, and for machines without a GPU. It keeps CUDA's rules of order strictly, and computes
-/// the right data. It does not show
+/// The simulator is for tests, and for machines without a GPU. The simulator keeps CUDA's rules of order strictly, and
+/// computes the right data. It does not show
 ///
 /// - **how fast a program is.** Kernels run their Rust body, one after the other, on the host. Times of its devices are
 ///   of a fixed model; wherever the library prints one, the word "simulated" is beside it.

@@ -4,30 +4,30 @@ use super::{Platform, PlatformBuilder};
 use crate::error::Result;
 use crate::time::Clock;
 
-/// Builds a platform on the simulator. Made by [`Platform::host`]. [`Platform::builder`] has more options. For those of
-/// the simulator itself make a [`HostDriver`](crate::driver::host::HostDriver) and pass it to
+/// Builds a platform on the simulator. Made by [`Platform::host`]. [`Platform::builder`] has more options. For options
+/// of the simulator itself, make a [`HostDriver`](crate::driver::host::HostDriver) and pass it to
 /// [`PlatformBuilder::driver`].
 #[derive(Debug, Clone)]
 #[must_use = "call `build`"]
 pub struct HostPlatform(pub(super) PlatformBuilder);
 
 impl HostPlatform {
-    /// As [`PlatformBuilder::seed`].
+    /// The same as [`PlatformBuilder::seed`].
     pub fn seed(self, seed: u64) -> Self {
         Self(self.0.seed(seed))
     }
 
-    /// As [`PlatformBuilder::devices`].
+    /// The same as [`PlatformBuilder::devices`].
     pub fn devices(self, devices: usize) -> Self {
         Self(self.0.devices(devices))
     }
 
-    /// As [`PlatformBuilder::clock`].
+    /// The same as [`PlatformBuilder::clock`].
     pub fn clock(self, clock: &Clock) -> Self {
         Self(self.0.clock(clock))
     }
 
-    /// As [`PlatformBuilder::race_check`].
+    /// The same as [`PlatformBuilder::race_check`].
     pub fn race_check(self, check: bool) -> Self {
         Self(self.0.race_check(check))
     }

@@ -15,8 +15,8 @@ use crate::error::Error;
 use crate::memory::MemoryOptions;
 
 impl Platform {
-    /// A tensor on the stream's device. Its content is undefined; on the simulator it is poison.
-    /// Other streams may use it, too: they wait for its allocation.
+    /// Creates a tensor on the stream's device. The content is undefined; on the simulator it is poison. Other streams
+    /// may use the tensor, too: they wait for its allocation.
     ///
     /// # Errors
     /// [`Error::Shape`]; [`Error::OutOfMemory`]; the driver's.
@@ -29,8 +29,8 @@ impl Platform {
         Tensor::new(&self.of(stream)?.memory, stream, &shape.into_shape()?)
     }
 
-    /// A tensor with padded rows on the stream's device, otherwise as [`tensor`](Self::tensor). [`PitchedTensor`] shows how
-    /// it is written, read and cropped.
+    /// Creates a tensor with padded rows on the stream's device, otherwise as [`tensor`](Self::tensor).
+    /// [`PitchedTensor`] shows how to write, read and crop it.
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
@@ -43,7 +43,7 @@ impl Platform {
         PitchedTensor::new(&self.of(stream)?.memory, stream, &shape.into_shape()?)
     }
 
-    /// A buffer on the stream's device: elements without a shape, otherwise as [`tensor`](Self::tensor).
+    /// Creates a buffer on the stream's device: elements without a shape, otherwise as [`tensor`](Self::tensor).
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
@@ -52,8 +52,8 @@ impl Platform {
         Buffer::new(&self.of(stream)?.memory, stream, &len.into_shape()?)
     }
 
-    /// Makes an allocator with limits of its own on a device. `name` is for messages. Memory that is free in it is given back
-    /// before another allocation of the device is refused.
+    /// Makes an allocator with limits of its own on a device. `name` is for messages. Free memory of the allocator is
+    /// given back before another allocation of the device is refused.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`]; [`Error::PoolDescription`] for a [mistake](MemoryLimits#mistakes) of the limits; the driver's,
@@ -68,7 +68,7 @@ impl Platform {
         Allocator::new(&self.0.table, device, self.0.memory, name, limits)
     }
 
-    /// Page-locked host memory that the host may touch immediately. Its content is undefined. Parts of it can be
+    /// Allocates page-locked host memory. The host may touch it immediately. The content is undefined. Parts of it can be
     /// [uploaded and downloaded into](crate::memory::PinnedSlice), and [sent](Pinned::into_part).
     ///
     /// # Errors
@@ -79,13 +79,13 @@ impl Platform {
         Pinned::for_host(&self.device(device, "`pinned`")?.pinned, len)
     }
 
-    /// Gives all free memory back, of all devices: that of tensors and buffers which were dropped, in the platform's own pools
-    /// and in those of its [allocators](Self::allocator), and page-locked memory. It returns how many bytes that were.
-    /// Memory in use stays, and so does memory of other platforms.
+    /// Gives back all free memory of all devices: memory of dropped tensors and buffers, in the platform's own pools
+    /// and in those of its [allocators](Self::allocator), and page-locked memory. Returns the number of bytes. Memory
+    /// in use stays, and so does memory of other platforms.
     ///
-    /// The call blocks until the device is done with that memory, and giving page-locked memory back synchronises the device:
-    /// it is for a pause, and not for a tick. Nobody needs it against an error: an allocation for which there is no
-    /// memory gives free memory back itself.
+    /// The call blocks until the device is done with that memory, and giving page-locked memory back synchronises the
+    /// device: call it in a pause, and not in a tick. The call is not needed to avoid errors: an allocation gives free
+    /// memory back itself before it fails.
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -99,7 +99,7 @@ impl Platform {
     /// ```
     ///
     /// # Errors
-    /// The driver's, when memory can't be freed: the rest is given back nevertheless.
+    /// The driver's error, when memory can't be freed: the rest is given back nevertheless.
     pub fn trim(&self) -> Result<Trimmed> {
         Pools::trim(&self.0.table)
     }
@@ -140,8 +140,8 @@ impl Platform {
         self.upload_to(DeviceId(0), values)
     }
 
-    /// Copies an array of `ndarray`, or an image of `image`, to device 0, as a tensor of its shape, as [`upload`](Self::upload)
-    /// does: the host makes no other copy of it. By the features `ndarray` and `image`.
+    /// Copies an array of `ndarray`, or an image of `image`, to device 0, as a tensor of its shape, as
+    /// [`upload`](Self::upload) does, without another copy on the host. With the features `ndarray` and `image`.
     ///
     /// # Errors
     /// [`Error::HostLayout`](crate::Error::HostLayout) for elements that are not row-major and dense;
@@ -156,19 +156,19 @@ impl Platform {
         self.upload(elements)?.reshape(shape)
     }
 
-    /// As [`upload`](Self::upload), to any device.
+    /// The same as [`upload`](Self::upload), to any device.
     #[track_caller]
     pub(crate) fn upload_to<T: Element>(
         &self,
         device: DeviceId,
         values: &[T],
     ) -> Result<Tensor<T>> {
-        // The stream is an idle one, and returns to the idle ones.
+        // The stream comes from the idle streams, and returns to them.
         let pool = self.stream_pool("an upload", &CudaStreamPool::new().device(device))?;
         let stream = pool.allocate("an upload")?;
         let mut tensor = self.tensor([values.len()], &stream)?;
         stream.upload_blocking(values, &mut tensor)?;
-        // Later users of the stream are no matter of the tensor's.
+        // The record here keeps the tensor independent of later users of the stream.
         stream.timeline().close()?;
         Ok(tensor)
     }

@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::kernel::{CompiledCode, Module};
 
 impl Platform {
-    /// Loads compiled code that was not made by [`#[kernel]`](macro@crate::kernel). It stays loaded as long as the
-    /// platform lives.
+    /// Loads compiled code that was not made by [`#[kernel]`](macro@crate::kernel). The code stays loaded as long as
+    /// the platform lives.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`](crate::Error::NoSuchDevice); the driver's, when the code is refused. The host simulator

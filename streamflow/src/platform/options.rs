@@ -9,36 +9,36 @@ use crate::error::{Error, Result};
 use crate::memory::MemoryOptions;
 use crate::time::Clock;
 
-/// The options of a platform, for any driver, as [`PlatformBuilder`](super::PlatformBuilder) sets them. They are fixed
-/// when the platform is made.
+/// The options of a platform, for any driver, as [`PlatformBuilder`](super::PlatformBuilder) sets them. The options are
+/// fixed when the platform is made.
 #[derive(Debug, Clone)]
 pub(super) struct PlatformOptions {
     /// How device memory is managed.
     pub(super) memory: MemoryOptions,
-    /// Whether a [race checker](crate::driver::race) watches. With `None`, the default,
-    /// `STREAMFLOW_RACE_CHECK` decides (1 or 0); if it is not set, debug builds have a checker. A driver that
+    /// Whether a [race checker](crate::driver::race) watches. With `None`, the default, the environment variable
+    /// `STREAMFLOW_RACE_CHECK` decides (1 or 0); without it, debug builds have a checker. A driver that
     /// has a checker keeps it.
     pub(super) race_check: Option<bool>,
     /// Whether each launch waits until its kernel has run. A fault of a kernel is then an error of its launch, and names
-    /// the kernel and its grid; without it a later call returns the error. It is slow. With `None`, the default,
-    /// `STREAMFLOW_BLOCKING_LAUNCHES` decides (1 or 0); if it is not set, no launch waits.
+    /// the kernel and its grid; without the option a later call returns the error. Blocking launches are slow. With `None`,
+    /// the default, the environment variable `STREAMFLOW_BLOCKING_LAUNCHES` decides (1 or 0); without it, no launch waits.
     pub(super) blocking_launches: Option<bool>,
     /// The clock; [`Clock::real`] by default.
     pub(super) clock: Clock,
-    /// How long a scheduler that has nothing to do queries what its nodes wait for, before its thread sleeps: at most
-    /// 50 µs, which is the default. Meanwhile it needs a processor core; waking a thread takes tens of microseconds.
+    /// How long an idle scheduler queries the events that its nodes wait for, before its thread sleeps: at most 50 µs,
+    /// the default. Meanwhile the scheduler needs a processor core; waking a thread takes tens of microseconds.
     pub(super) spin: Duration,
     /// Whether runs keep statistics, for their [`Report`](crate::schedule::Report): the host's time for each node, and the
-    /// latency from each source to each sink. It is `false` by default; then it costs nothing. Statistics cost at most
+    /// latency from each source to each sink. The default is `false`, without any cost. Statistics cost at most
     /// two readings of the clock for each tick of a node, and 36 KiB for each histogram: two for each node, and one for
     /// each path.
     pub(super) statistics: bool,
 }
 
-/// The variable that says whether a race checker watches.
+/// The environment variable that decides whether a race checker watches.
 pub(crate) const RACE_CHECK: &str = "STREAMFLOW_RACE_CHECK";
 
-/// The longest [`PlatformOptions::spin`].
+/// The greatest value of [`PlatformOptions::spin`].
 pub(super) const LONGEST_SPIN: Duration = Duration::from_micros(50);
 
 impl Default for PlatformOptions {
@@ -59,7 +59,7 @@ impl PlatformOptions {
     pub(super) fn layered(&self, mut driver: Arc<dyn Driver>) -> Result<Arc<dyn Driver>> {
         let blocks = switch(self.blocking_launches, "STREAMFLOW_BLOCKING_LAUNCHES", false)?;
         if blocks {
-            // Below the race checker: it sees no wait that the program does not make.
+            // This layer is below the race checker: the checker must not see waits that the program does not make.
             driver = Arc::new(BlockingLaunches::new(driver));
         }
         let check = switch(self.race_check, RACE_CHECK, cfg!(debug_assertions))?;
@@ -70,7 +70,7 @@ impl PlatformOptions {
     }
 }
 
-/// The option, else the environment variable, else the default.
+/// Returns the option if it is set, else the value of the environment variable, else the default.
 fn switch(option: Option<bool>, variable: &'static str, default: bool) -> Result<bool> {
     if let Some(on) = option {
         return Ok(on);

@@ -1,5 +1,5 @@
-//! The runs of graphs that are in progress on a platform. When the last one ends, the page-locked memory that they leave is
-//! given back: that synchronises the device, so no run may be in progress.
+//! The runs of graphs that are in progress on a platform. When the last run ends, the free page-locked memory is given
+//! back: that synchronises the device, so no run may be in progress.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,16 +7,16 @@ use super::Platform;
 use crate::error::Result;
 use crate::memory::Pools;
 
-/// How many runs are in progress.
+/// The number of runs in progress.
 #[derive(Debug, Default)]
 pub(super) struct Runs(AtomicUsize);
 
-/// A run that is in progress, until this is dropped.
+/// A guard: a run is in progress until the guard is dropped.
 #[derive(Debug)]
 pub(crate) struct RunInProgress(Platform);
 
 impl RunInProgress {
-    /// A run begins.
+    /// Counts a run that begins.
     pub(crate) fn begin(platform: &Platform) -> Self {
         platform.0.runs.0.fetch_add(1, Ordering::Relaxed);
         Self(platform.clone())
@@ -27,7 +27,7 @@ impl RunInProgress {
     /// # Errors
     /// The driver's.
     pub(crate) fn give_back(&self) -> Result<()> {
-        // A run that begins just now makes its memory again.
+        // A run that begins at this moment allocates its memory again.
         let is_alone = self.0.0.runs.0.load(Ordering::Relaxed) == 1;
         if is_alone { Pools::end_of_run(&self.0.0.table) } else { Ok(()) }
     }
