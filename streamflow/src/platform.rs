@@ -62,8 +62,7 @@ struct Device {
 impl Platform {
     /// Returns a builder of platforms: set options, and then end with [`detect`](PlatformBuilder::detect),
     /// [`cuda`](PlatformBuilder::cuda), [`host`](PlatformBuilder::host) or [`driver`](PlatformBuilder::driver).
-    /// [`Platform::detect`], [`Platform::cuda`] and [`Platform::host`] are short
-    /// forms.
+    /// [`Platform::detect`], [`Platform::cuda`] and [`Platform::host`] are short forms.
     pub fn builder() -> PlatformBuilder {
         PlatformBuilder::default()
     }

@@ -100,9 +100,8 @@ impl ExecutionContext {
         &self.node
     }
 
-    /// The number of ticks of this operator in this run before this one: 0 in the first tick.
-    /// Another run of the same graph counts from 0 again, although the operator keeps its
-    /// state.
+    /// The number of ticks of this operator in this run before this one: 0 in the first tick. Another run of the same
+    /// graph counts from 0 again, although the operator keeps its state.
     pub fn tick(&self) -> u64 {
         self.notes.tick.get()
     }

@@ -46,7 +46,7 @@ impl Notes {
         }
     }
 
-    /// A run begins, in which the node has done no tick: they are counted from 0.
+    /// Begins a run: ticks are counted from 0.
     fn begin_run(&mut self) {
         self.tick.set(0);
         self.is_finished.set(false);
@@ -137,7 +137,7 @@ impl ExecutionContext {
         self.notes.has_stopped_graph.get()
     }
 
-    /// A run begins, in which the node has done no tick: they are counted from 0.
+    /// Begins a run: ticks are counted from 0.
     pub(crate) fn begin(&mut self) {
         self.notes.begin_run();
     }

@@ -150,8 +150,7 @@ pub struct NodeReport {
     has_restart: bool,
     /// The text of the first failure.
     pub first_failure: Option<String>,
-    /// The outputs with consumers at which no tick emitted a message. Empty for a node that did
-    /// no tick.
+    /// The outputs with consumers at which no tick emitted a message. Empty for a node that did no tick.
     pub silent_outputs: Vec<&'static str>,
     /// The host's time for a tick: `compute`, and sending the messages. `None` without
     /// [statistics](crate::platform::PlatformBuilder::statistics), and for a node that did no tick. Work that a tick has queued

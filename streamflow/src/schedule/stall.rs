@@ -1,11 +1,11 @@
 //! Law 15: A run says why it ended.
 //!
-//! When no node can run and none waits for a stream, a run is over, unless an edge [gives way](giving_way) or the `flush` of a
-//! node is [due](flush). The run has *ended* if every source is done and no message waits that a node should have
-//! taken. Otherwise the run has *stalled*: some node is stuck, and this file finds out which node, and why it waits.
-//! Both schedulers ask here, and the answer does not depend on the order
-//! in which they ran the nodes: `stall/timing.rs` says why. While some nodes run, an edge gives way, or a `flush` is
-//! due, as soon as that does not depend on the running nodes: [`meanwhile`].
+//! When no node can run and none waits for a stream, a run is over, unless an edge [gives way](giving_way) or the
+//! `flush` of a node is [due](flush). The run has *ended* if every source is done and no message waits that a node
+//! should have taken. Otherwise the run has *stalled*: some node is stuck, and this file finds out which node, and why
+//! it waits. Both schedulers ask here, and the answer does not depend on the order in which they ran the nodes:
+//! `stall/timing.rs` says why. While some nodes run, an edge gives way, or a `flush` is due, as soon as that does not
+//! depend on the running nodes: [`meanwhile`].
 //!
 //! A node that is not done is stuck if
 //! - it has all messages that it needs, and an edge that it sends to is full; or
