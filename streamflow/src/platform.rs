@@ -208,7 +208,7 @@ impl Platform {
     /// Makes a stream pool. `name` is for messages.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`]; the driver's, when a reserved stream can't be made.
+    /// [`Error::NoSuchDevice`]; errors of the driver, when a reserved stream can't be made.
     pub fn stream_pool(&self, name: &str, description: &CudaStreamPool) -> Result<StreamPool> {
         StreamPool::new(&self.0.table, name, description)
     }
@@ -218,7 +218,7 @@ impl Platform {
     /// # Errors
     /// [`Error::NoSuchDevice`];
     /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) with a CUDA driver that
-    /// has no green contexts; the driver's.
+    /// has no green contexts; errors of the driver.
     pub fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> Result<SmSizes> {
         self.device(device, "`sm_sizes`")?;
         Ok(self.driver().sm_sizes(device, coscheduling)?)
@@ -251,7 +251,7 @@ impl Platform {
     /// that take such a handle are `unsafe` themselves.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`]; the driver's.
+    /// [`Error::NoSuchDevice`]; errors of the driver.
     pub fn external_stream<'a>(&self, stream: BorrowedStream<'a>) -> Result<ExternalStream<'a>> {
         let table = self.table(stream.raw().device(), "`external_stream`")?;
         ExternalStream::wrap(table, stream)
@@ -276,7 +276,7 @@ impl Platform {
     /// Whether all work that a point covers is complete. Does not block.
     ///
     /// # Errors
-    /// [`Error::ForeignPlatform`]; the driver's; an error of earlier work may be reported here.
+    /// [`Error::ForeignPlatform`]; errors of the driver; an error of earlier work may be reported here.
     pub fn is_complete(&self, point: Point) -> Result<bool> {
         if !self.0.table.has(point) {
             return Err(Error::foreign("a point"));

@@ -151,7 +151,7 @@ impl ExecutionContext {
     /// Creates a tensor for a first use on `stream`. The content is undefined.
     ///
     /// # Errors
-    /// [`Error::Shape`]; the driver's, when memory is exhausted.
+    /// [`Error::Shape`]; errors of the driver, when memory is exhausted.
     #[track_caller]
     pub fn tensor<T: Element>(
         &self,

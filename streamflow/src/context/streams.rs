@@ -129,7 +129,7 @@ impl ExecutionContext {
     /// Holoscan's `synchronize_streams` makes the default stream wait as well; this method does not.
     ///
     /// # Errors
-    /// [`Error::ForeignPlatform`]; the driver's, when a wait fails.
+    /// [`Error::ForeignPlatform`]; errors of the driver, when a wait fails.
     pub fn synchronize_streams<'c>(
         &self,
         streams: impl IntoIterator<Item = Option<StreamRef>>,
@@ -151,7 +151,7 @@ impl ExecutionContext {
     /// wait for its work. Order against all other streams comes with the data, as always.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn default_stream(&self) -> Result<Stream<'_>> {
         self.default_stream_of(self.device())
     }

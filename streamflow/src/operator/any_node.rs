@@ -93,14 +93,14 @@ pub trait AnyNode: Send {
     /// Calls `start`. `run` controls the run of the whole graph.
     ///
     /// # Errors
-    /// The operator's, with node, hook and tick.
+    /// The operator's error, with node, hook and tick.
     fn start(&mut self, run: &Arc<RunControl>) -> Result<()>;
     /// The state of the node, for reports. The call allocates.
     fn status(&mut self) -> NodeStatus;
     /// Calls `stop` if `start` was called, and drops all waiting messages.
     ///
     /// # Errors
-    /// The operator's, with node, hook and tick.
+    /// The operator's error, with node, hook and tick.
     fn stop(&mut self) -> Result<()>;
     /// Blocks until all work is complete on the node's streams, and on the streams that copy its messages to other devices.
     ///

@@ -66,7 +66,7 @@ pub struct NodeStatus {
 /// A condition of a node that does not hold.
 #[derive(Debug, Clone)]
 pub struct UnmetCondition {
-    /// As it is written in `#[when(…)]`.
+    /// The condition, as written in `#[when(…)]`.
     pub condition: &'static str,
     /// The missing part, as the object of "waits for".
     pub lacks: String,
@@ -81,7 +81,7 @@ pub struct UnmetCondition {
 /// A condition of a node that will never hold again in a run: the node is done.
 #[derive(Debug, Clone)]
 pub struct EndedCondition {
-    /// As it is written in `#[when(…)]`.
+    /// The condition, as written in `#[when(…)]`.
     pub condition: &'static str,
     /// The reason why the condition will never hold again.
     pub reason: String,

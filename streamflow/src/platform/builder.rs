@@ -147,7 +147,7 @@ impl PlatformBuilder {
     ///
     /// # Errors
     /// [`Error::SimulatorOption`] with a seed or a number of devices; [`Error::Spin`]; [`Error::Variable`] when the
-    /// environment decides about the race checker, and its variable is neither 0 nor 1; the driver's, when its devices
+    /// environment decides about the race checker, and its variable is neither 0 nor 1; errors of the driver, when its devices
     /// can't be used.
     pub fn driver(self, driver: Arc<dyn Driver>) -> Result<Platform> {
         self.refuse_simulator_options("driver")?;

@@ -39,7 +39,7 @@ impl Platform {
     /// the result, even if the result is forgotten.
     ///
     /// # Errors
-    /// [`Error::Exchange`] as for [`adopt_cudarc`](Self::adopt_cudarc), and for a default stream; the driver's.
+    /// [`Error::Exchange`] as for [`adopt_cudarc`](Self::adopt_cudarc), and for a default stream; errors of the driver.
     ///
     /// # Safety
     /// No capture into a graph begins on the stream before the result is dropped: launches would go into the graph instead of

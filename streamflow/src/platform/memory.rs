@@ -19,7 +19,7 @@ impl Platform {
     /// may use the tensor, too: they wait for its allocation.
     ///
     /// # Errors
-    /// [`Error::Shape`]; [`Error::OutOfMemory`]; the driver's.
+    /// [`Error::Shape`]; [`Error::OutOfMemory`]; errors of the driver.
     #[track_caller]
     pub fn tensor<T: Element>(
         &self,
@@ -56,7 +56,7 @@ impl Platform {
     /// given back before another allocation of the device is refused.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`]; [`Error::PoolDescription`] for a [mistake](MemoryLimits#mistakes) of the limits; the driver's,
+    /// [`Error::NoSuchDevice`]; [`Error::PoolDescription`] for a [mistake](MemoryLimits#mistakes) of the limits; errors of the driver,
     /// when it can't allocate the initial memory.
     pub fn allocator(
         &self,
@@ -73,7 +73,7 @@ impl Platform {
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`], [`Error::Shape`]; [`Error::PinnedExhausted`] beyond
-    /// [`MemoryOptions::pinned_limit`]; the driver's, when memory is exhausted.
+    /// [`MemoryOptions::pinned_limit`]; errors of the driver, when memory is exhausted.
     #[track_caller]
     pub fn pinned<T: Element>(&self, device: DeviceId, len: usize) -> Result<Pinned<T>> {
         Pinned::for_host(&self.device(device, "`pinned`")?.pinned, len)
@@ -107,7 +107,7 @@ impl Platform {
     /// Queues a copy to the host on `stream`, after all writes to `source`, on any stream. Does not block.
     ///
     /// # Errors
-    /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; the driver's.
+    /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; errors of the driver.
     #[track_caller]
     pub fn download<T: Element>(
         &self,

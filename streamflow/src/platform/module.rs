@@ -10,7 +10,7 @@ impl Platform {
     /// the platform lives.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`](crate::Error::NoSuchDevice); the driver's, when the code is refused. The host simulator
+    /// [`Error::NoSuchDevice`](crate::Error::NoSuchDevice); errors of the driver, when the code is refused. The host simulator
     /// runs no compiled code.
     pub fn module(&self, device: DeviceId, code: CompiledCode<'_>) -> Result<Module> {
         Module::load(self.table(device, "`module`")?, device, code)

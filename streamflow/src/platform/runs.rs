@@ -25,7 +25,7 @@ impl RunInProgress {
     /// Gives page-locked memory back, if no other run is in progress.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub(crate) fn give_back(&self) -> Result<()> {
         // A run that begins at this moment allocates its memory again.
         let is_alone = self.0.0.runs.0.load(Ordering::Relaxed) == 1;

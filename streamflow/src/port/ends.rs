@@ -41,7 +41,7 @@ pub trait ReceivingEnd {
     /// The point at which a download in the [staged](Self::stage) messages is complete, for the first one that is not.
     ///
     /// # Errors
-    /// The driver's, when it queries the downloads; [`Error::ForeignPlatform`].
+    /// Errors of the driver, when it queries the downloads; [`Error::ForeignPlatform`].
     fn incomplete_download(&self, platform: &Platform) -> Result<Option<Point>>;
     /// Stages messages as [`stage`](Self::stage) does, and visits the mark of each edge's message; `None` for an edge
     /// without a message.

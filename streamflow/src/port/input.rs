@@ -204,7 +204,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     /// # Errors
     /// An error loses the message, so the tick fails with it, also if the operator drops the error.
     /// [`Error::PoolExhausted`](crate::Error::PoolExhausted);
-    /// [`Error::NothingToAdopt`](crate::Error::NothingToAdopt); the driver's, when the wait fails.
+    /// [`Error::NothingToAdopt`](crate::Error::NothingToAdopt); errors of the driver, when the wait fails.
     pub fn receive_cuda_stream<'c>(self, cx: &'c ExecutionContext) -> Result<(A, Stream<'c>)>
     where
         S: StreamReady,
@@ -277,7 +277,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     ///
     /// # Errors
     /// An error loses the message, so the tick fails with it, also if the operator drops the error.
-    /// [`Error::NotSynchronized`](crate::Error::NotSynchronized) if one of the streams was left out; the driver's.
+    /// [`Error::NotSynchronized`](crate::Error::NotSynchronized) if one of the streams was left out; errors of the driver.
     pub fn into_synchronized_data(self, after: &Synchronized<'_>) -> Result<A>
     where
         S: HasMessage,

@@ -220,7 +220,7 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     /// An error loses the message, so the tick fails with it, also if the operator drops the error.
     /// [`Error::NoStream`] for device data of an operator that received no stream in this or an earlier tick;
     /// [`Error::WrongDevice`] and [`Error::ForeignPlatform`]; [`Error::Unwritten`] for memory that a failed call was to
-    /// write; the driver's.
+    /// write; errors of the driver.
     #[inline]
     pub fn emit(self, message: T) -> Result<()>
     where

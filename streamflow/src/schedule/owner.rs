@@ -73,7 +73,7 @@ impl RunOwner {
     /// Waits for the end of the run, and returns its result. Only the first call gets the result.
     ///
     /// # Errors
-    /// The run's; [`Error::RunOver`] for a second call; [`Error::StillRunning`] on the thread of the run.
+    /// The error of the run; [`Error::RunOver`] for a second call; [`Error::StillRunning`] on the thread of the run.
     pub(super) fn wait(&mut self) -> Result<Report> {
         let shared = &self.handle.shared;
         let Some(thread) = self.thread.take() else {

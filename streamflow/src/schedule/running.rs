@@ -123,12 +123,12 @@ impl<G: Graph + 'static> Running<G> {
         self.owner.handle.clone()
     }
 
-    /// As [`RunHandle::stop`].
+    /// The same as [`RunHandle::stop`].
     pub fn stop(&self) {
         self.owner.handle.stop();
     }
 
-    /// As [`RunHandle::pause`].
+    /// The same as [`RunHandle::pause`].
     ///
     /// # Errors
     /// [`Error::RunOver`] if the run is over or is being stopped.
@@ -136,7 +136,7 @@ impl<G: Graph + 'static> Running<G> {
         self.owner.handle.pause()
     }
 
-    /// As [`RunHandle::resume`].
+    /// The same as [`RunHandle::resume`].
     ///
     /// # Errors
     /// [`Error::RunOver`] if the run is over or is being stopped.
@@ -144,12 +144,12 @@ impl<G: Graph + 'static> Running<G> {
         self.owner.handle.resume()
     }
 
-    /// As [`RunHandle::status`].
+    /// The same as [`RunHandle::status`].
     pub fn status(&self) -> RunStatus {
         self.owner.handle.status()
     }
 
-    /// As [`RunHandle::report`].
+    /// The same as [`RunHandle::report`].
     ///
     /// # Errors
     /// [`Error::StillRunning`] if a hook does not return within a second.
@@ -157,7 +157,7 @@ impl<G: Graph + 'static> Running<G> {
         self.owner.handle.report()
     }
 
-    /// As [`RunHandle::is_over`].
+    /// The same as [`RunHandle::is_over`].
     pub fn is_over(&self) -> bool {
         self.owner.handle.is_over()
     }

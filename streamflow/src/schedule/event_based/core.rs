@@ -432,7 +432,7 @@ impl Core {
         claimed.contains(&true)
     }
 
-    /// As [`claim_free`](Self::claim_free), if each node is quiet, is an attendant, or is held by the caller. Returns
+    /// The same as [`claim_free`](Self::claim_free), if each node is quiet, is an attendant, or is held by the caller. Returns
     /// `false`, and claims no node, if another node is held or queued. Calls `runs_on` with each attendant that is held.
     pub(super) fn claim_beside(
         &mut self,
