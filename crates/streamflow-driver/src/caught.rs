@@ -1,6 +1,6 @@
 //! The one place that catches panics of the user's code.
 //!
-//! A panic's payload is the user's, too, and may panic when it is dropped.
+//! A panic's payload is a value of the user's, too, and may panic when it is dropped.
 
 use std::any::Any;
 use std::mem;
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Calls a function that runs the user's code: a hook, a kernel's body, or code that drops messages.
 ///
 /// # Errors
-/// The text of a panic.
+/// The text of the panic, if the function panics.
 #[inline(always)]
 pub fn caught<R>(call: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(text_of)

@@ -1,17 +1,18 @@
-//! The driver of streamflow: the one seam between its streams, memory and graphs and what executes their work.
+//! The driver of streamflow: the one interface between its streams, memory and graphs and the device or simulator that executes
+//! their work.
 //!
-//! [`driver`] has the trait [`Driver`](driver::Driver), whose methods are CUDA's calls, and the drivers: [`driver::cuda`] for a
-//! GPU, and [`driver::host`], which simulates CUDA's ordering rules. A [`Layer`](driver::Layer) wraps another driver: the
-//! [race checker](driver::race) is one, and the driver that [replays](driver::replay) is one. A layer of one's own is written
-//! against this crate; `streamflow::driver` has the items that programs need, and `Platform::builder().driver(…)` takes a driver.
+//! [`driver`] has the trait [`Driver`](driver::Driver) with CUDA's calls as methods, and the drivers: [`driver::cuda`] for a GPU,
+//! and [`driver::host`], a simulator of CUDA's ordering rules. A [`Layer`](driver::Layer) wraps another driver: the [race
+//! checker](driver::race) and the driver that [replays](driver::replay) are layers. Your own layer is written against this crate;
+//! `streamflow::driver` has the items that programs need, and `Platform::builder().driver(…)` takes a driver.
 //!
-//! The modules that the documentation hides are those that streamflow's own packages share: locks, atomics and turns of
-//! threads in explored tests. They are not covered by semantic versioning.
+//! The modules that the documentation hides are shared by streamflow's own packages: locks, atomics and turns of threads in
+//! explored tests. The hidden modules are not covered by semantic versioning.
 
 // Marks of features, on docs.rs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// The only error then: everything that needs the bindings is in `driver`.
+// Without the bindings this is the only error: everything that needs them is in `driver`.
 #[cfg(not(feature = "cudarc"))]
 compile_error!(
     "no CUDA version is chosen: add the feature `cuda-13000` to the dependency on streamflow-gpu, whose default it is, or the \

@@ -15,14 +15,14 @@ use crate::turns;
 /// unless a stream is so full that CUDA blocks the thread that queues more. The lock is almost always free, and a
 /// tick takes tens of them. No user code runs while it is held: no message is dropped, and nothing is logged.
 ///
-/// The standard library's mutex costs two locked instructions, since unlocking must check for sleeping threads. This
-/// lock wakes no thread, so unlocking is a plain store: a tick of NVIDIA's CudaStreamPool example takes a fifth less of
-/// our own time. A thread that finds it taken tries again, and lets other threads run in between. Nothing panics while
-/// it is held; if a driver did, the lock would be released and not poisoned.
+/// The standard library's mutex costs two locked instructions, since unlocking must check for sleeping threads. This lock
+/// wakes no thread, so unlocking is a plain store: streamflow's own share of a tick of NVIDIA's CudaStreamPool example takes
+/// a fifth less time. A thread that finds the lock taken tries again, and lets other threads run in between. Nothing panics
+/// while the lock is held; if a driver did, the lock would be released and not poisoned.
 ///
 /// Bodies of kernels are user code, too, and the simulator executes them in the calls of its driver: a call under a lock
-/// executes none. The calls that [`Driver`](crate::driver::Driver#bodies) lists never do; others are made within [`hold`].
-/// A build with debug assertions counts the locks of each thread, and the simulator asserts that a body begins
+/// executes no body. The calls that [`Driver`](crate::driver::Driver#bodies) lists never execute one; others are made within
+/// [`hold`]. A build with debug assertions counts the locks of each thread, and the simulator asserts that a body begins
 /// under none.
 #[derive(Debug, Default)]
 pub struct Lock<T>(SpinMutex<T, Backoff>);
@@ -113,15 +113,14 @@ pub(crate) fn assert_none(what: &str) {
     let _unused = what;
 }
 
-/// Locks a mutex of the standard library, for long sections: waiting threads sleep. Every mutex that is held
-/// during driver calls is locked by this function. A thread that takes turns hands on its turn until the mutex is
-/// free.
+/// Locks a mutex of the standard library, for long sections: waiting threads sleep. Every mutex that is held during driver
+/// calls is locked by this function. A thread that takes turns passes on its turn until the mutex is free.
 ///
-/// Two kinds of mutexes are none of the locks that [`hold`] is about: under them bodies execute. One gives a worker a node
-/// for the time of a hook. The board of the workers gives a node to one worker at a time, before its mutex is locked, so that
-/// no thread waits for it. The other gives a thread the right to wait for the device: to poll for all workers, or to release
-/// free memory when the driver has none. A thread that waits for such a mutex waits for the device, and a body that waits for
-/// that thread waits for itself.
+/// [`hold`] does not apply to two kinds of mutexes, under which bodies execute. A mutex of the first kind gives a worker a
+/// node for the time of a hook. No thread waits for it: the board of the workers gives a node to one worker at a time, before
+/// the node's mutex is locked. A mutex of the second kind gives a thread the right to wait for the device: to poll for all
+/// workers, or to release free memory when the driver has none. A thread that waits for a mutex of the second kind waits for
+/// the device, and a body that waits for that thread waits for itself.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     while turns::takes_turns() {
         match mutex.try_lock() {
@@ -138,17 +137,17 @@ thread_local! {
     static HELD: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The calling thread makes driver calls under a lock of this library, until the result is dropped: they execute no user
-/// code, which could wait for another thread that waits for this lock. After it the thread calls
+/// A guard for driver calls under a lock of this library. Until it is dropped, driver calls of this thread execute no user
+/// code: user code could wait for another thread that waits for this lock. After dropping the guard, the thread calls
 /// [`catch_up`](crate::driver::Observer::catch_up).
 ///
-/// A call that blocks executes what it waits for all the same. None is made under a [`Lock`]. Under a mutex the host waits
-/// for a stream only where a record has failed, and no drop takes that mutex.
+/// A call that blocks executes the work that it waits for all the same. No blocking call is made under a [`Lock`]. Under a
+/// mutex the host waits for a stream only where a record has failed, and no drop takes that mutex.
 #[must_use]
 #[derive(Debug)]
 pub struct Hold(PhantomData<*const ()>);
 
-/// See [`Hold`].
+/// Returns a [`Hold`] of the calling thread.
 #[inline]
 pub fn hold() -> Hold {
     HELD.set(HELD.get() + 1);
@@ -162,7 +161,7 @@ impl Drop for Hold {
     }
 }
 
-/// Whether the calling thread is within [`hold`].
+/// Whether the calling thread has a [`Hold`].
 #[inline]
 pub fn is_held() -> bool {
     HELD.get() > 0
@@ -175,7 +174,7 @@ pub enum Backoff {}
 /// Attempts per round. The last one of a round sleeps.
 const ROUND: u32 = 256;
 
-/// The attempts at the beginning of a round that spin: a lock that another core holds is mostly free soon.
+/// The attempts at the beginning of a round that spin: a lock that another core holds is usually free soon.
 const SPINS: u32 = 128;
 
 /// The sleep at the end of a round, so that a lock holder of lower priority can go on.
@@ -185,10 +184,10 @@ impl RelaxStrategy for Backoff {
     #[cold]
     #[inline(never)]
     fn relax() {
-        // The thread that holds the lock may have handed on its turn in a driver call.
+        // The thread that holds the lock may have passed on its turn in a driver call.
         turns::yield_turn();
         thread_local! {
-            // One count for all locks. That only changes where a round begins.
+            // All locks of a thread share this count; sharing only changes where a round begins.
             static ATTEMPTS: Cell<u32> = const { Cell::new(0) };
         }
         let attempt = ATTEMPTS.get() % ROUND;

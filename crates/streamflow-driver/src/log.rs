@@ -1,7 +1,8 @@
 //! Log lines that are written under no lock.
 //!
 //! A subscriber of `tracing` is the user's code, as is the text of an error: it may call the library, or wait for another
-//! thread that does. A thread that holds a lock, or makes a value that other threads wait for, keeps its lines until then.
+//! thread that does. A thread that holds a lock, or makes a value that other threads wait for, writes its lines after it has
+//! released the lock or made the value.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -16,25 +17,26 @@ thread_local! {
     static LATER: Cell<u32> = const { Cell::new(0) };
     /// Whether lines wait.
     static HAS_LINES: Cell<bool> = const { Cell::new(false) };
-    /// The lines that wait. It is empty where there is no `Later`, so that it needs no destructor, which a thread may be
-    /// without at its end.
+    /// The lines that wait. The list is empty while the thread has no `Later`, so it needs no destructor: a thread that ends
+    /// may have dropped its thread-locals.
     static LINES: Cell<ManuallyDrop<Vec<Line>>> = const { Cell::new(ManuallyDrop::new(Vec::new())) };
 }
 
-/// The lines of the calling thread wait until this is dropped. It is made before the lock is taken, and dropped after it is
-/// released.
+/// A guard that keeps the calling thread's lines back until it is dropped. The guard is made before the lock is taken, and
+/// dropped after the lock is released.
 #[must_use]
 #[derive(Debug)]
 pub struct Later(PhantomData<*const ()>);
 
-/// See [`Later`].
+/// Returns a [`Later`] of the calling thread.
 #[inline]
 pub fn later() -> Later {
     LATER.set(LATER.get() + 1);
     Later(PhantomData)
 }
 
-/// Writes a line: a call of a macro of `tracing`, at once, or when the thread holds no lock any more.
+/// Writes a line by calling `line`, a call of a macro of `tracing`: at once, or after the thread's last [`Later`] was
+/// dropped.
 #[cold]
 #[inline(never)]
 pub fn write(line: impl FnOnce() + 'static) {
@@ -69,7 +71,8 @@ impl Drop for Later {
 fn write_all() {
     HAS_LINES.set(false);
     for line in take() {
-        // The lines are written in a drop, and a subscriber that panics keeps no other line back. Its panic has been printed.
+        // The lines are written in a drop. A subscriber that panics does not keep the other lines from being written, and its
+        // panic has been printed.
         let _panicked = caught(line);
     }
 }

@@ -1,8 +1,8 @@
-//! The generator behind every seed.
+//! The random number generator behind every seed.
 //!
-//! A seed that a report names must give the same run in later versions, so the numbers are pinned here, by a test. A crate's
-//! generator may change between its versions, as that of `fastrand` did from 2.0 to 2.1. Tests of other packages read this
-//! file as well.
+//! A seed that a report names must give the same run in later versions, so a test pins the numbers. A crate's generator may
+//! change between versions of the crate, as `fastrand`'s did from 2.0 to 2.1. Tests of other packages include this file as
+//! well.
 
 /// The splitmix64 generator (Steele, Lea, Flood: *Fast splittable pseudorandom number generators*, 2014): one addition and
 /// one mix.
@@ -21,14 +21,14 @@ impl SplitMix {
         mix(self.0)
     }
 
-    /// A number below `bound`, or 0 if that is 0.
+    /// A number below `bound`; 0 if `bound` is 0.
     pub const fn below(&mut self, bound: usize) -> usize {
         // The high half of the product: no division, and a bias below 2^-32 for small bounds.
         ((self.bits() as u128 * bound as u128) >> 64) as usize
     }
 }
 
-/// A number's bits, spread over all 64.
+/// Spreads the bits of a number over all 64.
 pub const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

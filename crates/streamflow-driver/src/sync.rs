@@ -1,9 +1,9 @@
 //! The atomics, the locks and the thread-local variables of the code that threads share.
 //!
 //! The types are those of the standard library, and of the crates `spin` and `boxcar`. Under `--cfg loom` they are those of
-//! [loom](https://docs.rs/loom), which executes a model in every interleaving of its threads, and with every value that a
-//! load may read. `tests/models` compiles the files that use this module in that way; the library as a whole is never
-//! compiled so.
+//! [loom](https://docs.rs/loom): loom executes a model in every interleaving of its threads, and with every value that a
+//! load may read. `tests/models` compiles the files that use this module with `--cfg loom`; the library as a whole is never
+//! compiled that way.
 
 #[cfg(not(loom))]
 pub use standard::{UnsafeCell, const_fn, spawn_forever, statics};
@@ -42,14 +42,14 @@ pub(crate) use model::{
     in_sections, park_timeout, sleep, statics,
 };
 
-/// Items of the standard library, in forms that loom has as well.
+/// Items of the standard library, with the interfaces that loom has as well.
 #[cfg(not(loom))]
 mod standard {
     use std::io;
     use std::thread::{Builder, Thread};
 
-    /// A value that threads access in turns. The code that has it says when. loom reports two accesses that nothing
-    /// orders, unless both only read.
+    /// A value that threads access one after another. The code that owns the cell states the order. loom reports two
+    /// accesses that nothing orders, unless both only read.
     #[derive(Debug, Default)]
     #[repr(transparent)]
     pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
@@ -60,13 +60,13 @@ mod standard {
             Self(std::cell::UnsafeCell::new(value))
         }
 
-        /// The value, to be read at once.
+        /// Returns a pointer to the value, for a read at once.
         #[inline(always)]
         pub const fn to_read(&self) -> *const T {
             self.0.get()
         }
 
-        /// The value, to be written at once.
+        /// Returns a pointer to the value, for a write at once.
         #[inline(always)]
         pub const fn to_write(&self) -> *mut T {
             self.0.get()
@@ -78,10 +78,10 @@ mod standard {
         }
     }
 
-    /// Starts a thread that calls `round` for ever. Under loom it ends with the model.
+    /// Starts a thread that calls `round` forever. Under loom the thread ends with the model.
     ///
     /// # Errors
-    /// The system's.
+    /// The operating system's error.
     pub fn spawn_forever(
         name: &str,
         mut round: impl FnMut() + Send + 'static,
@@ -102,7 +102,7 @@ mod standard {
     }
     pub use plain_statics as statics;
 
-    /// A function that is `const`, except under loom, whose atomics can't be made in one.
+    /// A function that is `const`, except under loom: a `const` function can't make loom's atomics.
     #[doc(hidden)]
     #[macro_export]
     macro_rules! plain_const_fn {
@@ -124,8 +124,8 @@ mod model {
     use super::{MutexGuard, Ordering};
 
     /// An atomic of loom. loom 0.7 compares a store with the latest access alone: a load of the storing thread hides an
-    /// earlier load of another one, and the other order of the two is not explored. So each access comes after a relaxed
-    /// addition to a word of its own, which orders no threads, and whose orders loom explores completely.
+    /// earlier load of another thread, and the other order of the two is not explored. So each access follows a relaxed
+    /// addition to a separate word. Such an addition orders no threads, and loom explores all orders of the additions.
     #[derive(Debug)]
     struct Explored<A> {
         accesses: atomic::AtomicUsize,
@@ -133,12 +133,13 @@ mod model {
     }
 
     thread_local! {
-        /// Of the thread of the operating system, on which all threads of a model run.
+        /// Whether a model runs within [`in_sections`]. The variable belongs to the thread of the operating system: all
+        /// threads of a model run on it.
         static IN_SECTIONS: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Calls a model of code behind locks: the orders of its sections are explored, and of its atomics those that loom
-    /// finds by itself.
+    /// Calls a model of code behind locks. All orders of its critical sections are explored, and those orders of its
+    /// atomics that loom finds by itself.
     pub(crate) fn in_sections<R>(model: impl FnOnce() -> R) -> R {
         struct Ends;
         impl Drop for Ends {
@@ -214,7 +215,7 @@ mod model {
 
         pub(crate) fn swap(&self, value: *mut T, order: Ordering) -> *mut T {
             if std::thread::panicking() {
-                // The model has failed, and drops its values outside of it.
+                // The model has failed, and its values are dropped outside of it.
                 return value;
             }
             self.0.access().swap(value, order)
@@ -231,7 +232,7 @@ mod model {
         }
     }
 
-    /// As without loom. Each call is an access.
+    /// A cell as without loom, in which loom counts each call as an access.
     #[derive(Debug)]
     pub(crate) struct UnsafeCell<T>(loom::cell::UnsafeCell<T>);
 
@@ -249,7 +250,7 @@ mod model {
         }
 
         pub(crate) fn into_inner(self) -> T {
-            // It is an access, too.
+            // Taking the value is an access, too.
             self.to_write();
             self.0.into_inner()
         }
@@ -314,7 +315,7 @@ mod model {
         loom::thread::yield_now();
     }
 
-    /// A condition variable whose waits have no time limit: a wake-up that is lost is a deadlock, which loom reports.
+    /// A condition variable with waits that have no time limit: a lost wake-up is a deadlock, and loom reports it.
     #[derive(Debug, Default)]
     pub(crate) struct Condvar(loom::sync::Condvar);
 
@@ -337,7 +338,7 @@ mod model {
     }
 }
 
-/// Variables of the threads of a model: loom's threads share those of the standard library.
+/// Thread-local variables of a model: loom's threads would share a thread-local variable of the standard library.
 #[cfg(loom)]
 mod local {
     use std::mem::ManuallyDrop;
@@ -345,7 +346,7 @@ mod local {
 
     use loom::thread;
 
-    /// A static variable. It is leaked when the model has failed, too.
+    /// A static variable, leaked like a [`Local`] when the model has failed.
     pub(crate) type Static<T> = Local<T>;
 
     impl<T> Deref for Static<T> {
@@ -364,7 +365,7 @@ mod local {
         pub(crate) new: fn() -> T,
     }
 
-    /// A value that is leaked when the model has failed: then it is dropped outside of the model.
+    /// A value that is leaked when the model has failed, because it would be dropped outside of the model.
     pub(crate) struct Local<T>(pub(crate) Option<ManuallyDrop<T>>);
 
     impl<T> Local<T> {
@@ -387,8 +388,8 @@ mod local {
             found.ok().flatten().ok_or(())
         }
 
-        /// Where the variable is destroyed, `f` gets a new value: without loom, a variable that needs no destructor is
-        /// there until the thread has ended.
+        /// Calls `f` with the variable, or with a new value after the variable was destroyed: without loom, a variable that
+        /// needs no destructor exists until the thread has ended.
         pub(crate) fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
             let mut f = Some(f);
             let found = self.try_with(|value| f.take().map(|f| f(value)));

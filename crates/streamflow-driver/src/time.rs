@@ -1,8 +1,8 @@
 //! Time: moments, and the clock of a platform.
 //!
-//! All that depends on time asks the platform's [`Clock`]: when a message was acquired, when a condition is due, and how
-//! long a run may last. A test gives its platform a simulated clock; then an hour of a periodic graph takes as long as
-//! the work of its ticks.
+//! All code that depends on time asks the platform's [`Clock`]: when a message was acquired, when a condition is due,
+//! and how long a run may last. A test gives its platform a simulated clock; then an hour of a periodic graph takes as
+//! long as the work of its ticks.
 
 use std::ops::Add;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub struct Timestamp(pub u64);
 
 impl Timestamp {
-    /// Now, by the system's clock. A clock before 1970 gives 0.
+    /// The current time of the system's clock; 0 if that clock is before 1970.
     ///
     /// In an operator use `ExecutionContext::now`, which is simulated under test.
     #[inline]
@@ -23,14 +23,14 @@ impl Timestamp {
         Self(nanoseconds(since))
     }
 
-    /// How long this moment is after `earlier`; zero if it is not after it.
+    /// The time from `earlier` to this moment; zero if this moment is not after `earlier`.
     #[inline]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 }
 
-/// The moment after a duration; the last one that can be represented, if that is too late.
+/// Adds a duration. A sum that can't be represented is the last moment that can.
 impl Add<Duration> for Timestamp {
     type Output = Self;
 
@@ -39,7 +39,7 @@ impl Add<Duration> for Timestamp {
     }
 }
 
-/// A wait that has doubled this often, up to `longest` times the first one.
+/// Returns the wait `first`, doubled `often` times, and at most `longest` times as long as `first`.
 #[doc(hidden)]
 pub fn doubled(first: Duration, often: u32, longest: u32) -> Duration {
     let times = 1_u32.checked_shl(often).unwrap_or(longest).min(longest);
@@ -50,7 +50,7 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A clock that runs by itself, or one that is simulated. Clones are one clock.
+/// A clock that runs by itself, or a simulated clock. All clones of a clock are the same clock.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -65,7 +65,8 @@ pub struct Clock(Source);
 
 #[derive(Debug, Clone)]
 enum Source {
-    /// The moment at which the clock was made, by the system's clock, and the monotonic clock then.
+    /// A clock that runs by itself: the moment at which it was made, by the system's clock, and the monotonic clock's
+    /// reading at that moment.
     Real {
         made_at: Timestamp,
         monotonic: Instant,
@@ -76,19 +77,19 @@ enum Source {
 }
 
 impl Clock {
-    /// The system's time at this call, and from then on the monotonic clock: this clock never goes back, and does not
-    /// follow later steps of the system's clock.
+    /// Returns a clock that begins with the system's time at this call, and then follows the monotonic clock: it never
+    /// goes back, and does not follow later steps of the system's clock.
     pub fn real() -> Self {
         Self(Source::Real { made_at: Timestamp::now(), monotonic: Instant::now() })
     }
 
-    /// A clock at 0. It moves by [`advance`](Self::advance), and when a run has nothing to do until a later moment:
-    /// then the scheduler moves it to that moment at once, without regard to other threads.
+    /// Returns a simulated clock at 0. [`advance`](Self::advance) moves it. When a run has nothing to do until a later
+    /// moment, the scheduler moves it to that moment at once, without regard to other threads.
     pub fn simulated() -> Self {
         Self(Source::Simulated { now: Arc::default() })
     }
 
-    /// Now.
+    /// The current time.
     #[inline]
     pub fn now(&self) -> Timestamp {
         match &self.0 {
@@ -97,13 +98,13 @@ impl Clock {
         }
     }
 
-    /// Whether it is simulated.
+    /// Whether the clock is simulated.
     pub const fn is_simulated(&self) -> bool {
         matches!(self.0, Source::Simulated { .. })
     }
 
-    /// Moves a simulated clock forward, as a device that keeps its operator waiting would. A real clock moves alone:
-    /// there this does nothing, and returns `false`.
+    /// Moves a simulated clock forward, as if a device kept its operator waiting. Does nothing to a real clock, which
+    /// moves by itself, and then returns `false`.
     #[inline]
     pub fn advance(&self, by: Duration) -> bool {
         let Source::Simulated { now } = &self.0 else { return false };
@@ -112,7 +113,7 @@ impl Clock {
         now.fetch_update(Ordering::AcqRel, Ordering::Acquire, later).is_ok()
     }
 
-    /// Moves a simulated clock to a moment, unless it is later already. Returns whether the clock is simulated.
+    /// Moves a simulated clock to a moment, unless it is already later. Returns whether the clock is simulated.
     #[doc(hidden)]
     #[inline]
     pub fn advance_to(&self, at: Timestamp) -> bool {
@@ -122,7 +123,7 @@ impl Clock {
     }
 }
 
-/// Whether they are one clock.
+/// Clones of one clock are equal, other clocks are not.
 impl PartialEq for Clock {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {

@@ -1,9 +1,9 @@
 //! Law 16: A seed repeats a run, threads included.
 //!
-//! A scheduler of test threads. One thread of a run executes at a time: the one that has the *turn*. An
-//! [`Order`] chooses it.
+//! A scheduler of test threads. Only the thread that has the *turn* executes; the other threads of its run wait. An
+//! [`Order`] chooses the thread that gets the turn.
 //!
-//! So the interleaving of the threads is a function of the order's input, as a seed. A thread may lose the turn
+//! So the interleaving of the threads is a function of the order's input, a seed for example. A thread may lose the turn
 //! - at each call of the simulator, before the call takes the simulator's lock ([`Turns::step`]);
 //! - where it finds a [`Lock`](crate::lock::Lock) taken, since the holder may be a thread that lost the turn
 //!   in a call of the simulator; and where it would sleep or spin ([`yield_turn`]);
@@ -11,11 +11,11 @@
 //! - where it waits for the end of another thread, and at its own end.
 //!
 //! A thread never loses the turn while it holds the simulator's lock: the thread that gets the turn could wait for that
-//! lock for ever. A thread that blocks with the turn is [reported](Trouble) after some time, and so is a kernel's body that
-//! keeps it. Then turns end: all threads run as the operating system schedules them.
+//! lock forever. A thread that blocks with the turn is [reported](Trouble) after some time, and so is a kernel's body that
+//! keeps the turn. Then turns end: all threads run as the operating system schedules them.
 //!
-//! This module uses no other module, so that all of them can use it. It does not slow down a thread that is in
-//! no run: such a thread reads one thread-local variable, in cold places.
+//! This module uses no other module, so that all of them can use it. A thread outside of runs is not slowed down: it reads
+//! one thread-local variable, in cold places.
 
 #[doc(hidden)]
 #[cfg(any(test, feature = "hooks"))]
@@ -42,32 +42,33 @@ pub use participation::{
 pub use pct::Pct;
 pub use scope::{Scope, ScopedJoinHandle, scope, yield_now};
 
-/// How long a thread may have the turn without a step, before it is reported as blocked.
+/// The time for which a thread may have the turn without a step, before it is reported as blocked.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a kernel's body keeps the turn while another thread waits for it: half of that.
+/// The checks after which a kernel's body is reported that keeps the turn while another thread waits for it: half of
+/// [`PATIENCE`].
 const BODY_CHECKS: u32 = CHECKS / 2;
 
-/// How often within that time a thread that waits for its turn checks whether the others make steps.
+/// The number of times within [`PATIENCE`] that a thread that waits for its turn checks whether the others make steps.
 const CHECKS: u32 = 16;
 
-/// The next run's number. It distinguishes runs; none has the number 0.
+/// The number of the next run. Numbers distinguish runs, and no run has the number 0.
 static RUNS: AtomicU64 = AtomicU64::new(1);
 
-/// Chooses the thread that gets the turn. Threads are numbered from 0 in the order in which they were made.
+/// Chooses the thread that gets the turn. Threads are numbered from 0 in the order of their creation.
 pub trait Order: fmt::Debug + Send {
     /// Chooses one of the `ready` threads: at least two, in rising order. `current` is the
     /// thread that has the turn, if it is among them.
     fn next(&mut self, current: Option<usize>, ready: &[usize]) -> usize;
 
-    /// Called when a thread could continue for many steps, and others had the turn in all of them.
+    /// Called when a thread was able to continue for many steps, and other threads had the turn in all of them.
     fn starves(&mut self, _thread: usize) {}
 
     /// Called when a thread is added while at most one other has not ended: a period with several threads begins.
     fn begin(&mut self);
 }
 
-/// A named point in the code, where another thread may get the turn. It does nothing in release builds.
+/// Marks a named point in the code, where another thread may get the turn. Does nothing in release builds.
 #[inline(always)]
 pub fn point(_name: &'static str) {
     #[cfg(debug_assertions)]
@@ -81,34 +82,34 @@ pub fn point(_name: &'static str) {
 pub enum Trouble {
     /// A thread that takes no turns has called the simulator.
     Foreign {
-        /// Its name, or its number.
+        /// The name of the thread, or its number.
         thread: String,
     },
-    /// A thread that has the turn waits for something outside of the run.
+    /// A thread that has the turn waits for an event outside of the run.
     Blocked {
-        /// Its name, or where it was spawned.
+        /// The name of the thread, or the place where it was spawned.
         thread: String,
-        /// Its last step.
+        /// The last step of the thread.
         since: &'static str,
     },
     /// A kernel's body has kept the turn for too long.
     Body {
-        /// The name of the thread that executes it, or where it was spawned.
+        /// The name of the thread that executes the body, or the place where it was spawned.
         thread: String,
         /// The kernel.
         kernel: Arc<str>,
     },
-    /// A thread sleeps until another one wakes it, and no other thread can.
+    /// A thread sleeps until another thread wakes it, and no other thread can.
     Asleep {
-        /// Its name, or where it was spawned.
+        /// The name of the thread, or the place where it was spawned.
         thread: String,
-        /// The event for which it waits, and the remedy, if it has [said](explain_sleep) so.
+        /// The event that the thread waits for, and the remedy, if the thread has [explained](explain_sleep) them.
         waits_for: Option<String>,
     },
 }
 
 impl Trouble {
-    /// The name of the thread that caused it.
+    /// The name of the thread that caused the error.
     pub fn thread(&self) -> &str {
         match self {
             Self::Foreign { thread }
@@ -120,7 +121,7 @@ impl Trouble {
 }
 
 impl Trouble {
-    /// The mistake of the thread, and the remedy: a sentence whose subject is the thread.
+    /// The mistake of the thread, and the remedy, as the predicate of a sentence about the thread.
     pub fn problem(&self) -> String {
         match self {
             Self::Foreign { .. } => "was not spawned by `streamflow::testing::scope`: a test that is explored \
@@ -152,7 +153,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// The threads of one run. One of them has the turn.
+/// The threads of one run, with the turn that one thread has at a time.
 pub struct Turns {
     number: u64,
     patience: Duration,
@@ -161,7 +162,7 @@ pub struct Turns {
     several: AtomicBool,
     /// Whether turns have ended: the run has ended, or is in [`Trouble`].
     over: AtomicBool,
-    /// How many calls of its simulator were made, and how many graphs and operators began to run.
+    /// The number of calls to the run's simulator, and of graphs and operators that began to run.
     uses: AtomicU64,
 }
 
@@ -190,12 +191,12 @@ impl Turns {
         })
     }
 
-    /// Makes the calling thread the first of the run, which lasts until the result is dropped.
+    /// Makes the calling thread the first thread of the run. The run lasts until the result is dropped.
     pub fn enter(self: &Arc<Self>) -> Participation {
         self.add(thread_name(), 0).begin()
     }
 
-    /// The run's number, which is not 0.
+    /// The run's number, never 0.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -205,17 +206,18 @@ impl Turns {
         self.lock().trouble.clone()
     }
 
-    /// How many threads the run had.
+    /// The number of threads that the run had so far.
     pub fn threads(&self) -> usize {
         self.lock().threads.count()
     }
 
-    /// How often the run was used so far, beside turns: see [`note_use`](Self::note_use).
+    /// The number of [uses](Self::note_use) of the run so far.
     pub fn uses(&self) -> u64 {
         self.uses.load(Ordering::Relaxed)
     }
 
-    /// A call of the simulator is made, or a graph or an operator begins to run, which may call no driver.
+    /// Counts a use of the run: a call to the simulator, or the begin of a graph or an operator, which may never call a
+    /// driver.
     pub fn note_use(&self) {
         self.uses.fetch_add(1, Ordering::Relaxed);
     }
@@ -256,8 +258,8 @@ impl Turns {
         Registration::new(self.clone(), index)
     }
 
-    /// The thread makes a step, or yields until another one has made a step. Another thread may get the turn;
-    /// returns when this one has it again.
+    /// Makes a step of the thread, or yields until another thread has made a step. Another thread may get the turn; the
+    /// call returns when this one has it again.
     fn advance(&self, index: usize, what: &'static str, yields: bool) {
         if !self.several.load(Ordering::Acquire) || self.is_over() {
             return;
@@ -269,9 +271,10 @@ impl Turns {
         self.wait(state, index);
     }
 
-    /// The thread sleeps until `is_awake`. `false` if no other thread is left that could wake it, or turns have ended.
+    /// Lets the thread sleep until `is_awake`. Returns `false` if no other thread is left that could wake it, or turns have
+    /// ended.
     fn sleep(&self, index: usize, is_awake: impl Fn() -> bool) -> bool {
-        // In its second turn alone, every other thread that sleeps has looked, too.
+        // Before this thread is alone in a second turn, every other thread that sleeps has looked, too.
         let mut alone = 0;
         while !is_awake() {
             if self.is_over() || alone == 2 {
@@ -290,7 +293,7 @@ impl Turns {
         true
     }
 
-    /// The thread sleeps, and nothing has woken it. Turns end.
+    /// Reports that the thread sleeps and nothing has woken it, and ends turns.
     fn report_asleep(&self, index: usize) {
         let mut state = self.lock();
         let thread = state.threads.name(index);
@@ -298,7 +301,7 @@ impl Turns {
         self.end_turns(&state);
     }
 
-    /// The thread, which nothing has woken, says what it waits for. Returns its name.
+    /// Adds to the report of a thread that nothing has woken what it waits for. Returns the thread's name.
     fn explain_sleep(&self, index: usize, problem: &str) -> String {
         let mut state = self.lock();
         let name = state.threads.name(index);
@@ -310,7 +313,7 @@ impl Turns {
         name
     }
 
-    /// Whether turns have ended since a thread sleeps that no other one can wake.
+    /// Whether turns have ended because a thread sleeps that no other thread can wake.
     fn is_asleep(&self) -> bool {
         matches!(self.lock().trouble, Some(Trouble::Asleep { .. }))
     }

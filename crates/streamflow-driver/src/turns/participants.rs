@@ -1,15 +1,15 @@
-//! The threads of a run: which of them can continue, and which one has the turn.
+//! The threads of a run, with the threads that can continue and the thread that has the turn.
 
 use std::sync::{Arc, Condvar};
 
 use super::Order;
 
-/// After this many steps in a row a thread yields once. It may poll for something that only another thread can
-/// do; with an order that never runs that thread, the poll would not end.
+/// The number of steps in a row after which a thread yields once. The thread may poll for something that only another
+/// thread can do, and an order that never runs that other thread would never let the poll end.
 const MAX_STREAK: u32 = 10_000;
 
-/// A thread that could continue for so many steps of others starves: the others may wait for what it alone can do, and
-/// pass the turn to each other until then.
+/// The number of other threads' steps after which a thread that was able to continue starves: the others may pass the
+/// turn to each other while they wait for something that only this thread can do.
 const MAX_WAIT: u64 = 10_000;
 
 /// A thread of a run.
@@ -19,11 +19,11 @@ pub(super) struct Participant {
     pub(super) name: String,
     /// The thread's last step.
     pub(super) last: &'static str,
-    /// The kernel whose body it executes.
+    /// The kernel of the body that the thread executes.
     pub(super) body: Option<Arc<str>>,
     scope: u64,
     status: Status,
-    /// The last step in which it had the turn, or could not continue.
+    /// The last step in which the thread had the turn, or could not continue.
     served: u64,
     wake: Arc<Condvar>,
 }
@@ -32,10 +32,9 @@ pub(super) struct Participant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
     Ready,
-    /// The thread has nothing to do until another one has made a step. The number is that of the step in which it
-    /// yielded.
+    /// The thread has nothing to do until another thread has made a step. The number is the step in which it yielded.
     Yielded(u64),
-    /// As `Yielded`, by a thread that sleeps until another one wakes it, and does nothing before.
+    /// As `Yielded`, for a thread that sleeps until another thread wakes it.
     Asleep(u64),
     Waits(Until),
     Ended,
@@ -57,7 +56,7 @@ pub(super) struct Participants {
     turn: usize,
     /// The number of steps so far, of all threads.
     steps: u64,
-    /// The number of those in which no thread yielded.
+    /// The number of steps in which no thread yielded.
     progress: u64,
     /// The number of steps since the turn last changed.
     streak: u32,
@@ -109,7 +108,7 @@ impl Participants {
         self.progress
     }
 
-    /// The thread executes a kernel's body, or none any more.
+    /// Sets the kernel of the body that the thread executes; `None` after the body.
     pub(super) fn set_body(&mut self, index: usize, kernel: Option<Arc<str>>) {
         self.all[index].body = kernel;
     }
@@ -126,12 +125,12 @@ impl Participants {
         self.all.iter().for_each(|thread| thread.wake.notify_all());
     }
 
-    /// The thread has made a step, or yields.
+    /// Records a step of the thread, or that it yields.
     pub(super) fn step(&mut self, index: usize, what: &'static str, yields: bool) {
         self.steps += 1;
         self.streak += 1;
         if !yields {
-            // The step may be the one that the yielded threads need.
+            // The yielded threads may have waited for this step.
             self.wake_yielded();
         }
         let yields = yields || self.streak > MAX_STREAK;
@@ -140,7 +139,7 @@ impl Participants {
         thread.status = if yields { Status::Yielded(self.steps) } else { Status::Ready };
     }
 
-    /// The thread sleeps. It gets the turn to look whether another one has woken it.
+    /// Records that the thread sleeps. It still gets the turn, to look whether another thread has woken it.
     pub(super) fn sleep(&mut self, index: usize) {
         self.steps += 1;
         self.streak += 1;
@@ -189,8 +188,8 @@ impl Participants {
         self.all[index].status = Status::Ended;
     }
 
-    /// Gives the turn to the thread that `order` chooses of those that can continue. If none can, gives it to the
-    /// thread that yielded first.
+    /// Gives the turn to the thread that `order` chooses among the threads that can continue. If no thread can, gives
+    /// it to the thread that yielded first.
     pub(super) fn pass_turn(&mut self, order: &mut dyn Order) {
         let ready = |status| match status {
             Status::Ready => true,
@@ -215,7 +214,7 @@ impl Participants {
                 Some(order.next(current, several))
             }
         };
-        // If all threads have ended or wait for each other, none gets the turn.
+        // If all threads have ended or wait for each other, no thread gets the turn.
         let Some(next) = next else { return };
         if next != self.turn {
             self.turn = next;

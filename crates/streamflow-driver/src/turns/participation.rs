@@ -15,7 +15,7 @@ thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A thread's registration in a run, from before it begins. Dropping it ends the thread's part.
+/// A thread's registration in a run, made before the thread begins. Dropping the registration ends the thread's part.
 #[derive(Debug)]
 pub struct Registration {
     turns: Arc<Turns>,
@@ -54,23 +54,25 @@ pub fn takes_turns() -> bool {
     current().is_some_and(|thread| !thread.turns.is_over())
 }
 
-/// Yields the turn: for a thread that can do nothing until another one has made a step. It gets the turn again
-/// after such a step, or when no other thread can make one. `false` outside of runs.
+/// Yields the turn of a thread that can do nothing until another thread has made a step. The thread gets the turn again
+/// after such a step, or when no other thread can make a step. Returns `false` outside of runs.
 pub fn yield_turn() -> bool {
     let Some(Thread { turns, index }) = current() else { return false };
     turns.advance(index, "yielding", true);
     !turns.is_over()
 }
 
-/// Whether the calling thread sleeps by [`sleep`]: it takes turns, or they have ended by such a sleep.
+/// Whether the calling thread must sleep by calling [`sleep`]: the thread takes turns, or turns have ended because of
+/// such a sleep.
 pub fn may_sleep() -> bool {
     let ended = || current().is_some_and(|thread| thread.turns.is_asleep());
     takes_turns() || ended()
 }
 
-/// Sleeps without a time limit until `is_awake`, for a thread that another one wakes. Outside of runs it returns at
-/// once. In a run that no thread is left to wake it, `wait` sleeps for some time, since a thread that takes no turns may
-/// wake it; after that the run is in [trouble](super::Trouble). Returns `false` then: nothing will wake the thread.
+/// Sleeps without a time limit until `is_awake`, for a thread that another thread wakes. Outside of runs the call
+/// returns at once. If a run has no thread left that could wake this one, `wait` sleeps for some time, since a thread
+/// that takes no turns may wake it; after that the run is in [trouble](super::Trouble), and the call returns `false`:
+/// nothing will wake the thread.
 pub fn sleep(is_awake: impl Fn() -> bool, wait: impl FnOnce(Duration)) -> bool {
     let Some(Thread { turns, index }) = current() else { return true };
     if turns.sleep(index, &is_awake) || turns.is_over() && !turns.is_asleep() {
@@ -84,8 +86,8 @@ pub fn sleep(is_awake: impl Fn() -> bool, wait: impl FnOnce(Duration)) -> bool {
     false
 }
 
-/// Says what the calling thread waits for and what to do, after a [`sleep`] that nothing has ended. Returns the thread's
-/// name.
+/// Adds the event that the calling thread waits for, and the remedy, to the report of a [`sleep`] that nothing has
+/// ended. Returns the thread's name.
 pub fn explain_sleep(problem: &str) -> String {
     current().map_or_else(super::thread_name, |Thread { turns, index }| {
         turns.explain_sleep(index, problem)
@@ -99,7 +101,8 @@ pub(super) fn point(name: &'static str) {
     }
 }
 
-/// The calling thread executes the body of a kernel, until the result is dropped. It keeps the turn meanwhile.
+/// Records that the calling thread executes the body of a kernel, until the result is dropped. The thread keeps the turn
+/// meanwhile.
 pub fn within_body(kernel: &Arc<str>) -> WithinBody {
     let thread = current();
     if let Some(Thread { turns, index }) = &thread {
@@ -108,7 +111,7 @@ pub fn within_body(kernel: &Arc<str>) -> WithinBody {
     WithinBody(thread)
 }
 
-/// See [`within_body`].
+/// The guard of [`within_body`].
 #[derive(Debug)]
 pub struct WithinBody(Option<Thread>);
 
@@ -140,7 +143,7 @@ impl Thread {
         &self.turns
     }
 
-    /// A number for a scope of threads.
+    /// Returns a new number for a scope of threads.
     pub fn new_scope(&self) -> u64 {
         self.turns.lock().threads.new_scope()
     }
@@ -165,7 +168,7 @@ impl Thread {
         self.turns.wait_until(self.index, Until::ScopeEnded(scope));
     }
 
-    /// Whether the thread has ended. `None` if it may be running after turns have ended.
+    /// Whether the thread has ended; `None` if it may be running after turns have ended.
     pub fn has_ended(&self) -> Option<bool> {
         let ended = self.turns.lock().threads.has_ended(self.index);
         (ended || !self.turns.is_over()).then_some(ended)
@@ -184,7 +187,7 @@ impl Registration {
 
     /// Makes the calling thread the registered one, and waits for its first turn.
     pub fn begin(self) -> Participation {
-        // A thread whose destructors run takes part in no run that begins there.
+        // A thread that runs the destructors of its thread-locals takes part in no run that begins in them.
         let entry = (self.turns.clone(), self.index);
         let _gone = RUNS.try_with(|runs| runs.borrow_mut().push(entry));
         self.turns.wait(self.turns.lock(), self.index);
@@ -202,7 +205,7 @@ impl Drop for Participation {
     fn drop(&mut self) {
         let run = self.registration.turns.number;
         LEFT.set(run);
-        // The run is the innermost one, unless a thread leaves runs in another order than the reverse.
+        // The run is the innermost one, unless a thread leaves runs in an order other than the reverse.
         let _ = RUNS.try_with(|runs| runs.borrow_mut().retain(|(turns, _)| turns.number != run));
     }
 }

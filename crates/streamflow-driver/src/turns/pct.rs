@@ -1,38 +1,38 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A randomized scheduler
 //! with probabilistic guarantees of finding bugs*, ASPLOS 2010).
 //!
-//! Each thread has a random priority, and of the threads that can continue the one with the highest runs. At
-//! `d - 1` random steps the priority of the running thread falls below all others. A fault that needs one
-//! particular order of `d` steps is found with a probability of at least `1 / (n k^(d - 1))` per run, for `n`
-//! threads and `k` steps.
+//! Each thread has a random priority, and the thread with the highest priority among those that can continue runs. At
+//! `d - 1` random steps the priority of the running thread falls below all others. A fault that needs one particular
+//! order of `d` steps is found with a probability of at least `1 / (n k^(d - 1))` per run, for `n` threads and `k`
+//! steps.
 //!
-//! A thread that starves comes first from then on: threads of a higher priority may poll for what it alone can do. It
-//! is no random choice, so that runs without such a thread are as in the paper.
+//! A thread that starves gets the highest priority from then on: threads of a higher priority may poll for something
+//! that only this thread can do. This rule draws no random number, so runs without such a thread are as in the paper.
 
 use super::Order;
 use crate::splitmix::{SplitMix, mix};
 
-/// The number of steps whose order makes a fault: a step of one thread, a step of another in between, and the
-/// next step of the first.
+/// The number of steps that must come in one order for a fault: a step of one thread, a step of another thread, and
+/// the next step of the first.
 const DEPTH: usize = 3;
 
-/// The range from which a run's expected number of steps is drawn, as powers of two.
+/// The range of a run's expected number of steps, which is drawn at random: exponents of two.
 const SCALES: std::ops::Range<u64> = 4..11;
 
 /// An order that depends on the seed alone.
 ///
-/// The number of steps of a run is not known before it, and earlier runs must make no difference: the same seed
-/// gives the same run also when it is repeated alone. So the expected number of steps is drawn from the seed,
-/// too. Each period with several threads counts as a run of its own.
+/// The number of steps of a run is not known before the run, and earlier runs must make no difference: the same seed
+/// gives the same run also when it is repeated alone. So the expected number of steps is drawn from the seed, too.
+/// Each period with several threads counts as a run of its own.
 #[derive(Debug)]
 pub struct Pct {
     random: SplitMix,
     step: u64,
     /// The steps at which the priority of the running thread falls.
     falls: [u64; DEPTH - 1],
-    /// By thread; the highest runs.
+    /// The priority of each thread, by index; the thread with the highest runs.
     priorities: Vec<u64>,
-    /// How often a priority fell, each time below all others.
+    /// The number of times that a priority fell, each time below all others.
     fallen: u64,
 }
 
@@ -67,7 +67,7 @@ impl Order for Pct {
         highest.or(current).unwrap_or(0)
     }
 
-    /// The thread comes first from now on.
+    /// Gives the thread the highest priority from now on.
     fn starves(&mut self, thread: usize) {
         let _drawn_before = self.priority(thread);
         let highest = self.priorities.iter().copied().max().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Threads of a test, which take turns if the test is explored.
+//! Threads of a test that take turns if the test is explored.
 
 use std::fmt;
 use std::panic::Location;
@@ -24,14 +24,14 @@ where
         let number = current.as_ref().map_or(0, Member::new_scope);
         // The value must live as long as its threads, and the compiler accepts no value of this closure for that.
         let scope: &Scope<'_, '_> = Box::leak(Box::new(Scope { inner, number }));
-        // Also when `body` panics: the threads that are waited for then need the turn.
+        // The guard works also when `body` panics: the threads that are then waited for need the turn.
         let _wait = current.map(|me| WaitForAll { me, number });
         body(scope)
     })
 }
 
-/// Lets other threads run, as [`std::thread::yield_now`]: for a loop in which a thread waits for another one on the
-/// host, as for a message of a channel.
+/// Lets other threads run, as [`std::thread::yield_now`], in a loop that waits for another thread of the host, for
+/// example for a message of a channel.
 ///
 /// In a test that is explored, a thread that *blocks* instead keeps the others from their turns, and the run ends
 /// with an error that names it.
@@ -41,7 +41,7 @@ pub fn yield_now() {
     }
 }
 
-/// A guard that waits, when it is dropped, for all threads of a scope whose threads take turns.
+/// A guard that waits in its drop for all threads of a scope with threads that take turns.
 struct WaitForAll {
     me: Member,
     number: u64,
@@ -53,14 +53,14 @@ impl Drop for WaitForAll {
     }
 }
 
-/// Spawns threads: see [`scope`]. As [`std::thread::Scope`].
+/// A [`scope`] that spawns threads, as [`std::thread::Scope`].
 pub struct Scope<'scope, 'env> {
     inner: &'scope thread::Scope<'scope, 'env>,
     number: u64,
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Spawns a thread, as [`std::thread::Scope::spawn`]. It may spawn others itself.
+    /// Spawns a thread, as [`std::thread::Scope::spawn`]. The thread may spawn others itself.
     ///
     /// # Panics
     /// If the operating system can't make a thread.
@@ -98,7 +98,7 @@ impl fmt::Debug for Scope<'_, '_> {
 /// A thread of a [`scope`]. As [`std::thread::ScopedJoinHandle`].
 pub struct ScopedJoinHandle<'scope, T> {
     inner: thread::ScopedJoinHandle<'scope, ()>,
-    /// The thread's place among those that take turns; `None` outside of an explored test.
+    /// The thread's handle in the run; `None` outside of an explored test.
     member: Option<Member>,
     returned: Arc<Mutex<Option<T>>>,
 }

@@ -65,7 +65,7 @@ fn a_thread_that_finds_a_lock_taken_passes_on_its_turn() {
         let (spin, sleep) = (Lock::new(0), Mutex::new(0));
         let add = || {
             for _ in 0..5 {
-                // Both are held across steps, as a stream's is across a record.
+                // Both locks are held across steps, as a stream's lock is held across a record.
                 let mut one = spin.lock();
                 turns.step("one").unwrap();
                 let mut two = locked(&sleep);
@@ -109,7 +109,7 @@ fn a_thread_that_polls_loses_the_turn_in_the_end() {
 fn a_thread_does_not_starve_beside_threads_that_pass_the_turn_to_each_other() {
     let wrong = under_seeds(|turns| {
         let (done, baton, passed) = (AtomicBool::new(false), AtomicU32::new(1), AtomicU32::new(0));
-        // One of the two can always go on.
+        // Of the two threads, one can always go on.
         let pass = |me: u32| {
             while !done.load(Ordering::Relaxed) {
                 assert!(
@@ -190,7 +190,7 @@ fn runs_can_be_nested() {
     assert!(wrong.iter().all(Option::is_none), "{wrong:?}");
 }
 
-/// Sleeps until a flag is set by another thread, which then raises the signal, or forgets to.
+/// Sleeps until another thread sets a flag and then raises the signal, or forgets to raise it.
 fn sleep_until_set(is_raised: bool) {
     let (flag, signal) = (AtomicBool::new(false), Signal::default());
     scope(|scope| {
