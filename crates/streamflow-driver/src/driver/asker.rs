@@ -1,4 +1,5 @@
-//! Which node's hook runs on the calling thread: the simulator executes a call's work later, and names who asked for it.
+//! The node with the hook that runs on the calling thread: the simulator executes a call's work later, and names the
+//! node that asked for it.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -8,20 +9,20 @@ thread_local! {
     static CURRENT: Cell<Hook> = const { Cell::new(Hook { node: Asker(0), has_failure: 0 }) };
 }
 
-/// The hook of a thread. Two numbers, which are written at once.
+/// The hook that a thread runs, as two numbers that are written at once.
 #[derive(Debug, Clone, Copy)]
 struct Hook {
     node: Asker,
-    /// 1 after a call that was to write memory has failed.
+    /// 1 after a call that should have written memory has failed, else 0.
     has_failure: u32,
 }
 
-/// A node, by the number of its name; or none.
+/// A node as the number of its name, or no node.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Asker(u32);
 
-/// The names of all nodes that the process has made: each name once.
+/// The names of all nodes that the process has made, each name once.
 #[derive(Debug, Default)]
 struct Names {
     all: Vec<Arc<str>>,
@@ -35,7 +36,7 @@ fn names() -> MutexGuard<'static, Option<Names>> {
 }
 
 impl Asker {
-    /// The node of this name.
+    /// Returns the node of this name.
     #[doc(hidden)]
     pub fn named(name: &str) -> Self {
         let mut names = names();
@@ -50,7 +51,7 @@ impl Asker {
         Self(number)
     }
 
-    /// The name, if it is a node.
+    /// The name of the node; `None` for no node.
     #[doc(hidden)]
     #[inline]
     pub fn name(self) -> Option<Arc<str>> {
@@ -58,21 +59,22 @@ impl Asker {
         names().as_ref()?.all.get(index).cloned()
     }
 
-    /// From here on the calling thread runs a hook of this node, or none.
+    /// Sets the node with the hook that the calling thread runs from now on, or no node.
     #[doc(hidden)]
     #[inline(always)]
     pub fn enter(self) {
         CURRENT.set(Hook { node: self, has_failure: 0 });
     }
 
-    /// The node whose hook the calling thread runs.
+    /// The node with the hook that the calling thread runs.
     #[doc(hidden)]
     #[inline]
     pub fn current() -> Self {
         CURRENT.get().node
     }
 
-    /// A call of the hook has failed that was to write memory. Returns whether it is the first one.
+    /// Notes that a call of the hook that should have written memory has failed. Returns whether it is the hook's first
+    /// such call.
     #[doc(hidden)]
     #[cold]
     pub fn note_failure() -> bool {
@@ -81,7 +83,7 @@ impl Asker {
         before.has_failure == 0
     }
 
-    /// Whether a call of the hook has failed that was to write memory.
+    /// Whether a call of the hook that should have written memory has failed.
     #[doc(hidden)]
     #[inline]
     pub fn has_failure() -> bool {

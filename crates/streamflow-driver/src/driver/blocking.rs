@@ -1,7 +1,7 @@
-//! A layer that waits for each launch, so that a fault is reported by the launch that has it.
+//! A layer that waits for each launch, so that the launch that causes a fault reports it.
 //!
-//! A kernel runs after its launch has returned. So a fault is found by a later call, perhaps of another operator, and
-//! CUDA does not say which kernel had it. With this layer the launch itself returns the error. Nothing overlaps then.
+//! A kernel runs after its launch has returned. So a later call, perhaps of another operator, finds a fault, and CUDA
+//! does not say which kernel caused it. With this layer the launch itself returns the error, and no work overlaps.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl BlockingLaunches {
     }
 }
 
-// SAFETY: a launch does what the driver below does, and then waits for it.
+// SAFETY: a launch is passed to the driver below, and then waited for.
 unsafe impl Layer for BlockingLaunches {
     fn below(&self) -> &dyn Driver {
         &*self.below

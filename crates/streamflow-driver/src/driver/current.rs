@@ -1,44 +1,44 @@
-//! Whether the device that is current on a thread is the one that streamflow has bound last.
+//! Whether the device that is current on a thread is the device that streamflow has bound last.
 //!
-//! Other code may make another device current, and so may a driver, when it opens a device or gives back what belongs to another
-//! one. A call of a library, which works on the current device, binds its own where this is in doubt.
+//! Other code may make another device current, and so may a driver that opens a device or gives back an object of another device.
+//! A library works on the current device, so a call of a library binds its own device where the current device is in doubt.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-/// The current device is in doubt until a device is bound again.
+/// The flag that the current device is in doubt until a device is bound again.
 const DOUBT: u32 = 1;
-/// For each piece of other code that runs now.
+/// The amount added for each piece of other code that runs now.
 const RUNNING: u32 = 2;
 
 thread_local! {
     static STATE: Cell<u32> = const { Cell::new(DOUBT) };
 }
 
-/// Other code has run on the calling thread, or will run there; or a driver has made another device current.
+/// Notes that other code has run on the calling thread, or will run there; or that a driver has made another device current.
 #[doc(hidden)]
 #[inline]
 pub fn doubt() {
     STATE.set(STATE.get() | DOUBT);
 }
 
-/// A device was bound, and noted.
+/// Notes that a device was bound and that the caller keeps its number.
 ///
 /// ```compile_fail,E0133
 /// streamflow_driver::driver::current::trust();
 /// ```
 ///
 /// # Safety
-/// On the calling thread the device is current that the caller has noted as bound: a call of a library gives it addresses without
-/// another look.
+/// The device that the caller has noted as bound is current on the calling thread: a call of a library passes it addresses
+/// without another check.
 #[doc(hidden)]
 #[inline]
 pub unsafe fn trust() {
     STATE.set(STATE.get() & !DOUBT);
 }
 
-/// Other code runs on the calling thread until this is dropped, also if it unwinds: what it has made current is unknown at
-/// each call that it makes.
+/// Notes that other code runs on the calling thread until the result is dropped, also by unwinding: at each call that this code
+/// makes, the current device is unknown.
 #[doc(hidden)]
 #[inline]
 pub fn other_code() -> OtherCode {
@@ -46,7 +46,7 @@ pub fn other_code() -> OtherCode {
     OtherCode(PhantomData)
 }
 
-/// See [`other_code`]. Of one thread.
+/// The guard of [`other_code`]. It stays on its thread.
 pub struct OtherCode(PhantomData<*const ()>);
 
 impl Drop for OtherCode {

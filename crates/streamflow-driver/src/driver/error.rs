@@ -5,7 +5,7 @@ use super::{DeviceId, DriverResult, LibraryError, MAX_PARAMS};
 use crate::caught::caught;
 use crate::log;
 
-/// A failed driver call: which call, on which device, and the driver's description.
+/// A failed driver call: the call, its device, and the driver's description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {
@@ -38,7 +38,7 @@ pub enum DriverError {
     OutOfMemory {
         /// The device.
         device: DeviceId,
-        /// How many bytes were requested.
+        /// The number of bytes that were requested.
         requested: u64,
     },
     /// Work waits for work that can never run. Only the simulator detects this.
@@ -49,7 +49,7 @@ pub enum DriverError {
         /// The streams that wait for each other.
         detail: String,
     },
-    /// A number that no object of CUDA has as its handle was passed as one. It would crash the driver.
+    /// A number was passed as a handle that no object of CUDA can have. Such a number would crash the driver.
     #[error(
         "{handle} is the handle of no {what}: a handle is an address of the driver's, a multiple of {} from {} to {}; pass \
          that of a live {what}, as its library gives it",
@@ -63,7 +63,8 @@ pub enum DriverError {
         /// The number.
         handle: u64,
     },
-    /// A driver, or a layer above it, has broken the [contract](super::Driver#safety): no driver that keeps it answers so.
+    /// A driver, or a layer above it, has broken the [contract](super::Driver#safety): no driver that keeps the contract
+    /// gives this answer.
     #[error(
         "`{call}` on {device} has broken the contract of a driver: {problem}; mend the layer: it returns what the driver \
          below has returned"
@@ -73,7 +74,7 @@ pub enum DriverError {
         call: &'static str,
         /// The device that the call was for.
         device: DeviceId,
-        /// The answer, and what was requested.
+        /// The answer, and the request.
         problem: String,
     },
     /// A platform or a feature is not available.
@@ -87,21 +88,21 @@ pub enum DriverError {
     /// A library's function has failed.
     #[error(transparent)]
     Library(#[from] LibraryError),
-    /// The host body of a library's function has failed on the simulator. The device is usable. What the function writes is
-    /// undefined.
+    /// The host body of a library's function has failed on the simulator. The device is usable. The content of the memory
+    /// that the function writes is undefined.
     #[error("library function `{function}`{} {problem}", called_by(.node.as_deref()))]
     HostBody {
         /// The library's function.
         function: String,
-        /// The operator whose hook called it.
+        /// The operator that called the function in a hook.
         node: Option<String>,
-        /// How it failed, with the error's text or that of the panic.
+        /// The kind of failure, with the text of the error or of the panic.
         problem: String,
     },
     /// Compiled code cannot be loaded.
     #[error("{module} cannot be loaded: {message}")]
     Module {
-        /// Its name.
+        /// The module's name.
         module: String,
         /// Why, and what to do.
         message: String,
@@ -146,7 +147,7 @@ pub(super) const FIND_LAUNCH: &str =
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} ({code}) in {call}: {message}; {}", LOST)]
 pub struct Sticky {
-    /// The call that reported it; the work that caused it may have been queued long before.
+    /// The call that reported the error; the work that caused it may have been queued long before.
     pub call: &'static str,
     /// The driver's number for the error.
     pub code: i32,
@@ -156,7 +157,7 @@ pub struct Sticky {
     pub message: String,
 }
 
-/// The first of two errors. The other one is logged.
+/// Returns the first of two errors, and logs the other one.
 #[doc(hidden)]
 pub fn first_error<E: std::fmt::Display + 'static>(
     what: &'static str,
@@ -170,8 +171,8 @@ pub fn first_error<E: std::fmt::Display + 'static>(
     first
 }
 
-/// As [`report_in_drop`], unless the call was not tried because the device is unusable: the call that met the sticky
-/// error has reported it.
+/// Logs as [`report_in_drop`] does, unless the call was not tried because the device is unusable: the call that met the
+/// sticky error has reported it.
 #[doc(hidden)]
 pub fn report_unless_refused(what: &'static str, result: DriverResult<()>) {
     if !matches!(result, Err(DriverError::Sticky { .. })) {
@@ -179,12 +180,12 @@ pub fn report_unless_refused(what: &'static str, result: DriverResult<()>) {
     }
 }
 
-/// Logs that a call failed where no error can be returned.
+/// Logs a failed call where no error can be returned.
 #[doc(hidden)]
 pub fn report_in_drop(what: &'static str, result: Result<(), impl std::fmt::Display + 'static>) {
     let Err(error) = result else { return };
     log::write(move || {
-        // The code that makes the text of an error, or drops it, may be the user's. A panic of it has been printed.
+        // The code that makes the text of an error, or drops the error, may be the user's. Its panic has been printed.
         let _panicked = caught(|| tracing::error!(error = %{ error }, "{what}"));
     });
 }

@@ -3,8 +3,8 @@
 use super::handle::{FIRST_HANDLE, HANDLE_ALIGNMENT, LAST_HANDLE};
 use super::{BorrowedEvent, BorrowedStream, Driver, DriverError, DriverResult};
 
-/// Refuses a number that can't be the handle of an object of CUDA, and that the driver would take for an address. Whether
-/// a possible handle is one of a live object, only its owner knows. The simulator knows each of its handles itself.
+/// Refuses a number that can't be the handle of an object of CUDA: the driver would take it for an address. Only the owner
+/// of a possible handle knows whether its object is alive. The simulator knows each of its handles itself.
 fn check(driver: &dyn Driver, what: &'static str, handle: u64) -> DriverResult<()> {
     let is_possible =
         (FIRST_HANDLE..=LAST_HANDLE).contains(&handle) && handle.is_multiple_of(HANDLE_ALIGNMENT);
@@ -34,8 +34,8 @@ impl BorrowedStream<'_> {
         }
     }
 
-    /// As [`new`](Self::new), with the device looked up: for the handle of a stream of CuPy, PyTorch, CV-CUDA or another
-    /// library, as its `cudaStream_t`. `driver` is that of the platform.
+    /// Borrows a stream as [`new`](Self::new) does, and looks up its device: for the handle of a stream of CuPy, PyTorch,
+    /// CV-CUDA or another library, its `cudaStream_t`. `driver` is the driver of the platform.
     ///
     /// ```
     /// # use streamflow_driver::driver::host::HostDriver;
@@ -54,9 +54,9 @@ impl BorrowedStream<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`DriverError::Unavailable`] for 0, 1 and 2, which name default streams; [`DriverError::NoHandle`] for a number that
-    /// is no handle of CUDA; [`DriverError::Call`] for a stream of another context or of no device of the platform, and for a destroyed one where the driver finds that out: the
-    /// simulator does, and CUDA does not promise it.
+    /// [`DriverError::Unavailable`] for 0, 1 and 2, the names of default streams; [`DriverError::NoHandle`] for a number
+    /// that is no handle of CUDA; [`DriverError::Call`] for a stream of another context or of no device of the platform,
+    /// and for a destroyed stream where the driver finds that out: the simulator does, and CUDA does not promise to.
     ///
     /// # Safety
     /// As for [`new`](Self::new); this call checks the context and the device, and not the lifetime.
@@ -109,9 +109,9 @@ mod tests {
         }
     }
 
-    /// The errors of a number as the handle of a stream, of a stream that is looked up, and of an event.
+    /// The errors of a number as the handle of a stream, of a stream that is looked up, and of an event, in this order.
     fn refused(driver: &dyn Driver, handle: u64) -> [Option<DriverError>; 3] {
-        // SAFETY: nothing is made of them.
+        // SAFETY: the handles are only checked.
         let (stream, event) = unsafe {
             (BorrowedStream::new(DeviceId(0), handle), BorrowedEvent::new(DeviceId(0), handle))
         };
@@ -138,7 +138,7 @@ mod tests {
             // The driver below does not have it.
             assert!(matches!(found, Some(DriverError::Call { .. })), "{found:?}");
         }
-        // The default stream of the thread, as DLPack names it.
+        // DLPack's number of the thread's default stream.
         assert_eq!(refused(&cuda, 2)[0], None);
         let text = DriverError::NoHandle { what: "stream", handle: 7 }.to_string();
         assert!(text.starts_with("7 is the handle of no stream: a handle is an address"), "{text}");

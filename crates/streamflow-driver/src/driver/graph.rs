@@ -1,17 +1,17 @@
-//! Graphs at the seam: work with explicit edges, made once and launched by one call.
+//! Graphs as a driver takes them: work with explicit edges, made once and launched by one call.
 
 use super::{CopyOp, Launch, LibraryCall, MemoryRange, RawGraph};
 
-/// A node of a graph: some work, and the nodes that it comes after.
+/// A node of a graph: its work, and the nodes that it comes after.
 #[derive(Debug, Clone, Copy)]
 pub struct GraphNode<'a> {
-    /// What it does.
+    /// The work of the node.
     pub work: GraphWork<'a>,
-    /// The indices of earlier nodes that must have executed before.
+    /// The indices of earlier nodes that must have executed before this node.
     pub after: &'a [u32],
 }
 
-/// What a node of a graph does, with parameters that never change.
+/// The work of a graph's node. Its parameters never change, except those of a launch by `set_graph_kernel`.
 #[derive(Debug, Clone, Copy)]
 pub enum GraphWork<'a> {
     /// As [`Driver::launch`](super::Driver::launch).
@@ -22,7 +22,7 @@ pub enum GraphWork<'a> {
     Fill {
         /// The memory.
         range: MemoryRange,
-        /// What is written to each byte.
+        /// The value that is written to each byte.
         byte: u8,
     },
     /// As [`Observer::recycle`](super::Observer::recycle).
@@ -30,10 +30,9 @@ pub enum GraphWork<'a> {
         /// The memory.
         range: MemoryRange,
     },
-    /// The work of a library's call, which is captured while the graph is made. The body for a device is called once, with a
-    /// stream that is being captured. A body that queues nothing
-    /// there is an error.
+    /// The work of a library's call, captured while the graph is made. The body for a device is called once, with a stream
+    /// that is being captured. A body that queues nothing on that stream is an error.
     Library(&'a LibraryCall<'a>),
-    /// The work of another graph, which has one node. The other one may be destroyed afterwards.
+    /// The work of another graph, as one node. The other graph may be destroyed afterwards.
     Graph(RawGraph),
 }

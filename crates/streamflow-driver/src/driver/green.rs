@@ -1,14 +1,14 @@
-//! Green contexts at the seam: parts of a device's multiprocessors.
+//! Green contexts as a driver makes them: parts of a device's multiprocessors.
 
 use super::DeviceId;
 
-/// A live green context of the driver: some of a device's multiprocessors, for the streams that are made in it. It
-/// lives as long as its driver.
+/// A live green context of the driver: some of a device's multiprocessors, for the streams that are made in it. A
+/// green context lives as long as its driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GreenContext {
     #[doc(hidden)]
     pub device: DeviceId,
-    /// Its index among the driver's green contexts.
+    /// The context's index among the driver's green contexts.
     #[doc(hidden)]
     pub index: u32,
     #[doc(hidden)]
@@ -21,7 +21,7 @@ impl GreenContext {
         self.device
     }
 
-    /// How many multiprocessors the context has.
+    /// The number of multiprocessors of the context.
     pub const fn multiprocessors(self) -> u32 {
         self.multiprocessors
     }
@@ -32,10 +32,11 @@ impl GreenContext {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Coscheduling {
-    /// They stay together, so that kernels with thread block clusters can run in a partition. Holoscan's 0.
+    /// Such multiprocessors stay together, so that kernels with thread block clusters can run in a partition.
+    /// Holoscan's 0.
     #[default]
     Kept,
-    /// They may be separated: partitions can be smaller. Holoscan's 1,
+    /// Such multiprocessors may be separated, so partitions can be smaller. Holoscan's 1,
     /// `CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING`.
     Ignored,
 }

@@ -29,19 +29,20 @@ macro_rules! handle {
         #[derive(Clone, Copy)]
         pub struct $name {
             device: DeviceId,
-            /// Tells apart the objects that had this handle one after the other. 0 if it is not known.
+            /// Distinguishes the objects that had this handle one after the other. 0 if the object is not known.
             stamp: u32,
             handle: u64,
         }
 
         impl $name {
-            /// The handle of an object of a driver. For drivers only: other code gets its handles from one.
+            /// Creates the handle of an object of a driver. For drivers only: other code gets its handles from a
+            /// driver.
             #[inline]
             pub const fn new(device: DeviceId, handle: u64) -> Self {
                 Self { device, handle, stamp: 0 }
             }
 
-            /// The same handle with a stamp.
+            /// Returns the same handle with a stamp.
             #[allow(dead_code, reason = "not all kinds of handles are stamped")]
             pub(super) const fn stamped(self, stamp: u32) -> Self {
                 Self { stamp, ..self }
@@ -52,7 +53,7 @@ macro_rules! handle {
                 self.stamp
             }
 
-            /// The part that the driver sees and that is compared: not the stamp.
+            /// The part of the handle that the driver sees and that comparisons use: all but the stamp.
             const fn identity(self) -> (DeviceId, u64) {
                 (self.device, self.handle)
             }
@@ -135,7 +136,7 @@ handle!(
 pub struct MemoryRange {
     /// The first byte: a device address, or a host address as an integer.
     pub address: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
@@ -146,7 +147,7 @@ impl MemoryRange {
         self.address + self.bytes
     }
 
-    /// Whether the two share a byte.
+    /// Whether the two ranges share a byte.
     #[inline]
     pub const fn overlaps(self, other: Self) -> bool {
         let is_empty = self.bytes == 0 || other.bytes == 0;
@@ -160,17 +161,17 @@ impl fmt::Debug for MemoryRange {
     }
 }
 
-/// No object of CUDA has a lower handle: a handle is the address of an object of the driver, and the first page of a
-/// process has none.
+/// The lowest handle that an object of CUDA can have: a handle is the address of an object of the driver, and the
+/// first page of a process holds no object.
 pub(super) const FIRST_HANDLE: u64 = 4096;
 
-/// Nor one beyond the addresses that a process has, with five levels of page tables.
+/// The highest address that a process has with five levels of page tables.
 pub(super) const LAST_HANDLE: u64 = (1 << 56) - 1;
 
-/// Each such object has pointers, and their alignment.
+/// The alignment of every handle: the driver's objects hold pointers, and have their alignment.
 pub(super) const HANDLE_ALIGNMENT: u64 = 8;
 
-/// An event that other code made, for as long as it is borrowed.
+/// An event that other code made, borrowed for a lifetime.
 #[derive(Debug, Clone, Copy)]
 pub struct BorrowedEvent<'a> {
     raw: RawEvent,
@@ -178,11 +179,12 @@ pub struct BorrowedEvent<'a> {
 }
 
 impl BorrowedEvent<'_> {
-    /// From the handle: the `CUevent` pointer, or on the simulator the number that [`RawEvent::handle`] returns.
+    /// Borrows an event by its handle: the `CUevent` pointer, or on the simulator the number that
+    /// [`RawEvent::handle`] returns.
     ///
     /// # Safety
-    /// The event is one of this device, in its primary context or in a green context of it. It lives as long as each
-    /// object that is made from this value.
+    /// The event belongs to this device, in the primary context or in a green context of the device. It lives as
+    /// long as each object that is made from this value.
     #[inline]
     pub const unsafe fn new(device: DeviceId, handle: u64) -> Self {
         Self { raw: RawEvent::new(device, handle), _owner: PhantomData }
@@ -201,9 +203,8 @@ impl BorrowedEvent<'_> {
     }
 }
 
-/// A stream that other code made, for as long as it is borrowed: the argument of
-/// `Platform::external_stream`. The
-/// table in `streamflow::stream` has the other types of streams.
+/// A stream that other code made, borrowed for a lifetime: the argument of `Platform::external_stream`. The table in
+/// `streamflow::stream` has the other types of streams.
 #[derive(Debug, Clone, Copy)]
 pub struct BorrowedStream<'a> {
     raw: RawStream,
@@ -211,13 +212,14 @@ pub struct BorrowedStream<'a> {
 }
 
 impl BorrowedStream<'_> {
-    /// From the handle: the `CUstream` pointer, or on the simulator the number that [`RawStream::handle`] returns.
+    /// Borrows a stream by its handle: the `CUstream` pointer, or on the simulator the number that
+    /// [`RawStream::handle`] returns.
     ///
     /// # Safety
-    /// The stream belongs to the platform that it is given to, in this device's primary context or in a
-    /// green context of it. It lives as long as each object that is made from this value; if such an object
-    /// is never dropped, as with `mem::forget`, the stream lives as long as the platform. It captures no
-    /// graph meanwhile, and it is not a default stream.
+    /// The stream belongs to the platform that it is given to, in this device's primary context or in a green
+    /// context of the device. The stream lives as long as each object that is made from this value; if such an
+    /// object is never dropped, as with `mem::forget`, the stream lives as long as the platform. Meanwhile the
+    /// stream captures no graph, and it is not a default stream.
     #[inline]
     pub const unsafe fn new(device: DeviceId, handle: u64) -> Self {
         Self { raw: RawStream::new(device, handle), _owner: PhantomData }

@@ -1,4 +1,4 @@
-//! Kernels at the seam: source, parameters, and the memory that they read and write.
+//! Kernels as a driver takes them: source, parameters, and the memory that they read and write.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -13,8 +13,8 @@ pub const MAX_PARAMS: usize = 32;
 /// A value without pointers, references, padding or forbidden bit patterns, of at most 16 bytes.
 ///
 /// # Safety
-/// Every bit pattern of the type's size is a value of it, it has no padding, its size is at most 16
-/// bytes and its alignment at most 16.
+/// Every bit pattern of the type's size is a value of the type, the type has no padding, its size is at most 16 bytes
+/// and its alignment at most 16.
 pub unsafe trait Plain: Copy + Send + Sync + 'static {}
 
 macro_rules! plain {
@@ -47,7 +47,7 @@ pub struct Param {
 }
 
 impl Param {
-    /// Copies a value.
+    /// Copies a value into a parameter.
     pub fn new<T: Plain>(value: T) -> Self {
         const { assert!(size_of::<T>() <= 16 && align_of::<T>() <= 16) };
         let mut bytes = [0; 16];
@@ -62,20 +62,21 @@ impl Param {
         Self { bytes }
     }
 
-    /// The value. If `T` is not the type that it was made from, its bits are reinterpreted.
+    /// Returns the value. If `T` is not the type of the value that the parameter was made from, the bits are
+    /// reinterpreted.
     pub fn get<T: Plain>(&self) -> T {
         // SAFETY: `bytes` is 16 bytes long and 16-aligned, and every bit pattern is a `T`.
         unsafe { self.bytes.as_ptr().cast::<T>().read() }
     }
 
-    /// Whether all bytes are those of another parameter.
+    /// Whether all bytes are equal to those of another parameter.
     #[doc(hidden)]
     #[inline]
     pub fn is_same(&self, other: &Self) -> bool {
         self.bytes == other.bytes
     }
 
-    /// All bytes, those behind the value too, which are zero.
+    /// All bytes, including the zero bytes behind the value.
     pub(crate) fn bytes(&self) -> &[u8; 16] {
         &self.bytes
     }
@@ -104,22 +105,23 @@ pub enum AccessMode {
 /// Memory that a launch touches, from the kernel's typed arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// Which bytes.
+    /// The bytes.
     pub range: MemoryRange,
     /// Read or written.
     pub mode: AccessMode,
     /// The kernel argument's name.
     pub argument: &'static str,
-    /// Which of the work's rows are the bytes of the range, exactly, if elements of other arguments may be between them.
+    /// The exact bytes of the range as rows of the work, if elements of other arguments may be between them.
     pub rows: Option<RowsAt>,
 }
 
-/// The place of an access's rows in the list of its work. Rows are large and most accesses have none, so they are apart.
+/// The index of an access's rows in the list of its work. Rows are large and most accesses have none, so they are stored
+/// separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowsAt(pub u8);
 
 impl Access {
-    /// Its rows, in the list of its work.
+    /// The access's rows, from the list of its work.
     #[inline(always)]
     pub fn rows_in<'a>(&self, rows: &'a [Rows]) -> Option<&'a Rows> {
         rows.get(usize::from(self.rows?.0))
@@ -143,7 +145,7 @@ pub struct Launch<'a> {
     pub params: &'a [Param],
     /// All memory that the kernel touches.
     pub accesses: &'a [Access],
-    /// The rows of accesses that have some.
+    /// The rows of the accesses that have rows.
     pub rows: &'a [Rows],
 }
 
@@ -160,7 +162,7 @@ impl Launch<'_> {
     }
 }
 
-/// The arguments of a kernel's host body: the parameters, as they were at submission.
+/// The arguments of a kernel's host body: the parameters as they were when the launch was queued.
 #[derive(Debug, Clone, Copy)]
 pub struct HostArgs<'a> {
     /// The parameters in order.
@@ -170,7 +172,7 @@ pub struct HostArgs<'a> {
 /// A kernel's host body.
 ///
 /// # Safety
-/// The parameters are those of the kernel. The memory that they name is allocated, and no other code touches
+/// The parameters are those of the kernel. The memory that the parameters name is allocated, and no other code touches
 /// it during the call.
 pub type HostKernel = unsafe fn(HostArgs<'_>);
 
@@ -199,7 +201,8 @@ pub struct KernelSource<'a> {
 
 /// The source of a kernel's compiled body.
 pub enum Code<'a> {
-    /// Makes the image for a target: compiles it, or takes it from a cache. Called only when it is needed.
+    /// A function that makes the image for a target: compiles it, or takes it from a cache. The function is called only
+    /// when the image is needed.
     Image(&'a dyn Fn(Target) -> DriverResult<Image>),
     /// A module that was loaded by [`Driver::load_module`](super::Driver::load_module). Its functions
     /// share the module's variables.

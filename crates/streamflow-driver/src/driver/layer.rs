@@ -19,16 +19,16 @@ macro_rules! forward {
         /// A driver that wraps another: implement [`below`](Layer::below), and override the methods that
         /// should differ. Every layer is a [`Driver`].
         ///
-        /// A layer that is an [`Observer`] returns itself from [`observer`](Layer::observer), and one that does something in the
-        /// calls of libraries from [`libraries`](Layer::libraries).
+        /// A layer that is an [`Observer`] returns itself from [`observer`](Layer::observer), and a layer that handles the calls
+        /// of libraries returns itself from [`libraries`](Layer::libraries).
         ///
         /// The `unsafe` methods have the contracts of [`Driver`]'s.
         ///
         /// # Safety
-        /// The driver below answers the calls that are not overridden. The overridden ones keep the promises
-        /// of [`Driver`]. A layer that makes calls fail keeps them: a failed call promises nothing. A
-        /// layer that drops waits does not, and its programs race. A layer of this kind is only for tests of
-        /// ordering whose kernels compute plain numbers: then wrong numbers are the only consequence.
+        /// The driver below answers the calls that are not overridden. The overridden ones keep the promises of [`Driver`]. A
+        /// layer that makes calls fail keeps them: a failed call promises nothing. A layer that drops waits breaks them, and its
+        /// programs race. Such a layer is only for tests of ordering with kernels that compute plain numbers: then wrong numbers
+        /// are the only consequence.
         #[allow(clippy::missing_safety_doc, reason = "the trait's text names the contracts")]
         pub unsafe trait Layer: Send + Sync + fmt::Debug {
             /// The driver that is wrapped.

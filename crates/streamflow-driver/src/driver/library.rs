@@ -1,23 +1,24 @@
-//! Calls of libraries at the seam: a function of a library that queues work on a stream.
+//! Calls of libraries as a driver takes them: a function of a library that queues work on a stream.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
 
 use super::{Access, HostArgs, Param, RawStream, Rows};
 
-/// A call of a library: its memory, a body for a device, and one for the simulator. A driver runs the body that it can.
+/// A call of a library: its memory, a body for a device, and a body for the simulator. A driver runs the body that it is
+/// able to run.
 pub struct LibraryCall<'a> {
-    /// The library's function, for messages: `cufftExecC2C`.
+    /// The library's function, for messages; `cufftExecC2C` for example.
     pub function: &'static str,
     /// The parameters of the host body, in order. Empty for a driver that needs no [`Whole`](LibraryCalls::Whole) call.
     pub params: &'a [Param],
-    /// All memory that the call touches, work areas included. Empty as the parameters are.
+    /// All memory that the call touches, work areas included. Empty where the parameters are.
     pub accesses: &'a [Access],
-    /// The rows of accesses that have some.
+    /// The rows of the accesses that have rows.
     pub rows: &'a [Rows],
     /// Whether the call may be captured in a CUDA graph, and replayed with it, in place of each call with the same function,
-    /// host body, parameters and accesses. It is `false` for a call that may wait for the device or allocate, and for one of
-    /// which the library's documentation does not say that it may be captured.
+    /// host body, parameters and accesses. `false` for a call that may wait for the device or allocate, and for a call that
+    /// the library's documentation does not allow to be captured.
     pub is_captured: bool,
     /// The body for the simulator.
     pub host: &'a LibraryBody,
@@ -46,7 +47,7 @@ impl fmt::Debug for LibraryCall<'_> {
     }
 }
 
-/// Why a host body failed: any error, or a text by `.into()`. `?` converts both.
+/// The reason why a host body failed: any error, or a text by `.into()`. `?` converts both.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The body that the simulator executes in place of a library's function. Clones share it.
@@ -59,7 +60,7 @@ pub struct LibraryBody {
 type Run = dyn Fn(HostArgs<'_>) -> Result<(), BodyError> + Send + Sync;
 
 impl LibraryBody {
-    /// A body, and the name of the function in messages.
+    /// Creates a body from a function and its name in messages.
     ///
     /// # Safety
     /// `run` touches the memory that its parameters name, and no other.
@@ -78,10 +79,10 @@ impl LibraryBody {
         BodyId(Arc::downgrade(&self.run))
     }
 
-    /// Runs it.
+    /// Runs the body.
     ///
     /// # Errors
-    /// Those of the body.
+    /// The errors of the body.
     ///
     /// # Safety
     /// As for a [`HostKernel`](super::HostKernel).
@@ -90,11 +91,12 @@ impl LibraryBody {
     }
 }
 
-/// Tells a body from all others of the process. The body's place in memory is kept, and not the body.
+/// An identity of a body that is unique in the process. It keeps the body's address from being used again, and does not keep
+/// the body itself.
 pub(super) struct BodyId(Weak<Run>);
 
 impl BodyId {
-    /// Whether it is of this body, or of a clone.
+    /// Whether this is the identity of `body` or of a clone of it.
     pub(super) fn is_of(&self, body: &LibraryBody) -> bool {
         std::ptr::addr_eq(self.0.as_ptr(), Arc::as_ptr(&body.run))
     }
@@ -118,7 +120,7 @@ impl fmt::Debug for LibraryBody {
 pub struct LibraryError {
     /// The library, as `cuFFT`.
     pub library: &'static str,
-    /// Its function.
+    /// The library's function.
     pub call: &'static str,
     /// The number that the function returned.
     pub status: i32,
@@ -129,10 +131,10 @@ pub struct LibraryError {
 }
 
 impl LibraryError {
-    /// `Ok` for status 0, else the error of a library's function, with the name that `name_of` has for the number.
+    /// Returns `Ok` for status 0, else the error of a library's function, with the name that `name_of` has for the number.
     ///
     /// # Errors
-    /// That one.
+    /// The error of the function, for any other status.
     #[inline]
     pub fn check(
         library: &'static str,
@@ -152,7 +154,7 @@ impl LibraryError {
     /// Whether the library has found no memory.
     #[doc(hidden)]
     pub fn is_out_of_memory(&self) -> bool {
-        // All of NVIDIA's libraries call it so.
+        // All of NVIDIA's libraries use this name.
         self.name.ends_with("ALLOC_FAILED")
     }
 }
@@ -161,12 +163,12 @@ impl LibraryError {
 mod tests {
     use super::*;
 
-    /// Memory that is given back is used again at once, so a later body would have an earlier one's address.
+    /// The allocator uses freed memory again at once, so a later body would have an earlier body's address.
     #[test]
     fn no_later_body_is_taken_for_one_that_was_dropped() {
         let mut ids: Vec<BodyId> = Vec::new();
         for number in 0..64 {
-            // SAFETY: it touches no memory.
+            // SAFETY: the body touches no memory.
             let body = unsafe {
                 LibraryBody::new("a function", move |_| Err(BodyError::from(number.to_string())))
             };

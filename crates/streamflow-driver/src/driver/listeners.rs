@@ -1,4 +1,4 @@
-//! The schedulers that a change of some state shall wake.
+//! The schedulers that a change of some state wakes.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError};
@@ -6,21 +6,21 @@ use std::sync::{Arc, PoisonError};
 use super::Signal;
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 
-/// The signals of schedulers whose nodes depend on a state that other threads change.
+/// The signals of schedulers with nodes that depend on a state that other threads change.
 ///
-/// No wake-up is lost if a thread changes the state before it [raises](Self::raise) the signals, and a scheduler
-/// reads its signal before the state.
+/// No wake-up is lost if each thread changes the state before it [raises](Self::raise) the signals, and each
+/// scheduler reads its signal before the state.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct Listeners {
-    /// How many conditions wait at the moment.
+    /// The number of conditions that wait now.
     waiting: AtomicUsize,
-    /// A listener for each condition of a graph that runs.
+    /// A signal for each condition of each running graph.
     signals: Mutex<Vec<Arc<Signal>>>,
 }
 
 impl Listeners {
-    /// Adds a signal, for the length of a run.
+    /// Adds a signal for the duration of a run.
     #[doc(hidden)]
     #[inline]
     pub fn add(&self, signal: &Arc<Signal>) {
@@ -37,22 +37,22 @@ impl Listeners {
         }
     }
 
-    /// A condition waits from now on. It reads the state after this call.
+    /// Notes that a condition waits from now on. The condition reads the state after this call.
     #[doc(hidden)]
     #[inline]
     pub fn begin_wait(&self) {
         self.waiting.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The condition waits no longer.
+    /// Notes that the condition no longer waits.
     #[doc(hidden)]
     #[inline]
     pub fn end_wait(&self) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Raises the signals if a condition waits. For a state that is changed and read under one lock: that lock orders
-    /// `begin_wait` before the load here, if the condition read the state before it was changed.
+    /// Raises the signals if a condition waits. The state must be changed and read under one lock: if the condition
+    /// read the state before the change, that lock orders `begin_wait` before the load here.
     #[doc(hidden)]
     #[inline]
     pub fn raise_if_awaited(&self) {
@@ -61,7 +61,7 @@ impl Listeners {
         }
     }
 
-    /// Raises the signals. It allocates nothing.
+    /// Raises the signals. The call allocates nothing.
     #[doc(hidden)]
     #[cold]
     pub fn raise(&self) {
@@ -73,7 +73,7 @@ impl Listeners {
     }
 }
 
-// Without the lock: what writes is the user's code.
+// The output does not take the lock: the writer is the user's code.
 impl fmt::Debug for Listeners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let waiting = self.waiting.load(Ordering::Relaxed);

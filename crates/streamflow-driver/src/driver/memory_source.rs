@@ -1,15 +1,17 @@
-//! What an allocation may be made of.
+//! The memory that an allocation may take.
 
-/// Which memory an allocation may be made of.
+/// The memory that an allocation may take.
 ///
-/// The difference is for drivers that pay for an allocation in the order of a stream, as CUDA's does: from then on, each
-/// record and each wait of that stream costs more, the more other streams wait for it
-/// (`tests/benches/floor/pool_history.c`). So no stream with work of a program allocates [`Freed`](Self::Freed) memory, or
-/// frees any: a pool has a stream for both.
+/// The distinction matters for drivers such as CUDA's, where an allocation in the order of a stream makes each later
+/// record and wait of that stream cost more, and the more so the more other streams wait for it
+/// (`tests/benches/floor/pool_history.c`). So no stream with work of a program allocates [`Freed`](Self::Freed) memory or
+/// frees memory: a pool has a separate stream for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemorySource {
-    /// Memory that is new, or whose free the device has done. The driver may allocate it on a stream of its own.
+    /// Memory that is new, or that was freed by a call that the device has executed. The driver may allocate it on a
+    /// stream of its own.
     Unused,
-    /// Also memory whose free is not done: `stream` comes after the free. The allocation is in the order of `stream`.
+    /// Also memory with a free that has not executed yet: `stream` is ordered after that free. The allocation is in the
+    /// order of `stream`.
     Freed,
 }

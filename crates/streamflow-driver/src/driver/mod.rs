@@ -1,16 +1,16 @@
-//! The one seam between streamflow and the driver that executes its work.
+//! The one interface (the *seam*) between streamflow and the driver that executes its work.
 //!
-//! [`Driver`] is the trait, and its methods are CUDA's calls; [`cuda`] implements it with a real GPU, [`host`] with a
-//! simulator of CUDA's ordering rules. A [`Layer`] wraps another driver and overrides only the calls that differ:
-//! the [race checker](race) is one, the driver that [replays](replay) passes is one, and so are the call recorder and the
-//! fault injectors of the tests. No code above this module depends on which driver runs.
+//! The methods of the trait [`Driver`] are CUDA's calls; [`cuda`] implements it with a real GPU, [`host`] with a simulator of
+//! CUDA's ordering rules. A [`Layer`] wraps another driver and overrides only the calls that differ: the [race checker](race),
+//! the driver that [replays](replay) passes, the call recorder, and the fault injectors of the tests are layers. No code above
+//! this module depends on which driver runs.
 //!
-//! Two more traits are beside the calls, and a driver returns its own or those of the driver below. An [`Observer`] is told
-//! what no call shows, as that memory passes to a new owner, and reports what it has found. [`Libraries`] calls functions
-//! of NVIDIA's libraries.
+//! Two more traits stand beside the calls; a driver returns its own implementations or those of the driver below. An [`Observer`]
+//! is told facts that no call shows, for example that memory passes to a new owner, and reports what it has found. [`Libraries`]
+//! calls functions of NVIDIA's libraries.
 //!
-//! The seam has raw handles: contexts, streams, events, memory, kernels and host functions. Ports,
-//! operators and graphs are above it.
+//! The interface has raw handles: contexts, streams, events, memory, kernels and host functions. Ports, operators and graphs are
+//! above it.
 
 mod asker;
 mod blocking;
@@ -92,13 +92,12 @@ pub type DriverResult<T> = Result<T, DriverError>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// The device's own name, as `NVIDIA H200`.
+    /// The device's own name, for example `NVIDIA H200`.
     pub name: String,
-    /// The number by which other code of the process knows the device: CUDA's. `None` for a simulated device, whose
-    /// memory is ordinary host memory.
+    /// CUDA's number of the device, by which other code of the process knows it. `None` for a simulated device; the memory of
+    /// such a device is ordinary host memory.
     pub ordinal: Option<u32>,
-    /// Compute capability, major and minor. A simulated device has that of its
-    /// [builder](host::HostBuilder::compute_capability).
+    /// Compute capability, major and minor. The [builder](host::HostBuilder::compute_capability) of a simulated device sets it.
     pub compute_capability: (u32, u32),
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
@@ -110,8 +109,8 @@ pub struct DeviceInfo {
     pub max_shared_bytes: u32,
     /// Whether the device is simulated: its times say nothing about a GPU.
     pub is_simulated: bool,
-    /// Whether a stream can wait for all work of the device, also of other code: [`Driver::wait_for_device`]. A driver of CUDA
-    /// 12.5 can. Memory that other code has comes back that way.
+    /// Whether a stream can wait for all work of the device, also of other code: [`Driver::wait_for_device`]. CUDA's driver can
+    /// from CUDA 12.5 on. Memory that other code has is taken back by such a wait.
     pub waits_for_device: bool,
 }
 
@@ -121,8 +120,8 @@ pub struct DeviceInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum StreamFlags {
-    /// No implicit ordering against the default stream. streamflow's own streams are like this: it
-    /// makes every dependency explicit, so an implicit barrier can only cost time.
+    /// No implicit ordering against the default stream. streamflow makes its own streams non-blocking: all dependencies are
+    /// explicit, so an implicit barrier can only cost time.
     #[default]
     NonBlocking,
     /// Work on the default stream waits for this stream's work, and the other way round.
@@ -158,16 +157,17 @@ impl CopyKind {
     }
 }
 
-/// A copy, from `source` to `target`: of all bytes, and then both have the same length, or of [rows](CopyRows).
+/// A copy from `source` to `target`: either of all bytes between ranges of the same length, or of [rows](CopyRows).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyOp {
-    /// Which sides are on the host.
+    /// The kinds of memory on both sides.
     pub kind: CopyKind,
-    /// Where the copy writes: a device address, or a host address as an integer. With rows it ends with the last row.
+    /// The memory that the copy writes: a device address, or a host address as an integer. With rows the range ends with the last
+    /// row.
     pub target: MemoryRange,
-    /// Where the copy reads. With rows it ends with the last row.
+    /// The memory that the copy reads. With rows the range ends with the last row.
     pub source: MemoryRange,
-    /// The rows, if gaps are between them. Not between devices.
+    /// The rows, if gaps are between them; `None` for a copy between devices.
     pub rows: Option<CopyRows>,
 }
 
@@ -178,70 +178,69 @@ pub struct StreamOptions {
     pub flags: StreamFlags,
     /// CUDA's priority: lower is more urgent, 0 the default. Must be within [`DeviceInfo::priorities`].
     pub priority: i32,
-    /// The green context whose multiprocessors its kernels use; `None` for all of the device's. Such a
-    /// stream is non-blocking.
+    /// The green context with the multiprocessors that the stream's kernels use; `None` for all of the device's. A stream in a
+    /// green context is non-blocking.
     pub green: Option<GreenContext>,
 }
 
 /// Executes streams, events, copies and kernels. See the [module](self).
 ///
-/// Calls may come from any thread. Handles are plain numbers, valid until they are destroyed. The result of
-/// using a stale one is an error or, on a real GPU, undefined behaviour: therefore each method that takes
-/// an address or a handle is an `unsafe fn`. A handle is *live* when it came from this driver and was not
-/// destroyed.
+/// Calls may come from any thread. Handles are plain numbers, valid until they are destroyed. Using a stale handle gives an error
+/// or, on a real GPU, undefined behaviour: therefore each method that takes an address or a handle is an `unsafe fn`. A handle is
+/// *live* when it came from this driver and was not destroyed.
 ///
 /// # Bodies
-/// A simulator executes the bodies of kernels and of library functions, and host functions, in the calls that queue work,
-/// query, wait or free page-locked memory, and in [`catch_up`](Observer::catch_up). Callers make these without a lock of this
-/// library, or within a section after which they catch up. All other calls execute none, also in a layer: those that
-/// describe, bind, create, destroy, load and hand out, [`record_event`](Self::record_event) and
-/// [`wait_event`](Self::wait_event). They are made under locks.
+/// A simulator executes the bodies of kernels and of library functions, and host functions, in the calls that queue work, query,
+/// wait or free page-locked memory, and in [`catch_up`](Observer::catch_up). Callers make these calls without a lock of this
+/// library, or within a section after which they catch up. All other calls execute no body, also in a layer: the calls that
+/// describe, bind, create, destroy, load and hand out, [`record_event`](Self::record_event) and [`wait_event`](Self::wait_event).
+/// Callers may make them under locks.
 ///
 /// # Safety
 /// Callers rely on a driver's answers to read and write memory.
-/// - Memory that it allocates is real, of the requested size, aligned to 256 bytes, and has no other owner
-///   until it is freed. Page-locked memory can be accessed by the host.
+/// - Memory that the driver allocates is real, of the requested size, aligned to 256 bytes, and has no other owner until it is
+///   freed. Page-locked memory can be accessed by the host.
 /// - A stream executes its work in order, and after the records that
 ///   [`wait_event`](Driver::wait_event) made it wait for.
-/// - Calls of several threads for one stream or one event take effect one after the other, as under a lock: the thread of
-///   a later call sees all that the thread of an earlier one had written before its call. If a thread records or
-///   synchronises a stream while another one queues work there, that holds for what it has written before a sequentially
-///   consistent fence before its call: a driver that [replays](replay) takes some calls without a lock.
-/// - Work that a query or a synchronisation reports as complete has executed, and the host sees what it
-///   wrote.
+/// - Calls of several threads for one stream or one event take effect one after the other, as under a lock: the thread of a later
+///   call sees everything that the thread of an earlier call had written before that call. If a thread records or synchronises a
+///   stream while another thread queues work there, this holds only for writes before a sequentially consistent fence before the
+///   call: a driver that [replays](replay) takes some calls without a lock.
+/// - Work that a query or a synchronisation reports as complete has executed, and the host sees its writes.
 /// - A copy that [blocks the host](CopyKind::blocks_host) no longer touches host memory once the call has
 ///   returned, also with an error.
-/// - A loaded kernel is the one of its source, and stays loaded while the driver lives.
-/// - A stream, an event and a graph that it makes is of the named device, and no other live one has its handle. A default
-///   stream is never made.
+/// - A loaded kernel is the kernel of its source, and stays loaded while the driver lives.
+/// - A stream, an event or a graph that the driver makes belongs to the named device, and no other live object of its kind has
+///   the same handle. No call makes a default stream.
 /// - Work that a call accepts is done once and whole, on the call's stream: a copy of all bytes, a fill, a launch, a call of a
-///   host function, a launch of a graph with its latest parameters, a free. Work whose host function is never called
-///   never completes, and a program that waits for it waits for ever.
-/// - How many devices there are, and their properties, stay the same while the driver lives.
-/// - Each fact that the [observer](Self::observer) is told reaches that of the driver below, unchanged.
+///   host function, a launch of a graph with its latest parameters, a free. If a host function is never called, its work never
+///   completes, and a program that waits for that work waits forever.
+/// - The number of devices, and their properties, stay the same while the driver lives.
+/// - Each fact that the [observer](Self::observer) is told reaches the observer of the driver below, unchanged.
 ///
-/// An answer that shows by itself that a promise is broken is a [`DriverError::Contract`]: memory of another size or place,
-/// an object of another device, a kernel whose blocks have no threads, a time that is none, too few green contexts, and for a
-/// simulated device an observer that is not the simulator's. Nothing checks the others on a GPU: they are the driver's responsibility.
+/// Some broken promises show in the answer itself, and become a [`DriverError::Contract`]: memory of another size or place, an
+/// object of another device, a kernel with blocks of no threads, an invalid time, too few green contexts, and for a simulated
+/// device an observer that is not the simulator's. Nothing checks the other promises on a GPU: they are the driver's
+/// responsibility.
 pub unsafe trait Driver: Send + Sync + fmt::Debug {
-    /// `"cuda"`, `"host"`, or for a layer the name of the driver below.
+    /// Returns `"cuda"`, `"host"`, or for a layer the name of the driver below.
     fn name(&self) -> &str;
 
-    /// How many devices there are; their numbers are `0..device_count()`.
+    /// The number of devices, which have the indices `0..device_count()`.
     fn device_count(&self) -> usize;
 
     /// The properties of a device.
     fn device_info(&self, device: DeviceId) -> DriverResult<DeviceInfo>;
 
-    /// Makes the device's context current on the calling thread. Cheap when it is current already.
+    /// Makes the device's context current on the calling thread. Cheap if that context is already current.
     ///
-    /// A call for which the wrong context is current fails, or on a GPU may work on the wrong device. This one is
-    /// needed by the calls that make a stream or an event, and by those with a default stream, whose handle means the
-    /// current device. All others that queue, query, wait, free or destroy need any context of this driver; those that
-    /// load code, and those about multiprocessors, bind the device themselves.
+    /// A call with the wrong context current fails, or on a GPU may work on the wrong device. Calls that make a stream or an
+    /// event need the device's context, and so do calls on a default stream: its handle means the current device. All other calls
+    /// that queue, query, wait, free or destroy need any context of this driver; calls that load code, and calls about
+    /// multiprocessors, bind the device themselves.
     fn bind(&self, device: DeviceId) -> DriverResult<()>;
 
-    /// The error after which the device executes nothing any more, if there was one.
+    /// The error after which the device executes nothing any more, if it had such an error.
     fn sticky_error(&self) -> Option<Sticky>;
 
     /// The legacy default stream of a device.
@@ -249,11 +248,11 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
 
     /// The device of a stream that other code made, from its handle.
     ///
-    /// The call fails for a handle of no live stream where the driver finds that out, which CUDA does not promise, and
-    /// for a stream of a context that is neither the primary one of a device of this driver nor a green one of it.
+    /// The call fails for a stream of a context that is neither the primary context nor a green context of a device of this
+    /// driver. For a handle of no live stream the call fails where the driver finds that out; CUDA does not promise to.
     ///
     /// # Safety
-    /// The handle is that of a stream which was not destroyed, and not 0, 1 or 2, which name default streams.
+    /// The handle belongs to a stream that was not destroyed, and is not 0, 1 or 2: these numbers name default streams.
     unsafe fn device_of_stream(&self, handle: u64) -> DriverResult<DeviceId>;
 
     /// Creates a stream.
@@ -262,9 +261,9 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// The sizes into which a device's multiprocessors can be divided.
     fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> DriverResult<SmSizes>;
 
-    /// Divides a device's multiprocessors: returns a green context of each size, in order, and one of the
-    /// remaining multiprocessors if there are any. The sizes are legal, and their sum is at most the device's
-    /// total. Another call divides the same multiprocessors again.
+    /// Divides a device's multiprocessors: returns a green context of each size, in order, and another of the remaining
+    /// multiprocessors, if any. The sizes are legal, and their sum is at most the device's total. Another call divides the same
+    /// multiprocessors again.
     fn create_green_contexts(
         &self,
         device: DeviceId,
@@ -294,16 +293,16 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Creates an event without timing.
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent>;
 
-    /// Creates an event whose records have a time. A record of it costs several times as much.
+    /// Creates an event that notes the time of its records. A record of such an event costs several times as much.
     fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent>;
 
-    /// The time between the latest records of two events with timing, in milliseconds: negative when
-    /// `end` was reached first. On a GPU the device's clock counts, with a resolution of about half a
-    /// microsecond; on the simulator a simulated clock, see [`host`].
+    /// The time between the latest records of two events with timing, in milliseconds: negative when `end` was reached first. On
+    /// a GPU the device's clock measures the time, with a resolution of about half a microsecond; on the simulator, a simulated
+    /// clock does: see [`host`].
     ///
     /// # Safety
-    /// Both are live, of one device, made by [`create_timing_event`](Driver::create_timing_event),
-    /// and their records are complete.
+    /// Both events are live, of one device, made by [`create_timing_event`](Driver::create_timing_event), and their records are
+    /// complete.
     unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64>;
 
     /// Destroys an event.
@@ -338,9 +337,9 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// `event` is live, until the call returns.
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()>;
 
-    /// Allocates device memory in stream order: work queued on `stream` after this call may use it. The
-    /// content is not initialised. `source` says what it may be made of. A driver may wait on the host where the device is out
-    /// of memory, for memory whose free is not done.
+    /// Allocates device memory in stream order: work queued on `stream` after this call may use it. The content is not
+    /// initialised. `source` says which memory the allocation may take. If the device is out of memory, a driver may wait on the
+    /// host until the free of other memory has executed.
     ///
     /// # Safety
     /// `stream` is live.
@@ -358,8 +357,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// freed once. Every use of it is complete, or ordered before this point of `stream`.
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
 
-    /// Makes later work on `stream` wait for all work of its device that was queued so far, on each stream of the
-    /// process, also by other code. The device must be bound.
+    /// Makes later work on `stream` wait for all work of its device that was queued so far, on any stream of the process, also by
+    /// other code. The device must be bound.
     ///
     /// # Safety
     /// `stream` is live.
@@ -391,12 +390,11 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// `stream` is live, and `range` is device memory that is allocated until the fill has executed.
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()>;
 
-    /// Loads compiled code on a device. It stays loaded while the driver lives. `name` is for
-    /// messages.
+    /// Loads compiled code on a device. The code stays loaded while the driver lives. `name` is for messages.
     ///
     /// # Safety
-    /// `image` is text or a complete CUBIN or fatbin. A CUDA driver compiles text as PTX, and refuses it
-    /// otherwise. Of a CUBIN or fatbin it reads as many bytes as their header says.
+    /// `image` is text or a complete CUBIN or fatbin. A CUDA driver compiles text as PTX, and refuses text that is not PTX. Of a
+    /// CUBIN or fatbin it reads as many bytes as their header says.
     unsafe fn load_module(
         &self,
         device: DeviceId,
@@ -418,26 +416,25 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Queues a kernel. Parameters are copied before the call returns.
     ///
     /// # Safety
-    /// `stream` and the function are live. The parameters are those that the kernel was compiled for, and the
-    /// memory that it touches is allocated until it has executed.
+    /// `stream` and the function are live. The parameters are those that the kernel was compiled for, and the memory that the
+    /// kernel touches is allocated until it has executed.
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
 
-    /// Queues a call on the host. Later work of the stream waits until it has returned.
+    /// Queues a call on the host. Later work of the stream waits until the call has returned.
     ///
     /// # Safety
-    /// `stream` is live. `function.data` is valid for `function.call` until the call was made. The callee makes no
-    /// CUDA calls and does not unwind (CUDA driver API, `cuLaunchHostFunc`). After a sticky error the driver
-    /// may never call it.
+    /// `stream` is live. `function.data` is valid for `function.call` until that call has been made. The callee makes no CUDA
+    /// calls and does not unwind (CUDA driver API, `cuLaunchHostFunc`). After a sticky error the driver may never call it.
     unsafe fn launch_host_function(
         &self,
         stream: RawStream,
         function: HostFunction,
     ) -> DriverResult<()>;
 
-    /// Makes an executable graph of work with edges. Its nodes come after those that they name, which have lower indices.
+    /// Makes an executable graph of work with edges. A node comes after the nodes that it names, and these have lower indices.
     /// The device must be bound.
     ///
-    /// A driver without graphs refuses it, and then nothing is replayed.
+    /// A driver without graphs refuses this call, and then nothing is replayed.
     ///
     /// # Safety
     /// The functions and the graphs are live. The body of a library's call queues work as
@@ -455,26 +452,26 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Queues all work of a graph: after what was queued on `stream` before, and before what is queued there later. Work
-    /// of two launches of a graph never runs at the same time.
+    /// Queues all work of a graph, after all earlier work of `stream` and before all later work of `stream`. Work of two launches
+    /// of a graph never runs at the same time.
     ///
     /// # Safety
-    /// `graph` and `stream` are live and of one device. For each node the contract of the call that it stands for holds. Its
-    /// memory was not given back since the graph was made, also if memory at the same address is allocated now.
+    /// `graph` and `stream` are live and of one device. For each node the contract of the corresponding call holds. The node's
+    /// memory was not freed since the graph was made, not even if memory at the same address is allocated now.
     unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
         let _ = (graph, stream);
         Ok(())
     }
 
-    /// Gives a launch of a graph other parameters: the node with this index in the list that the graph was made of. Later
-    /// launches of the graph have them; earlier ones keep those that they had (CUDA driver API,
-    /// `cuGraphExecKernelNodeSetParams`). After an error the node has either.
+    /// Gives a kernel launch in a graph other parameters: the node with this index in the list that the graph was made of. Later
+    /// launches of the graph use them; earlier launches keep the parameters that they had (CUDA driver API,
+    /// `cuGraphExecKernelNodeSetParams`). After an error the node has either the old or the new parameters.
     ///
-    /// A driver that can't refuses it, and then the calls of such ticks are sent one by one.
+    /// A driver without this ability refuses the call, and then the calls of such ticks are sent one by one.
     ///
     /// # Safety
-    /// `graph` is live, and not in use by another thread. The node is a launch, and differs from `launch` in parameters
-    /// alone: it has the same function, grid, block, shared memory and accesses, and as many parameters.
+    /// `graph` is live, and not in use by another thread. The node is a launch that differs from `launch` only in the parameters:
+    /// it has the same function, grid, block, shared memory and accesses, and as many parameters.
     unsafe fn set_graph_kernel(
         &self,
         graph: RawGraph,
@@ -498,10 +495,11 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// How functions of libraries are called.
+    /// The trait object that calls functions of libraries.
     fn libraries(&self) -> &dyn Libraries;
 
-    /// The first of the [observers](Observer) of this driver: its own, or that of the driver below. A driver has none by default.
+    /// The first of the [observers](Observer) of this driver: its own, or the observer of the driver below. By default a driver
+    /// has no observer.
     #[inline]
     fn observer(&self) -> &dyn Observer {
         &()

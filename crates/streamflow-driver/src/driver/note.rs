@@ -1,4 +1,4 @@
-//! Notes: what the modules above the driver report to it beside their calls.
+//! Notes: facts that the modules above the driver report to it beside their calls.
 
 use std::panic::Location;
 
@@ -7,7 +7,7 @@ use super::{AccessMode, MemoryRange, RawEvent, RawStream};
 /// The place in a program's source that caused a call or an access.
 pub type SourceLocation = &'static Location<'static>;
 
-/// A note to an observer that watches, as the race checker. Other observers ignore notes.
+/// A note to an observer that watches, such as the race checker. Other observers ignore notes.
 ///
 /// A note is about the calling thread. Notes are sent only where [`Observer::watches`] returns `true`.
 ///
@@ -21,14 +21,14 @@ pub enum Note<'a> {
         node: &'a str,
         /// `start`, `compute` or `stop`.
         hook: &'static str,
-        /// How many ticks the node has completed.
+        /// The number of ticks that the node has completed.
         tick: u64,
     },
     /// The hook has ended.
     Leave,
     /// The source location of the thread's next call.
     At(SourceLocation),
-    /// Memory came in through a port of this hook, or goes out through one.
+    /// Memory came in or goes out through a port of this hook.
     Port {
         /// The memory.
         range: MemoryRange,
@@ -43,7 +43,7 @@ pub enum Note<'a> {
         range: MemoryRange,
         /// Read or written.
         mode: AccessMode,
-        /// Where the program borrows the memory.
+        /// The place where the program borrows the memory.
         location: SourceLocation,
     },
     /// Work that touches memory is queued without a call of this driver.
@@ -54,24 +54,25 @@ pub enum Note<'a> {
         range: MemoryRange,
         /// Read or written.
         mode: AccessMode,
-        /// Where the program declares the access.
+        /// The place where the program declares the access.
         location: SourceLocation,
     },
-    /// The caller relies on what another thread may have found complete: an order passed between threads.
+    /// The caller relies on work that another thread may have found complete: an order passed between threads.
     Relies {
-        /// The stream whose work was found complete, by any thread.
+        /// The stream with the work that any thread has found complete.
         on: RawStream,
-        /// The event whose record the caller relies on: the work before that record is complete. `None`, also where the
-        /// event may hold another record: all of the stream's work that was found complete.
+        /// The event with the record that the caller relies on: the work before that record is complete. `None` means
+        /// all of the stream's work that was found complete; it is also passed where the event may already hold another
+        /// record.
         record: Option<RawEvent>,
-        /// The stream whose later work relies on it; `None` for the calling thread.
+        /// The stream with the later work that relies on the completion; `None` for the calling thread.
         by: Option<RawStream>,
     },
     /// A stream gets a label.
     StreamLabel {
         /// The stream.
         stream: RawStream,
-        /// Its label from now on.
+        /// The stream's label from now on.
         label: &'a str,
     },
 }

@@ -1,13 +1,13 @@
-//! Observers: what is told of a program beside the calls of its driver, and the reports that come back.
+//! Observers: they are told facts of a program that no driver call shows, and return reports.
 //!
-//! [`Driver`] has CUDA's calls and no others. Some of a program's facts are in no call: which operator makes a call, that
-//! the host reads memory, that memory passes to a new owner without a free, that a pass over a graph begins. The modules
-//! that own these facts tell them to the [observer](Driver::observer) of the driver. The memory pools tell about memory, the
-//! streams about handles, the scheduler about passes.
+//! [`Driver`] has CUDA's calls and no others. Some facts of a program appear in no call: which operator makes a call, that the
+//! host reads memory, that memory passes to a new owner without a free, that a pass over a graph begins. The modules that own
+//! these facts tell them to the [observer](Driver::observer) of the driver. The memory pools tell about memory, the streams about
+//! handles, the scheduler about passes.
 //!
-//! The race checker, the driver that replays, the recorder and the simulator are observers. Each tells the [next](Observer::next)
-//! one what it is told. A layer that is no observer has no part in this: its [`observer`](Driver::observer) is that of the driver
-//! below.
+//! The race checker, the driver that replays, the recorder and the simulator are observers. Each observer passes its facts on to
+//! the [next](Observer::next) one. A layer that is not an observer returns the driver below's observer from
+//! [`observer`](Driver::observer).
 
 use super::passes::Replays;
 use super::report::{RaceMark, RaceReports};
@@ -16,21 +16,21 @@ use super::{DeviceId, DriverResult, MemoryRange, Note, RawStream};
 #[cfg(doc)]
 use super::Driver;
 
-/// Is told what the calls of a driver don't show, and reports what it has found.
+/// Receives facts that the calls of a driver don't show, and reports what it has found.
 ///
-/// Each method passes its fact to the [next](Self::next) observer, and returns its answer. Without a next one, facts are
-/// dropped, and there is nothing to report. An observer that overrides a method tells the next one, too.
+/// By default each method passes its fact to the [next](Self::next) observer, and returns that observer's answer. Without a next
+/// observer, facts are dropped, and there is nothing to report. An observer that overrides a method tells the next observer, too.
 ///
-/// The methods that may fail are those that an observer executes in the order of a stream, as the simulator does.
+/// Methods that an observer may execute in the order of a stream, as the simulator does, may fail.
 pub trait Observer: Send + Sync {
-    /// The observer of the driver below; `None` for a driver that wraps no other one.
+    /// The observer of the driver below; `None` for a driver that wraps no other driver.
     fn next(&self) -> Option<&dyn Observer>;
 
-    /// `range` passes to a new owner on `stream` without a call to [`free`](Driver::free) and
+    /// Tells that `range` passes to a new owner on `stream` without a call to [`free`](Driver::free) and
     /// [`allocate`](Driver::allocate).
     ///
-    /// The simulator overwrites the range with poison in stream order, and the race checker counts that as a write. CUDA's
-    /// driver refuses it after a sticky error.
+    /// The simulator overwrites the range with poison in stream order, and the race checker counts that as a write. CUDA's driver
+    /// refuses the call after a sticky error.
     ///
     /// # Safety
     /// `stream` is live, `range` is allocated, and no work reads the content from before this call any more.
@@ -42,14 +42,14 @@ pub trait Observer: Send + Sync {
         }
     }
 
-    /// Work may use `range` from now on: memory of other code, which the device can access.
+    /// Tells that work may use `range` from now on: memory of other code that the device can access.
     ///
-    /// The simulator accepts the memory from then on as that of the device, and the race checker checks its uses. CUDA's
-    /// driver refuses it after a sticky error.
+    /// The simulator treats the memory as the device's from then on, and the race checker checks its uses. CUDA's driver refuses
+    /// the call after a sticky error.
     ///
     /// # Safety
-    /// The memory is initialised, and is not freed before it is [disowned](Self::disown) and the work that was queued
-    /// before that has executed.
+    /// The memory is initialised, and is not freed before it was [disowned](Self::disown) and all work queued before that call
+    /// has executed.
     unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
         match self.next() {
             // SAFETY: the caller keeps the same contract.
@@ -58,10 +58,9 @@ pub trait Observer: Send + Sync {
         }
     }
 
-    /// No work that is queued after this call uses memory that was [adopted](Self::adopt). `stream` is on the memory's
-    /// device.
+    /// Tells that no work queued after this call uses memory that was [adopted](Self::adopt). `stream` is on the memory's device.
     ///
-    /// The race checker counts it as a free.
+    /// The race checker counts the call as a free.
     ///
     /// # Safety
     /// `stream` is live, and `range` was adopted and is disowned once. Every use of it is complete, or ordered before
@@ -74,8 +73,8 @@ pub trait Observer: Send + Sync {
         }
     }
 
-    /// Other code gets the handle of `stream`, and may queue work there without a call of this driver. What was held back for
-    /// the stream is queued before this returns, and from then on nothing is held back.
+    /// Tells that other code gets the handle of `stream`, and may queue work there without a call of this driver. Calls that were
+    /// held back for the stream are queued before this call returns, and later calls are not held back.
     ///
     /// # Safety
     /// `stream` is live.
@@ -86,28 +85,29 @@ pub trait Observer: Send + Sync {
         }
     }
 
-    /// The caller of earlier calls has released its locks. A simulator executes bodies on the threads that call it, but not
-    /// under a lock of this library; what it has put off for that reason executes now.
+    /// Tells that the caller of earlier calls has released its locks. A simulator executes bodies on the threads that call it,
+    /// but not under a lock of this library; bodies that were postponed for that reason execute now.
     fn catch_up(&self) {
         if let Some(next) = self.next() {
             next.catch_up();
         }
     }
 
-    /// The part that [replays](super::replay) passes, to which a scheduler tells their begin and their end; `None` if there
-    /// is none.
+    /// The part that [replays](super::replay) passes; a scheduler tells it where they begin and end. `None` if there is no such
+    /// part.
     #[doc(hidden)]
     fn replays(&self) -> Option<&dyn Replays> {
         self.next().and_then(Observer::replays)
     }
 
-    /// Whether there is an observer that uses [notes](Note). A platform queries this once, when it is made, and sends no
-    /// notes to a driver whose observers do not use them.
+    /// Whether there is an observer that uses [notes](Note). A platform queries this once, when it is made, and sends no notes if
+    /// no observer uses them.
     fn watches(&self) -> bool {
         self.next().is_some_and(Observer::watches)
     }
 
-    /// A note: which operator makes the calls of this thread, and what the host touches itself.
+    /// Takes a note, for example about the operator that makes the calls of this thread, or about memory that the host touches
+    /// itself.
     ///
     /// # Safety
     /// The note is true. A [race checker](super::race) relies on it, and a program may rely on a checker that reports
@@ -127,13 +127,13 @@ pub trait Observer: Send + Sync {
         }
     }
 
-    /// Whether queued work goes on while the host makes no call. It does on a device; a simulator may execute work in
-    /// calls alone, so that waiting for it without calls would take for ever.
+    /// Whether queued work goes on while the host makes no call. On a device work goes on; a simulator may execute work only
+    /// within calls, and then a wait without calls would never end.
     fn works_alone(&self) -> bool {
         self.next().is_none_or(Observer::works_alone)
     }
 
-    /// The seed that repeats the order in which the driver executes; `None` for a device, and where no seed chose it.
+    /// The seed that repeats the order in which the driver executes; `None` for a device, and if no seed chose the order.
     fn seed(&self) -> Option<u64> {
         self.next().and_then(Observer::seed)
     }
@@ -144,19 +144,19 @@ pub trait Observer: Send + Sync {
         self.next().map(|next| next.races_since(mark)).unwrap_or_default()
     }
 
-    /// The races that were found since any caller last called this; none without a race checker. It moves no
-    /// mark: [`races_since`](Self::races_since) returns them, too.
+    /// The races that were found since any caller last called this; none without a race checker. The call moves no mark:
+    /// [`races_since`](Self::races_since) returns the same races, too.
     fn take_races(&self) -> RaceReports {
         self.next().map(Observer::take_races).unwrap_or_default()
     }
 
-    /// The mark of the last call of [`take_races`](Self::take_races): what was found since is not taken yet.
+    /// The mark of the last call of [`take_races`](Self::take_races): races found after this mark are not taken yet.
     fn taken_races(&self) -> RaceMark {
         self.next().map(Observer::taken_races).unwrap_or_default()
     }
 }
 
-/// Is told nothing, and reports nothing.
+/// An observer that ignores facts and reports nothing.
 impl Observer for () {
     fn next(&self) -> Option<&dyn Observer> {
         None
@@ -175,7 +175,7 @@ mod tests {
     use crate::driver::replay::Replaying;
     use crate::driver::{BlockingLaunches, Driver, Layer, MemorySource, Recorder, StreamOptions};
 
-    /// The last observer, which lists what it is told, and has an answer of its own to each question.
+    /// The last observer of a test: it lists the facts that it is told, and answers each question in its own way.
     #[derive(Debug)]
     struct Last {
         host: HostDriver,

@@ -1,4 +1,4 @@
-//! Owners of a driver's objects, which destroy them when they are dropped.
+//! Owners of a driver's objects: dropping an owner destroys its object.
 //!
 //! A result is moved only if it is an error, since an error is large, which saves 30 instructions for a task. A record or a
 //! wait is code of its caller, and the code after an error is out of line; with a node's only stream, which is closed without
@@ -22,7 +22,7 @@ pub struct OwnedStream {
     raw: RawStream,
     /// Whether other code owns the stream.
     borrowed: bool,
-    /// Whether it is its device's default stream.
+    /// Whether the stream is its device's default stream.
     is_default: bool,
 }
 
@@ -59,7 +59,7 @@ impl OwnedStream {
         Self { driver: driver.clone(), raw, borrowed, is_default }
     }
 
-    /// Whether it is its device's default stream, whose handle means the current device.
+    /// Whether the stream is its device's default stream; such a stream's handle means the current device.
     #[doc(hidden)]
     #[inline]
     pub fn is_default(&self) -> bool {
@@ -89,7 +89,7 @@ impl OwnedStream {
     #[doc(hidden)]
     #[inline]
     pub fn hand_out(&self) {
-        // SAFETY: alive while it is borrowed; of a borrowed stream only the handle is used.
+        // SAFETY: the stream is alive while it is borrowed; if it is a borrowed stream, only the handle is used.
         unsafe { self.driver.observer().hand_out(self.raw) };
     }
 
@@ -121,7 +121,7 @@ impl OwnedStream {
         }
     }
 
-    // Each of these two calls is made once or twice in each tick. What follows an error is out of their way: see
+    // Each tick makes each of these two calls once or twice. The code after an error is kept off their fast path: see
     // `in_context`.
 
     #[cold]
@@ -176,7 +176,8 @@ impl OwnedStream {
         self.in_context(|| unsafe { self.driver.synchronize_stream(self.raw) })
     }
 
-    /// Makes a call. A default stream's handle names no device, so that its device is bound before each call anyway.
+    /// Makes a call as [`in_context`] does. A default stream's handle names no device, so its device is bound before each
+    /// call anyway.
     #[inline]
     fn in_context<R>(&self, call: impl Fn() -> DriverResult<R>) -> DriverResult<R> {
         in_context(&*self.driver, self.raw.device(), Some(self.raw), call)
@@ -185,7 +186,7 @@ impl OwnedStream {
     /// Whether an event is of this driver: handles are numbers, and two drivers may use the same number.
     #[inline]
     fn is_of(&self, event: Event<'_>) -> bool {
-        // Compares the addresses without the vtables, which may differ between compilation units.
+        // The comparison is of the addresses without the vtables: these may differ between compilation units.
         Arc::ptr_eq(&self.driver, event.driver)
     }
 }
@@ -201,10 +202,10 @@ impl Drop for OwnedStream {
     }
 }
 
-/// Gives something back in a drop, with its device bound.
+/// Gives an object back in a drop, with its device bound.
 ///
-/// If that fails, it is tried all the same: a handle or an address names its context, and nothing else would give it
-/// back.
+/// If binding fails, the object is given back all the same: a handle or an address names its context, and nothing else
+/// would give the object back.
 fn give_back(
     driver: &dyn Driver,
     device: DeviceId,
@@ -223,9 +224,9 @@ fn give_back(
 /// CUDA's code for a call without a current context.
 const INVALID_CONTEXT: i32 = 201;
 
-/// Makes a call for which any context is good enough. If a library has left this thread without one since the device
-/// was bound, binds it again and repeats the call: a record after a hook, or a wait for it, must not fail for that. A
-/// call on a default `stream` is not repeated: it needs its own device.
+/// Makes a call that needs any context. If a library has left this thread without a context since the device was bound,
+/// binds the device again and repeats the call: a record after a hook, or a wait for that record, must not fail for this
+/// reason. A call on a default `stream` is not repeated: it needs its own device.
 #[inline]
 fn in_context<R>(
     driver: &dyn Driver,
@@ -234,7 +235,7 @@ fn in_context<R>(
     call: impl Fn() -> DriverResult<R>,
 ) -> DriverResult<R> {
     match call() {
-        // Most calls. An error is large, so that no result is moved here that may be one.
+        // Most calls end here. An error is large, so a result that may be an error is not moved here.
         Ok(done) => Ok(done),
         Err(error) => in_context_again(driver, device, stream, error, call),
     }
@@ -289,7 +290,7 @@ impl OwnedEvent {
         Ok(Self { driver: driver.clone(), raw })
     }
 
-    /// As [`create`](Self::create), with a time for each record.
+    /// Creates an event as [`create`](Self::create) does, with a time for each record.
     #[doc(hidden)]
     pub fn with_timing(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
         let raw = driver.create_timing_event(device)?;
@@ -297,8 +298,8 @@ impl OwnedEvent {
         Ok(Self { driver: driver.clone(), raw })
     }
 
-    /// The milliseconds from this event's record to that of `end`. Both have timing and are recorded. Blocks until both are
-    /// complete. An event of another driver or device is refused.
+    /// Returns the milliseconds from this event's record to the record of `end`. Both events have timing and are recorded.
+    /// Blocks until both records are complete. An event of another driver or device is refused.
     #[doc(hidden)]
     pub fn elapsed_until(&self, end: &Self) -> DriverResult<f64> {
         if !Arc::ptr_eq(&self.driver, &end.driver) || self.raw.device() != end.raw.device() {
@@ -312,13 +313,13 @@ impl OwnedEvent {
         promise::check_elapsed(self.raw.device(), milliseconds)
     }
 
-    /// Whether its device is simulated.
+    /// Whether the event's device is simulated.
     #[doc(hidden)]
     pub fn is_simulated(&self) -> DriverResult<bool> {
         Ok(self.driver.device_info(self.raw.device())?.is_simulated)
     }
 
-    /// The event, borrowed.
+    /// Borrows the event.
     #[doc(hidden)]
     #[inline]
     pub fn get(&self) -> Event<'_> {
@@ -338,8 +339,8 @@ impl Drop for OwnedEvent {
     }
 }
 
-/// Events of one device, which are destroyed with their owner. They are close together in memory: of a graph with many
-/// streams the cache holds few lines.
+/// Events of one device that are destroyed with their owner. They are close together in memory, so a graph with many
+/// streams needs few cache lines.
 #[doc(hidden)]
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -349,12 +350,12 @@ pub struct OwnedEvents<const N: usize> {
 }
 
 impl<const N: usize> OwnedEvents<N> {
-    /// Makes `N` of them. The device's context must be bound.
+    /// Creates `N` events. The device's context must be bound.
     #[doc(hidden)]
     pub fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Box<Self>> {
         let mut events = Box::new(Self { driver: driver.clone(), raw: ArrayVec::new() });
         for _ in 0..N {
-            // On an error those that were made are destroyed.
+            // On an error the events made so far are destroyed.
             let raw = driver.create_event(device)?;
             promise::check_device("create_event", device, raw.device())?;
             events.raw.push(raw);
@@ -362,7 +363,7 @@ impl<const N: usize> OwnedEvents<N> {
         Ok(events)
     }
 
-    /// The event at an index below `N`.
+    /// Borrows the event at an index below `N`.
     #[doc(hidden)]
     #[inline]
     pub fn get(&self, index: usize) -> Event<'_> {
@@ -373,7 +374,7 @@ impl<const N: usize> OwnedEvents<N> {
 impl<const N: usize> Drop for OwnedEvents<N> {
     fn drop(&mut self) {
         for raw in &self.raw {
-            // SAFETY: it came from `create_event` of this driver and this is its only owner.
+            // SAFETY: `raw` came from `create_event` of this driver and this is its only owner.
             let destroy = || unsafe { self.driver.destroy_event(*raw) };
             give_back(&*self.driver, raw.device(), "destroying an event", destroy);
         }
@@ -443,8 +444,8 @@ impl OwnedPinned {
 
 impl Drop for OwnedPinned {
     fn drop(&mut self) {
-        // SAFETY: it came from `allocate_pinned` of this driver, and this is its only owner, which
-        // is dropped only when no queued work uses it.
+        // SAFETY: the memory came from `allocate_pinned` of this driver, and this is its only owner. The owner is dropped
+        // only when no queued work uses the memory.
         let free = || unsafe { self.driver.free_pinned(self.device, self.range) };
         give_back(&*self.driver, self.device, "freeing page-locked memory", free);
     }
@@ -457,7 +458,7 @@ mod tests {
     use super::*;
     use crate::driver::host::HostDriver;
 
-    /// A stream and an event. Two drivers give them the same numbers.
+    /// Returns a stream and an event. Two drivers give them the same numbers.
     fn owners(driver: &Arc<dyn Driver>) -> (OwnedStream, OwnedEvent) {
         let device = DeviceId::default();
         let stream = OwnedStream::create(driver, device, StreamOptions::default()).unwrap();

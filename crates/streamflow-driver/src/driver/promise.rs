@@ -1,8 +1,8 @@
 //! Checks of answers on which memory accesses and indices rely.
 //!
-//! The contract of [`Driver`] is that of an `unsafe` trait, and a layer that a user writes may break it. Where an answer shows that
-//! by itself, the caller gets [`DriverError::Contract`] in place of an access to other memory or a panic. Each check is
-//! where something is made, and none is in a call that queues work.
+//! [`Driver`] is an `unsafe` trait, and a layer that a user writes may break its contract. Where the answer itself shows
+//! that, the caller gets [`DriverError::Contract`] in place of an access to other memory or a panic. The checks are in the
+//! calls that make an object, not in the calls that queue work.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn broken(call: &'static str, device: DeviceId, problem: String) -> DriverError 
     DriverError::Contract { call, device, problem }
 }
 
-/// The answer to an allocation of so many bytes. Memory that is refused here is not freed: nobody knows whose it is.
+/// Checks the answer to an allocation of so many bytes. Memory that is refused here is not freed: its owner is unknown.
 pub fn check_allocated(
     call: &'static str,
     device: DeviceId,
@@ -36,7 +36,7 @@ pub fn check_allocated(
     Err(broken(call, device, problem))
 }
 
-/// The device of an object that was made for `device`.
+/// Checks the device of an object that was made for `device`.
 pub(super) fn check_device(
     call: &'static str,
     device: DeviceId,
@@ -48,7 +48,7 @@ pub(super) fn check_device(
     Err(broken(call, device, format!("it returned an object of {found}")))
 }
 
-/// A kernel that was made ready for `device`. Launches without a block size divide by that of the answer.
+/// Checks a kernel that was made ready for `device`. Launches without a block size divide by the block size of the answer.
 pub fn check_loaded(device: DeviceId, loaded: LoadedKernel) -> DriverResult<LoadedKernel> {
     const CALL: &str = "load_kernel";
     check_device(CALL, device, loaded.function.device())?;
@@ -61,13 +61,13 @@ pub fn check_loaded(device: DeviceId, loaded: LoadedKernel) -> DriverResult<Load
     Err(broken(CALL, device, problem))
 }
 
-/// Compiled code that was loaded on `device`.
+/// Checks compiled code that was loaded on `device`.
 pub fn check_module(device: DeviceId, module: RawModule) -> DriverResult<RawModule> {
     check_device("load_module", device, module.device())?;
     Ok(module)
 }
 
-/// A stream that was made, and has one owner from now on.
+/// Checks a stream that was made for `device`, and has one owner from now on.
 pub(super) fn check_made(
     driver: &dyn Driver,
     device: DeviceId,
@@ -80,7 +80,7 @@ pub(super) fn check_made(
     Ok(())
 }
 
-/// The milliseconds between two events.
+/// Checks the milliseconds between two events.
 pub(super) fn check_elapsed(device: DeviceId, milliseconds: f64) -> DriverResult<f64> {
     if Duration::try_from_secs_f64(milliseconds.abs() / 1e3).is_ok() {
         return Ok(milliseconds);
@@ -88,7 +88,8 @@ pub(super) fn check_elapsed(device: DeviceId, milliseconds: f64) -> DriverResult
     Err(broken("elapsed", device, format!("it returned {milliseconds} ms, which is no time")))
 }
 
-/// How many green contexts there are for so many sizes: one for each, and perhaps one of what is left.
+/// Checks the number of green contexts for so many sizes: one for each size, and perhaps one for the remaining
+/// multiprocessors.
 pub fn check_divided(device: DeviceId, sizes: usize, found: usize) -> DriverResult<()> {
     if found == sizes || found == sizes + 1 {
         return Ok(());
@@ -97,10 +98,10 @@ pub fn check_divided(device: DeviceId, sizes: usize, found: usize) -> DriverResu
     Err(broken("create_green_contexts", device, problem))
 }
 
-/// More observers in a row are a circle.
+/// The longest chain of observers; a longer one is taken for a cycle.
 const MOST_OBSERVERS: usize = 1000;
 
-/// Whether the last observer of a driver says that its devices work alone. The row of observers must have an end.
+/// Returns whether the last observer of a driver says that its devices work alone. The chain of observers must have an end.
 pub fn check_observers(driver: &dyn Driver) -> DriverResult<bool> {
     let mut last = driver.observer();
     for _ in 0..MOST_OBSERVERS {
@@ -111,8 +112,8 @@ pub fn check_observers(driver: &dyn Driver) -> DriverResult<bool> {
     Err(broken("observer", DeviceId(0), problem.to_owned()))
 }
 
-/// The error where no fact reaches the driver of a simulated device. It executes work in calls alone: with an observer that
-/// says otherwise a scheduler would sleep for ever.
+/// The error where no fact reaches the driver of a simulated device. Such a driver executes work only within calls: with an
+/// observer that says otherwise a scheduler would sleep forever.
 #[cold]
 pub fn told_nothing(simulated: DeviceId) -> DriverError {
     let problem = "its observer, or the next one of an observer, is not that of the driver below: the simulator is told nothing";

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{DriverResult, HostFunction, OwnedStream, Signal};
 
 impl OwnedStream {
-    /// Raises `signal` when everything queued here before is complete.
+    /// Raises `signal` when all work queued on this stream before is complete.
     #[doc(hidden)]
     pub fn raise(&self, signal: &Arc<Signal>) -> DriverResult<()> {
         let data = Arc::into_raw(signal.clone()).cast_mut().cast();

@@ -10,26 +10,25 @@ use crate::turns;
 /// A sleep of this length has no time limit: nothing but a signal ends it.
 const NO_LIMIT: Duration = Duration::from_secs(3600);
 
-/// The part of the count that raises change. A nudge changes the rest.
+/// The bits of the count that raises change. A nudge changes the other bits.
 const RAISES: u64 = (1 << 40) - 1;
 
-/// Counts how often streams have raised it. A thread can sleep until the count changes.
+/// A count of the raises by streams. A thread can sleep until the count changes.
 ///
-/// Every queued call owns a reference to the signal, so the signal may outlive the thread that waits. After a
-/// sticky error the driver may never make the call: then that reference is leaked, and the sleep ends after its
-/// time limit.
+/// Every queued call owns a reference to the signal, so the signal may outlive the thread that waits. After a sticky error
+/// the driver may never make the call: then the call's reference is leaked, and the sleep ends after its time limit.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct Signal {
-    /// Changed under the lock, so that a thread that is about to sleep has seen the change.
+    /// The count, changed under the lock, so that a thread that is about to sleep sees the change.
     count: AtomicU64,
     lock: Mutex<()>,
     changed: Condvar,
 }
 
 impl Signal {
-    /// A number that each raise changes. Read this *before* the state that the signal is about: a raise that comes
-    /// after that ends the sleep at once.
+    /// A number that each raise changes. Read it *before* the state that the signal is about: a raise after this call ends
+    /// the sleep at once.
     #[doc(hidden)]
     #[inline]
     pub fn raised(&self) -> u64 {
@@ -43,10 +42,10 @@ impl Signal {
         self.raised() & RAISES
     }
 
-    /// Sleeps until the signal was raised more than `seen` times, or `at_most` has passed. A thread that takes turns
-    /// passes on its turn instead: once if there is a time limit, which may pass at any time, and else until the signal
-    /// was raised. So an explored test finds a wake-up that is lost. Returns `false` in a test whose threads have all ended
-    /// or sleep, so that none is left to raise the signal.
+    /// Sleeps until the signal was raised more than `seen` times, or `at_most` has passed. A thread that takes turns passes
+    /// on its turn instead: once if there is a time limit, since that limit may pass at any time, and else until the signal
+    /// was raised. So an explored test finds a lost wake-up. Returns `false` in a test if all other threads have ended or
+    /// sleep, and no thread is left to raise the signal.
     #[doc(hidden)]
     pub fn sleep(&self, seen: u64, at_most: Duration) -> bool {
         let wait = |at_most| {
@@ -63,13 +62,13 @@ impl Signal {
         true
     }
 
-    /// Ends a sleep that began before.
+    /// Counts a raise, and ends sleeps that began before.
     #[doc(hidden)]
     pub fn raise(&self) {
         self.count_up(1);
     }
 
-    /// Ends a sleep, and is not counted as a raise: for the scheduler itself, whose conditions have not changed.
+    /// Ends sleeps without counting a raise. The scheduler nudges its own workers: no condition has changed then.
     #[doc(hidden)]
     pub fn nudge(&self) {
         self.count_up(RAISES + 1);
@@ -87,7 +86,7 @@ impl Signal {
     }
 }
 
-// Without the lock: what writes is the user's code.
+// The output does not take the lock: the writer is the user's code.
 impl fmt::Debug for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Signal").field("raises", &self.raises()).finish_non_exhaustive()
