@@ -1,5 +1,5 @@
-//! The passes over a graph that a scheduler marks, for a driver that [replays](super::replay) them: an
-//! [observer](super::Observer) hands them on.
+//! The passes over a graph, marked by a scheduler for a driver that [replays](super::replay) them. An
+//! [observer](super::Observer) returns the part of the driver that takes the marks.
 
 mod report;
 mod tick;
@@ -13,36 +13,37 @@ pub use tick::ReplayedTick;
 
 use super::DriverResult;
 
-/// How a scheduler marks passes.
+/// The calls with which a scheduler marks passes.
 #[doc(hidden)]
 pub trait Replays: Send + Sync + fmt::Debug {
-    /// A pass begins on this thread. Returns `false` if it is not replayed.
+    /// Begins a pass on this thread. Returns `false` if the pass is not replayed.
     #[doc(hidden)]
     fn begin(&self, run: &mut ReplayRun) -> bool;
 
-    /// The hook of this node is next, in this tick of the node.
+    /// Tells that the hook of this node is next, in this tick of the node.
     #[doc(hidden)]
     fn at(&self, node: u32, tick: u64);
 
-    /// The tick whose hook runs in a pass that is replayed.
+    /// The tick with the hook that runs now in a replayed pass.
     #[doc(hidden)]
     fn tick(&self) -> Arc<ReplayedTick>;
 
-    /// The pass of this run ends.
+    /// Ends the pass of this run.
     ///
     /// # Errors
-    /// The first of a call that was held back.
+    /// The first error of a call that was held back.
     #[doc(hidden)]
     fn end(&self, run: &mut ReplayRun) -> DriverResult<()>;
 
-    /// Whether calls may be held back, so that each goes through the state.
+    /// Whether calls may be held back, so that each call goes through the state.
     #[doc(hidden)]
     fn holds_back(&self) -> bool;
 
-    /// The run makes no more passes. The host has waited for its work, unless the run has failed.
+    /// Ends the run: it makes no more passes. The host has waited for the run's work, unless the run
+    /// has failed.
     ///
     /// # Errors
-    /// The first of a call that was held back, or of a question whether its work is complete.
+    /// The first error of a call that was held back, or of a query whether the run's work is complete.
     #[doc(hidden)]
     fn leave(&self, run: &mut ReplayRun) -> DriverResult<()>;
 }

@@ -1,38 +1,40 @@
-//! What replay did in a run.
+//! The report of a run's replay.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// How many passes in a row may have no equal before replay is off.
+/// The number of passes in a row without an equal earlier pass after which replay is switched off.
 const PATIENCE: u64 = 128;
 
-/// What replay did in a run of a graph that asked for it.
+/// The report of replay in a run of a graph that asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ReplayReport {
     /// The passes of the scheduler that were replayed: launches of graphs took the place of their calls. Without
     /// conditions that make nodes wait, a pass is a tick of each node.
     pub replayed: u64,
-    /// The replayed passes in which kernels got other parameters than in the latest pass with the same graph.
+    /// The replayed passes with kernels that got other parameters than in the latest pass with the same graph.
     pub changed: u64,
-    /// The passes whose calls were sent one by one, all or some.
+    /// The passes with calls that were sent one by one: all calls, or some.
     pub sent: u64,
-    /// The passes with less than two launches, copies and fills between their queries: for them a graph saves nothing.
+    /// The passes with fewer than two launches, copies and fills between their queries: a graph saves nothing in such
+    /// a pass.
     pub small: u64,
-    /// Why they were, the first reason of each pass, with how many passes had it.
+    /// The reasons why calls were sent one by one: the first reason of each such pass, with the number of passes that
+    /// had it.
     pub broken_by: Vec<(Reason, u64)>,
-    /// Why replay was off, if it was, or from some pass on.
+    /// The reason why replay was off, from the beginning or from some pass on; `None` if it was on.
     pub off: Option<Cow<'static, str>>,
 }
 
-/// Why the calls of a pass were sent one by one.
+/// The reason why the calls of a pass were sent one by one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reason {
-    /// What happened.
+    /// The event, in words.
     pub what: &'static str,
-    /// The node whose hook made the call, if one did.
+    /// The node that made the call in a hook, if a node did.
     pub node: Option<Arc<str>>,
 }
 
@@ -65,13 +67,13 @@ impl fmt::Display for ReplayReport {
     }
 }
 
-/// The replay of one run: what its scheduler keeps between passes.
+/// The replay of one run, as the state that its scheduler keeps between passes.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ReplayRun {
     /// The nodes' names.
     pub(in crate::driver) nodes: Arc<[Arc<str>]>,
-    /// The number of its first tick, once it had a pass.
+    /// The number of the run's first tick, once the run had a pass.
     pub(in crate::driver) first_tick: Option<u64>,
     replayed: u64,
     changed: u64,
@@ -79,53 +81,53 @@ pub struct ReplayRun {
     small: u64,
     broken_by: Vec<(&'static str, Option<u32>, u64)>,
     pub(in crate::driver) off: Option<Cow<'static, str>>,
-    /// Passes without any launch of a graph, in a row.
+    /// The number of passes in a row without any launch of a graph.
     in_vain: u64,
-    /// Whether it counts as one that replays.
+    /// Whether the run counts as a replaying run.
     pub(in crate::driver) has_begun: bool,
     pub(in crate::driver) is_in_pass: bool,
     pub(in crate::driver) is_eager: bool,
 }
 
-/// What a pass did.
+/// The outcome of a pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::driver) struct PassDone {
-    /// Whether it made calls that replay is about.
+    /// Whether the pass made calls that can be replayed.
     pub(in crate::driver) has_work: bool,
     /// Whether a graph was launched.
     pub(in crate::driver) launched: bool,
     /// Whether kernels of a graph got other parameters.
     pub(in crate::driver) changed: bool,
-    /// Why calls were sent one by one.
+    /// The reason why calls were sent one by one, and the node of the call.
     pub(in crate::driver) broken: Option<(&'static str, Option<u32>)>,
 }
 
 impl ReplayRun {
-    /// For the nodes with these names.
+    /// Creates the state for a run of the nodes with these names.
     #[doc(hidden)]
     pub fn new(nodes: impl Iterator<Item = Arc<str>>) -> Self {
         Self { nodes: nodes.collect(), ..Self::default() }
     }
 
-    /// Makes a graph of each segment, also of one that comes for the first time.
+    /// Requests a graph of each segment, even when the segment comes for the first time.
     #[doc(hidden)]
     pub fn set_eager(&mut self) {
         self.is_eager = true;
     }
 
-    /// Switches replay off for what is left of the run. The first reason stays.
+    /// Switches replay off for the rest of the run. The first reason is kept.
     #[doc(hidden)]
     pub fn switch_off(&mut self, why: impl Into<Cow<'static, str>>) {
         self.off.get_or_insert_with(|| why.into());
     }
 
-    /// Whether passes are replayed.
+    /// Whether replay is switched off.
     #[doc(hidden)]
     pub fn is_off(&self) -> bool {
         self.off.is_some()
     }
 
-    /// Whether a pass of it has begun and not ended.
+    /// Whether a pass of this run has begun and not ended.
     #[doc(hidden)]
     pub fn is_in_pass(&self) -> bool {
         self.is_in_pass

@@ -1,20 +1,21 @@
-//! The tick that is replayed, for layers above that let what they choose follow from it.
+//! The replayed tick, for layers above whose choices depend on it.
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// Outside of passes that are replayed.
+/// The value outside of replayed passes.
 const NONE: u64 = u64::MAX;
 
-/// The numbers of a run begin at a multiple of this, so that its ticks repeat with those of earlier runs.
+/// The numbers of a run begin at a multiple of this, so that a run's ticks repeat those of earlier runs.
 const ROUND: u64 = 1 << 6;
 
-/// The number of the tick whose hook runs in a pass that is replayed. The ticks of a run begin with 0, and two runs that
-/// follow each other have no number in common: memory that a tick returned is told from that of the same tick.
+/// The number of the tick with the hook that runs now in a replayed pass. The ticks of a run begin with 0, but the
+/// numbers of two runs in a row have none in common: so memory that a tick returned is distinguished from memory that
+/// the same tick of the next run returns.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct ReplayedTick {
     now: AtomicU64,
-    /// What is added to the ticks of the run whose pass it is.
+    /// The number that is added to the ticks of the run with the current pass.
     first: AtomicU64,
     latest: AtomicU64,
 }
@@ -27,24 +28,24 @@ impl Default for ReplayedTick {
 }
 
 impl ReplayedTick {
-    /// The tick, on whichever thread. `None` outside of passes that are replayed.
+    /// The number of the tick, on any thread; `None` outside of replayed passes.
     #[doc(hidden)]
     #[inline]
     pub fn get(&self) -> Option<u64> {
         Some(self.now.load(Ordering::Relaxed)).filter(|tick| *tick != NONE)
     }
 
-    /// A number above all earlier ones, for the first tick of a run.
+    /// Returns a number above all earlier ones, for the first tick of a run.
     pub(in crate::driver) fn of_new_run(&self) -> u64 {
         (self.latest.load(Ordering::Relaxed) + 1).next_multiple_of(ROUND)
     }
 
-    /// A pass of the run with this first number begins.
+    /// Begins a pass of the run with this first number.
     pub(in crate::driver) fn begin(&self, first: u64) {
         self.first.store(first, Ordering::Relaxed);
     }
 
-    /// The hook of a node in this tick of its run is next. One pass at a time does this.
+    /// Notes that the hook of a node in this tick of its run is next. Only one pass at a time calls this.
     pub(in crate::driver) fn set(&self, tick: u64) {
         let number = self.first.load(Ordering::Relaxed) + tick;
         if number > self.latest.load(Ordering::Relaxed) {
@@ -53,7 +54,7 @@ impl ReplayedTick {
         self.now.store(number, Ordering::Relaxed);
     }
 
-    /// The pass ends.
+    /// Ends the pass.
     pub(in crate::driver) fn end(&self) {
         self.now.store(NONE, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! One recorded call, and its line in a log.
+//! A recorded call, and its line in a log.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::driver::{AccessMode, CopyKind, CopyRows, DeviceId, StreamFlags, Strea
 pub struct RecordedAccess {
     /// The kernel argument's name.
     pub argument: &'static str,
-    /// Whether it is read or written.
+    /// Whether the memory is read or written.
     pub mode: AccessMode,
-    /// Which bytes.
+    /// The bytes.
     pub place: RecordedRange,
 }
 
-/// One call of a driver in the [`Recorder`](super::Recorder)'s log.
+/// A call of a driver in the [`Recorder`](super::Recorder)'s log.
 ///
-/// Streams, events and memory are numbered in order of their first appearance, so that two runs with the
-/// same calls give equal logs. Displayed, a call is one line.
+/// Streams, events and memory are numbered in order of their first appearance, so that two runs with the same
+/// calls give equal logs. A call is displayed as one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each field is an argument, or the result, of the method")]
@@ -109,8 +109,8 @@ pub enum Call {
     DestroyGraph { device: DeviceId },
     /// [`launch_host_function`](crate::driver::Driver::launch_host_function).
     HostFunction { stream: StreamLabel },
-    /// The call of this name failed, with this error. A call that creates or allocates has only this entry; the
-    /// others have their own entry before it.
+    /// The call of this name failed with this error. A failed call that creates or allocates has only this
+    /// entry; other failed calls have their own entry before it.
     Failed { call: &'static str, error: Arc<str> },
 }
 

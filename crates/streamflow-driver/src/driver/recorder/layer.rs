@@ -10,8 +10,8 @@ use crate::driver::{
 };
 
 // Calls are noted before they are made: after a `free` or `destroy`, another thread could get the same
-// address or handle before this thread has noted its call. Only calls whose result is part of the entry are
-// noted afterwards.
+// address or handle before this thread has noted its call. Calls with a result that is part of the entry
+// are noted afterwards.
 //
 // In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
 // SAFETY: every call is forwarded unchanged, and so is its answer.

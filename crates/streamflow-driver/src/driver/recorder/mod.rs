@@ -20,12 +20,12 @@ use super::{Driver, DriverResult, RawStream};
 /// Queries that do nothing on the driver are not recorded: names, counts, device information, the default
 /// stream and the sticky error.
 ///
-/// The calls of one thread are in its order. Calls of several threads are in an order that agrees with every
-/// synchronisation between the threads.
+/// The calls of one thread are in the order of that thread. Calls of several threads are in an order that
+/// agrees with every synchronisation between the threads.
 ///
 /// Each recorded call takes a lock and may allocate. While the recorder is [paused](Self::pause), only calls
-/// that make something do so. They get their numbers all the same, so a log that begins late has the same
-/// numbers as one that began early.
+/// that create or allocate do so: new objects still get their numbers, so a log that begins late has the
+/// same numbers as a log that begins early.
 pub struct Recorder {
     below: Arc<dyn Driver>,
     recording: AtomicBool,
@@ -54,9 +54,9 @@ impl Recorder {
         self.lock().calls.iter().map(|call| format!("{call}\n")).collect()
     }
 
-    /// How many of the calls so far match.
+    /// The number of calls so far that match.
     pub fn count(&self, wanted: impl Fn(&Call) -> bool) -> usize {
-        // Without the lock, under which no code of the caller runs.
+        // The lock is released first: no code of the caller runs under it.
         self.calls().iter().filter(|call| wanted(call)).count()
     }
 
@@ -101,7 +101,8 @@ impl Recorder {
         });
     }
 
-    /// Records a call that made something. `call` runs also while paused, because it assigns the number.
+    /// Records a call that made an object or memory. `call` runs also while paused, because it assigns the
+    /// number.
     fn note_made<T>(
         &self,
         name: &'static str,
@@ -118,7 +119,7 @@ impl Recorder {
         self.note_failure(name, made)
     }
 
-    /// Records that a call failed, if it did.
+    /// Records the failure of a call, if it has failed.
     fn note_failure<T>(&self, call: &'static str, result: DriverResult<T>) -> DriverResult<T> {
         if let Err(error) = &result {
             self.note(|_| Call::Failed { call, error: error.to_string().into() });
@@ -129,7 +130,7 @@ impl Recorder {
 
 impl fmt::Debug for Recorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Before it is written: what writes is the caller's code.
+        // The lock is released before the output is written: the writer is the caller's code.
         let calls = self.lock().calls.len();
         f.debug_struct("Recorder")
             .field("below", &self.below)

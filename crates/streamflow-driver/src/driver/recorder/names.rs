@@ -46,7 +46,8 @@ pub enum RecordedRange {
         bytes: u64,
     },
     /// Memory that was not allocated through the recorder: ordinary host memory, or memory that was allocated
-    /// below or before it. It has no number, because its address may differ from run to run.
+    /// below or before the recorder. Such memory has no number, because its address may differ from run to
+    /// run.
     Other {
         /// The length.
         bytes: u64,
@@ -91,7 +92,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A stream that was just created. An earlier stream may have had the same handle.
+    /// Assigns a number to a stream that was just created. An earlier stream may have had the same handle.
     pub(super) fn new_stream(&mut self, stream: RawStream) -> StreamLabel {
         let name = StreamLabel::Numbered(next(&mut self.next_stream));
         self.streams.insert(stream, name);
@@ -109,7 +110,7 @@ impl Names {
         }
     }
 
-    /// An event that was just created.
+    /// Assigns a number to an event that was just created.
     pub(super) fn new_event(&mut self, event: RawEvent) -> u32 {
         let number = next(&mut self.next_event);
         self.events.insert(event, number);
@@ -123,11 +124,11 @@ impl Names {
         }
     }
 
-    /// Memory that was just allocated. Earlier blocks at its addresses are forgotten.
+    /// Assigns a number to memory that was just allocated. Earlier blocks at its addresses are forgotten.
     pub(super) fn new_block(&mut self, range: MemoryRange, pinned: bool) -> RecordedRange {
         let counter = if pinned { &mut self.next_pinned } else { &mut self.next_device };
         let number = next(counter);
-        // An empty block has no address of its own and could not be found again.
+        // An empty block has no address of its own, so it could not be found again.
         if range.bytes > 0 {
             // Freed blocks are kept until now, so that a use after the free still has a number. Blocks don't
             // overlap each other, so only the last ones that begin before the new block's end can overlap it.

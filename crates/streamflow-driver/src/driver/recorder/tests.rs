@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{Call, RecordedRange, Recorder, StreamLabel};
 use crate::driver::*;
 
-/// Handles are multiples of `step`; allocations of 13 bytes fail.
+/// A driver with handles that are multiples of `step`; allocations of 13 bytes fail.
 #[derive(Debug)]
 struct Fake {
     step: u64,
@@ -27,7 +27,7 @@ impl Fake {
     }
 }
 
-// SAFETY: no memory or handle of it is used: the recorder only compares numbers.
+// SAFETY: no memory or handle of this driver is used: the recorder only compares numbers.
 unsafe impl Driver for Fake {
     fn name(&self) -> &str {
         "fake"
@@ -320,8 +320,8 @@ fn a_failed_call_is_in_the_log() {
     assert!(unsafe { driver.allocate(stream, 13, MemorySource::Unused) }.is_err());
     let text = recorder.text();
     assert!(text.starts_with("allocate failed: out of memory on device 0: 13 bytes"), "{text}");
-    // The failed one took no number.
-    // SAFETY: the fake driver touches no memory and keeps no handle.
+    // The failed allocation took no number. SAFETY: the fake driver touches no memory and keeps no
+    // handle.
     unsafe { driver.allocate(stream, 8, MemorySource::Unused) }.unwrap();
     assert!(recorder.text().contains("allocate buffer 0[0+8]"), "{}", recorder.text());
 }
@@ -337,7 +337,7 @@ fn a_new_allocation_replaces_earlier_ones_at_its_addresses() {
     // An empty allocation has no address.
     names.new_block(at(105, 0), false);
     assert_eq!(names.range_of(at(105, 5)), buffer(0, 5, 5));
-    // Covers the end of the first and all of the second, and not the third.
+    // The block covers the end of the first and all of the second, and not the third.
     names.new_block(at(108, 12), false);
     assert_eq!(names.range_of(at(100, 4)), RecordedRange::Other { bytes: 4 });
     assert_eq!(names.range_of(at(112, 8)), buffer(4, 4, 8));

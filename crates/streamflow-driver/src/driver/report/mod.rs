@@ -1,4 +1,4 @@
-//! The reports of a race checker, as values. `text` has their text.
+//! The reports of a race checker, as values. The module `text` formats them.
 
 mod text;
 
@@ -7,42 +7,42 @@ use std::ops::Range;
 use super::AccessMode;
 use super::note::{Direction, SourceLocation};
 
-/// The most races in one [`RaceReports`]. Beyond that only their number is kept.
+/// The most races in one [`RaceReports`]. Further races are only counted.
 pub(super) const MAX_REPORTS: usize = 32;
 
-/// What is wrong with two accesses to the same bytes.
+/// The kind of error of two accesses to the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RaceKind {
-    /// One of them is a write, and nothing orders them.
+    /// At least one of the two accesses is a write, and nothing orders them.
     Unordered,
-    /// The earlier one is the free: the later one touches memory that was freed, in whatever order.
+    /// The earlier access is the free: the later access touches freed memory, in whatever order the two executed.
     Freed,
-    /// The later one reads bytes that nobody has written since the earlier one: the memory's allocation, or its passing
-    /// to a new owner. Memory counts as written where its address left streamflow.
+    /// The later access reads bytes that nobody has written since the earlier access: the memory's allocation, or its
+    /// passing to a new owner. Memory counts as written where its address left streamflow.
     Unwritten,
-    /// The later one is a call with the handle of a stream or an event that was destroyed; the driver may have given the
-    /// same handle to another one since. No memory belongs to it: the allocation has 0 bytes.
+    /// The later access is a call with the handle of a stream or an event that was destroyed; the driver may have given
+    /// the same handle to another object since. No memory is involved: the allocation has 0 bytes.
     Stale,
 }
 
-/// Two accesses to the same bytes. The later one is wrong: a race, a use after the free, or a read of what
+/// Two accesses to the same bytes with an error in the later one: a race, a use after the free, or a read of bytes that
 /// nobody wrote. Or the use of a handle after its object was destroyed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RaceReport {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: RaceKind,
     /// The access that was queued first.
     pub earlier: RaceAccess,
     /// The other access.
     pub later: RaceAccess,
-    /// The bytes that both touch, counted from the beginning of the allocation. Of bytes that nobody has written, those
-    /// that the later access reads first.
+    /// The bytes that both accesses touch, counted from the beginning of the allocation. For bytes that nobody has
+    /// written: the first range of them that the later access reads.
     pub overlap: Range<u64>,
-    /// How long the allocation is, in bytes.
+    /// The length of the allocation in bytes.
     pub allocation: u64,
-    /// How often this was found: the same two places, in this tick or others.
+    /// The number of times that this error was found: at the same two places, in this tick or others.
     pub times: u64,
 }
 
@@ -54,11 +54,11 @@ pub struct RaceAccess {
     pub action: RaceAction,
     /// Read or written.
     pub mode: AccessMode,
-    /// The stream, by its label or its number; `None` for the host.
+    /// The label or number of the stream; `None` for the host.
     pub stream: Option<String>,
     /// The operator's node, hook and tick; `None` outside of operators.
     pub hook: Option<RaceHook>,
-    /// The place in the program that caused it, if known.
+    /// The place in the program that caused the access, if known.
     pub location: Option<SourceLocation>,
 }
 
@@ -70,9 +70,9 @@ pub struct RaceHook {
     pub node: String,
     /// `start`, `compute` or `stop`.
     pub hook: String,
-    /// How many ticks the node had completed.
+    /// The number of ticks that the node had completed.
     pub tick: u64,
-    /// The port through which the memory came in or went out in this hook, if it did.
+    /// The port through which the memory came in or went out in this hook, if there was one.
     pub port: Option<(Direction, &'static str)>,
 }
 
@@ -104,13 +104,13 @@ pub enum RaceAction {
     Recycle,
     /// The memory is freed.
     Free,
-    /// Work that was queued without streamflow, and its access declared.
+    /// Work that was queued without streamflow, with a declared access.
     Foreign,
     /// The host itself.
     OnHost,
     /// A stream or an event is destroyed: `stream` or `event`.
     Destroy(&'static str),
-    /// A call with a handle, by its kind.
+    /// A call with a handle, and the kind of the handle.
     Call(&'static str),
 }
 
@@ -134,20 +134,21 @@ impl RaceAccess {
     }
 }
 
-/// What was found since it was last taken or since a mark, and counts of what the checker did not see.
+/// The errors that were found since they were last taken or since a mark, and counts of accesses that the checker did
+/// not see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RaceReports {
-    /// The races and the other wrong accesses, in order of discovery, each once for the same two places.
+    /// The races and the other errors, in order of discovery; each pair of places has one entry.
     pub races: Vec<RaceReport>,
-    /// How many more races there were.
+    /// The number of further races.
     pub more: u64,
-    /// How many accesses were forgotten because there were too many to remember: races with them are not
+    /// The number of accesses that were forgotten because there were too many to remember: races with them are not
     /// found.
     pub forgotten: u64,
-    /// How many accesses were to memory that this driver did not allocate: they were not checked.
+    /// The number of accesses to memory that this driver did not allocate: these were not checked.
     pub unknown: u64,
-    /// The seed of the simulator, which repeats the order of execution.
+    /// The seed of the simulator that repeats the order of execution.
     pub seed: Option<u64>,
 }
 
@@ -157,7 +158,7 @@ impl RaceReports {
         self.races.is_empty() && self.more == 0
     }
 
-    /// Adds a race, or counts it if the same race is there.
+    /// Adds a race, or counts it if the list already has the same race.
     pub(super) fn add(&mut self, report: RaceReport) {
         if let Some(known) = self.races.iter_mut().find(|known| known.is_like(&report)) {
             known.times += report.times;
@@ -179,15 +180,15 @@ impl RaceReports {
     }
 }
 
-/// How many races a reader has seen, for [`Observer::races_since`](super::Observer::races_since), which returns the
-/// new ones. By default none.
+/// The races that a reader has seen so far: [`Observer::races_since`](super::Observer::races_since) returns the new
+/// ones. By default no race.
 #[derive(Debug, Clone, Default)]
 pub struct RaceMark {
-    /// How many races there were.
+    /// The number of races.
     pub(super) total: u64,
-    /// How many kinds there were.
+    /// The number of different races.
     pub(super) kinds: u64,
-    /// The number of each kind that was kept, in order, and how often it was found.
+    /// The number of each different race that was kept, in order, and how often it was found.
     pub(super) times: Vec<(u64, u64)>,
 }
 

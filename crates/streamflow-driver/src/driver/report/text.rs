@@ -8,7 +8,7 @@ use crate::driver::AccessMode;
 use crate::driver::note::Direction;
 
 impl RaceReport {
-    /// What is missing, in words: for a race, a dependency.
+    /// The missing part, in words: for a race, a dependency.
     pub fn missing_edge(&self) -> String {
         let from = self.earlier.place();
         match self.kind {
@@ -28,7 +28,7 @@ impl RaceReport {
         format!("{to} must wait for an event that is recorded on {from} after the earlier access")
     }
 
-    /// The two accesses and what is missing between them as a Mermaid flowchart.
+    /// The two accesses and the missing part between them as a Mermaid flowchart.
     pub fn mermaid(&self) -> String {
         let missing = match self.kind {
             RaceKind::Unordered => "missing: record, then wait",
@@ -49,7 +49,7 @@ impl RaceAccess {
         self.stream.as_deref().unwrap_or("the host")
     }
 
-    /// The label of a flowchart's node, which is in quotes there.
+    /// The label of a flowchart's node; the flowchart has it in quotes.
     fn label(&self) -> String {
         let mut label = format!("{}<br/>{}", self.what(), self.place());
         if let Some(RaceHook { node, hook, tick, .. }) = &self.hook {

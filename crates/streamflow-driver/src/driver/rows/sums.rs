@@ -1,39 +1,39 @@
-//! Whether a sum of multiples lies in a range: the arithmetic behind the comparison of two accesses with gaps.
+//! The test whether a sum of multiples lies in a range: the arithmetic behind the comparison of two accesses with gaps.
 //!
 //! [`Sums`] stands for all numbers `step[0] * x[0] + step[1] * x[1] + …`, where each `x[k]` is an integer from 0 to `most[k]`.
 //! [`Sums::reach`] decides whether one of them is in `low..=high`. The answer is exact. Each step of the procedure replaces the
 //! question by an equivalent one:
 //!
-//! 1. *Ends.* The sums lie between 0 and their largest, `total`, and both are sums. So the answer is known if the range has one
-//!    of the two, or lies outside of them.
+//! 1. *Ends.* The sums lie between 0 and the largest sum, `total`, and both ends are sums. So the answer is known if the range
+//!    contains one of the ends, or lies outside of them.
 //! 2. *Divide.* All sums are multiples of the steps' greatest common divisor, `gcd`. So `low` is rounded up and `high` down to a
 //!    multiple, and all numbers are divided by `gcd`.
 //! 3. *Absorb.* Some `x` of the smallest step leads into `low..=high` exactly if the sum of the other steps lies in one of the
 //!    ranges `low - step * x ..= high - step * x`. If the step is at most the length of the range, `high - low + 1`, then each
 //!    of these ranges begins next to the one before or within it, and together they are `low - step * most ..= high`. The step is
 //!    left out, and the range grows.
-//! 4. *Two steps.* With `high - low < small`, some `x` of the larger step remains for which `(high - large * x) % small` is at
-//!    most `high - low`: see [`two`]. The smallest such `x` is found as Euclid's algorithm finds a divisor.
-//! 5. *Split.* Otherwise the steps are divided in two groups, the smaller and the larger ones. The sum of the larger ones is a
-//!    multiple `z` of their divisor, and then that of the smaller ones lies in `low - z ..= high - z`. Each `z` is tried for which
-//!    the second range and the sums of the smaller steps have a number in common at all. The groups are those with the fewest
-//!    such `z`.
+//! 4. *Two steps.* With `high - low < small`, the question is whether some `x` of the larger step leaves a remainder `(high -
+//!    large * x) % small` of at most `high - low`: see [`two`]. The smallest such `x` is found as Euclid's algorithm finds a
+//!    divisor.
+//! 5. *Split.* Otherwise the steps are divided in two groups, the smaller and the larger ones. The sum of the larger steps is a
+//!    multiple `z` of their divisor, and then the sum of the smaller steps lies in `low - z ..= high - z`. Each `z` is tried if
+//!    this range overlaps the range of the smaller steps' sums. The division is the one with the fewest `z` to try.
 //!
-//! Steps 2, 3 and 5 leave less steps, so the procedure ends.
+//! Steps 2, 3 and 5 leave fewer steps, so the procedure ends.
 //!
 //! **Cost.** If each step is a multiple of the next smaller one, as in all parts of one array without padding within its
-//! elements' rows, the smallest step is 1 after each division, so that it is absorbed: there is no search at all. Two steps of
-//! any kind take as many divisions as their numbers have digits. For others, `z` lies in a window as long as the sums of the
-//! smaller steps. In a view those are shorter than the next step, so that there are one or two `z`; there are more if steps of
-//! two unrelated layouts alternate. In random pairs of layouts there are at most as many tries as both accesses have rows,
-//! and a test says so.
+//! elements' rows, the smallest step is 1 after each division and is absorbed: there is no search at all. Two steps of any kind
+//! take as many divisions as their numbers have digits. For other steps, `z` lies in a window as long as the sums of the smaller
+//! steps. In a view these sums are shorter than the next step, so there are one or two `z`; there are more if steps of two
+//! unrelated layouts alternate. In random pairs of layouts there are at most as many tries as both accesses have rows; a test
+//! shows that.
 
 use arrayvec::ArrayVec;
 
 /// The most steps: as many as two accesses have levels.
 const MAX_STEPS: usize = 2 * super::MAX_LEVELS;
 
-/// A step, and how often it can be made.
+/// A step, and the number of times that it can be made.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     step: i128,
@@ -45,18 +45,18 @@ struct Step {
 pub(super) struct Sums(ArrayVec<Step, MAX_STEPS>);
 
 impl Sums {
-    /// Adds a step that can be made up to `most` times. Equal steps are one.
+    /// Adds a step that can be made up to `most` times. Equal steps become one.
     pub(super) fn add(&mut self, step: u64, most: u64) {
         let new = Step { step: step.into(), most: most.into() };
         match self.0.binary_search_by_key(&new.step, |known| known.step) {
             Ok(at) => self.0[at].most += new.most,
-            // The levels are those of two accesses at most.
+            // The list has room for the levels of two accesses.
             Err(at) if !self.0.is_full() => self.0.insert(at, new),
             Err(_) => {}
         }
     }
 
-    /// Whether one of the numbers is in `low..=high`, which has a number. `tries` counts what is tried, for tests.
+    /// Whether one of the sums is in `low..=high`, a range that is not empty. `tries` counts the attempts, for tests.
     pub(super) fn reach(mut self, mut low: i128, mut high: i128, tries: &mut u64) -> bool {
         *tries += 1;
         loop {
@@ -137,9 +137,9 @@ fn greatest_common_divisor(mut a: i128, mut b: i128) -> i128 {
 
 /// Whether two steps reach `low..=high`, if `high - low < small.step` and the range has neither end of the sums.
 ///
-/// For an `x` of the larger step the rest `high - large * x` is at least 0, and the smaller step fits into it
-/// `rest / small` times. No other number of small steps leads into the range, since it is shorter than the step; and this one
-/// does if `rest % small <= high - low`. It is at most `small.most` if `rest <= small * most + high - low`.
+/// For an `x` of the larger step the rest `high - large * x` is at least 0, and the smaller step fits into the rest `rest /
+/// small` times. No other number of small steps leads into the range, since the range is shorter than the step; and this number
+/// does if `rest % small <= high - low`. The number is at most `small.most` if `rest <= small * most + high - low`.
 fn two(small: Step, large: Step, low: i128, high: i128) -> bool {
     let width = high - low;
     let beyond = low - small.step * small.most;
@@ -165,15 +165,15 @@ fn first_multiple(factor: i128, modulus: i128, low: i128, high: i128) -> Option<
         return None;
     }
     if 2 * factor > modulus {
-        // Counted backwards, so that the numbers become half as large each time.
+        // The multiples are counted backwards, so that the numbers become half as large each time.
         return first_multiple(modulus - factor, modulus, modulus - high, modulus - low);
     }
     let t = (low + factor - 1) / factor;
     if t * factor <= high {
         return Some(t);
     }
-    // No multiple of the factor is in the range itself, but one is in the range after `y` turns:
-    // `low <= t * factor - y * modulus <= high`. Modulo the factor that is a question about `y` alone.
+    // No multiple of the factor is in the range itself, but one is in the range after `y` turns: `low <= t * factor - y * modulus
+    // <= high`. Modulo the factor, this is a question about `y` alone.
     let back = (-modulus).rem_euclid(factor);
     let y = first_multiple(back, factor, low % factor, high % factor)?;
     Some((low + y * modulus + factor - 1) / factor)

@@ -16,7 +16,7 @@ struct Access {
 }
 
 impl Access {
-    /// The elements of `size` bytes that levels in any order make.
+    /// Creates an access to the elements of `size` bytes that levels in any order make.
     fn new(address: u64, size: u64, levels: &[RowLevel]) -> Self {
         let (mut starts, mut last) = (vec![address], 0);
         for RowLevel { count, pitch } in levels {
@@ -56,7 +56,7 @@ impl Random {
         self.0.below(limit as usize) as u64
     }
 
-    /// Up to 8 dimensions of some 1000 bytes in all, perhaps with padding.
+    /// Creates an array of up to 8 dimensions and some 1000 bytes in all, perhaps with padding.
     fn array(&mut self) -> Array {
         let size = [1, 1, 2, 3, 4, 8][self.below(6) as usize];
         let (rank, pads) = (self.below(9), self.below(3));
@@ -75,7 +75,7 @@ impl Random {
         Array { size, dims }
     }
 
-    /// A part of an array, its dimensions in any order.
+    /// Creates an access to a part of an array, with its dimensions in any order.
     fn part(&mut self, base: u64, Array { size, dims }: &Array) -> Access {
         let (mut address, mut levels) = (base, Vec::new());
         for (len, pitch) in dims {
@@ -89,8 +89,8 @@ impl Random {
     }
 }
 
-/// Compares an answer with the bytes themselves. Whether they are disjoint although their ranges overlap, and the tries for
-/// each row.
+/// Compares an answer with the bytes themselves. Returns whether the accesses are disjoint although their ranges overlap,
+/// and the tries for each row.
 fn compare(a: &Access, b: &Access) -> (bool, u64) {
     a.check();
     b.check();
@@ -102,7 +102,7 @@ fn compare(a: &Access, b: &Access) -> (bool, u64) {
     (!wanted && a.range.overlaps(b.range), tries.div_ceil(rows(a) + rows(b)))
 }
 
-/// Pairs of parts of one array, and of two that have nothing in common.
+/// The pairs are parts of one array, and of two arrays that have nothing in common.
 #[test]
 fn accesses_overlap_if_they_have_a_byte_in_common() {
     let mut random = Random(SplitMix::new(76));
@@ -165,7 +165,7 @@ fn large_parts_are_compared_without_counting_rows() {
         (all(0, &[(40, 7), (million, 2048)]), all(512, &[(20, 11), (million, 3072)]), false),
         (all(0, &[(81, 7), (million, 2048)]), all(512, &[(20, 11), (million, 3072)]), false),
         (all(0, &[(82, 7), (million, 2048)]), all(512, &[(20, 11), (million, 3072)]), true),
-        // Without a common divisor they meet.
+        // Layouts without a common divisor meet.
         (all(0, &[(2, 7), (million, 1009)]), all(500, &[(2, 11), (million, 1013)]), true),
     ];
     for (a, b, wanted) in pairs {
