@@ -32,9 +32,9 @@ fn event_of(event: RawEvent) -> sys::CUevent {
 
 // In all SAFETY reasons below: a valid handle is a live one, by the contract of the method.
 //
-// SAFETY: CUDA keeps these promises: memory of `cuMemAllocFromPoolAsync` and `cuMemHostAlloc` is as
-// large as requested, 256 bytes aligned and one owner's (CUDA driver API, *Memory Management*), streams
-// are in order, and copies from and to pageable memory are waited for. Every return code is checked.
+// SAFETY: CUDA keeps these promises: memory of `cuMemAllocFromPoolAsync` and `cuMemHostAlloc` is as large as requested,
+// aligned to 256 bytes and has one owner (CUDA driver API, *Memory Management*), and streams are in order. Copies from
+// and to pageable memory are waited for here. Every return code is checked.
 unsafe impl Driver for CudaDriver {
     fn name(&self) -> &str {
         "cuda"
@@ -133,7 +133,7 @@ unsafe impl Driver for CudaDriver {
     }
 
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
-        // Without timing: a record with timing costs several times as much.
+        // The event has no timing: a record with timing costs several times as much.
         create_event(device, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
     }
 
@@ -191,7 +191,7 @@ unsafe impl Driver for CudaDriver {
         check("cuEventSynchronize", event.device(), result)
     }
 
-    /// For 0 bytes the range is empty, at address 0, and CUDA is not called.
+    /// Allocates from the device's pool. For 0 bytes the range is empty, at address 0, and CUDA is not called.
     unsafe fn allocate(
         &self,
         stream: RawStream,
@@ -220,14 +220,14 @@ unsafe impl Driver for CudaDriver {
         unsafe { self.wait_for_context(stream) }
     }
 
-    /// CUDA trims only memory whose `free` it has found complete. A synchronisation with the stream of the `free` finds
-    /// that; before it, that memory stays.
+    /// Trims the device's pool. CUDA trims only memory with a `free` that it has found complete. A synchronisation with
+    /// the stream of the `free` finds the `free` complete; before that, the memory stays.
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
         STICKY.usable("cuMemPoolTrimTo")?;
         self.device(device)?.pool.trim(keep)
     }
 
-    /// The memory is page-locked for all devices. Not write-combined: the host reads it, too.
+    /// Allocates memory that is page-locked for all devices. The memory is not write-combined: the host reads it, too.
     fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
         STICKY.usable("cuMemHostAlloc")?;
         if bytes == 0 {
@@ -296,7 +296,7 @@ unsafe impl Driver for CudaDriver {
             }
             Code::Image(make) => {
                 let image = make(Target { compute_capability: on.info.compute_capability })?;
-                // After `make`, which may have bound another context.
+                // The context is bound after `make`, since that call may have bound another one.
                 context::bind(&on.context, device)?;
                 // SAFETY: the caller vouches for the image.
                 let module = unsafe { Module::load(device, What::Kernel(source.name), &image) }?;
@@ -306,7 +306,7 @@ unsafe impl Driver for CudaDriver {
                 handle
             }
         };
-        // SAFETY: the module is one of this driver, which keeps all that it loads.
+        // SAFETY: the module belongs to this driver, and the driver keeps all modules that it loads.
         let function = unsafe { module::function(device, module, source) }?;
         self.functions.add(device, function)
     }
@@ -367,19 +367,19 @@ unsafe impl Driver for CudaDriver {
     }
 }
 
-// Memory whose addresses are unique over the process needs no call of CUDA when it gets another owner.
+// Memory that gets another owner needs no call of CUDA: addresses are unique over the process.
 impl Observer for CudaDriver {
     fn next(&self) -> Option<&dyn Observer> {
         None
     }
 
     unsafe fn recycle(&self, _stream: RawStream, _range: MemoryRange) -> DriverResult<()> {
-        // After a sticky error the caller gets it here, as from an allocation.
+        // After a sticky error the caller gets that error here, as from an allocation.
         STICKY.usable("cuMemAllocFromPoolAsync")
     }
 
     unsafe fn adopt(&self, _device: DeviceId, _range: MemoryRange) -> DriverResult<()> {
-        // After a sticky error nothing uses it any more.
+        // After a sticky error no work can use the memory.
         STICKY.usable("adopting memory")
     }
 }

@@ -1,4 +1,4 @@
-//! The contexts of the devices, which the process shares.
+//! The contexts of the devices, shared over the process.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::driver::{DeviceId, DriverResult};
 /// The contexts of this process, by CUDA's own device number.
 ///
 /// cudarc keeps counters and switches in each `CudaContext` object, also when two objects are for the same
-/// primary context. One object per device keeps these consistent. No context is ever removed, so the
+/// primary context. A single object per device keeps these consistent. No context is ever removed, so the
 /// primary contexts live as long as the process.
 static CONTEXTS: Mutex<BTreeMap<usize, Arc<CudaContext>>> = Mutex::new(BTreeMap::new());
 
@@ -36,7 +36,7 @@ pub(super) fn shared_context(id: DeviceId, ordinal: usize) -> DriverResult<Arc<C
     Ok(context)
 }
 
-/// Whether a context is current on this thread; not if the driver can't say.
+/// Whether a context is current on this thread; `false` if the driver can't say.
 #[inline]
 pub(super) fn is_current(context: &CudaContext) -> bool {
     let mut current: sys::CUcontext = std::ptr::null_mut();
@@ -47,11 +47,11 @@ pub(super) fn is_current(context: &CudaContext) -> bool {
 
 /// Makes a context current on this thread.
 ///
-/// A driver that is shutting down is not an error here. The next call returns that error or, if it only
-/// frees something, has nothing left to do.
+/// A driver that is shutting down is not an error here. The next call returns that error or, if it only frees
+/// an object, has nothing left to do.
 #[inline]
 pub(super) fn bind(context: &CudaContext, device: DeviceId) -> DriverResult<()> {
-    // Fast path: the context is bound already. The query costs half of binding it.
+    // Fast path: the context is already bound. The query costs half as much as binding the context.
     if is_current(context) { Ok(()) } else { set_current(context, device) }
 }
 
@@ -64,9 +64,10 @@ fn set_current(context: &CudaContext, device: DeviceId) -> DriverResult<()> {
     check_given_back("cuCtxSetCurrent", device, result)
 }
 
-/// Gives something back in a drop, with its context bound.
+/// Gives an object back in a drop, with its context bound.
 ///
-/// If that fails, it is tried all the same: the handle names its context, and nothing else would give it back.
+/// If binding fails, the object is given back all the same: the handle names its context, and nothing else
+/// would give it back.
 pub(super) fn bind_to_give_back(context: &CudaContext, device: DeviceId, give_back: impl FnOnce()) {
     if STICKY.get().is_some() {
         return;
@@ -79,7 +80,7 @@ pub(super) fn bind_to_give_back(context: &CudaContext, device: DeviceId, give_ba
 
 /// Waits for all work of the bound context.
 pub(super) fn synchronize(device: DeviceId) -> DriverResult<()> {
-    // SAFETY: takes no arguments and concerns the bound context alone.
+    // SAFETY: the function takes no arguments and concerns only the bound context.
     let result = unsafe { sys::cuCtxSynchronize() };
     check_given_back("cuCtxSynchronize", device, result)
 }

@@ -1,4 +1,4 @@
-//! One device: what is known of it, and its memory.
+//! A device: its properties and its memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use super::pool::Pool;
 use super::probe::unavailable;
 use crate::driver::{DeviceId, DeviceInfo, DriverResult};
 
-/// The peers that a device's pool is open to; a bit for each of the first 64 devices.
+/// The peers that can reach a device's pool, as a bit for each of the first 64 devices.
 #[derive(Debug, Default)]
 pub(super) struct OpenTo(AtomicU64);
 
@@ -30,7 +30,7 @@ impl OpenTo {
     }
 }
 
-/// One logical device of a [`CudaDriver`](super::CudaDriver).
+/// A logical device of a [`CudaDriver`](super::CudaDriver).
 #[derive(Debug)]
 pub(super) struct Device {
     pub(super) context: Arc<CudaContext>,

@@ -1,17 +1,16 @@
 //! Law 11: Every return code is checked.
 //!
-//! From CUDA's result codes to [`DriverError`], and the process's sticky error.
+//! The conversion of CUDA's result codes to [`DriverError`], and the process's sticky error.
 //!
-//! The code of each `sys::` call passes through [`check`], [`check_given_back`], [`check_allocated`] or
-//! [`check_query`]. Where a code has another meaning, the caller compares it by [`code_of`] and makes the error itself:
-//! by [`failure`], `load_error` in `module`, or `cannot_start` in `probe`. Two failures are no errors of a call: of
-//! `cuCtxGetCurrent`, after which the context is bound, or an error is returned already; and of the two calls for an error's
-//! name and description. An
-//! error in `Drop` is logged (`report_in_drop`). Each call of this module fails in turn in
-//! `tests/tests/cuda_driver.rs`, with a `libcuda` of the tests.
+//! The code of each `sys::` call passes through [`check`], [`check_given_back`], [`check_allocated`] or [`check_query`].
+//! Where a code has another meaning, the caller compares it by [`code_of`] and makes the error itself: by [`failure`],
+//! `load_error` in `module`, or `cannot_start` in `probe`. Two kinds of failures are not errors of a call: a failure of
+//! `cuCtxGetCurrent`, because the context is then bound or an error is already being returned; and a failure of the two
+//! calls for an error's name and description. An error in `Drop` is logged (`report_in_drop`). Each call of this module
+//! fails in turn in `tests/tests/cuda_driver.rs`, with a `libcuda` of the tests.
 //!
-//! This is kept by a convention: each code is bound to a variable, and rustc reports an unused one. CUDA's code type is
-//! not `#[must_use]`, so only review finds a call whose code is dropped at once.
+//! A convention keeps this law: each code is bound to a variable, and rustc reports an unused variable. CUDA's code type is
+//! not `#[must_use]`, so only review finds a call with a code that is dropped at once.
 
 use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
@@ -32,11 +31,11 @@ const NOT_READY: i32 = 600;
 
 /// The sticky error of this process.
 ///
-/// It belongs to the process and not to one [`CudaDriver`](super::CudaDriver): all of them share the primary
-/// context, and according to CUDA only a new process helps.
+/// The error belongs to the process and not to one [`CudaDriver`](super::CudaDriver): all drivers share the primary context,
+/// and according to CUDA only a new process helps.
 pub(super) static STICKY: StickyCell = StickyCell::new();
 
-/// The number of a result.
+/// Returns the number of a result.
 ///
 /// Codes are compared as integers. A driver newer than the bindings may have codes that the enum does not
 /// list.
@@ -44,16 +43,16 @@ pub(super) fn code_of(result: CUresult) -> i32 {
     result as i32
 }
 
-/// Why the context is unusable after this error code, or `None` if it is usable.
+/// The reason why the context is unusable after this error code, or `None` if the context is usable.
 ///
-/// The source is the description of each code in the CUDA driver API reference (*Data types used by
-/// CUDA driver*, `CUresult`). Unless a comment says otherwise, it states that the process is left in an
-/// inconsistent state and that any further CUDA work returns the same error.
+/// The source is the description of each code in the CUDA driver API reference (*Data types used by CUDA driver*,
+/// `CUresult`). Unless a comment says otherwise, the description states that the process is left in an inconsistent state
+/// and that any further CUDA work returns the same error.
 pub(super) fn sticky_reason(code: i32) -> Option<&'static str> {
     Some(match code {
         // The reference only names the cause; the driver tears the context down all the same.
         214 => "a memory error that the device's ECC could not correct",
-        // As 214.
+        // The same holds as for 214.
         220 => "an NVLink error that could not be corrected",
         226 => "a hardware or peer-access fault that the device contained",
         700 => "a kernel or copy touched memory that is not allocated",
@@ -85,7 +84,7 @@ impl StickyCell {
         Self(OnceLock::new())
     }
 
-    /// The error, if there was one.
+    /// The first sticky error, if there was one.
     pub(super) fn get(&self) -> Option<&Sticky> {
         self.0.get()
     }
@@ -122,7 +121,7 @@ impl StickyCell {
     }
 }
 
-/// Out of line: every call of CUDA has a branch that makes it.
+/// Returns the error of a refused call. The function is out of line: every call of CUDA has a branch that makes this error.
 #[cold]
 #[inline(never)]
 fn refused(call: &'static str, cause: &Sticky) -> DriverError {
@@ -148,13 +147,13 @@ impl Failed {
     }
 }
 
-/// The driver's text about a code, from one of its functions for that.
+/// The driver's text about a code, from `query`, one of its two functions for such texts.
 fn text_of(
     query: unsafe fn(CUresult, *mut *const c_char) -> CUresult,
     result: CUresult,
 ) -> Option<String> {
     let mut text: *const c_char = std::ptr::null();
-    // SAFETY: `text` is a place for one pointer. Both functions need no context.
+    // SAFETY: `text` is a place for one pointer. The driver's two functions need no context.
     let answer = unsafe { query(result, &raw mut text) };
     if code_of(answer) != 0 || text.is_null() {
         return None;
@@ -169,14 +168,14 @@ pub(super) fn failure(call: &'static str, device: DeviceId, result: CUresult) ->
     STICKY.failure(call, device, Failed::new(result))
 }
 
-/// `Ok` for success, else the error.
+/// Returns `Ok` for success, else the error.
 #[inline]
 pub(super) fn check(call: &'static str, device: DeviceId, result: CUresult) -> DriverResult<()> {
     if code_of(result) == 0 { Ok(()) } else { Err(failure(call, device, result)) }
 }
 
-/// As [`check`] for calls that free or destroy: when the process ends, the driver may shut down first, and has
-/// then freed everything itself.
+/// Checks a call that frees or destroys, as [`check`] does. When the process ends, the driver may shut down first; the
+/// driver has then freed everything itself, so that code counts as success.
 pub(super) fn check_given_back(
     call: &'static str,
     device: DeviceId,
@@ -185,7 +184,7 @@ pub(super) fn check_given_back(
     if code_of(result) == DEINITIALIZED { Ok(()) } else { check(call, device, result) }
 }
 
-/// As [`check`] for allocations of `requested` bytes.
+/// Checks an allocation of `requested` bytes, as [`check`] does.
 pub(super) fn check_allocated(
     call: &'static str,
     device: DeviceId,
@@ -198,7 +197,7 @@ pub(super) fn check_allocated(
     }
 }
 
-/// As [`check`] for queries. Returns whether the answer is "complete".
+/// Checks a query, as [`check`] does. Returns whether the answer is "complete".
 #[inline]
 pub(super) fn check_query(
     call: &'static str,
@@ -214,8 +213,8 @@ pub(super) fn check_query(
 
 /// Adds the caller's explanation to an error's message.
 ///
-/// A sticky error gets none: earlier work caused it, and naming this call's kernel would point at the wrong
-/// one.
+/// A sticky error gets no explanation: earlier work caused it, and the name of this call's kernel would point at the wrong
+/// kernel.
 #[cold]
 pub(super) fn explain(error: DriverError, more: impl FnOnce() -> String) -> DriverError {
     match error {
@@ -273,7 +272,7 @@ mod tests {
 
     #[test]
     fn launch_errors_that_leave_the_context_alive_are_not_sticky() {
-        // Out of memory, out of launch resources, not ready, bad value, not found, bad handle.
+        // The codes include out of memory, out of launch resources, not ready, bad value, not found and bad handle.
         for code in [0, 1, 2, DEINITIALIZED, 400, NOT_FOUND, NOT_READY, 701, 703, 720, 801, 999] {
             assert_eq!(sticky_reason(code), None, "{code}");
         }

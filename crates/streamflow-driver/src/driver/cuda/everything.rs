@@ -1,4 +1,4 @@
-//! Waiting for all work of a device, also for that of other code.
+//! The wait for all work of a device, also for work of other code.
 
 use cudarc::driver::sys;
 
@@ -11,8 +11,8 @@ use crate::driver::{Driver, DriverResult, RawStream, first_error};
 impl CudaDriver {
     /// [`Driver::wait_for_device`].
     ///
-    /// An event of the primary context has all work that was queued in it and in its green contexts (CUDA driver API,
-    /// `cuCtxRecordEvent`). If any stream of the context captures a graph, the record fails.
+    /// A record of the primary context covers all work that was queued in that context and in its green contexts
+    /// (CUDA driver API, `cuCtxRecordEvent`). If any stream of the context captures a graph, the record fails.
     ///
     /// # Safety
     /// As there.
@@ -31,7 +31,7 @@ impl CudaDriver {
             let waited = unsafe { sys::cuStreamWaitEvent(stream_of(stream), raw, 0) };
             check("cuStreamWaitEvent", device, waited)
         });
-        // SAFETY: made above. CUDA lets the wait finish.
+        // SAFETY: the event was made above. CUDA lets the wait finish.
         let destroyed = unsafe { self.destroy_event(event) };
         first_error("destroying an event", waited, destroyed)
     }

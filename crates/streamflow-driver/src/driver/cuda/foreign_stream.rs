@@ -10,8 +10,9 @@ use super::{CudaDriver, pointer_to};
 use crate::driver::{DeviceId, DriverResult};
 
 impl CudaDriver {
-    /// [`Driver::device_of_stream`](crate::driver::Driver::device_of_stream): by the stream's context, which for a stream
-    /// of a green context is the primary one of the same device (CUDA driver API, `cuStreamGetCtx_v2`).
+    /// [`Driver::device_of_stream`](crate::driver::Driver::device_of_stream): finds the device by the stream's context.
+    /// For a stream of a green context, that is the primary context of the same device (CUDA driver API,
+    /// `cuStreamGetCtx_v2`).
     ///
     /// # Safety
     /// As there.

@@ -1,4 +1,4 @@
-//! The loaded functions: their best block size, and how much dynamic shared memory a launch may use.
+//! The loaded functions: their best block size, and the dynamic shared memory that a launch may use.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,8 +10,9 @@ use super::error::{check, explain};
 use super::{handle_of, pointer_to};
 use crate::driver::{DeviceId, DriverResult, Launch, LoadedKernel, RawFunction};
 
-/// The shared memory of a block whose function has no raised limit, static and dynamic together, in bytes.
-/// The same on all devices (CUDA C++ Programming Guide, *Shared Memory* of each compute capability).
+/// The most shared memory of a block, static and dynamic together, in bytes, for a function without a
+/// raised limit. The number is the same on all devices (CUDA C++ Programming Guide, *Shared Memory* of each
+/// compute capability).
 const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 
 /// The functions that were loaded, with their limits.
@@ -19,16 +20,16 @@ const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 pub(super) struct Functions {
     known: boxcar::Vec<Function>,
     /// The lowest limit of all known functions. A launch that uses no more shared memory than this, as most
-    /// launches, skips the search for its function.
+    /// launches do, skips the search for its function.
     lowest_limit: AtomicU32,
-    /// Held while a limit is raised, so that two launches can't lower each other's limits.
+    /// The lock that is held while a limit is raised, so that two launches can't lower each other's limits.
     raising: Mutex<()>,
 }
 
 #[derive(Debug)]
 struct Function {
     raw: RawFunction,
-    /// How much dynamic shared memory a launch may use at present, in bytes. It only grows.
+    /// The bytes of dynamic shared memory that a launch may use at present. The limit only grows.
     limit: AtomicU32,
 }
 
@@ -43,7 +44,7 @@ impl Default for Functions {
 }
 
 impl Functions {
-    /// Adds a loaded function, and queries its best block size. Its device is bound.
+    /// Adds a loaded function, and queries its best block size. The function's device is bound.
     pub(super) fn add(
         &self,
         device: DeviceId,
@@ -106,8 +107,8 @@ impl Functions {
             return Ok(());
         }
         let device = launch.function.device();
-        // SAFETY: the function is loaded, by the contract of the launch. A value that is too large
-        // for CUDA's integer is too large for the device, too, and refused.
+        // SAFETY: the function is loaded, by the contract of the launch. A value that is too large for
+        // CUDA's integer is also too large for the device, and is refused.
         let result = unsafe {
             sys::cuFuncSetAttribute(
                 pointer_to(launch.function.handle()),

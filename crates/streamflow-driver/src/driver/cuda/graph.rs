@@ -15,16 +15,17 @@ use super::{CudaDriver, context, handle_of, pointer_to};
 use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::{DeviceId, DriverResult, Launch, MAX_PARAMS, RawGraph, RawStream};
 
-/// An executable graph, which the handle points to.
+/// An executable graph, the target of a handle.
 struct Executable {
     raw: sys::CUgraphExec,
-    /// For each node of the list that it was made of, the kernel's node in the template, or null.
+    /// For each node of the list that the graph was made of, the kernel's node in the template, or null.
     kernels: Vec<sys::CUgraphNode>,
-    /// What it was instantiated from. CUDA names an executable's nodes by those of its template, which must live on.
+    /// The template that the executable was instantiated from. CUDA names an executable's nodes by those of the template,
+    /// so the template must live on.
     template: Template,
 }
 
-/// A graph of nodes, before it is instantiated and as long as its executable lives.
+/// A graph of nodes. It exists before it is instantiated, and lives as long as its executable.
 struct Template {
     raw: sys::CUgraph,
     device: DeviceId,
@@ -35,7 +36,7 @@ impl Drop for Template {
         if STICKY.get().is_some() {
             return;
         }
-        // SAFETY: it is this value's alone.
+        // SAFETY: the graph belongs to this value alone.
         let result = unsafe { sys::cuGraphDestroy(self.raw) };
         let destroyed = check_given_back("cuGraphDestroy", self.device, result);
         crate::driver::error::report_in_drop("destroying a graph", destroyed);
@@ -43,8 +44,8 @@ impl Drop for Template {
 }
 
 impl Template {
-    /// Adds a node after others. `add` makes the call, with a place for the node, the graph, and the nodes before it with
-    /// their number.
+    /// Adds a node after others. `add` makes the call: it takes a place for the node, the graph, and the preceding nodes
+    /// with their number.
     fn add(
         &self,
         call: &'static str,
@@ -56,7 +57,7 @@ impl Template {
             usize,
         ) -> sys::CUresult,
     ) -> DriverResult<sys::CUgraphNode> {
-        // A captured graph that was given back meanwhile may have lost the device.
+        // The device may have been lost meanwhile, while a captured graph was given back.
         STICKY.usable(call)?;
         let mut node: sys::CUgraphNode = std::ptr::null_mut();
         let result = add(&raw mut node, self.raw, after.as_ptr(), after.len());
@@ -82,7 +83,7 @@ impl CudaDriver {
         let result = unsafe { sys::cuGraphCreate(&raw mut raw, 0) };
         check("cuGraphCreate", device, result)?;
         let template = Template { raw, device };
-        // What comes after a node comes after these nodes of CUDA: a node without work has those before it.
+        // For each node, the nodes of CUDA that a later node must follow: a node without work has the nodes before it.
         let mut made: Vec<Vec<sys::CUgraphNode>> = Vec::with_capacity(nodes.len());
         let mut kernels = Vec::with_capacity(nodes.len());
         for node in nodes {
@@ -141,8 +142,9 @@ impl CudaDriver {
         let kernel = executable.kernels.get(node as usize).copied().unwrap_or_default();
         let mut room: Addresses = [MaybeUninit::uninit(); MAX_PARAMS];
         let description = nodes::describe(launch, &mut room)?;
-        // SAFETY: the executable is live, and the node one of its template; CUDA refuses a node that is null. The function
-        // is loaded, and of the node's context. CUDA copies the description and the parameters before the call returns.
+        // SAFETY: the executable is live, and the node belongs to its template; CUDA refuses a node that is null. The
+        // function is loaded in the node's context. CUDA copies the description and the parameters before the call
+        // returns.
         let result = unsafe {
             sys::cuGraphExecKernelNodeSetParams_v2(executable.raw, kernel, &raw const description)
         };
@@ -158,19 +160,19 @@ impl CudaDriver {
         if STICKY.get().is_some() {
             return Ok(());
         }
-        // SAFETY: the handle is of a box that `make_graph` has made, and the caller destroys the graph once.
+        // SAFETY: the handle points to a box that `make_graph` has made, and the caller destroys the graph once.
         let executable = unsafe { Box::from_raw(pointer_to::<Executable>(graph.handle())) };
-        // SAFETY: it is used no more; launches that are queued execute. Its template is destroyed after it.
+        // SAFETY: the executable is not used any more; queued launches still execute. Its template is destroyed after it.
         let result = unsafe { sys::cuGraphExecDestroy(executable.raw) };
         check_given_back("cuGraphExecDestroy", graph.device(), result)
     }
 }
 
-/// What a handle points to.
+/// The executable graph that a handle points to.
 ///
 /// # Safety
 /// The graph is live, and a [`CudaDriver`] has made it.
 unsafe fn executable<'a>(graph: RawGraph) -> &'a Executable {
-    // SAFETY: `make_graph` has made the box, which lives until the graph is destroyed.
+    // SAFETY: `make_graph` has made the box, and the box lives until the graph is destroyed.
     unsafe { &*pointer_to::<Executable>(graph.handle()) }
 }

@@ -1,7 +1,7 @@
-//! Green contexts: part of a device's multiprocessors, with streams of their own.
+//! Green contexts: parts of a device's multiprocessors, each with streams of its own.
 //!
-//! They share the primary context's memory, kernels and events, so only streams are made in them (CUDA driver
-//! API, *Green Contexts*).
+//! Green contexts share the primary context's memory, kernels and events, so only streams are made in them (CUDA
+//! driver API, *Green Contexts*).
 
 use std::sync::{Arc, PoisonError};
 
@@ -34,7 +34,8 @@ pub(super) struct Green {
 impl Drop for Green {
     fn drop(&mut self) {
         context::bind_to_give_back(&self.context, self.device, || {
-            // SAFETY: this is the context's only owner. Its streams hold the driver, so none is left.
+            // SAFETY: this is the context's only owner. The context's streams hold the driver, so no stream is
+            // left.
             let result = unsafe { (self.destroy)(pointer_to(self.handle)) };
             let destroyed = check_given_back("cuGreenCtxDestroy", self.device, result);
             report_in_drop("destroying a green context", destroyed);
@@ -44,7 +45,7 @@ impl Drop for Green {
 
 impl CudaDriver {
     /// [`Driver::sm_sizes`](crate::driver::Driver::sm_sizes): splits for one multiprocessor, and then for one
-    /// more than the first split gives. CUDA rounds each size up to a legal one.
+    /// more than the first split gives. CUDA rounds each size up to a legal size.
     pub(super) fn probe_sm_sizes(
         &self,
         id: DeviceId,
@@ -74,8 +75,8 @@ impl CudaDriver {
         let mut parts = Vec::new();
         for (done, &size) in sizes.iter().enumerate() {
             if done > 0 && is_multiprocessors(&rest) {
-                // The rest of a split can be split again only after a green context was made of it (CUDA driver
-                // API, `cuDevSmResourceSplitByCount`).
+                // The rest of a split can be split again only after a green context was made of the rest (CUDA
+                // driver API, `cuDevSmResourceSplitByCount`).
                 rest = self.divisible(id, &mut rest)?;
             }
             match split(id, &rest, coscheduling, size)? {
@@ -98,9 +99,10 @@ impl CudaDriver {
         parts.iter_mut().map(|part| self.make(id, part)).collect()
     }
 
-    /// All multiprocessors of a device, whose context is bound from now on.
+    /// Returns all multiprocessors of a device, and binds the device's context.
     fn all_multiprocessors(&self, id: DeviceId) -> DriverResult<sys::CUdevResource> {
-        // The newest of their functions: without it no work could be given to a green context.
+        // This function is the newest of those for green contexts: without it no work could be given to a green
+        // context.
         optional::cuGreenCtxStreamCreate.get()?;
         let resource_of = optional::cuDeviceGetDevResource.get()?;
         let on = self.device(id)?;
@@ -118,8 +120,8 @@ impl CudaDriver {
         Ok(all)
     }
 
-    /// The same multiprocessors in a form that can be split: as the resource of a new green context. The context
-    /// is kept, like all of them, and has no streams.
+    /// Returns the same multiprocessors in a form that can be split: as the resource of a new green context.
+    /// This context is kept, like all green contexts, and has no streams.
     fn divisible(
         &self,
         id: DeviceId,
@@ -148,11 +150,11 @@ impl CudaDriver {
         let context = &self.device(id)?.context;
         let multiprocessors = count(part);
         let mut description: sys::CUdevResourceDesc = std::ptr::null_mut();
-        // SAFETY: one resource that CUDA made, and a place for one handle, which CUDA owns.
+        // SAFETY: one resource that CUDA made, and a place for one handle; CUDA owns the handle's object.
         let result = unsafe { describe(&raw mut description, part, 1) };
         check("cuDevResourceGenerateDesc", id, result)?;
         let mut green: sys::CUgreenCtx = std::ptr::null_mut();
-        // CUDA accepts no other flags.
+        // CUDA accepts only these flags.
         let flags = sys::CUgreenCtxCreate_flags::CU_GREEN_CTX_DEFAULT_STREAM as u32;
         // SAFETY: a place for one handle, a description that was just made, and an open device.
         let result = unsafe { create(&raw mut green, description, context.cu_device(), flags) };
@@ -163,7 +165,7 @@ impl CudaDriver {
         Ok(GreenContext { device: id, index, multiprocessors })
     }
 
-    /// A stream of a green context.
+    /// Creates a stream of a green context.
     pub(super) fn green_stream(
         &self,
         id: DeviceId,
@@ -193,7 +195,7 @@ impl CudaDriver {
     }
 }
 
-/// One group of at least `size` multiprocessors, and the rest; `None` where there is no such group.
+/// Returns a group of at least `size` multiprocessors, and the rest; `None` if no such group can be split off.
 fn split(
     id: DeviceId,
     from: &sys::CUdevResource,
@@ -206,7 +208,7 @@ fn split(
         Coscheduling::Kept => 0,
         Coscheduling::Ignored => IGNORE_SM_COSCHEDULING,
     };
-    // SAFETY: places for one group, a number and a rest; the input is one that CUDA made.
+    // SAFETY: places for one group, a number and a rest; CUDA made the input.
     let result = unsafe { split(&raw mut part, &raw mut groups, from, &raw mut rest, flags, size) };
     if code_of(result) == INVALID_RESOURCE_CONFIGURATION {
         return Ok(None);
@@ -216,13 +218,13 @@ fn split(
 }
 
 fn nothing() -> sys::CUdevResource {
-    // SAFETY: integers, pointers that may be null, and an enum with a value 0, which says "invalid".
+    // SAFETY: the fields are integers, pointers that may be null, and an enum with a value 0 for "invalid".
     unsafe { std::mem::zeroed() }
 }
 
-/// How many multiprocessors a resource has.
+/// The number of multiprocessors of a resource.
 fn count(resource: &sys::CUdevResource) -> u32 {
-    // SAFETY: the resource is one of multiprocessors, or all zero.
+    // SAFETY: the resource is a resource of multiprocessors, or all zero.
     unsafe { resource.__bindgen_anon_1.sm.smCount }
 }
 

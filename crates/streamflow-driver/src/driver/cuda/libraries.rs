@@ -9,11 +9,12 @@ use crate::driver::{
     DriverError, DriverResult, Libraries, LibraryCall, LibraryCalls, LibraryError, RawStream,
 };
 
-/// Added to the remedy of a library's error.
+/// A text that is added to the remedy of a library's error.
 const OTHER_DEVICE: &str = "another device than the stream's is current on this thread: code that makes one current makes \
                             the former one current again before it calls a plan";
 
-// SAFETY: the body of a device queues its work on the stream, in whose order CUDA executes it.
+// SAFETY: the body for a device queues its work on the stream, and CUDA executes the work in the
+// stream's order.
 unsafe impl Libraries for CudaDriver {
     #[inline]
     fn library_calls(&self) -> LibraryCalls {
@@ -31,7 +32,7 @@ unsafe impl Libraries for CudaDriver {
 }
 
 impl CudaDriver {
-    /// The error of a library's function: that of the context, if it is lost.
+    /// Returns the error of a library's function, or the context's error if the context is lost.
     ///
     /// # Safety
     /// `stream` is live.
@@ -45,7 +46,7 @@ impl CudaDriver {
         if let Err(refused) = STICKY.usable(function) {
             return refused;
         }
-        // A library has its own numbers: those of a context that is lost are not among them.
+        // A library has its own error numbers, and no number for a lost context.
         // SAFETY: the caller's stream is live.
         let queried = unsafe { sys::cuStreamQuery(stream_of(stream)) };
         if let Err(lost) = check_query(function, stream.device(), queried) {

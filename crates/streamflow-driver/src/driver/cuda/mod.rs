@@ -47,16 +47,16 @@ use crate::driver::{DeviceId, DriverError, DriverResult};
 /// Runs on NVIDIA GPUs. See the [module](self).
 ///
 /// # The bound context
-/// [`bind`](crate::driver::Driver::bind) makes a device's context current on the calling thread. All
-/// other calls that reach CUDA require that their device is bound. A caller on a thread that other code may
-/// have used binds first, also before it destroys handles and frees memory. Loading kernels and modules binds
-/// by itself.
+/// [`bind`](crate::driver::Driver::bind) makes a device's context current on the calling thread. All other
+/// calls that reach CUDA require that their device is bound. A caller on a thread that other code may have
+/// used binds first, also before it destroys handles and frees memory. The calls that load kernels and modules
+/// bind the device themselves.
 ///
 /// # After a sticky error
-/// The first call that fails with one returns it as [`DriverError::Call`]. From then on every call that
-/// would submit or wait returns [`DriverError::Sticky`] without calling CUDA, and every call that frees or
-/// destroys does nothing: the end of the process frees it. This holds for all `CudaDriver`s of the process,
-/// because they share CUDA's contexts.
+/// The first call that fails with a sticky error returns it as [`DriverError::Call`]. From then on every call
+/// that would submit or wait returns [`DriverError::Sticky`] without calling CUDA, and every call that frees
+/// or destroys does nothing: the end of the process frees all objects. This holds for all `CudaDriver`s of the
+/// process, because they share CUDA's contexts.
 pub struct CudaDriver {
     devices: Box<[Device]>,
     /// Loaded modules are kept, because functions are handed out as plain numbers.
@@ -66,23 +66,23 @@ pub struct CudaDriver {
     copiers: graph::Copiers,
 }
 
-/// What is refused after a sticky error when a driver is made.
+/// The name of the call that is refused when a driver is made after a sticky error.
 const OPENING: &str = "opening the CUDA devices";
 
 impl CudaDriver {
-    /// All devices that CUDA lists, with CUDA's numbers.
+    /// Opens all devices that CUDA lists, with CUDA's numbers.
     ///
     /// # Errors
-    /// [`DriverError::Unavailable`] with a remedy when there is no `libcuda`, no device, a driver
-    /// older than CUDA 12.0, or a device that can't be opened or has no memory pools. None of these panics.
+    /// [`DriverError::Unavailable`] with a remedy when there is no `libcuda`, no device, a driver older than
+    /// CUDA 12.0, or a device that can't be opened or has no memory pools. No such failure panics.
     pub fn new() -> DriverResult<Self> {
         error::STICKY.usable(OPENING)?;
         let count = probe::start()?;
         Self::open(0..count)
     }
 
-    /// The devices with the given CUDA numbers: the first becomes device 0 of the platform, and so
-    /// on. The same number twice makes two devices that share one GPU and its context.
+    /// Opens the devices with the given CUDA numbers: the first becomes device 0 of the platform, and so on.
+    /// The same number twice makes two devices that share one GPU and its context.
     ///
     /// # Errors
     /// As [`new`](Self::new), and when `ordinals` is empty or has a number that CUDA does not list.
@@ -120,7 +120,7 @@ impl CudaDriver {
 
     /// cudarc's context of a device, for direct use of cudarc; `None` for a device of another platform.
     ///
-    /// It is the device's primary context, one object per GPU and process, and never released.
+    /// The context is the device's primary context, one object per GPU and process, and never released.
     ///
     /// # Safety
     /// cudarc's event tracking is off, and cudarc's own interface is safe only with it: the user must order
@@ -157,8 +157,8 @@ impl fmt::Debug for CudaDriver {
 }
 
 impl Drop for CudaDriver {
-    /// Unloads the kernels. Streams and buffers hold the driver, so none is left. Their last kernels may still
-    /// run: this waits for them, because their code must stay loaded until then.
+    /// Unloads the kernels. Streams and buffers hold the driver, so no stream or buffer is left. Their last
+    /// kernels may still run: the drop waits for them, because their code must stay loaded until then.
     fn drop(&mut self) {
         let slot = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut modules = std::mem::take(slot);
@@ -175,14 +175,14 @@ impl Drop for CudaDriver {
             }
             let idle = context::bind(&device.context, id).and_then(|()| context::synchronize(id));
             // If the context can't be waited for, as during another library's stream capture, the modules stay
-            // loaded. That is a small leak; unloading the code of a running kernel is worse.
+            // loaded. This leak is small; unloading the code of a running kernel is worse.
             if idle.is_err() {
                 report_in_drop("unloading kernels", idle);
                 std::mem::forget(own);
                 continue;
             }
             for module in own {
-                // An earlier one may have met a sticky error.
+                // An earlier unload may have met a sticky error.
                 if error::STICKY.get().is_none() {
                     report_in_drop("unloading a kernel", module.unload());
                 }
@@ -191,12 +191,12 @@ impl Drop for CudaDriver {
     }
 }
 
-/// A CUDA handle as the number that the seam uses.
+/// A CUDA handle as the number that the driver interface uses.
 fn handle_of<T>(pointer: *mut T) -> u64 {
     pointer.expose_provenance() as u64
 }
 
-/// The CUDA handle, or host address, of a number from the seam.
+/// The CUDA handle, or host address, of a number from the driver interface.
 fn pointer_to<T>(handle: u64) -> *mut T {
     // Addresses are as wide as `usize` on every platform that CUDA runs on.
     std::ptr::with_exposed_provenance_mut(handle as usize)

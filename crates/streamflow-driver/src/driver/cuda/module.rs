@@ -1,4 +1,4 @@
-//! Loading compiled code: from an image to a function handle.
+//! The loading of compiled code, from an image to a function handle.
 
 use std::ffi::{CString, c_void};
 
@@ -8,7 +8,7 @@ use super::error::{Failed, NOT_FOUND, STICKY, check_given_back, code_of, failure
 use super::{handle_of, pointer_to};
 use crate::driver::{DeviceId, DriverError, DriverResult, Image, KernelSource};
 
-/// Bytes for the log of CUDA's PTX compiler, which cuts off a longer one.
+/// The bytes for the log of CUDA's PTX compiler. The compiler cuts off a longer log.
 const LOG_BYTES: usize = 16 * 1024;
 
 /// Code on a device that stays loaded until the driver is dropped.
@@ -45,9 +45,9 @@ impl Module {
         let mut values: [*mut c_void; 2] =
             [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG_BYTES - 1)];
         let mut module: sys::CUmodule = std::ptr::null_mut();
-        // SAFETY: `module` is a place for one handle. The image is complete, as the caller says, and
-        // as text ends in NUL. Options and values are two each, and the log is as long as its option
-        // says. CUDA keeps none of these.
+        // SAFETY: `module` is a place for one handle. The image is complete, as the caller says, and ends in
+        // NUL if it is text. There are two options and two values, and the log is as long as its option says.
+        // CUDA keeps no pointer to any of these.
         let result = unsafe {
             sys::cuModuleLoadDataEx(
                 &raw mut module,
@@ -71,7 +71,7 @@ impl Module {
         self.handle
     }
 
-    /// Unloads the code; its context is bound and none of its kernels runs.
+    /// Unloads the code. Its context is bound and none of its kernels runs.
     pub(super) fn unload(self) -> DriverResult<()> {
         // SAFETY: this is the module's only owner, and the driver that handed its functions
         // out is being dropped.
@@ -80,7 +80,7 @@ impl Module {
     }
 }
 
-/// The function called `source.entry` of a module of the bound context.
+/// Returns the function called `source.entry` of a module of the bound context.
 ///
 /// # Safety
 /// `module` is the handle of a module that is loaded.
@@ -124,8 +124,8 @@ impl What<'_> {
     }
 }
 
-/// The error of loading a kernel or module, which it names. A sticky error of earlier work is returned as an
-/// error of the call, without that name.
+/// Returns the error of loading a kernel or module, with the kernel's or module's name. A sticky error of
+/// earlier work is returned as an error of the call, without that name.
 fn load_error(
     call: &'static str,
     device: DeviceId,

@@ -1,7 +1,8 @@
 //! Functions of `libcuda` that the oldest supported driver may lack, found when they are first called.
 //!
 //! A program that is linked with `libcuda` refers to each function that it calls by cudarc's bindings, and the system does not
-//! start it with a driver that lacks one of them. So no code calls these functions by the bindings.
+//! start the program with a driver that lacks any of these functions. So no code calls the functions of this module by the
+//! bindings.
 
 use std::sync::OnceLock;
 
@@ -28,7 +29,7 @@ impl<F: Copy> Optional<F> {
         Self { name, what, since, found: OnceLock::new() }
     }
 
-    /// The function. The driver was started.
+    /// Returns the function. The driver was started before.
     ///
     /// # Errors
     /// [`DriverError::Unavailable`], if this driver lacks it.
@@ -47,11 +48,11 @@ macro_rules! optional {
         $($(
             #[allow(non_upper_case_globals, reason = "CUDA's name")]
             pub(super) static $name: Optional<unsafe extern "C" fn($($argument),*) -> CUresult> =
-                // SAFETY: the compiler compares the signature with the one of the bindings, below.
+                // SAFETY: the compiler compares the signature with the bindings' signature, below.
                 unsafe { Optional::new(stringify!($name), $what, $since) };
         )*)*
 
-        /// The signatures are those of the bindings. A program that is no test must not refer to them.
+        /// Checks that the signatures are those of the bindings. Only tests may refer to the bindings' functions.
         #[cfg(test)]
         const _: () = {
             $($(let _: unsafe fn($($argument),*) -> CUresult = cudarc::driver::sys::$name;)*)*

@@ -1,8 +1,8 @@
 //! Direct access to the memory of another device.
 //!
-//! A peer copy is correct without it: CUDA then copies through the host. Where the hardware supports direct
-//! copies, the memory pools of both devices are opened to each other before the first one. Not earlier: each
-//! allocation of an opened pool is mapped on both devices.
+//! A peer copy is correct without direct access: CUDA then copies through the host. Where the hardware supports
+//! direct copies, the memory pools of both devices are opened to each other just before the first copy, not
+//! earlier: each allocation of an opened pool is mapped on both devices.
 //!
 //! `cuCtxEnablePeerAccess` is not enough: it does not apply to memory of pools (CUDA C++ Programming
 //! Guide, *Stream ordered memory allocator*, *Device accessibility for multi-GPU support*).

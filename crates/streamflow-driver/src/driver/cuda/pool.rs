@@ -1,4 +1,4 @@
-//! streamflow's memory pool on one device, and the stream on which it allocates.
+//! streamflow's memory pool on one device, and the stream on which the pool allocates.
 
 use std::sync::Arc;
 
@@ -15,23 +15,23 @@ const ALLOCATE: &str = "cuMemAllocFromPoolAsync";
 
 /// The memory of one device.
 ///
-/// The device's default pool belongs to the whole process: other libraries set its attributes and
-/// trim it. This pool keeps all memory until [`trim`](Pool::trim). With CUDA's default threshold of 0
-/// each synchronisation may give memory back to the system that is soon allocated again.
+/// The device's default pool belongs to the whole process: other libraries set its attributes and trim it. This pool
+/// keeps all memory until [`trim`](Pool::trim). With CUDA's default threshold of 0, each synchronisation may give
+/// back memory to the system that is soon allocated again.
 #[derive(Debug)]
 pub(super) struct Pool {
     handle: u64,
-    /// Declared last: it is destroyed after the pool.
+    /// The pool's own stream, declared last so that it is destroyed after the pool.
     own: OwnStream,
 }
 
-/// A stream on which memory is allocated, and nothing else is done.
+/// A stream that only allocates and frees memory.
 ///
-/// After one allocation on each of `n` streams a record and a wait of these streams cost more, for good: on an H200 6
-/// times as much for `n` = 500. Memory that is allocated on another stream costs nothing if the host has waited for
-/// that stream, and only then (`tests/benches/floor/pool_history.c` measures all ways). Here the host waits for an
-/// allocation alone, so it waits for no work of the program, unless the device is out of memory: then CUDA makes the
-/// allocation come after frees that the device has not done.
+/// After one allocation on each of `n` streams, records and waits of these streams permanently cost more: on an H200
+/// 6 times as much for `n` = 500. Memory that is allocated on another stream adds no cost if the host has waited for
+/// that stream, and only then (`tests/benches/floor/pool_history.c` measures all ways). Here the host waits only for
+/// an allocation and not for work of the program, unless the device is out of memory: then CUDA makes the allocation
+/// come after frees that the device has not executed yet.
 #[derive(Debug)]
 struct OwnStream {
     context: Arc<CudaContext>,
@@ -74,7 +74,7 @@ impl Pool {
         let mut properties: sys::CUmemPoolProps = unsafe { std::mem::zeroed() };
         properties.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
         properties.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
-        // A location takes the device's number, and a `CUdevice` is that number.
+        // A location needs the device's number, and a `CUdevice` is that number.
         properties.location.id = context.cu_device();
 
         let own = OwnStream::create(device, context)?;
@@ -102,10 +102,10 @@ impl Pool {
         pointer_to(self.handle)
     }
 
-    /// Memory that work on `stream` may use from now on. Its content is not initialised.
+    /// Allocates memory that work on `stream` may use from now on. The content is not initialised.
     ///
     /// # Safety
-    /// `stream` is live, and on this pool's device, which is bound.
+    /// `stream` is live, and on this pool's device. The device is bound.
     pub(super) unsafe fn allocate(
         &self,
         stream: RawStream,
@@ -176,7 +176,7 @@ impl Drop for Pool {
 /// Frees memory of a pool, unless a sticky error makes that impossible.
 ///
 /// # Safety
-/// `stream` is live, the memory is freed once, and `stream` comes after all its uses.
+/// `stream` is live, the memory is freed once, and this point of `stream` comes after all uses of the memory.
 pub(super) unsafe fn free(stream: RawStream, memory: MemoryRange) -> DriverResult<()> {
     if STICKY.get().is_some() {
         return Ok(());

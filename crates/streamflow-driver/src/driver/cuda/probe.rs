@@ -1,8 +1,8 @@
-//! Checks whether CUDA can be used, before any call that would panic without it.
+//! The check whether CUDA can be used, made before any call that would panic without it.
 //!
-//! The bindings load `libcuda` and each of its functions on first use, and panic when one is
-//! missing. So the library, the driver's version and every function that is called by the bindings are looked up
-//! here first. A missing one is an error with a remedy. Newer functions are [optional](super::optional).
+//! The bindings load `libcuda` and each of its functions on first use, and panic when one is missing. So the library, the
+//! driver's version and every function that is called by the bindings are looked up here first. A missing library or function
+//! is an error with a remedy. Newer functions are [optional](super::optional).
 
 use cudarc::driver::sys;
 
@@ -18,7 +18,7 @@ const OLDEST_DRIVER: i32 = 12_000;
 /// The remedy that needs no GPU.
 const USE_HOST: &str = "or run on the host simulator";
 
-/// All functions of `libcuda` that `driver::cuda` calls by the bindings, itself or through cudarc. CUDA 12.0 has each of them.
+/// All functions of `libcuda` that `driver::cuda` calls by the bindings, itself or through cudarc. CUDA 12.0 has all of them.
 const FUNCTIONS: &[&str] = &[
     "cuCtxGetCurrent",
     "cuCtxGetStreamPriorityRange",
@@ -151,7 +151,7 @@ fn name(version: i32) -> String {
     format!("CUDA {}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// The error of a call that CUDA needs to start. Work of other code in this process may have ended with a sticky error
+/// Returns the error of a call that CUDA needs to start. Work of other code in this process may have ended with a sticky error
 /// before.
 pub(super) fn cannot_start(
     call: &'static str,
@@ -187,7 +187,7 @@ fn remedy(code: i32) -> &'static str {
     }
 }
 
-/// An error with its remedy and with the remedy that needs no GPU.
+/// Returns an error with its remedy and with the remedy that needs no GPU.
 pub(super) fn unavailable(what: &str, remedy: &str) -> DriverError {
     DriverError::Unavailable { what: what.to_owned(), remedy: format!("{remedy}, {USE_HOST}") }
 }

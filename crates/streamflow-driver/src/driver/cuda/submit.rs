@@ -20,7 +20,7 @@ pub(super) fn stream_of(stream: RawStream) -> sys::CUstream {
 /// Room for the addresses of a launch's parameters.
 pub(super) type Addresses = [MaybeUninit<*mut c_void>; MAX_PARAMS];
 
-/// The addresses of a launch's parameters, as CUDA takes them: it reads one for each parameter of the kernel.
+/// The addresses of a launch's parameters, as CUDA takes them: CUDA reads one address for each parameter of the kernel.
 #[inline]
 pub(super) fn lay_out_params(
     launch: &Launch<'_>,
@@ -30,8 +30,8 @@ pub(super) fn lay_out_params(
         return Err(DriverError::too_many_params(launch.name, launch.params.len()));
     };
     for (slot, param) in slots.iter_mut().zip(launch.params) {
-        // SAFETY: a place of this array. Volatile, because the compiler makes a long piece of code of this loop otherwise,
-        // with constants from many lines of the cache; a launch has few parameters.
+        // SAFETY: the slot belongs to this array. The write is volatile, because the compiler otherwise turns this loop
+        // into a long piece of code, with constants from many cache lines; a launch has few parameters.
         unsafe { slot.as_mut_ptr().write_volatile(param.as_ptr().cast_mut()) };
     }
     Ok(room.as_mut_ptr().cast())
@@ -82,7 +82,7 @@ impl CudaDriver {
             }
             CopyKind::Peer { from, to } => {
                 let (from, to) = self.connect_peers(from, to)?;
-                // SAFETY: as above; the contexts are those of the devices, which live with the process.
+                // SAFETY: as above; the contexts belong to the devices, and live as long as the process.
                 unsafe {
                     sys::cuMemcpyPeerAsync(target.address, to, source.address, from, bytes, raw)
                 }
@@ -93,22 +93,22 @@ impl CudaDriver {
         unsafe { self.end_copy(stream, copy) }
     }
 
-    /// Blocks until a copy is complete whose contract requires that.
+    /// Ends the submission of a copy: blocks until the copy is complete if the copy's contract requires that.
     ///
     /// # Safety
     /// `stream` is live.
     #[inline]
     unsafe fn end_copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         if copy.kind.blocks_host() {
-            // In CUDA a copy with pageable memory *may* be synchronous; where a device reads such memory itself
-            // it need not be. The contract of `Driver::copy` requires that it is.
+            // In CUDA a copy with pageable memory *may* be synchronous, and need not be where a device reads such memory
+            // itself. The contract of `Driver::copy` requires that it is synchronous.
             // SAFETY: the caller's contract.
             return unsafe { self.synchronize_stream(stream) };
         }
         Ok(())
     }
 
-    /// A copy of rows.
+    /// Queues a copy of rows.
     ///
     /// # Safety
     /// As for [`Driver::copy`].
@@ -130,7 +130,7 @@ impl CudaDriver {
             CopyKind::DeviceToPinned | CopyKind::DeviceToPageable => (device, host),
             CopyKind::DeviceToDevice | CopyKind::Peer { .. } => (device, device),
         };
-        // Of the two addresses of a side CUDA reads the one for its type of memory.
+        // Each side has two addresses, and CUDA reads the address for the side's type of memory.
         let both = sys::CUDA_MEMCPY2D {
             srcXInBytes: 0,
             srcY: 0,
@@ -182,9 +182,9 @@ impl CudaDriver {
         let mut room: Addresses = [MaybeUninit::uninit(); MAX_PARAMS];
         let params = lay_out_params(launch, &mut room)?;
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
-        // SAFETY: the function is loaded. Each parameter points to at least as many bytes as the
-        // kernel's, 16-aligned, which CUDA only reads, and copies before it returns. The caller
-        // vouches for their types and for the memory that the kernel touches.
+        // SAFETY: the function is loaded. Each parameter points to at least as many bytes as the kernel's parameter has,
+        // 16-aligned; CUDA only reads them, and copies them before it returns. The caller vouches for their types and for
+        // the memory that the kernel touches.
         let result = unsafe {
             sys::cuLaunchKernel(
                 pointer_to(launch.function.handle()),

@@ -2,7 +2,7 @@
 //!
 //! cudarc loads `libcuda`, unless another package of the program turns its feature `dynamic-linking` or `static-linking` on:
 //! then the program is linked with the library and needs it to start. A library that was opened here by its name could be a
-//! second copy in a program that is linked, for example the one of a toolkit's `stubs` folder.
+//! second copy in a linked program, for example the copy in a toolkit's `stubs` folder.
 
 use std::mem::ManuallyDrop;
 
@@ -11,13 +11,13 @@ use libloading::os::unix::Library;
 #[cfg(windows)]
 use libloading::os::windows::Library;
 
-/// Whether there is a library: always in a program that is linked with it.
+/// Whether there is a library: `true`, since the program is linked with it.
 #[allow(dead_code, reason = "cudarc's own function hides it in a program that loads the library")]
 unsafe fn is_culib_present() -> bool {
     true
 }
 
-/// The library of a program that is linked with it, which is not closed.
+/// The library of a program that is linked with it. The library is never closed.
 #[allow(dead_code, reason = "cudarc's own function hides it in a program that loads the library")]
 unsafe fn culib() -> ManuallyDrop<Library> {
     #[cfg(unix)]
@@ -32,7 +32,8 @@ unsafe fn culib() -> ManuallyDrop<Library> {
 
 /// Whether there is a library.
 pub(super) fn is_present() -> bool {
-    // This has functions with the names above only where cudarc loads the library. They hide those of this module.
+    // The bindings have functions with the names above only where cudarc loads the library, and those functions hide the
+    // functions of this module.
     #[allow(unused_imports, reason = "nothing of it is used in a program that is linked")]
     use cudarc::driver::sys::*;
     // SAFETY: loading the driver's library runs its initialisers, as intended.
@@ -45,7 +46,7 @@ pub(super) fn has(name: &str) -> bool {
     unsafe { find::<unsafe extern "C" fn()>(name) }.is_some()
 }
 
-/// A function of the library, if it has one with this name. A library [is present](is_present).
+/// Returns the function of the library with this name, if there is one. A library [is present](is_present).
 ///
 /// # Safety
 /// `F` is a pointer to a function with the signature of `name`.

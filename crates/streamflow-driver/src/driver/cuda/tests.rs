@@ -1,4 +1,4 @@
-//! Tests for every machine, with a GPU or without: starting CUDA returns a driver or an error, and never panics.
+//! Tests for every machine, with or without a GPU: starting CUDA returns a driver or an error, and never panics.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 

@@ -320,8 +320,8 @@ fn a_failed_call_is_in_the_log() {
     assert!(unsafe { driver.allocate(stream, 13, MemorySource::Unused) }.is_err());
     let text = recorder.text();
     assert!(text.starts_with("allocate failed: out of memory on device 0: 13 bytes"), "{text}");
-    // The failed allocation took no number. SAFETY: the fake driver touches no memory and keeps no
-    // handle.
+    // The failed allocation took no number.
+    // SAFETY: the fake driver touches no memory and keeps no handle.
     unsafe { driver.allocate(stream, 8, MemorySource::Unused) }.unwrap();
     assert!(recorder.text().contains("allocate buffer 0[0+8]"), "{}", recorder.text());
 }

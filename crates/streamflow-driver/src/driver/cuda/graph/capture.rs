@@ -1,10 +1,11 @@
 //! The work of a library's call, captured as a graph (CUDA C++ Programming Guide, *Creating a Graph Using Stream Capture*).
 //!
-//! The body queues its work on a stream that exists for the capture alone, so no other thread can add work to it. The
-//! capture is of the mode of a thread: a body that allocates, frees or waits meanwhile makes it fail, and allocations of other
-//! threads do not. A wait or a record for the whole context does, on any thread and in each mode (same guide, *Prohibited and
-//! Unhandled Operations*): of this driver where it is dropped or gets memory back from other code, and of `cublasDestroy`. The
-//! waiting call fails too: memory is got back later, and code stays loaded. The caller of a capture has to expect that failure.
+//! The body queues its work on a stream that exists for the capture alone, so no other thread can add work to it. The capture
+//! has the thread-local mode: a body that allocates, frees or waits meanwhile makes the capture fail, and allocations of other
+//! threads do not. A wait or a record for the whole context makes it fail on any thread and in each mode (same guide,
+//! *Prohibited and Unhandled Operations*): this driver makes such calls where it is dropped or gets memory back from other
+//! code, and so does `cublasDestroy`. The waiting call fails too: then memory comes back later, and code stays loaded. The
+//! caller of a capture has to expect that failure.
 //!
 //! The stream does not wait for the legacy default stream, so work there neither fails nor ends a capture.
 
@@ -18,7 +19,7 @@ use crate::driver::{
     DeviceId, Driver, DriverResult, LibraryCall, RawStream, StreamOptions, report_unless_refused,
 };
 
-/// A stream that exists for a capture, and is given back also if the body unwinds.
+/// A stream that exists for one capture, and is destroyed also if the body unwinds.
 struct Capturing<'a> {
     driver: &'a CudaDriver,
     stream: RawStream,
@@ -54,14 +55,14 @@ impl Drop for Capturing<'_> {
         if self.has_begun {
             report_unless_refused("ending a capture", self.end().map(drop));
         }
-        // SAFETY: the stream is this value's, and is used no more.
+        // SAFETY: the stream is this value's, and is not used any more.
         let destroyed = unsafe { self.driver.destroy_stream(self.stream) };
         report_unless_refused("destroying the stream of a capture", destroyed);
     }
 }
 
 impl CudaDriver {
-    /// A graph of the work that the body for a device queues.
+    /// Returns a graph of the work that the body for a device queues.
     ///
     /// # Safety
     /// As for `make_graph`.
@@ -75,10 +76,11 @@ impl CudaDriver {
         capturing.begin()?;
         let called = (call.device)(stream);
         let captured = capturing.end();
-        // A body of the caller's may have made another device current. The call may be made without a graph next.
+        // The body is the caller's code, and may have made another device current. The next step may be the call without a
+        // graph.
         let bind = || context::bind(&self.device(device)?.context, device);
         let bound = STICKY.usable("cuCtxSetCurrent").and_then(|()| bind());
-        // The library's own error says more than that of a capture which it has made invalid.
+        // The library's own error says more than the error of the capture that the library has made invalid.
         if let Err(error) = called {
             // SAFETY: the stream is live.
             return Err(unsafe { self.library_failed(stream, call.function, error) });
@@ -87,7 +89,8 @@ impl CudaDriver {
         let captured = captured.map_err(|error| explain(error, about))?;
         bound?;
         let mut nodes = 0;
-        // SAFETY: the graph was just made, and `nodes` is a place for one number. Without a list it gets their number.
+        // SAFETY: the graph was just made, and `nodes` is a place for one number. Without a list, the call stores the number of
+        // nodes.
         let result =
             unsafe { sys::cuGraphGetNodes(captured.raw, std::ptr::null_mut(), &raw mut nodes) };
         check("cuGraphGetNodes", device, result)?;
@@ -113,7 +116,8 @@ impl Template {
         after: &[sys::CUgraphNode],
         other: &Self,
     ) -> DriverResult<sys::CUgraphNode> {
-        // SAFETY: a place for one handle; both graphs are alive, and the nodes are of this one. CUDA copies the other graph.
+        // SAFETY: a place for one handle; both graphs are alive, and the nodes belong to this graph. CUDA copies the other
+        // graph.
         self.add("cuGraphAddChildGraphNode", after, |node, graph, after, count| unsafe {
             sys::cuGraphAddChildGraphNode(node, graph, after, count, other.raw)
         })

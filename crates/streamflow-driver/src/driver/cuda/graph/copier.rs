@@ -1,4 +1,4 @@
-//! Small copies to page-locked memory, as a kernel: a node that copies makes each launch of its graph dearer.
+//! Small copies to page-locked memory, as a kernel: a copy node makes each launch of its graph cost more.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use crate::driver::{
     Code, CopyOp, DeviceId, DriverResult, Image, KernelSource, Launch, Param, RawFunction,
 };
 
-/// The threads of a block of that kernel. Each copies a byte.
+/// The threads of a block of the copying kernel. Each thread copies a byte.
 const THREADS: u32 = 256;
 
 /// Copies `%p2` bytes from `%p1` to `%p0`.
@@ -41,14 +41,14 @@ const COPY: &str = "\
 }
 ";
 
-/// The kernel of small copies, per device, once it is needed.
+/// The kernel of small copies for each device that has needed it.
 pub(in crate::driver::cuda) type Copiers = Mutex<Vec<(DeviceId, RawFunction)>>;
 
 impl CudaDriver {
     /// Adds a copy to page-locked memory, as a kernel.
     ///
     /// # Safety
-    /// As for `make_graph`. Both ranges have the same length, without gaps.
+    /// As for `make_graph`. The two ranges have the same length, without gaps.
     pub(super) unsafe fn add_small_copy(
         &self,
         graph: &Template,
@@ -72,7 +72,7 @@ impl CudaDriver {
         unsafe { self.add_kernel(graph, after, &launch) }
     }
 
-    /// The kernel of small copies.
+    /// Returns the kernel of small copies, and loads it on first use.
     fn copier(&self, device: DeviceId) -> DriverResult<RawFunction> {
         let mut copiers = self.copiers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, function)) = copiers.iter().find(|(of, _)| *of == device) {
@@ -92,7 +92,7 @@ impl CudaDriver {
             host: None,
             code: Code::Module(crate::driver::RawModule::new(device, handle)),
         };
-        // SAFETY: the module was just loaded by this driver, which keeps it.
+        // SAFETY: the module was just loaded by this driver, and the driver keeps it.
         let function = unsafe { module::function(device, handle, &source) }?;
         let function = self.functions.add(device, function)?.function;
         copiers.push((device, function));

@@ -11,12 +11,12 @@ use crate::driver::cuda::{CudaDriver, pointer_to};
 use crate::driver::graph::GraphWork;
 use crate::driver::{CopyKind, CopyOp, DeviceId, DriverResult, Launch, MAX_PARAMS, MemoryRange};
 
-/// A contiguous copy to page-locked memory of at most so many bytes is a kernel: a node that copies makes each launch of
-/// its graph dearer, by up to 1 µs.
+/// The most bytes of a contiguous copy to page-locked memory that is made by a kernel: a copy node makes each launch of
+/// its graph cost more, by up to 1 µs.
 const SMALL: u64 = 64 << 10;
 
 impl CudaDriver {
-    /// Adds a node; `None` for work that needs none.
+    /// Adds a node. Returns `None` for work that needs no node.
     ///
     /// # Safety
     /// As for `make_graph`.
@@ -78,8 +78,8 @@ impl CudaDriver {
         }
         let mut room: Addresses = [MaybeUninit::uninit(); MAX_PARAMS];
         let description = describe(launch, &mut room)?;
-        // SAFETY: a place for one handle; the graph and the nodes are those that were made here; the function is loaded.
-        // CUDA copies the description and the parameters before the call returns.
+        // SAFETY: a place for one handle; the graph and the nodes were made here; the function is loaded. CUDA copies
+        // the description and the parameters before the call returns.
         let add = |node, graph, after, count| unsafe {
             sys::cuGraphAddKernelNode_v2(node, graph, after, count, &raw const description)
         };
@@ -172,7 +172,7 @@ impl CudaDriver {
     }
 }
 
-/// A launch as CUDA's graphs take it. `room` is what the description points to.
+/// Returns a launch as CUDA's graphs take it. The description points to `room`.
 pub(super) fn describe(
     launch: &Launch<'_>,
     room: &mut Addresses,
