@@ -10,7 +10,7 @@ use super::refusal::invalid_value;
 use super::schedule::Locked;
 use crate::driver::{DeviceId, DriverError, DriverResult, MemoryRange, RawStream};
 
-/// The number in the log of a wait that is for no event of the program.
+/// The number that the log has for a wait without an event of the program.
 const NO_EVENT: u32 = u32::MAX;
 
 impl HostDriver {
@@ -39,7 +39,8 @@ impl HostDriver {
         Ok(())
     }
 
-    /// [`Driver::free`](crate::driver::Driver::free). The stream may belong to another device than the memory: a peer may free it.
+    /// [`Driver::free`](crate::driver::Driver::free). The stream may belong to another device than
+    /// the memory: a peer may free the memory.
     ///
     /// # Safety
     /// As there.
@@ -70,7 +71,7 @@ impl HostDriver {
             return Err(DriverError::OutOfMemory { device, requested: bytes });
         };
         let range = MemoryRange { address, bytes };
-        // SAFETY: the arena just handed it out, so it has no other owner.
+        // SAFETY: the arena just handed out the memory, so it has no other owner.
         drop(unsafe { self.poison_now(sim, range, POISON_ALLOCATED) }?);
         Ok(range)
     }
@@ -106,7 +107,7 @@ impl HostDriver {
             // SAFETY: the memory is in use, and no queued work uses it, by the contract.
             sim = unsafe { self.poison_now(sim, range, POISON_FREED) }?;
         } else if sim.body_that_touches(Touch::write(range)).is_none() {
-            // SAFETY: as above, and no body touches it.
+            // SAFETY: as above, and no body touches the memory.
             unsafe { poison(address, bytes, POISON_FREED) };
         }
         sim.devices[device.index()].pinned.free(address, bytes, None);
@@ -114,10 +115,10 @@ impl HostDriver {
         sim.check(device, CALL)
     }
 
-    /// Poisons memory that is not used in stream order, when no body touches it any more.
+    /// Poisons memory that is not used in stream order, once no body touches the memory any more.
     ///
     /// # Safety
-    /// The memory is the simulator's, and no other code than a body that runs touches it.
+    /// The memory is the simulator's, and only running bodies touch it.
     unsafe fn poison_now<'a>(
         &'a self,
         mut sim: Locked<'a>,
@@ -128,7 +129,7 @@ impl HostDriver {
             let running = Point { stream: sim.key(index), number: sim.streams[index].submitted };
             sim = self.sleep(sim, "page-locked memory", running)?;
         }
-        // SAFETY: the caller's contract, and no body touches it.
+        // SAFETY: the caller's contract, and no body touches the memory.
         unsafe { poison(range.address, range.bytes, pattern) };
         Ok(sim)
     }

@@ -1,4 +1,4 @@
-//! The memory of a simulated device, or its page-locked memory: which addresses are in use.
+//! The addresses in use in the memory of a simulated device, or in its page-locked memory.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use super::point::Point;
 use crate::driver::MemoryRange;
 use crate::splitmix::mix;
 
-/// Blocks of memory, handed out and taken back.
+/// Blocks of memory that are handed out and taken back.
 ///
 /// Memory that was freed is never given back to the system while the simulator lives: a use after
 /// free then reads poison and not unmapped memory.
@@ -35,14 +35,14 @@ struct LiveBlock {
 }
 
 impl Arena {
-    /// An arena that reuses freed memory in this way.
+    /// Returns an arena that reuses freed memory as `free` does.
     pub(super) fn new(free: FreeList) -> Self {
         let mut arena = Self::default();
         arena.free = free;
         arena
     }
 
-    /// A block of at least `bytes`, or `None` if more than `limit` would be in use.
+    /// Returns a block of at least `bytes`, or `None` if more than `limit` would be in use.
     ///
     /// `ordered` tests whether the allocation comes after a free in stream order, `executed` whether the free has
     /// executed.
@@ -64,7 +64,7 @@ impl Arena {
         Some(address)
     }
 
-    /// Takes a block back. `false` if there is none in use at `address` with `bytes`.
+    /// Takes a block back. Returns `false` if no block of `bytes` at `address` is in use.
     pub(super) fn free(&mut self, address: u64, bytes: u64, freed: Option<Point>) -> bool {
         if !self.is_live(address, bytes) {
             return false;
@@ -101,28 +101,28 @@ impl Arena {
         (offset < self.owned[*index].1.size() as u64).then_some((*index, offset))
     }
 
-    /// A hash of the content of all memory, free memory too, in order of creation. For device memory.
+    /// A hash of the content of all memory, free memory too, in order of creation. Called only for device memory.
     pub(super) fn digest(&self) -> u64 {
         self.owned.iter().fold(0, |digest, &(address, layout)| {
             let range = MemoryRange { address, bytes: layout.size() as u64 };
-            // SAFETY: the arena owns the memory and has poisoned all of it, and device memory is only
-            // touched under the simulator's lock, which the caller holds.
+            // SAFETY: the arena owns the memory and has poisoned all of it. Device memory is only touched under the
+            // simulator's lock, and the caller holds that lock.
             mix(digest ^ unsafe { content(range) })
         })
     }
 
-    /// A block of memory from the system. What is left of that memory is free.
+    /// Returns a block of new memory from the system. The rest of that memory becomes free memory.
     fn fresh(&mut self, size: u64) -> Option<u64> {
         let bytes = self.free.portion(size)?;
         let layout =
             Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT as usize).ok()?;
-        // SAFETY: a block has at least one byte, and the portion is as large.
+        // SAFETY: a block has at least one byte, and the portion is at least as large.
         let start = unsafe { alloc(layout) };
         if start.is_null() {
             return None;
         }
         let address = start.expose_provenance() as u64;
-        // Poisoned immediately, so that work that executes before its allocation reads poison, too.
+        // The memory is poisoned immediately, so that work that executes before its allocation reads poison, too.
         // SAFETY: the memory was just allocated with this size, and has no other owner.
         unsafe { poison(address, bytes, POISON_FREED) };
         self.by_address.insert(address, self.owned.len());

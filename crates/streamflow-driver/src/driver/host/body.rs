@@ -1,16 +1,7 @@
 //! Bodies of kernels and of library functions: the user's code that the simulator executes.
 //!
 //! A body runs without the simulator's lock, as a host function does, and without any other lock of this library: see
-//! [`Bodies`]. It may not call the simulator that executes it.
-//!
-//! A body may wait for a lock that the thread holds which executes it, and nobody can end that. So a call executes few bodies.
-//! A call that submits work executes those of its own thread alone. A record or a wait of a stream executes none, since it is
-//! made under locks of this library. Calls that replay makes under its lock put bodies off, until
-//! [`catch_up`](crate::driver::Observer::catch_up). A call that blocks, and a query, execute the bodies of all threads.
-//!
-//! A program that holds a lock of its own across a launch or a blocking call, and takes it in a body of the same thread,
-//! hangs. So does a body that waits for a thread that waits for the device. After 5 s standard error names the kernel, the
-//! call and the operator ([`watcher`]).
+//! [`Bodies`]. A body may not call the simulator that executes it.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -27,18 +18,19 @@ use crate::turns;
 thread_local! {
     /// The bodies that this thread executes, each with its simulator's number, the innermost last.
     static BODIES: RefCell<Vec<(u64, Arc<str>)>> = const { RefCell::new(Vec::new()) };
-    /// Its address is the thread's number.
+    /// A byte with an address that is the thread's number.
     static THREAD: u8 = const { 0 };
 }
 
-/// Which bodies and host functions a call may execute.
+/// The bodies and host functions that a call may execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bodies {
-    /// No body: the caller may hold a lock of this library, for which a body could wait.
+    /// No body: the caller may hold a lock of this library that a body could wait for.
     None,
-    /// Those that a thread has queued itself: the caller may hold a lock of its own, for which another thread's body waits.
+    /// The bodies that one thread has queued itself: the caller may hold a lock of its own that another thread's body waits
+    /// for.
     Of(usize),
-    /// All: the caller waits for the device, or asks how far it is.
+    /// All bodies: the caller waits for the device, or queries its progress.
     All,
 }
 
@@ -47,12 +39,12 @@ pub(super) fn thread() -> usize {
     THREAD.try_with(|mark| std::ptr::from_ref(mark).addr()).unwrap_or_default()
 }
 
-/// A body that is about to run, with all that it needs.
+/// A body that is about to run, with the values that it needs.
 pub(super) struct Body {
     pub(super) name: Arc<str>,
     /// The call that queued it.
     pub(super) call: &'static str,
-    /// The node whose hook queued it.
+    /// The node that queued the body in a hook.
     pub(super) node: Asker,
     pub(super) run: Run,
     pub(super) params: SmallVec<[Param; MAX_PARAMS]>,
@@ -74,8 +66,8 @@ impl Body {
         let _turn = takes_turns.then(|| turns::within_body(&name));
         let _within = Within::enter(simulator, &name);
         match run {
-            // SAFETY: the parameters are the body's, and their memory is allocated, by the contract of `Driver::launch`.
-            // No other code touches it meanwhile: `Sim::obstacle` holds back what would.
+            // SAFETY: the parameters are the body's, and their memory is allocated, by the contract of `Driver::launch`. No
+            // other code touches the memory meanwhile: `Sim::obstacle` holds back operations that would.
             Run::Kernel(body) => caught(|| unsafe { body(args) })
                 .map_err(|panic| Failure::of_kernel(&name, node, &panic)),
             Run::Library(body) => {
@@ -94,7 +86,7 @@ impl Body {
     }
 }
 
-/// A body runs on this thread, until this is dropped.
+/// A guard for a body that runs on this thread until the guard is dropped.
 struct Within(bool);
 
 impl Within {
@@ -113,7 +105,7 @@ impl Drop for Within {
     }
 }
 
-/// The body of this simulator that the calling thread executes.
+/// Returns the name of this simulator's body that the calling thread executes.
 pub(super) fn running(simulator: u64) -> Option<Arc<str>> {
     let find = |bodies: &RefCell<Vec<(u64, Arc<str>)>>| {
         let bodies = bodies.borrow();

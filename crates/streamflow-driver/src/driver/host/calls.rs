@@ -5,15 +5,16 @@ use super::*;
 /// The most and the least urgent stream priority; those of recent GPUs.
 const PRIORITIES: (i32, i32) = (-5, 0);
 
-// SAFETY: memory comes from arenas that give a block to one owner and are kept while the driver lives,
-// 256 bytes aligned. Operations execute by the rules in `schedule`, and count as complete afterwards. No two execute at
-// the same time that touch the same bytes, if one of them writes.
+// SAFETY: memory comes from arenas that give a block to one owner and are kept while the driver lives, 256 bytes aligned.
+// Operations execute by the rules in `schedule`, and count as complete afterwards. Two operations that touch the same
+// bytes never execute at the same time if one of them writes.
 unsafe impl Driver for HostDriver {
     fn name(&self) -> &str {
         "host"
     }
 
-    /// At least 1, so that each platform of a simulator that is not possible makes a call, which refuses it.
+    /// Returns at least 1, so that a platform of a simulator with an impossible number of devices makes a call, and the
+    /// call refuses it.
     fn device_count(&self) -> usize {
         options::possible(self.devices)
     }
@@ -52,7 +53,7 @@ unsafe impl Driver for HostDriver {
         RawStream::new(device, device.index() as u64)
     }
 
-    /// The priority changes nothing; one out of range is refused, as by the CUDA driver.
+    /// Creates a stream. The priority changes nothing; a priority out of range is refused, as by the CUDA driver.
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
         let mut sim = self.enter("create_stream", device, Needs::Own)?;
         sim.check(device, "create_stream")?;
@@ -147,7 +148,8 @@ unsafe impl Driver for HostDriver {
             let message = "an event is recorded on a stream of its own device";
             return Err(invalid_handle(CALL, event.device(), message));
         }
-        // Mostly called under the lock of the stream's ring. Bodies behind a record may execute in the next call as well.
+        // This call is mostly made under the lock of the stream's ring. Bodies behind a record may as well execute in the
+        // next call.
         let _held = crate::lock::hold();
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
         let event = sim.event(event, CALL)?;

@@ -8,18 +8,18 @@ use std::hash::{DefaultHasher, Hasher};
 use super::point::Point;
 use crate::turns;
 
-/// Decides wherever the host and the device can continue in more than one way.
+/// Makes the choice wherever the host and the device can continue in more than one way.
 #[doc(hidden)]
 pub trait Chooser: fmt::Debug + Send {
     /// Chooses one of `options`, at least one, in the state with this key. Option 0 executes
     /// an operation if any can execute. The last option makes the call, where that is possible.
     fn choose(&mut self, state: u64, options: usize) -> usize;
 
-    /// The program has ended, in this state.
+    /// Tells that the program has ended in this state.
     fn end(&mut self, state: u64);
 }
 
-/// The answer of a call that submits work: it has none.
+/// The answer that stands for a call that submits work and has no answer of its own.
 pub(super) const SUBMITTED: u64 = 0;
 /// The answer "complete" of a query.
 pub(super) const QUERY_COMPLETE: u64 = 1;
@@ -34,11 +34,11 @@ pub(super) struct ChosenOrder {
     pub(super) history: u64,
     /// The queries that were answered "not yet" since the host last made another call, each with its thread.
     pub(super) not_yet: Vec<(usize, Point)>,
-    /// Those of them that were made since an operation was last executed.
+    /// The queries in `not_yet` that were made since an operation was last executed.
     pub(super) not_yet_since_step: Vec<(usize, Point)>,
     /// A hash of the data that was copied to ordinary host memory: a sum, since no two of these copies overlap.
     pub(super) copied: u64,
-    /// By device and block: a hash of the data that was copied to page-locked memory, in order. The memory
+    /// A hash for each device and block of the data that was copied to page-locked memory, in order. The memory
     /// itself is not read, because the host may hold references into it.
     pub(super) pinned: BTreeMap<(usize, usize), u64>,
     /// A hash of the host functions that were called, in order.
@@ -68,7 +68,7 @@ impl ChosenOrder {
         self.not_yet_since_step.clear();
     }
 
-    /// Adds a query that is answered "not yet". Repeating it does not change the history.
+    /// Adds a query that is answered "not yet". Repeating the query does not change the history.
     pub(super) fn answer_not_yet(&mut self, query: Point) {
         let thread = turns::thread_index();
         if !self.not_yet.contains(&(thread, query)) {

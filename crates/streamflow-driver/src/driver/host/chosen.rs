@@ -1,4 +1,4 @@
-//! Execution in a chosen order, with which `streamflow::testing` explores programs exhaustively.
+//! Execution in a chosen order. `streamflow::testing` explores programs exhaustively in this way.
 //!
 //! Before each call that submits work or queries its progress, the chooser decides: a stream executes
 //! its next operation, or the call is made now. While a call blocks, the chooser decides in the same way until
@@ -7,17 +7,17 @@
 //!
 //! With each choice the chooser gets a key of the simulator's *state*. Sequences that lead to the same future
 //! have the same key. The key covers
-//! - how far each stream is (`Stream::done`), and which devices have failed;
+//! - the progress of each stream (`Stream::done`), and the devices that have failed;
 //! - the content of device memory, and so the order of accesses that race, declared or not;
-//! - all that the host may depend on: how many calls it made, the answer of each, which blocks it got,
-//!   and the content of the data that was copied to host memory;
-//! - the order in which host functions were called, and between which calls of the host.
+//! - everything that the host may depend on: the number of its calls, the answer of each, the blocks that it got, and the
+//!   content of the data that was copied to host memory;
+//! - the order in which host functions were called, among themselves and relative to the host's calls.
 //!
-//! The host's own state is not examined. It is a function of the driver's answers, so programs must
-//! otherwise be deterministic. Where threads take [turns], whose turn it is is a choice like the others, and
-//! the key covers which thread got which answer, and the order of the turns. Data that the host reads from
-//! page-locked memory *while* a copy to it is under way is not part of the state. A read of this kind happens in
-//! some run, since every choice of every state is made in one; but not in all runs that could follow it.
+//! The host's own state is not examined. That state is taken for a function of the driver's answers, so programs must
+//! otherwise be deterministic. Where threads take [turns], the next turn is a choice like the others, and the key covers the
+//! thread that got each answer, and the order of the turns. Data that the host reads from page-locked memory *while* a copy
+//! to it is under way is not part of the state. A read of this kind happens in some run, since every choice of every state is
+//! made in some run; but the read does not happen in all runs that could follow it.
 //!
 //! A host that repeats a query, and only got "not yet" in between, stays in the same state: the number of
 //! repetitions makes no difference. So a polling loop has as many states as the device has steps, and the same
@@ -36,7 +36,7 @@ use crate::splitmix::mix;
 use crate::turns;
 
 impl Sim {
-    /// The host makes a call, and gets this answer: a constant of `chooser`, or a value that the call returns.
+    /// Notes that the host makes a call and gets this answer: a constant of `chooser`, or a value that the call returns.
     pub(super) fn note_answer(&mut self, answer: u64) {
         let Some(chosen) = &mut self.chosen else { return };
         let failed = self.devices.iter().filter(|device| device.failed.is_some()).count() as u64;
@@ -45,17 +45,17 @@ impl Sim {
         chosen.memory = None;
     }
 
-    /// The host queries whether a point is reached.
+    /// Notes that the host queries whether a point is reached.
     pub(super) fn note_query(&mut self, query: Point, reached: bool) {
         match &mut self.chosen {
             Some(chosen) if !reached => chosen.answer_not_yet(query),
-            // With the query's point: the host may have polled several.
+            // The answer includes the query's point: the host may have polled several points.
             Some(_) => self.note_answer(hash(&[QUERY_COMPLETE, query.number])),
             None => {}
         }
     }
 
-    /// An operation was executed.
+    /// Notes that an operation was executed.
     pub(super) fn note_execution(&mut self) {
         if let Some(chosen) = &mut self.chosen {
             chosen.not_yet_since_step.clear();
@@ -63,7 +63,7 @@ impl Sim {
         }
     }
 
-    /// A copy to the host was executed; `number` is its submission. The content is the source's.
+    /// Notes that a copy to the host was executed; `number` is its submission. The content is read from the source.
     pub(super) fn note_copy_to_host(&mut self, target: u64, source: MemoryRange, number: u64) {
         let Some(chosen) = &mut self.chosen else { return };
         // SAFETY: the source of a copy is allocated device memory, by the contract of
@@ -79,22 +79,22 @@ impl Sim {
         }
     }
 
-    /// A host function is about to be called; `number` is its submission.
+    /// Notes that a host function is about to be called; `number` is its submission.
     pub(super) fn note_host_function(&mut self, number: u64) {
         if let Some(chosen) = &mut self.chosen {
             chosen.called = hash(&[chosen.called, number]);
-            // The function may change what the host does next, without a call of the driver.
+            // The function may change the host's next steps, without a call of the driver.
             chosen.not_yet.clear();
         }
     }
 
-    /// The stream that executes its next operation, or `None` if the host continues: it makes the call or, where the
-    /// call can't be made yet, waits for another thread.
+    /// Returns the stream that executes its next operation, or `None` if the host continues: the host makes the call or,
+    /// where the call can't be made yet, waits for another thread.
     fn next_choice(&mut self, query: Option<Point>, may_make_call: bool) -> Option<usize> {
         let mut chosen = self.chosen.take()?;
         let mut runnable = std::mem::take(&mut self.scratch);
-        // Under a lock of the caller the next call without one has the choice of bodies: nothing that a program sees depends
-        // on the order in between. A call that blocks is made without locks.
+        // A call under a lock of the caller leaves the choice of bodies to the next call without a lock: nothing that a
+        // program sees depends on the order in between. A call that blocks is made without locks.
         let is_held = may_make_call && crate::lock::is_held();
         self.runnable_into(&mut runnable, if is_held { Bodies::None } else { Bodies::All });
         let is_repeated = query
@@ -113,8 +113,8 @@ impl Sim {
         choice
     }
 
-    /// A hash of the content of device memory. 0 while a body runs on another thread, which may write it: the body has passed
-    /// on its turn then, so that the run can't be repeated.
+    /// A hash of the content of device memory; 0 while a body that may write the memory runs on another thread. Such a body
+    /// has passed on its turn, so the run can't be repeated anyway.
     pub(super) fn memory_key(&self) -> u64 {
         if self.bodies > 0 {
             return 0;
@@ -143,14 +143,14 @@ impl Sim {
         }
         let memory = *chosen.memory.get_or_insert_with(|| self.memory_key());
         state.write_u64(hash(&[chosen.history, chosen.copied, chosen.called, memory]));
-        // The calling thread. Before a choice of the turn, the thread that has it.
+        // The key has the calling thread; before a choice of the turn, that is the thread that has the turn.
         state.write_usize(turns::thread_index());
         state.finish()
     }
 }
 
 impl HostDriver {
-    /// Before a call that submits work, or makes `query`: executes the operations that are chosen to come first.
+    /// Executes the operations that are chosen to come before a call that submits work, or makes `query`.
     pub(super) fn before_call<'a>(
         &'a self,
         mut sim: Locked<'a>,
@@ -162,7 +162,7 @@ impl HostDriver {
         sim
     }
 
-    /// While a call blocks: executes one chosen operation. `false` if none can execute.
+    /// Executes one chosen operation while a call blocks. Returns `false` if no operation can execute.
     pub(super) fn execute_chosen<'a>(&'a self, mut sim: Locked<'a>) -> (Locked<'a>, bool) {
         match sim.next_choice(None, false) {
             Some(index) => (self.execute_one(sim, index), true),
@@ -186,7 +186,7 @@ impl HostDriver {
         next
     }
 
-    /// Ends the choices, because the program has ended: from here on work is executed when a call waits for it.
+    /// Ends the choices, because the program has ended: from now on work executes when a call waits for it.
     #[doc(hidden)]
     pub fn end_choices(&self) {
         let mut sim = self.lock();

@@ -1,10 +1,10 @@
-//! Simulated time, from which events with timing get their time.
+//! Simulated time, the source of the times of events with timing.
 //!
-//! The time is a model and measures nothing. Each device has an engine for copies from the host, one
-//! for copies to the host or to another device, and one for all other work. An engine does one operation at a
-//! time, at a fixed speed. An operation begins at the latest of four times: when its stream is free, when the
-//! records that the stream waited for are complete, when the host queued it, and when its engine is free. So
-//! work on one stream takes the sum of its parts, and work on several streams overlaps where a device could
+//! The time is a model and measures nothing. Each device has an engine for copies from the host, an engine for
+//! copies to the host or to another device, and an engine for all other work. An engine does one operation at
+//! a time, at a fixed speed. An operation begins at the latest of four times: when its stream is free, when
+//! the records that the stream waited for are complete, when the host queued it, and when its engine is free.
+//! So work on one stream takes the sum of its parts, and work on several streams overlaps where a device could
 //! overlap it. The default stream's implicit barrier is not modelled, and host code takes no time. The same
 //! seed and calls give the same times.
 
@@ -60,7 +60,8 @@ impl Sim {
         }
     }
 
-    /// The host has found a point complete: work that it queues from now on begins after it.
+    /// Notes that the host has found a point complete: work that the host queues from now on begins after that
+    /// point.
     pub(super) fn host_found_complete(&mut self, point: Point) {
         self.host_time = self.host_time.max(self.time_of(point));
     }
@@ -103,7 +104,7 @@ impl HostDriver {
         };
         let (start, end) = (time(start)?, time(end)?);
         let elapsed = (end - start) / 1e6;
-        // The time depends on the order in which work was executed.
+        // The answer is noted because the time depends on the order in which work was executed.
         sim.note_answer(elapsed.to_bits());
         Ok(elapsed)
     }

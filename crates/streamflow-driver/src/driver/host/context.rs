@@ -1,8 +1,8 @@
 //! The current context of a thread: the device that it has bound.
 //!
-//! CUDA has one current context per thread, over all drivers of the process. Here, a thread that has bound a device of
-//! a simulator has some current context in that simulator for ever: another simulator's `bind` replaces it by one that
-//! is as good for calls that need any. Only the last `bind` is the *bound device*.
+//! CUDA has one current context per thread, over all drivers of the process. Here, a thread that has bound a device of a
+//! simulator keeps some current context in that simulator forever: another simulator's `bind` replaces it by a context
+//! that serves equally for calls that need any context. Only the last `bind` sets the *bound device*.
 
 use std::cell::{Cell, RefCell};
 
@@ -20,14 +20,14 @@ thread_local! {
     static SIMULATORS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Which context a call needs on its thread.
+/// The context that a call needs on its thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Needs {
-    /// No context: the call concerns none, or binds one itself.
+    /// No context: the call uses no context, or binds one itself.
     Nothing,
-    /// Any: a handle names the device.
+    /// Any context: a handle names the device.
     Any,
-    /// The device's own: the call makes something in the current context, or its handle means the current device.
+    /// The device's own context: the call makes an object in the current context, or its handle means the current device.
     Own,
 }
 
@@ -47,7 +47,7 @@ impl HostDriver {
         if before.is_some_and(|(simulator, _)| simulator == self.number) {
             return;
         }
-        // A thread that ends may have lost its list. Then all are taken as remembered.
+        // A thread that ends may have lost its list. Then all simulators count as remembered.
         let _noted = SIMULATORS.try_with(|simulators| {
             let mut simulators = simulators.borrow_mut();
             if !simulators.contains(&self.number) {
@@ -61,7 +61,7 @@ impl HostDriver {
         if stream == self.default_stream(stream.device()) { Needs::Own } else { Needs::Any }
     }
 
-    /// Refuses a call whose context is not current on the calling thread.
+    /// Refuses a call if the context that it needs is not current on the calling thread.
     pub(super) fn check_context(
         &self,
         call: &'static str,

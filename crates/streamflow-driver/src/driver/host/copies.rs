@@ -1,7 +1,7 @@
-//! Copies, and which memory a device reaches.
+//! Copies, and the memory that a device reaches.
 //!
-//! A simulated device reaches its own memory and page-locked memory. The memory of another device is reached by copies
-//! between devices alone: no device has direct access to a peer.
+//! A simulated device reaches its own memory and page-locked memory. Only copies between devices reach the memory of
+//! another device: no device has direct access to a peer.
 
 use super::HostDriver;
 use super::memory::content;
@@ -51,8 +51,8 @@ impl HostDriver {
     }
 }
 
-/// Refuses a copy whose sides don't have the same bytes. CUDA does not know where the ranges end; what else is refused of
-/// rows it refuses, too (*CUDA Driver API*, `cuMemcpy2DAsync`), or leaves undefined.
+/// Refuses a copy with sides of different lengths. CUDA does not know where the ranges end. All other rows that are refused
+/// here, CUDA refuses, too (*CUDA Driver API*, `cuMemcpy2DAsync`), or leaves undefined.
 fn check_lengths(copy: &CopyOp) -> Result<(), String> {
     let CopyOp { kind, target, source, rows } = *copy;
     let Some(rows) = rows else {
@@ -99,7 +99,7 @@ impl Device {
     pub(super) fn digest(&self) -> u64 {
         self.adopted.iter().fold(self.memory.digest(), |digest, range| {
             // SAFETY: the memory is initialised and lives until it is disowned, by the contract of `Observer::adopt`; other
-            // code writes it only in the order of a stream, and none executes meanwhile.
+            // code writes it only in the order of a stream, and no such work executes meanwhile.
             mix(digest ^ unsafe { content(*range) })
         })
     }
@@ -113,7 +113,7 @@ impl Device {
 }
 
 impl Sim {
-    /// Refuses a copy whose memory is not where its kind says.
+    /// Refuses a copy with memory that is not where the copy's kind says.
     fn check_copy(&self, call: &'static str, device: DeviceId, copy: &CopyOp) -> DriverResult<()> {
         let CopyOp { kind, target, source, .. } = *copy;
         let refuse = |message: &str| Err(invalid_value(call, device, message));
@@ -179,7 +179,7 @@ impl Sim {
         range.bytes == 0 || self.devices.iter().any(|device| device.has(range))
     }
 
-    /// Page-locked memory is so for all devices.
+    /// Whether memory is page-locked: it is so for all devices at once.
     fn is_page_locked(&self, range: MemoryRange) -> bool {
         range.bytes == 0 || self.devices.iter().any(|device| device.pinned.is_in_use(range))
     }

@@ -1,11 +1,11 @@
-//! The engines of a simulated device, and the spans in which they are busy. See [`clock`](super::clock).
+//! The engines of a simulated device, and the spans of time in which they are busy. See [`clock`](super::clock).
 
 use std::collections::VecDeque;
 
-/// How many records per stream, and spans per engine, are remembered with their time.
+/// The number of records per stream, and of spans per engine, that are remembered with their time.
 pub(super) const REMEMBERED: usize = 64;
 
-/// One of a device's engines.
+/// An engine of a device.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Engine {
     /// Copies from the host.
@@ -16,7 +16,7 @@ pub(super) enum Engine {
     Device,
 }
 
-/// The spans in which an engine is busy, each with a beginning and an end, in order.
+/// The spans of time in which an engine is busy, as pairs of a beginning and an end, in order.
 #[derive(Debug, Default)]
 pub(super) struct Busy(VecDeque<(u64, u64)>);
 

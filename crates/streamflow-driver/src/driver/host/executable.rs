@@ -12,21 +12,22 @@ use crate::driver::{
 pub(super) struct Graph {
     pub(super) device: DeviceId,
     pub(super) nodes: Vec<Node>,
-    /// Its streams. The nodes of one are in order.
+    /// The graph's streams. The nodes of one stream are in order.
     pub(super) streams: Vec<RawStream>,
-    /// Recorded before the first node, and by each stream after its last one.
+    /// The event that is recorded before the first node, and by each stream after its last node.
     pub(super) border: RawEvent,
-    /// Whether memory of a copy, a fill or a library was given back since the graph was made.
+    /// Whether memory of a copy, a fill or a library's call was given back since the graph was
+    /// made.
     pub(super) is_stale: bool,
 }
 
 impl Graph {
-    /// Whether a copy, a fill or a library is for some of this memory.
+    /// Whether a copy, a fill or a library's call uses some of this memory.
     pub(super) fn names(&self, range: MemoryRange) -> bool {
         self.nodes.iter().any(|node| match &node.work {
             Work::Copy(copy) => copy.source.overlaps(range) || copy.target.overlaps(range),
             Work::Fill(filled, _) => filled.overlaps(range),
-            // A library may copy and fill.
+            // A library's call may copy and fill.
             Work::Library { takes, .. } => takes.touches.iter().any(|touch| touch.meets(range)),
             Work::Kernel { .. } | Work::Recycle(_) => false,
         })
@@ -36,10 +37,10 @@ impl Graph {
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) stream: usize,
-    /// The nodes on other streams that it comes after.
+    /// The nodes on other streams that must come before this node.
     pub(super) after: SmallVec<[usize; 2]>,
     pub(super) work: Work,
-    /// Recorded after it, if a node on another stream comes after it.
+    /// The event that is recorded after this node, if a node on another stream comes after it.
     pub(super) event: Option<RawEvent>,
 }
 
@@ -67,7 +68,7 @@ impl Arguments {
         Self { params: params.into(), touches, bytes }
     }
 
-    /// Passes them to the next body of a stream.
+    /// Passes the arguments to the next body of a stream.
     pub(super) fn give(&self, stream: &mut Stream) -> Takes {
         let takes = stream.take(&self.params, self.touches.iter().copied());
         Takes { bytes: self.bytes, ..takes }

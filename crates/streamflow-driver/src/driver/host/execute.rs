@@ -1,9 +1,9 @@
-//! Executing one operation. Only this file touches simulated memory for queued work.
+//! The execution of one operation. Only this file touches simulated memory for queued work.
 //!
-//! Copies, fills and poison execute under the simulator's lock, one at a time; bodies run without it. An operation whose
-//! memory a running body touches, with a write on either side, waits until the body has ended
-//! ([`obstacle`](Sim::obstacle)). So a missing dependency gives wrong data, but never two threads in the same bytes.
-//! Memory that was freed is still mapped and holds poison; see [`Arena`](super::arena::Arena).
+//! Copies, fills and poison execute under the simulator's lock, one at a time; bodies run without it. If an operation and a
+//! running body touch the same memory, and one of the two writes, the operation waits until the body has ended
+//! ([`obstacle`](Sim::obstacle)). So a missing dependency gives wrong data, but never two threads in the same bytes. Memory
+//! that was freed is still mapped and holds poison; see [`Arena`](super::arena::Arena).
 
 use std::ptr;
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use super::sim::Sim;
 use crate::driver::asker::Asker;
 use crate::driver::{CopyKind, HostFunction, MemoryRange};
 
-/// The part of an operation that is left to do without the lock.
+/// The part of an operation that remains to be done without the lock.
 #[allow(
     clippy::large_enum_variant,
     reason = "it is on the stack while one operation executes; a box would be an allocation for each launch"
 )]
 pub(super) enum Left {
     Nothing,
-    /// Call it, and then [`function_returned`](Sim::function_returned).
+    /// A function: call it, and then [`function_returned`](Sim::function_returned).
     Function(HostFunction),
-    /// Run it, and then [`body_ended`](Sim::body_ended).
+    /// A body: run it, and then [`body_ended`](Sim::body_ended).
     Body(Body),
 }
 
 impl Sim {
-    /// Executes the first operation of a stream, which must be runnable. User code is returned instead.
+    /// Executes the first operation of a stream. The operation must be runnable. User code is returned instead of executed.
     pub(super) fn execute(&mut self, index: usize) -> Left {
         let stream = &mut self.streams[index];
         let Some(queued) = stream.queue.pop_front() else { return Left::Nothing };
@@ -69,8 +69,8 @@ impl Sim {
                 }
             }
             Op::Fill { address, bytes, byte } => {
-                // SAFETY: still allocated, by the contract of `Driver::fill`, and device memory is touched under this lock
-                // alone, except by bodies, and none of them touches this.
+                // SAFETY: the memory is still allocated, by the contract of `Driver::fill`. Device memory is touched under
+                // this lock alone, except by bodies, and no running body touches this memory.
                 unsafe { ptr::write_bytes(pointer(address), byte, bytes as usize) };
             }
             Op::Poison { address, bytes, why } => {
@@ -78,30 +78,30 @@ impl Sim {
                     Poison::Allocate | Poison::Recycle => POISON_ALLOCATED,
                     Poison::Free => POISON_FREED,
                 };
-                // SAFETY: the range is in the arena, which keeps all its memory, or is allocated
-                // by the contract of `Observer::recycle`; no other code touches it, as above.
+                // SAFETY: the range is in the arena, and the arena keeps all its memory, or it is allocated by the contract of
+                // `Observer::recycle`; no other code touches it, as above.
                 unsafe { poison(address, bytes, pattern) };
             }
-            // The queue's order and the check before execution do the work of these two.
+            // The queue's order and the check before execution do the work of records and waits.
             Op::Record { .. } | Op::Wait { .. } => {}
         }
         self.complete(index, number);
         Left::Nothing
     }
 
-    /// Copies bytes that follow each other, for the copy of this number.
+    /// Copies contiguous bytes, for the copy of this number.
     fn copy_row(&mut self, kind: CopyKind, target: u64, source: MemoryRange, number: u64) {
         let MemoryRange { address, bytes } = source;
-        // SAFETY: both sides are still allocated, by the contract of `Driver::copy`, and no other code
-        // touches them: device memory is touched under this lock alone, except by bodies, and none of them touches these. Host
-        // memory is free by that same contract. The ranges may overlap.
+        // SAFETY: both sides are still allocated, by the contract of `Driver::copy`, and no other code touches them: device
+        // memory is touched under this lock alone, except by bodies, and no running body touches these bytes. Host memory is
+        // not in use, by that same contract. The ranges may overlap.
         unsafe { ptr::copy(pointer(address), pointer(target), bytes as usize) };
         if matches!(kind, CopyKind::DeviceToPinned | CopyKind::DeviceToPageable) {
             self.note_copy_to_host(target, source, number);
         }
     }
 
-    /// The calling thread is about to run user code.
+    /// Notes that the calling thread is about to run user code.
     fn begin_running(&mut self, index: usize, number: u64, is_body: bool) {
         self.streams[index].busy = Some(number);
         self.bodies += usize::from(is_body);
@@ -123,7 +123,7 @@ impl Sim {
         Left::Body(Body { name, call, node, run, params })
     }
 
-    /// A stream's host function has returned, or its body has ended.
+    /// Notes that a stream's host function has returned, or that its body has ended.
     pub(super) fn function_returned(&mut self, index: usize) {
         let ended = self.running.iter().position(|running| running.stream == index);
         if let Some(ended) = ended {
@@ -134,7 +134,7 @@ impl Sim {
         }
     }
 
-    /// A stream's body has ended.
+    /// Notes that a stream's body has ended.
     pub(super) fn body_ended(&mut self, index: usize, ran: Result<(), Failure>) {
         if let Err(failure) = ran {
             self.note_failure(index, failure);

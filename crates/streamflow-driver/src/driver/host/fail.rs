@@ -1,5 +1,5 @@
-//! Bodies that fail: a kernel's panic makes its device unusable, and a library function's failure is an error that the next
-//! call returns.
+//! Bodies that fail: a kernel's panic makes its device unusable, and the next call returns the failure of a library
+//! function.
 
 use super::failure::Failure;
 use super::memory::{POISON_ALLOCATED, poison};
@@ -28,16 +28,17 @@ impl Sim {
         }
     }
 
-    /// Returns an error of a library function that no call has returned yet: each is returned once.
+    /// Returns an error of a library function that no call has returned yet. Each error is returned once.
     pub(super) fn deliver(&mut self, device: DeviceId) -> DriverResult<()> {
-        // Under a caller's lock the call may be one that another one was held back for, and does not return its error.
+        // A call under a lock of the caller may be a held-back call that another call sends now, and does not return the
+        // error.
         if crate::lock::is_held() {
             return Ok(());
         }
         self.devices[device.index()].failures.pop_front().map_or(Ok(()), Err)
     }
 
-    /// Makes a device unusable. Its queued work is dropped and counts as complete.
+    /// Makes a device unusable. The device's queued work is dropped and counts as complete.
     pub(super) fn fail(&mut self, device: DeviceId, failure: Sticky) {
         self.devices[device.index()].failed.get_or_insert(failure);
         for index in 0..self.streams.len() {
@@ -45,7 +46,7 @@ impl Sim {
             if stream.device == device && !stream.vacant {
                 self.pending -= stream.queue.len();
                 for queued in stream.queue.drain(..) {
-                    // The body may be the user's value, which is dropped without the lock.
+                    // The body may be a value of the user's, so it is dropped without the lock.
                     if let Op::Library { body, .. } = queued.op {
                         self.dropped.push(body);
                     }
@@ -59,7 +60,7 @@ impl Sim {
         }
     }
 
-    /// Fails on a failed device: the first call gets the error itself, later ones get [`DriverError::Sticky`].
+    /// Refuses a call on a failed device: the first call gets the error itself, later calls get [`DriverError::Sticky`].
     pub(super) fn check(&mut self, device: DeviceId, call: &'static str) -> DriverResult<()> {
         let state = &mut self.devices[device.index()];
         let Some(cause) = &mut state.failed else { return Ok(()) };
@@ -77,7 +78,7 @@ impl Sim {
         })
     }
 
-    /// Refuses a call on a device whose failure a call has returned.
+    /// Refuses a call on a device if an earlier call has returned the device's failure.
     pub(super) fn refuse_lost(&self, device: DeviceId, call: &'static str) -> DriverResult<()> {
         let state = &self.devices[device.index()];
         match &state.failed {
@@ -88,7 +89,7 @@ impl Sim {
         }
     }
 
-    /// The error of the first device whose failure a call has returned.
+    /// The error of the first failed device for which a call has returned the error.
     pub(super) fn reported_error(&self) -> Option<&Sticky> {
         self.devices.iter().filter(|device| device.reported).find_map(|it| it.failed.as_ref())
     }

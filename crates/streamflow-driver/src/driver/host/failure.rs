@@ -1,14 +1,14 @@
-//! How a body has failed, as the error that a call returns.
+//! The failure of a body, as the error that a call returns.
 
 use crate::driver::asker::Asker;
 use crate::driver::{BodyError, DriverError, LibraryError, Sticky};
 
-/// How a body has failed.
+/// The failure of a body.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The device is lost.
+    /// A failure after which the device is lost.
     Lost(Sticky),
-    /// The device lives.
+    /// A failure after which the device still works.
     Function(DriverError),
 }
 
@@ -25,11 +25,11 @@ impl Failure {
         })
     }
 
-    /// A graph is launched after memory of a copy or a fill was freed: on an H200 with driver 580 the launch succeeds, and the
-    /// device then fails with `CUDA_ERROR_LAUNCH_FAILED`, also if an allocation at the same address lives. That is so for
-    /// page-locked memory and for memory of `cuMemAlloc`, as adopted memory may be. Memory of a stream-ordered pool
-    /// (`cuMemAllocAsync`) may be freed and allocated again there. The simulator refuses that, too: the contract of a driver does
-    /// not say how memory was made.
+    /// Returns the error of a graph that was launched after memory of a copy or a fill was freed. On an H200 with driver 580 the
+    /// launch succeeds, and the device then fails with `CUDA_ERROR_LAUNCH_FAILED`, also if an allocation at the same address is
+    /// live. This happens with page-locked memory and with memory of `cuMemAlloc`, such as adopted memory may be. CUDA permits it
+    /// for memory of a stream-ordered pool (`cuMemAllocAsync`) that was freed and allocated again. The simulator refuses that
+    /// case, too: the contract of a driver does not say how memory was made.
     #[cold]
     pub(super) fn of_stale_graph() -> Sticky {
         Sticky {
@@ -41,7 +41,8 @@ impl Failure {
         }
     }
 
-    /// A library's host body has returned an error. That of a library's function is what the function would return.
+    /// Returns the failure of a library's host body that has returned an error. A [`LibraryError`] is kept as the error that the
+    /// library's function would return.
     #[cold]
     pub(super) fn of_library(name: &str, node: Asker, error: BodyError) -> Self {
         match error.downcast::<LibraryError>() {

@@ -1,37 +1,37 @@
-//! Free memory, and which of it an allocation may take.
+//! Free memory, and the choice of the memory that an allocation takes.
 
 use std::collections::BTreeMap;
 
 use super::memory::ALIGNMENT;
 use super::point::Point;
 
-/// A pool's unit: sizes are multiples of it, so that a block can be split at any of them.
+/// A pool's unit: sizes are multiples of it, so that a block can be split at any multiple.
 const UNIT: u64 = 512;
 
-/// A pool takes memory from the system in multiples of this. CUDA takes 2 MiB or more; less makes it easier for a
-/// small test to split and merge.
+/// The unit of the memory that a pool takes from the system: sizes are multiples of it. CUDA takes 2 MiB or more; a
+/// smaller portion makes it easier for a small test to split and merge.
 const PORTION: u64 = 64 << 10;
 
 /// Free memory.
 #[derive(Debug)]
 pub(super) enum FreeList {
-    /// By size: each block is reused as a whole.
+    /// Blocks by size: each block is reused as a whole.
     Blocks(BTreeMap<u64, Vec<FreeBlock>>),
-    /// By address: a block is split when less of it is needed, and neighbours are used together.
+    /// Segments by address: a segment is split when less of it is needed, and neighbours are used together.
     Segments(BTreeMap<u64, Segment>),
 }
 
 #[derive(Debug)]
 pub(super) struct FreeBlock {
     address: u64,
-    /// The point at which it was freed; `None` if it was freed immediately.
+    /// The point at which the block was freed; `None` if it was freed immediately.
     freed: Option<Point>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Segment {
     bytes: u64,
-    /// As in a block.
+    /// The point at which the segment was freed, as in a block.
     freed: Option<Point>,
 }
 
@@ -42,7 +42,7 @@ impl Default for FreeList {
 }
 
 impl FreeList {
-    /// Free memory that is split and merged, if `splits`.
+    /// Returns an empty list, of memory that is split and merged if `splits`.
     pub(super) fn splitting(splits: bool) -> Self {
         if splits { Self::Segments(BTreeMap::new()) } else { Self::default() }
     }
@@ -59,7 +59,7 @@ impl FreeList {
         }
     }
 
-    /// How much memory to take from the system for a block of `size` bytes.
+    /// The number of bytes to take from the system for a block of `size` bytes.
     pub(super) fn portion(&self, size: u64) -> Option<u64> {
         match self {
             Self::Blocks(_) => Some(size),
@@ -67,8 +67,8 @@ impl FreeList {
         }
     }
 
-    /// Bytes at the end of a portion that are never handed out. Without them two portions that happen to be neighbours
-    /// would be merged, and the pointer of one is not valid in the other.
+    /// The bytes at the end of a portion that are never handed out. Without them, two portions that happen to be
+    /// neighbours would be merged, and a pointer to one portion is not valid in the other.
     pub(super) fn gap(&self) -> u64 {
         match self {
             Self::Blocks(_) => 0,
@@ -76,10 +76,11 @@ impl FreeList {
         }
     }
 
-    /// A free block of `size` bytes.
+    /// Takes a free block of `size` bytes, and returns its address.
     ///
-    /// Whole blocks: the rule of `cuMemAllocAsync`, first one whose free comes before in stream order, then one whose
-    /// free has executed. Segments: the first at which enough neighbours are one or the other.
+    /// Whole blocks follow the rule of `cuMemAllocAsync`: first a block with a free that comes before in stream order,
+    /// then a block with a free that has executed. Among segments, the first is taken at which enough neighbours were
+    /// freed in either of these ways.
     pub(super) fn take(
         &mut self,
         size: u64,
@@ -118,8 +119,8 @@ impl FreeList {
     }
 }
 
-/// Takes `size` bytes from the first neighbours that are free for the allocation and are enough together. What is
-/// left of the last of them stays free.
+/// Takes `size` bytes from the first neighbours that are free for the allocation and together large enough. The rest
+/// of the last neighbour stays free.
 fn take_run(
     segments: &mut BTreeMap<u64, Segment>,
     size: u64,

@@ -1,5 +1,5 @@
-//! Graphs: a launch queues the work of all nodes on streams of the graph's own, with events for the edges between them.
-//! So the rules of [`schedule`](super::schedule) order it, and each policy executes it in each order that the edges permit.
+//! Graphs: a launch queues the work of all nodes on the graph's own streams, with events for the edges between them. So the
+//! rules of [`schedule`](super::schedule) order the work, and the policies execute it in the orders that the edges permit.
 
 use smallvec::SmallVec;
 
@@ -35,7 +35,7 @@ impl HostDriver {
             if after.iter().any(|before| *before >= index) {
                 return Err(invalid_value(CALL, device, "a node names a later one"));
             }
-            // The node continues the stream of a node that it comes after, if no other node does.
+            // The node continues the stream of a node that it comes after, if no other node continues that stream.
             let stream = after.iter().find_map(|&before| {
                 let stream = made[before].stream;
                 (last[stream] == before).then_some(stream)
@@ -78,7 +78,7 @@ impl HostDriver {
     ) -> DriverResult<()> {
         const CALL: &str = "launch_graph";
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
-        // Taken out, so that the simulator can be changed meanwhile.
+        // The graph is taken out, so that the simulator can be changed meanwhile.
         let taken = sim.graph(graph, CALL)?.take();
         let Some(nodes) = taken else { return Err(no_graph(graph, CALL)) };
         let queued = sim.queue_graph(&nodes, index, stream);
@@ -88,7 +88,7 @@ impl HostDriver {
         Ok(())
     }
 
-    /// [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel). What was queued by earlier launches has
+    /// [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel). Work that was queued by earlier launches has
     /// parameters of its own.
     ///
     /// # Safety
@@ -134,7 +134,7 @@ impl HostDriver {
         let events = nodes.nodes.iter().filter_map(|node| node.event);
         let given_back =
             events.chain([nodes.border]).try_for_each(|event| sim.destroy_event(event, CALL));
-        // A body may be the user's value, which is dropped without the lock.
+        // A body may be a value of the user's, so it is dropped without the lock.
         sim.dropped.extend(nodes.nodes.into_iter().filter_map(|node| match node.work {
             Work::Library { body, .. } => Some(body),
             _ => None,
@@ -149,8 +149,9 @@ fn no_graph(graph: RawGraph, call: &'static str) -> crate::driver::DriverError {
 }
 
 impl Sim {
-    /// Notes that memory is given back. CUDA ties a graph's copies and fills to the allocations of their memory, if it is not
-    /// of a stream-ordered pool: later memory at the same address is another one. Here each memory counts as so tied.
+    /// Notes that memory is given back. CUDA ties a graph's copies and fills to the allocations of their memory, unless the
+    /// memory is of a stream-ordered pool: a later allocation at the same address is a different one. Here graphs are tied to
+    /// all memory in this way.
     pub(super) fn note_given_back(&mut self, range: MemoryRange) {
         for graph in self.graphs.iter_mut().flatten() {
             graph.is_stale |= graph.names(range);

@@ -1,5 +1,5 @@
-//! Green contexts of the simulator. They have a number of multiprocessors and limit nothing: work in one executes
-//! like other work, and only the number of multiprocessors that its streams report differs.
+//! Green contexts of the simulator. A green context has a number of multiprocessors and limits nothing: work in
+//! it executes like other work, and only the number of multiprocessors that its streams report differs.
 
 use super::refusal::invalid_value;
 use super::sim::Sim;
@@ -46,7 +46,8 @@ impl Sim {
         Ok(made.collect())
     }
 
-    /// Refuses a stream in a green context that is not this device's, or that blocks, as CUDA does.
+    /// Refuses a stream in a green context of another device, and a blocking stream in a green context, as CUDA
+    /// does.
     pub(super) fn check_green(
         &self,
         device: DeviceId,

@@ -1,7 +1,7 @@
 //! Handles of streams, events and kernels.
 //!
-//! Slots are reused. A slot's *generation* counts the objects that it has had: internal points have it always, and
-//! handles unless the [variant](super::variant) reuses them.
+//! Slots are reused. A slot's *generation* counts the objects that the slot has had: internal points always
+//! include it, and handles include it unless the [variant](super::variant) reuses handles.
 
 use std::collections::VecDeque;
 
@@ -47,7 +47,7 @@ impl Sim {
                 self.streams.len() - 1
             }
         };
-        // Which slots are vacant may depend on the executed operations.
+        // The answer is noted because the vacant slots may depend on the executed operations.
         self.note_answer(index as u64);
         RawStream::new(device, self.handle(index, self.streams[index].generation))
     }
@@ -96,7 +96,7 @@ impl Sim {
         self.vacate(index);
     }
 
-    /// Frees the slot of a destroyed stream whose work is done.
+    /// Frees the slot of a destroyed stream if its work is done.
     pub(super) fn vacate(&mut self, index: usize) {
         let stream = &mut self.streams[index];
         if stream.destroyed && !stream.vacant && stream.oldest().is_none() {
@@ -115,7 +115,7 @@ impl Sim {
         let index = match self.free_events.pop() {
             Some(index) => {
                 let slot = &mut self.events[index as usize];
-                // The order keeps its memory: an event that is made in place of another allocates nothing.
+                // The order keeps its memory, so an event that takes another event's slot allocates nothing.
                 let order = std::mem::take(&mut slot.order);
                 *slot = Event { generation: slot.generation, order, ..fresh };
                 index as usize
@@ -143,7 +143,7 @@ impl Sim {
         }
     }
 
-    /// Destroys an event. Waits for it still hold: they have the point in the stream.
+    /// Destroys an event. Earlier waits for the event still hold: they have the point in the stream.
     pub(super) fn destroy_event(&mut self, raw: RawEvent, call: &'static str) -> DriverResult<()> {
         let index = self.event(raw, call)?;
         let event = &mut self.events[index];
@@ -160,8 +160,8 @@ impl Sim {
         }
     }
 
-    /// The handle of a slot. Without the generation it is that of the slot's earlier objects, as on CUDA, where a
-    /// handle is a pointer to memory that is reused.
+    /// The handle of a slot. A handle without the generation is equal to the handles of the slot's earlier
+    /// objects, as on CUDA, where a handle is a pointer to memory that is reused.
     fn handle(&self, index: usize, generation: u32) -> u64 {
         let generation = if self.variant.reuses_handles { 0 } else { generation };
         u64::from(generation) << 32 | index as u64

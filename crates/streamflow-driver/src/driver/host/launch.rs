@@ -1,5 +1,5 @@
-//! Launches, and their limits (CUDA C++ Programming Guide, *Technical specifications per compute capability*). Only that of
-//! shared memory depends on the architecture.
+//! Launches, and their limits (CUDA C++ Programming Guide, *Technical specifications per compute capability*). Only the
+//! limit of shared memory depends on the architecture.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use super::refusal::{invalid_handle, invalid_value};
 use super::sim::Sim;
 use crate::driver::{Access, DriverResult, Launch, LibraryCall, MAX_PARAMS, RawStream};
 
-/// Threads per block.
+/// The most threads per block.
 pub(super) const THREADS: u32 = 1024;
-/// Threads per block in x, y and z.
+/// The most threads per block in x, y and z.
 const BLOCK: [u32; 3] = [1024, 1024, 64];
-/// Blocks in x, y and z.
+/// The most blocks in x, y and z.
 const GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
-/// The most bytes of shared memory per block, static and dynamic together, of a compute capability. Above 48 KiB a
-/// kernel opts in, which the CUDA driver of this library does for each launch that needs it.
+/// The most bytes of shared memory per block, static and dynamic together, of a compute capability. A kernel must opt in to
+/// more than 48 KiB; the CUDA driver of this library does that for each launch that needs it.
 const fn shared_bytes(compute_capability: (u32, u32)) -> u32 {
     let kibibytes = match compute_capability {
         (7, 0 | 2) => 96,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::driver::{CopyKind, DeviceId};
 
-/// One executed operation.
+/// An entry for one executed operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
     /// The device of the stream.
@@ -17,8 +17,8 @@ pub struct LogEntry {
     pub action: LogAction,
 }
 
-/// An executed operation. Bytes are counts; events are numbered in order of creation from
-/// 0, and their records from 1.
+/// An executed operation. Fields `bytes` are counts; events are numbered from 0 in order of creation, and
+/// their records from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LogAction {
@@ -26,7 +26,7 @@ pub enum LogAction {
     Kernel(Arc<str>),
     /// A copy.
     Copy {
-        /// Which sides are on the host.
+        /// The kinds of memory on both sides.
         kind: CopyKind,
         /// How many bytes.
         bytes: u64,

@@ -22,8 +22,9 @@ pub(super) fn pointer(address: u64) -> *mut u8 {
     ptr::with_exposed_provenance_mut(address as usize)
 }
 
-/// A hash of the bytes of a range. One multiplication for eight bytes: it runs after each operation of
-/// an exploration, also in debug builds, where the standard library's hash takes ten times as long.
+/// Returns a hash of the bytes of a range, with one multiplication for eight bytes: the hash is computed
+/// after each operation of an exploration, also in debug builds, where the standard library's hash takes ten
+/// times as long.
 ///
 /// # Safety
 /// The bytes are allocated and initialised, and no other code writes them during the call.
@@ -40,10 +41,10 @@ pub(super) unsafe fn content(range: MemoryRange) -> u64 {
     rest.iter().fold(hash, |hash, byte| mix(hash ^ u64::from(*byte)))
 }
 
-/// Overwrites bytes with a pattern. Its low byte is at even addresses.
+/// Overwrites bytes with a pattern. The pattern's low byte is at even addresses.
 ///
 /// # Safety
-/// The bytes are allocated, and no other code touches them during the call. They need not be
+/// The bytes are allocated, and no other code touches them during the call. The bytes need not be
 /// initialised.
 pub(super) unsafe fn poison(address: u64, bytes: u64, pattern: u16) {
     if bytes == 0 {

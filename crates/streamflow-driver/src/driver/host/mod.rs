@@ -107,23 +107,23 @@ use super::{
 };
 use crate::turns::Turns;
 
-/// The calls that return the error of a library function that was executed since the last one, beside those that wait: their
-/// callers hand an error on.
+/// The calls, beside those that wait, that return the error of a library function executed since the last such call: their
+/// callers pass errors on.
 const DELIVERS: [&str; 4] = ["launch", "call_library", "copy", "fill"];
 
-/// The calls that a drop makes in any place, a body too.
+/// The calls that a drop makes anywhere, also in a body.
 const GIVE_BACK: [&str; 6] =
     ["bind", "destroy_stream", "destroy_event", "destroy_graph", "disown", "free_pinned"];
 
 /// The simulator. See the [module](self).
 pub struct HostDriver {
     sim: Mutex<Sim>,
-    /// Notified when an operation was executed while a thread sleeps in a call.
+    /// The condition variable that is notified when an operation was executed while a thread sleeps in a call.
     changed: Condvar,
-    /// As in `sim`.
+    /// The simulator's number, as in `sim`.
     number: u64,
     policy: Policy,
-    /// `None` if the order is chosen otherwise.
+    /// The seed; `None` if something else chooses the order.
     seed: Option<u64>,
     /// The turns of a test's threads, if they take turns.
     turns: Option<Arc<Turns>>,
@@ -133,7 +133,7 @@ pub struct HostDriver {
 }
 
 impl HostDriver {
-    /// A builder with these defaults: one device, eager, without a log.
+    /// Returns a builder with these defaults: one device, eager, without a log.
     pub fn builder() -> HostBuilder {
         HostBuilder::default()
     }
@@ -169,14 +169,14 @@ impl HostDriver {
         self.lock().log.clone().unwrap_or_default()
     }
 
-    /// The beginning of each call, without the lock: another thread may get the turn. Refuses calls from
-    /// inside of a kernel's body, and from threads that take no turns in a test whose threads do.
+    /// Begins a call, before it takes the lock: another thread may get the turn here. Refuses calls from inside of a kernel's
+    /// body, and calls of a thread that takes no turns in a test with threads that do.
     fn begin(&self, call: &'static str, device: DeviceId) -> DriverResult<()> {
         self.check_device(call, device)?;
         let refuse =
             |message: &str| Err(call_error(call, device, 800, "CUDA_ERROR_NOT_PERMITTED", message));
         if let Some(kernel) = body::running(self.number) {
-            // Calls that a drop makes, which can't return the error. They execute nothing.
+            // A drop makes these calls and can't return the error. The calls execute nothing.
             if GIVE_BACK.contains(&call) {
                 return Ok(());
             }
@@ -236,7 +236,7 @@ impl HostDriver {
         Ok(sim)
     }
 
-    /// As [`enter`](Self::enter), for a call that binds the device itself, as the CUDA driver does for it.
+    /// Begins a call as [`enter`](Self::enter) does, and binds the device, as the CUDA driver does in such a call.
     fn enter_bound(&self, call: &'static str, device: DeviceId) -> DriverResult<Locked<'_>> {
         let sim = self.enter(call, device, Needs::Nothing)?;
         self.make_current(device);

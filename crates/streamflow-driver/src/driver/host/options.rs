@@ -6,19 +6,19 @@ use super::HostDriver;
 use super::chooser::Chooser;
 use crate::turns::Turns;
 
-/// The order, of all legal ones, in which the simulator executes queued work.
+/// The policy that chooses, among all legal orders, the order in which the simulator executes queued work.
 ///
-/// Each policy keeps CUDA's rules. A program whose dependencies are complete gives the same data under all
-/// policies; a program that lacks a dependency gives wrong data under some.
+/// Each policy keeps CUDA's rules. A program with complete dependencies gives the same data under all policies; a program that
+/// lacks a dependency gives wrong data under some policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Policy {
     /// Work executes at submission, in the order of submission, unless it has to wait.
     Eager,
-    /// No work executes until a call blocks or queries; then only the work that this call depends on.
+    /// No work executes until a call blocks or queries; then only the work executes that this call depends on.
     Lazy,
-    /// A stream, drawn by the seed among those in use, executes only the work that a call depends on. All
-    /// others are eager.
+    /// One stream, drawn by the seed among those in use, executes only the work that a call depends on. All other streams are
+    /// eager.
     SlowestLast,
     /// Each call executes a random number of random runnable operations. A call that blocks
     /// executes random operations and needed ones, by chance, until it can return.
@@ -26,8 +26,8 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The policy of a seed: `seed % 8` is 0 for eager, 1 for lazy, 2 to 4 for
-    /// slowest-last and 5 to 7 for random. Any eight seeds in a row cover all four.
+    /// Returns the policy of a seed: `seed % 8` is 0 for eager, 1 for lazy, 2 to 4 for slowest-last and 5 to 7 for random. Any
+    /// eight seeds in a row cover all four policies.
     pub const fn of_seed(seed: u64) -> Self {
         match seed % 8 {
             0 => Self::Eager,
@@ -54,7 +54,7 @@ pub struct HostBuilder {
     pub(super) turns: Option<Arc<Turns>>,
 }
 
-/// A number of devices, if it is possible, and else the nearest one that is.
+/// Returns a number of devices if it is possible, and else the nearest possible number.
 pub(super) fn possible(devices: usize) -> usize {
     devices.clamp(1, HostBuilder::MOST_DEVICES)
 }
@@ -74,18 +74,18 @@ impl Default for HostBuilder {
 }
 
 impl HostBuilder {
-    /// The most devices of a simulator: more than any machine has. Each has memory and streams of its own.
+    /// The most devices of a simulator: more than any machine has. Each device has its own memory and streams.
     pub const MOST_DEVICES: usize = 64;
 
-    /// How many devices there are: 1, by default, to [`MOST_DEVICES`](Self::MOST_DEVICES). With another number each call of the
-    /// simulator is refused, so that no platform is made of it.
+    /// Sets the number of devices: 1, the default, to [`MOST_DEVICES`](Self::MOST_DEVICES). With another number each call of
+    /// the simulator is refused, so no platform can be made of it.
     pub fn devices(mut self, devices: usize) -> Self {
         self.devices = devices;
         self
     }
 
-    /// Chooses the order of execution; 0, eager, by default. The seed decides the policy (see
-    /// [`Policy::of_seed`]), its random choices, and what else CUDA leaves to a driver: see *Variants* in the
+    /// Sets the seed, which chooses the order of execution; 0, eager, by default. The seed decides the policy (see
+    /// [`Policy::of_seed`]), its random choices, and the other behaviour that CUDA leaves to a driver: see *Variants* in the
     /// [module](super). The same seed and the same calls from one thread give the same order.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -98,38 +98,38 @@ impl HostBuilder {
         self
     }
 
-    /// Bytes of memory of each device; 8 GiB by default. An allocation beyond that fails, as on a real device.
+    /// Sets the bytes of memory of each device; 8 GiB by default. An allocation beyond that size fails, as on a real device.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
     }
 
-    /// The compute capability of each device, major and minor; 9.0 by default. It decides how much shared memory a block
-    /// may have: that of the architecture, or 48 KiB for one that is not known.
+    /// Sets the compute capability of each device, major and minor; 9.0 by default. The compute capability decides the shared
+    /// memory that a block may have: the architecture's limit, or 48 KiB for an unknown architecture.
     pub fn compute_capability(mut self, major: u32, minor: u32) -> Self {
         self.compute_capability = (major, minor);
         self
     }
 
-    /// Whether executed operations are logged for [`HostDriver::log`]; off by default.
+    /// Sets whether executed operations are logged for [`HostDriver::log`]; off by default.
     pub fn trace(mut self, trace: bool) -> Self {
         self.trace = trace;
         self
     }
 
-    /// The threads that take turns. Calls of other threads are refused.
+    /// Sets the threads that take turns. Calls of other threads are refused.
     #[doc(hidden)]
     pub fn turns(mut self, turns: Arc<Turns>) -> Self {
         self.turns = Some(turns);
         self
     }
 
-    /// Makes the simulator.
+    /// Creates the simulator.
     pub fn build(self) -> HostDriver {
         HostDriver::new(&self, None)
     }
 
-    /// Makes a simulator whose order of execution `chooser` decides. After the end of choices it is lazy.
+    /// Creates a simulator that executes in the order that `chooser` decides. After the end of choices the simulator is lazy.
     #[doc(hidden)]
     pub fn build_chosen(self, chooser: Box<dyn Chooser>) -> HostDriver {
         HostDriver::new(&self.policy(Policy::Lazy), Some(chooser))

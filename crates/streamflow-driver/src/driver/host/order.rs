@@ -2,13 +2,13 @@
 
 use super::point::Point;
 
-/// By the slot of a stream: the number of the latest submission there that comes before. A slot's earlier streams are
+/// The number of the latest submission that comes before, for the slot of each stream. A slot's earlier streams are
 /// complete, so a number is enough.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Order(Vec<u64>);
 
 impl Order {
-    /// Adds what an event's record comes after.
+    /// Adds the order of an event's record.
     pub(super) fn merge(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
@@ -28,7 +28,7 @@ impl Order {
         self.0[slot] = point.number;
     }
 
-    /// Whether a point comes before.
+    /// Whether a point comes before in this order.
     pub(super) fn covers(&self, point: Point) -> bool {
         self.0.get(point.stream.index as usize).is_some_and(|number| *number >= point.number)
     }

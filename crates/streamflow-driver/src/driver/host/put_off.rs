@@ -1,5 +1,5 @@
-//! Work that a call has put off, since its caller holds a lock of this library: it is done by
-//! [`catch_up`](crate::driver::Observer::catch_up).
+//! Work that a call has postponed because its caller holds a lock of this library.
+//! [`catch_up`](crate::driver::Observer::catch_up) executes the work.
 
 use std::cell::Cell;
 
@@ -17,7 +17,7 @@ pub(super) enum PutOff {
 }
 
 thread_local! {
-    /// With the number of the simulator.
+    /// The postponed work, with the number of its simulator.
     static LATEST: Cell<Option<(u64, PutOff)>> = const { Cell::new(None) };
 }
 
@@ -40,7 +40,7 @@ impl HostDriver {
             PutOff::Query(point) if !sim.reached(point) => self.execute_after_query(sim, point),
             PutOff::Submission(index) if sim.chosen.is_none() => {
                 let sim = self.execute_after_submission(sim, index);
-                // An error is that of a wait that never ends, which a later call meets, too.
+                // An error here means a wait that never ends. A later call meets the same error.
                 let Ok(sim) = self.wait_for_room(sim, "catch_up", index) else { return };
                 sim
             }

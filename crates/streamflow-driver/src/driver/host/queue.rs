@@ -58,23 +58,23 @@ pub(super) enum Op {
 /// The arguments that the body of a kernel or a library function takes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Takes {
-    /// The number of its parameters.
+    /// The number of the body's parameters.
     pub(super) params: u32,
-    /// The number of its accesses.
+    /// The number of the body's accesses.
     pub(super) touches: u32,
-    /// How many bytes it reads and writes.
+    /// The number of bytes that the body reads and writes.
     pub(super) bytes: u64,
 }
 
-/// Memory that an operation reads or writes: from its first byte to its last. Gaps between rows count as touched, so bodies
-/// on interleaved parts of one tensor run one after the other. That takes time, and makes no cycle of waits: what waits for a
-/// body has not begun, and a body that has begun waits for no operation.
+/// The memory that an operation reads or writes, from its first byte to its last. Gaps between rows count as touched, so
+/// bodies on interleaved parts of one tensor run one after the other. That takes time, but makes no cycle of waits: an
+/// operation that waits for a body has not begun, and a body that has begun waits for no operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Touch {
     start: u64,
     end: u64,
     writes: bool,
-    /// Whether it touches all bytes in between.
+    /// Whether all bytes in between are touched.
     is_whole: bool,
 }
 
@@ -92,7 +92,7 @@ impl Touch {
         Self { writes, is_whole, ..Self::read(access.range) }
     }
 
-    /// The bytes, if all of them are written.
+    /// Returns the bytes, if all of them are written.
     pub(super) fn written(self) -> Option<MemoryRange> {
         let range = MemoryRange { address: self.start, bytes: self.end - self.start };
         (self.writes && self.is_whole).then_some(range)
@@ -103,7 +103,7 @@ impl Touch {
         self.start.max(range.address) < self.end.min(range.end())
     }
 
-    /// Whether the two may not happen at the same time.
+    /// Whether the two accesses may not happen at the same time.
     pub(super) fn conflicts(self, other: Self) -> bool {
         let overlap = self.start.max(other.start) < self.end.min(other.end);
         overlap && (self.writes || other.writes)
@@ -118,7 +118,7 @@ pub(super) enum Poison {
 }
 
 impl Op {
-    /// Whether it is the user's code: a body, or a host function.
+    /// Whether the operation is the user's code: a body, or a host function.
     pub(super) fn is_user_code(&self) -> bool {
         matches!(self, Self::Kernel { .. } | Self::Library { .. } | Self::Host(_))
     }
@@ -127,18 +127,19 @@ impl Op {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SendHostFunction(pub(super) HostFunction);
 
-// SAFETY: CUDA calls host functions on a thread of its own. So the caller that queues one has promised that
-// the data may be used from another thread (contract of `Driver::launch_host_function`).
+// SAFETY: CUDA calls host functions on a thread of its own. So a caller that queues a host function has promised that the
+// data may be used from another thread (contract of `Driver::launch_host_function`).
 unsafe impl Send for SendHostFunction {}
 
 #[derive(Debug)]
 pub(super) struct Queued {
-    /// The number of the submission. Submissions are counted over all streams, so it orders submissions to different streams.
+    /// The number of the submission. Submissions are counted over all streams, so the number orders submissions to different
+    /// streams.
     pub(super) number: u64,
     pub(super) op: Op,
-    /// The thread that queued it.
+    /// The thread that queued the operation.
     pub(super) thread: usize,
-    /// The node whose hook queued it.
+    /// The node that queued the operation in a hook.
     pub(super) node: Asker,
     /// The host's simulated time when it queued the operation.
     pub(super) at: u64,
@@ -156,7 +157,7 @@ pub(super) struct Stream {
     pub(super) generation: u32,
     pub(super) device: DeviceId,
     pub(super) kind: StreamKind,
-    /// Its number in logs and messages.
+    /// The stream's number in logs and messages.
     pub(super) name: u32,
     pub(super) queue: VecDeque<Queued>,
     /// The parameters of the queued kernels, in order.
@@ -177,11 +178,11 @@ pub(super) struct Stream {
     pub(super) vacant: bool,
     /// Whether any work was submitted to the stream.
     pub(super) used: bool,
-    /// The simulated time at which its executed work is complete.
+    /// The simulated time at which the stream's executed work is complete.
     pub(super) time: u64,
     /// The last records, each with the simulated time at which it was complete.
     pub(super) recorded: VecDeque<(u64, u64)>,
-    /// The points that its next submission comes after by its events.
+    /// The points that come before the stream's next submission, by its events.
     pub(super) order: Order,
 }
 
@@ -195,7 +196,7 @@ impl Stream {
         Takes { params: params.len() as u32, touches, bytes: 0 }
     }
 
-    /// Forgets the parameters and accesses of queued bodies. Those of a body that runs are still needed.
+    /// Forgets the parameters and accesses of queued bodies, and keeps those of a running body: they are still needed.
     pub(super) fn drop_queued(&mut self) {
         self.params.clear();
         self.touches.truncate(self.running_touches as usize);
@@ -215,7 +216,7 @@ pub(super) struct Event {
     pub(super) has_timing: bool,
     pub(super) records: u64,
     pub(super) latest: Option<Point>,
-    /// The points that the latest record comes after.
+    /// The points that come before the latest record.
     pub(super) order: Order,
     pub(super) vacant: bool,
 }
@@ -232,7 +233,7 @@ pub(super) struct Device {
     pub(super) reported: bool,
     /// The errors of library functions that no call has returned yet.
     pub(super) failures: VecDeque<DriverError>,
-    /// The spans of simulated time in which its engines are busy.
+    /// The spans of simulated time in which the device's engines are busy.
     pub(super) engines: [Busy; 3],
 }
 
@@ -246,11 +247,11 @@ pub(super) struct Function {
 /// A host function or a body that is running.
 #[derive(Debug)]
 pub(super) struct Running {
-    /// Whether it is a body. Its accesses are the first of its stream's.
+    /// Whether the running code is a body. A running body's accesses are the first of its stream's.
     pub(super) is_body: bool,
     pub(super) stream: usize,
     pub(super) thread: ThreadId,
-    /// Whether its thread sleeps in a call of the simulator.
+    /// Whether the running code's thread sleeps in a call of the simulator.
     pub(super) asleep: bool,
 }
 

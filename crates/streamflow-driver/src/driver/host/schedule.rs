@@ -1,4 +1,4 @@
-//! The scheduler: which operation executes next, by CUDA's rules and the policy.
+//! The scheduler: it finds the operation that executes next, by CUDA's rules and the policy.
 
 use std::fmt::Write;
 use std::sync::{MutexGuard, PoisonError};
@@ -17,31 +17,31 @@ use crate::caught::caught;
 use crate::driver::{CopyRows, DriverError, DriverResult, MemoryRange};
 use crate::turns;
 
-/// How many operations a stream holds. CUDA's streams are bounded, too: a submission to a full
-/// stream blocks until there is room. So a program that never waits can't fill the memory.
+/// The number of operations that a stream can hold. CUDA's streams are bounded, too: a submission to a full stream blocks
+/// until there is room. So a program that never waits can't fill the memory.
 const QUEUE_LIMIT: usize = 1024;
 
-/// How much of what calls have put off the next one executes.
+/// The most postponed calls that the next call makes up for.
 const MOST_OWED: usize = 16;
 
 pub(super) type Locked<'a> = MutexGuard<'a, Sim>;
 
-/// Why a stream's first operation can't execute.
+/// The reason why a stream's first operation can't execute.
 enum Obstacle {
-    /// The stream has none.
+    /// The stream has no operation.
     Empty,
     /// The stream's host function or body is running.
     Busy,
     /// The body of this stream is running, and touches memory that the operation touches.
     Body(usize),
-    /// Another stream must execute something first.
+    /// Another stream must execute an operation first.
     Stream(usize),
 }
 
 impl Sim {
-    /// Why a stream's first operation can't execute; `None` if it can. The rules: a stream is in order; a
-    /// wait needs its event's record; the legacy default stream and the blocking streams of its device
-    /// execute in order of submission between each other (CUDA driver API, *Stream synchronization behavior*).
+    /// Returns the reason why a stream's first operation can't execute; `None` if it can. The rules: a stream is in order; a
+    /// wait needs its event's record; the legacy default stream and the blocking streams of its device execute in order of
+    /// submission between each other (CUDA driver API, *Stream synchronization behavior*).
     fn obstacle(&self, index: usize) -> Option<Obstacle> {
         let stream = &self.streams[index];
         if stream.busy.is_some() {
@@ -71,7 +71,8 @@ impl Sim {
         older.map(Obstacle::Stream)
     }
 
-    /// The stream whose running body touches memory that the first operation of a stream touches, if one of the two writes.
+    /// Returns the stream with a running body that touches memory of `op`, the first operation of a stream, if one of the
+    /// two writes.
     fn body_in_conflict(&self, index: usize, op: &Op) -> Option<usize> {
         let queued = |count: u32| self.streams[index].touches.iter().take(count as usize).copied();
         let (own, queued) = match *op {
@@ -95,7 +96,7 @@ impl Sim {
         own.into_iter().flatten().chain(queued).find_map(|touch| self.body_that_touches(touch))
     }
 
-    /// The stream of a running body that touches the same memory, if one of the two writes.
+    /// Returns the stream of a running body that touches the same memory, if one of the two writes.
     pub(super) fn body_that_touches(&self, touch: Touch) -> Option<usize> {
         let mut bodies = self.running.iter().filter(|running| running.is_body);
         let stream = |index: usize| &self.streams[index];
@@ -110,9 +111,9 @@ impl Sim {
             && self.streams[index].queue.front().is_some_and(|it| may(it, bodies))
     }
 
-    /// The step that must happen before `target`, which is not reached yet, can be reached. `Ok`: the stream with this index
-    /// must execute its first operation, and can. `Err`: the host function or body that runs on the stream with this index
-    /// must end. ([`Obstacle::Empty`] does not occur here: a stream with no operation has reached all of its points.)
+    /// Returns the next step towards `target`, a point that is not reached yet. `Ok`: the stream with this index must
+    /// execute its first operation, and can. `Err`: the host function or body that runs on the stream with this index must
+    /// end. ([`Obstacle::Empty`] does not occur here: a stream with no operation has reached all of its points.)
     ///
     /// Each obstacle is an older submission, so the search ends.
     fn needed(&self, target: Point) -> Result<usize, usize> {
@@ -127,7 +128,7 @@ impl Sim {
         }
     }
 
-    /// The runnable stream with the oldest operation, except the slowest stream.
+    /// Returns the runnable stream with the oldest operation, except the slowest stream.
     fn oldest_runnable(&self, bodies: Bodies) -> Option<usize> {
         (0..self.streams.len())
             .filter(|index| Some(*index) != self.slowest && self.runnable(*index, bodies))
@@ -175,7 +176,7 @@ impl Sim {
                         stream.name
                     )
                 }
-                // A body ends by itself, or is told of: it is in no deadlock that the simulator finds.
+                // A body ends by itself, or the watcher reports it: no deadlock that the simulator finds includes a body.
                 _ => {
                     let _ = write!(
                         text,
@@ -189,8 +190,8 @@ impl Sim {
     }
 }
 
-/// Whether a call may execute an operation that is one of these bodies, or none. Host functions are the library's: they wait
-/// for nothing, so each thread executes those of all others, also of threads that have ended.
+/// Whether a call that may execute `bodies` may execute this operation. Host functions are the library's: they wait for
+/// nothing, so each thread executes those of all other threads, also of threads that have ended.
 fn may(queued: &Queued, bodies: Bodies) -> bool {
     !queued.op.is_user_code()
         || match bodies {
@@ -206,8 +207,8 @@ impl HostDriver {
         self.sim.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bodies that a call may execute which submits work: those of its thread, if it has no lock of this library.
-    /// A chooser decides about all of them: only one thread has the turn.
+    /// Returns the bodies that a call that submits work may execute: those of its own thread, if the thread has no lock of
+    /// this library. A chooser decides about all bodies: only one thread has the turn.
     fn own_bodies(&self, sim: &Sim) -> Bodies {
         match () {
             () if crate::lock::is_held() => Bodies::None,
@@ -216,7 +217,7 @@ impl HostDriver {
         }
     }
 
-    /// The bodies that a call which blocks executes beside those that it waits for.
+    /// Returns the bodies that a blocking call executes beside those that it waits for.
     fn other_bodies() -> Bodies {
         if crate::lock::is_held() { Bodies::None } else { Bodies::All }
     }
@@ -242,14 +243,14 @@ impl HostDriver {
             }
         }
         if sim.sleepers > 0 {
-            // The sleeping threads check their condition again. Until then they don't count as asleep.
+            // The sleeping threads check their condition again, and don't count as asleep until then.
             sim.running.iter_mut().for_each(|running| running.asleep = false);
             self.changed.notify_all();
         }
         self.drop_unlocked(sim)
     }
 
-    /// Drops what must not be dropped under a lock: later, if the caller has one.
+    /// Drops the values that must not be dropped under a lock, or leaves them for later if the caller has a lock.
     pub(super) fn drop_unlocked<'a>(&'a self, mut sim: Locked<'a>) -> Locked<'a> {
         if sim.dropped.is_empty() || crate::lock::is_held() {
             return sim;
@@ -257,14 +258,14 @@ impl HostDriver {
         let dropped = std::mem::take(&mut sim.dropped);
         drop(sim);
         for body in dropped {
-            // The panic hook has printed a panic. The device is lost already.
+            // The panic hook has printed a panic, and the device is already lost.
             let _panicked = caught(|| drop(body));
         }
         self.lock()
     }
 
-    /// Executes all operations that can execute, except those of the slowest stream. `hint` is probably the
-    /// only stream that has one.
+    /// Executes all operations that can execute, except those of the slowest stream. `hint` is probably the only stream that
+    /// has such an operation.
     fn execute_all_runnable<'a>(
         &'a self,
         mut sim: Locked<'a>,
@@ -320,7 +321,7 @@ impl HostDriver {
         Ok(sim)
     }
 
-    /// After a submission to a stream: executes what the policy executes immediately.
+    /// Executes the work that the policy executes immediately after a submission to a stream.
     pub(super) fn execute_after_submission<'a>(
         &'a self,
         mut sim: Locked<'a>,
@@ -331,7 +332,8 @@ impl HostDriver {
             sim.owed += 1;
             self.put_off(PutOff::Submission(index));
         } else if sim.policy == Policy::Random {
-            // So that a program with many records is not always ahead of its device.
+            // Calls that executed nothing are made up for, so that a program with many records is not always ahead of its
+            // device.
             for _ in 0..std::mem::take(&mut sim.owed).min(MOST_OWED) {
                 sim = self.execute_at_random(sim, bodies);
             }
@@ -352,7 +354,7 @@ impl HostDriver {
         }
     }
 
-    /// After a query was answered "not yet": executes a little, so that polling ends.
+    /// Executes some work after a query was answered "not yet", so that polling ends.
     pub(super) fn execute_after_query<'a>(&'a self, sim: Locked<'a>, target: Point) -> Locked<'a> {
         if crate::lock::is_held() {
             self.put_off(PutOff::Query(target));
@@ -362,14 +364,14 @@ impl HostDriver {
             return self.execute_at_random(sim, Bodies::All);
         }
         match sim.needed(target) {
-            // The chooser executes something before the same query is made again.
+            // The chooser executes an operation before the same query is made again.
             Ok(_) if sim.chosen.is_some() => sim,
             Ok(index) => {
                 let sim = self.execute_one(sim, index);
                 self.execute_by_policy(sim, index, Bodies::All)
             }
             Err(_) => {
-                // A host function runs on another thread: lets that thread run.
+                // A host function runs on another thread, so that thread is allowed to run.
                 drop(sim);
                 if !turns::yield_turn() {
                     thread::yield_now();
@@ -379,7 +381,7 @@ impl HostDriver {
         }
     }
 
-    /// Executes until a point is reached: the work that it depends on, and what the policy adds.
+    /// Executes until a point is reached: the work that the point depends on, and the work that the policy adds.
     pub(super) fn execute_until<'a>(
         &'a self,
         mut sim: Locked<'a>,
@@ -415,8 +417,8 @@ impl HostDriver {
         Ok(sim)
     }
 
-    /// Waits until another thread has executed an operation. Returns a deadlock error if every running host function is
-    /// on a thread that waits here itself: then no thread can execute anything.
+    /// Waits until another thread has executed an operation. Returns a deadlock error if every running host function is on a
+    /// thread that waits here itself: then no thread can execute any operation.
     pub(super) fn sleep<'a>(
         &'a self,
         mut sim: Locked<'a>,

@@ -41,19 +41,22 @@ pub(super) struct Sim {
     pub(super) host_time: u64,
     /// The number of the latest submission, over all streams.
     submitted: u64,
-    /// How many operations are queued.
+    /// The number of queued operations.
     pub(super) pending: usize,
-    /// The slowest stream of the slowest-last policy, which executes only what a call depends on.
+    /// The slowest stream of the slowest-last policy: the stream that executes only work that a call
+    /// depends on.
     pub(super) slowest: Option<usize>,
-    /// Under the random policy: how many calls have put off what they would have executed.
+    /// The number of calls that have postponed the work that they would have executed under the random
+    /// policy.
     pub(super) owed: usize,
     /// The host functions and bodies that are running.
     pub(super) running: Vec<Running>,
-    /// The number of bodies among them.
+    /// The number of bodies in `running`.
     pub(super) bodies: usize,
-    /// Bodies of work that was dropped: their last owners, which are dropped without the lock.
+    /// The bodies of dropped work. This list may be their last owner, and they are dropped without the
+    /// lock.
     pub(super) dropped: Vec<LibraryBody>,
-    /// How many threads sleep in a call.
+    /// The number of threads that sleep in a call.
     pub(super) sleepers: usize,
     pub(super) log: Option<Vec<LogEntry>>,
     /// A buffer for the candidates of a choice.
@@ -135,7 +138,7 @@ impl Sim {
         point
     }
 
-    /// Makes a copy that is still queued copy 0 bytes.
+    /// Changes a copy that is still queued to copy 0 bytes.
     pub(super) fn cancel_copy(&mut self, point: Point) {
         let stream = &mut self.streams[point.stream.index as usize];
         if stream.generation != point.stream.generation {
@@ -147,7 +150,7 @@ impl Sim {
         }
     }
 
-    /// Notes the latest record of the event in a slot: its point, and what comes before it.
+    /// Notes the latest record of the event in a slot: its point, and the points that come before it.
     pub(super) fn recorded(&mut self, event: usize, point: Point) {
         let Event { latest, order, .. } = &mut self.events[event];
         *latest = Some(point);
@@ -163,7 +166,7 @@ impl Sim {
         }
     }
 
-    /// Notes that a stream's later work comes after what was submitted to another stream so far.
+    /// Notes that a stream's later work comes after all work submitted to another stream so far.
     pub(super) fn ordered_after_stream(&mut self, stream: usize, other: usize) {
         if self.variant.splits_memory {
             let mut order = Order::default();
@@ -181,7 +184,7 @@ impl Sim {
         Point { stream: self.key(index), number: self.streams[index].submitted }
     }
 
-    /// Draws the slowest stream: the one with the lowest of fixed random ranks among those in use.
+    /// Draws the slowest stream: the stream in use with the lowest of fixed random ranks.
     pub(super) fn choose_slowest(&mut self) {
         if self.policy == Policy::SlowestLast {
             let seed = self.seed;
@@ -204,7 +207,7 @@ impl Sim {
             |freed| reached(streams, *freed),
         );
         if self.chosen.is_some() {
-            // Which block is reused may depend on the executed operations.
+            // The answer is noted because the reused block may depend on the executed operations.
             let place = address.and_then(|address| memory.locate(address));
             let place = place.map_or(u64::MAX, |(block, offset)| hash(&[block as u64, offset]));
             self.note_answer(place);

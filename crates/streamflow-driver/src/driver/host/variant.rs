@@ -1,18 +1,18 @@
-//! What CUDA leaves to a driver, and a seed decides here.
+//! The behaviour that CUDA leaves to a driver, and that a seed decides here.
 
 /// The variant of CUDA's behaviour that a simulator shows. CUDA permits both values of each field, and may choose
 /// differently from call to call.
 ///
-/// Seed 0 has none of them. The bits of `(seed ^ seed / 8) % 8` choose: the seeds 0 to 7 have every variant, and the
+/// Seed 0 sets no field. The bits of `(seed ^ seed / 8) % 8` choose: the seeds 0 to 7 have every variant, and the
 /// seeds 0 to 63 every variant under every policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Variant {
-    /// Bit 0: a new stream or event may have the handle of a destroyed one, so that a stale handle names the new one.
-    /// Otherwise a stale handle is refused for ever.
+    /// Bit 0: a new stream or event may have the handle of a destroyed one, so that a stale handle names the new
+    /// object. Otherwise a stale handle is refused forever.
     pub(super) reuses_handles: bool,
     /// Bit 1: freeing page-locked memory does not wait for the device.
     pub(super) frees_pinned_at_once: bool,
-    /// Bit 2: device memory is a pool as that of `cudaMallocAsync`: freed memory is split, merged, and reused by
+    /// Bit 2: device memory is a pool like that of `cudaMallocAsync`: freed memory is split, merged, and reused by
     /// another stream that comes after the free by its events. Otherwise a block is reused as a whole, and by another
     /// stream only once the free has executed.
     pub(super) splits_memory: bool,

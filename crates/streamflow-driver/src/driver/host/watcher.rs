@@ -1,8 +1,8 @@
-//! Tells of bodies that don't end: they may wait for a lock that the thread that executes them holds itself, which nobody
-//! can have, or for a thread that waits for the device. A GPU has no such locks, so a program may not expect it.
+//! Reports of bodies that don't end. Such a body may wait for a lock that its own thread holds, or for a thread that
+//! waits for the device. A GPU has no such locks, so a program's author may not expect this.
 //!
-//! Each thread that executes bodies has a place in a list. A thread of the process looks at the list each second while
-//! bodies run, and sleeps else. So a body costs an uncontended lock, and allocates nothing.
+//! Each thread that executes bodies has a place in a list. A thread of the process checks the list each second while
+//! bodies run, and sleeps otherwise. So a body costs an uncontended lock, and allocates nothing.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use crate::driver::asker::Asker;
 
-/// After this time a body is told of.
+/// The time after which a body is reported.
 pub(super) const TOLD_AFTER: Duration = Duration::from_secs(5);
 
-/// How often the list is looked at while bodies run.
+/// The interval between checks of the list while bodies run.
 const EACH: Duration = Duration::from_secs(1);
 
 thread_local! {
@@ -33,7 +33,7 @@ struct Running {
     name: Arc<str>,
     call: &'static str,
     node: Asker,
-    /// When the watcher saw it first.
+    /// The moment at which the watcher first saw the body.
     seen: Option<Instant>,
     is_told: bool,
 }
@@ -54,7 +54,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A body runs on the calling thread, until the result is dropped.
+/// Notes that a body runs on the calling thread, until the result is dropped.
 pub(super) fn begin(name: &Arc<str>, call: &'static str, node: Asker) -> Begun {
     let running = Running { name: name.clone(), call, node, seen: None, is_told: false };
     let noted = PLACE.try_with(|place| {
@@ -69,7 +69,7 @@ pub(super) fn begin(name: &Arc<str>, call: &'static str, node: Asker) -> Begun {
     Begun(noted.is_ok(), PhantomData)
 }
 
-/// See [`begin`]. Of one thread.
+/// The guard of [`begin`]. It stays on its thread.
 pub(super) struct Begun(bool, PhantomData<*const ()>);
 
 impl Drop for Begun {
@@ -89,7 +89,7 @@ fn new_place() -> Arc<Place> {
     place
 }
 
-/// Wakes the watcher, or begins it.
+/// Wakes the watcher, or starts its thread.
 #[cold]
 fn wake() {
     let mut watched = lock(&WATCHED);
@@ -99,7 +99,7 @@ fn wake() {
         return;
     }
     let thread = thread::Builder::new().name("streamflow bodies".to_owned()).spawn(watch);
-    // Without the thread nobody tells of a body that doesn't end. The next one tries again.
+    // Without the thread, a body that doesn't end is not reported. The next body tries to start the thread again.
     watched.has_thread = thread.is_ok();
     IS_IDLE.store(thread.is_err(), Ordering::Relaxed);
 }
@@ -126,7 +126,8 @@ fn watch() {
             watched = lock(&WATCHED);
         }
         quiet = if runs { 0 } else { quiet + 1 };
-        // A program that executes bodies all the time does not wake this thread for each of them.
+        // The thread stays awake for a while, so a program that executes bodies all the time does not wake it for each
+        // body.
         if quiet > 2 {
             IS_IDLE.store(true, Ordering::Relaxed);
             while IS_IDLE.load(Ordering::Relaxed) {
@@ -151,7 +152,7 @@ impl Running {
     }
 }
 
-/// Writes to standard error, without the standard library's lock of it: the body may wait for a thread that holds that.
+/// Writes to standard error without the standard library's lock: the body may wait for a thread that holds that lock.
 fn print(text: &str) {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Kernels whose body calls the simulator that executes it.
+//! Kernels with a body that calls the simulator that executes it.
 #![allow(clippy::disallowed_methods, reason = "no destructor of a thread runs a test")]
 
 use std::cell::RefCell;
@@ -82,7 +82,7 @@ fn a_call_from_a_kernel_body_is_refused_and_names_the_kernel() {
                 refused("host_function", driver.launch_host_function(stream, host_function));
             }
             assert_eq!(driver.sticky_error(), None);
-            // The calls of a drop, which can't return an error.
+            // The calls that a drop makes, where no error can be returned.
             let drops = unsafe {
                 [
                     driver.bind(DEVICE),

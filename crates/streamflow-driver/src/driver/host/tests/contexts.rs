@@ -6,7 +6,7 @@ use std::thread;
 use super::*;
 use crate::driver::{Coscheduling, MemorySource};
 
-/// The objects of the calls.
+/// The objects that the calls use.
 struct Objects {
     stream: RawStream,
     default: RawStream,
@@ -28,7 +28,7 @@ impl Objects {
 
 unsafe extern "C" fn nothing(_: *mut std::ffi::c_void) {}
 
-/// The calls that work on a stream.
+/// Makes the calls that work on a stream, and returns their names and results.
 fn calls_on(
     bench: &Bench,
     it: &Objects,
@@ -62,7 +62,7 @@ fn calls_on(
     }
 }
 
-/// The calls that make something in the current context.
+/// Makes the calls that make an object in the current context.
 fn making_calls(bench: &Bench) -> Vec<(&'static str, DriverResult<()>)> {
     let driver = &bench.driver;
     vec![
@@ -72,7 +72,7 @@ fn making_calls(bench: &Bench) -> Vec<(&'static str, DriverResult<()>)> {
     ]
 }
 
-/// All other calls. The last ones destroy the objects.
+/// Makes all other calls. The last ones destroy the objects.
 fn other_calls(bench: &Bench, it: &Objects) -> Vec<(&'static str, DriverResult<()>)> {
     let driver = &bench.driver;
     unsafe {
@@ -100,7 +100,7 @@ fn check(calls: Vec<(&'static str, DriverResult<()>)>, refused: bool) {
     }
 }
 
-/// Runs on a thread that has bound nothing.
+/// Calls `run` on a thread that has bound no device.
 fn on_a_new_thread(run: impl FnOnce() + Send) {
     thread::scope(|scope| scope.spawn(run).join().unwrap());
 }
@@ -134,7 +134,8 @@ fn with_another_device_bound_only_handles_name_the_device() {
     check(other_calls(&bench, &objects), false);
 }
 
-/// The contexts of two simulators replace each other. A thread that has bound one has a context for the handles of it.
+/// The contexts of two simulators replace each other. A thread that has bound a simulator's device has a context for
+/// that simulator's handles.
 #[test]
 fn the_context_of_another_simulator_serves_handles_alone() {
     let (bench, other) = (Bench::new(Policy::Eager, 0), HostDriver::builder().build());

@@ -90,7 +90,7 @@ impl Two {
     }
 }
 
-/// Whether a call was made. A refused one is an invalid value.
+/// Whether a call was made. A refused call must be an invalid value.
 fn accepted(result: DriverResult<()>) -> bool {
     if result.is_err() {
         assert_eq!(code_of(result.clone()).0, 1);
@@ -110,7 +110,7 @@ fn memory_of_another_device_is_reached_by_copies_between_devices_alone() {
     let kind = CopyKind::Peer { from: DEVICE, to: DeviceId(1) };
     assert!(two.copy(0, kind, far, near));
     assert!(!two.copy(0, kind, near, far), "the wrong way round");
-    // Nothing is refused because of its place if it has no bytes.
+    // A range without bytes is not refused because of its place.
     assert!(two.fill(0, MemoryRange { bytes: 0, ..far }));
 }
 
@@ -146,7 +146,7 @@ fn kernels_and_fills_reach_page_locked_memory_and_no_other_host_memory() {
     assert!(!two.copy(0, CopyKind::PageableToDevice, host, host));
 }
 
-/// Rows that CUDA refuses, and such as it leaves undefined.
+/// The rows are those that CUDA refuses, and those that it leaves undefined.
 #[test]
 fn rows_are_within_their_pitch_and_overlap_nothing() {
     let two = Two::new();
@@ -185,7 +185,8 @@ fn rows_are_within_their_pitch_and_overlap_nothing() {
     refused(copy(too_far), "2147483648 bytes, is more than 2147483647");
     let (sides, longer) = (spans(right, target, near), CopyRows { count: 4, ..right });
     refused(copied(within, sides, longer), "are not 4 rows of 5 bytes, 8 bytes apart");
-    // A row of the target begins with the last byte of the first row of the source, or lies between two rows.
+    // A row of the target begins with the last byte of the first row of the source (`at(4)`), or lies between
+    // two rows (`beside`).
     let at = |offset| spans(right, MemoryRange { address: near.address + offset, ..near }, near);
     refused(copied(within, at(4), right), "overlap");
     let between = CopyRows { target_pitch: 8, bytes: 3, ..right };

@@ -149,7 +149,8 @@ fn compiled_code_is_refused_with_a_remedy() {
     assert!(text.to_string().contains("plugin") && text.to_string().contains("CUDA device"));
 }
 
-/// As the CUDA driver does. A pool takes the nearest legal priority before it calls.
+/// The CUDA driver refuses them, too. A pool takes the nearest legal priority before it calls the
+/// driver.
 #[test]
 fn priorities_out_of_range_are_refused() {
     let bench = Bench::new(Policy::Eager, 0);

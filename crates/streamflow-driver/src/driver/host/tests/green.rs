@@ -21,7 +21,7 @@ fn the_remaining_multiprocessors_are_the_last_partition() {
     assert!(small.is_legal(4) && small.is_legal(12) && !small.is_legal(6), "{small:?}");
 }
 
-/// As in CUDA.
+/// Streams of green contexts don't block in CUDA either.
 #[test]
 fn streams_of_green_contexts_do_not_block() {
     let driver = HostDriver::builder().devices(2).build();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::turns::{Pct, Turns, scope, yield_now};
 
-/// Queues a closure; it is leaked if the simulator never calls it.
+/// Queues a closure. The closure is leaked if the simulator never calls it.
 pub(super) fn queue<F: FnOnce() + Send>(driver: &dyn Driver, stream: RawStream, run: F) {
     unsafe extern "C" fn call<F: FnOnce()>(data: *mut c_void) {
         let run = unsafe { Box::from_raw(data.cast::<F>()) };
@@ -18,7 +18,7 @@ pub(super) fn queue<F: FnOnce() + Send>(driver: &dyn Driver, stream: RawStream, 
     unsafe { driver.launch_host_function(stream, HostFunction { call: call::<F>, data }).unwrap() };
 }
 
-/// A function that signals when it runs, and returns after a message.
+/// Returns a function that signals when it runs, and returns after a message.
 fn gate() -> (impl FnOnce() + Send, Receiver<()>, SyncSender<()>) {
     let (entered, has_entered) = sync_channel(1);
     let (open, opened) = sync_channel::<()>(1);
@@ -145,7 +145,8 @@ fn two_host_functions_that_wait_for_each_other_are_a_deadlock() {
     drop(send);
     let results: Vec<_> = results.try_iter().collect();
     let deadlocks = results.iter().filter(|it| matches!(it, Err(DriverError::Deadlock { .. })));
-    // That return wakes the other thread, whose call is then refused: a host function may not call.
+    // The return wakes the other thread, and that thread's call is refused: a host function may not call the
+    // driver.
     assert_eq!((results.len(), deadlocks.count()), (2, 1), "{results:?}");
 }
 

@@ -68,7 +68,7 @@ fn freed_memory_comes_back_first_to_its_own_stream() {
     bench.wait(a);
     assert_eq!(bench.buffer(b), first, "the free has executed");
 
-    // Of two free blocks, the stream gets its own.
+    // The stream gets the one of two free blocks that it has freed itself.
     let (x, y) = (bench.buffer(a), bench.buffer(b));
     unsafe {
         bench.driver.free(a, x).unwrap();
@@ -173,7 +173,8 @@ fn a_cancelled_copy_touches_no_memory() {
     }
 }
 
-/// The memory of other code is in use from `adopt` to `disown`, as often as it was adopted.
+/// Memory of other code is in use from `adopt` to `disown`, and must be disowned as often as it was
+/// adopted.
 #[test]
 fn adopted_host_memory_counts_as_memory_of_the_device() {
     let bench = Bench::new(Policy::Eager, 0);

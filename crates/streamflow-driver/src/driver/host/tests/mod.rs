@@ -40,12 +40,12 @@ unsafe fn words<'a>(address: u64) -> &'a mut [u32] {
     unsafe { std::slice::from_raw_parts_mut(super::memory::pointer(address).cast(), LEN) }
 }
 
-/// `set(out, value)`
+/// The kernel `set(out, value)`.
 unsafe fn set(args: HostArgs<'_>) {
     unsafe { words(args.params[0].get()) }.fill(args.params[1].get());
 }
 
-/// `copy(out, in)`
+/// The kernel `copy(out, in)`.
 unsafe fn copy(args: HostArgs<'_>) {
     unsafe { words(args.params[0].get()).copy_from_slice(words(args.params[1].get())) };
 }
@@ -81,7 +81,7 @@ impl Bench {
         unsafe { self.driver.allocate(stream, BYTES, MemorySource::Unused) }.unwrap()
     }
 
-    /// A buffer without pending work on any stream.
+    /// Allocates a buffer without pending work on any stream.
     fn settled_buffer(&self) -> MemoryRange {
         let stream = self.stream();
         let buffer = self.buffer(stream);
@@ -101,7 +101,7 @@ impl Bench {
         self.launch(stream, self.copy, &[Param::new(out.address), Param::new(source.address)]);
     }
 
-    /// Makes `stream` wait for the work that `producer` has now.
+    /// Makes `stream` wait for the present work of `producer`.
     fn edge(&self, producer: RawStream, stream: RawStream) {
         let event = self.event();
         unsafe { self.driver.record_event(event, producer) }.unwrap();
@@ -113,20 +113,20 @@ impl Bench {
         unsafe { self.driver.synchronize_stream(stream) }.unwrap();
     }
 
-    /// As [`wait`](Self::wait), on a thread that has bound no device yet.
+    /// Waits as [`wait`](Self::wait) does, on a thread that has bound no device yet.
     fn wait_on_a_thread(&self, stream: RawStream) {
         self.driver.bind(DEVICE).unwrap();
         self.wait(stream);
     }
 
-    /// The content as it is now, without regard to order.
+    /// Returns the present content, without regard to order.
     fn peek(&self, range: MemoryRange) -> u32 {
         let words = unsafe { words(range.address) };
         assert!(words.iter().all(|word| *word == words[0]), "torn: {words:x?}");
         words[0]
     }
 
-    /// The content, in the order of `stream`.
+    /// Returns the content, in the order of `stream`.
     fn download(&self, stream: RawStream, source: MemoryRange) -> u32 {
         let mut target = [0_u32; LEN];
         let target_range =
@@ -165,14 +165,14 @@ fn launch(
     unsafe { driver.launch(stream, &launch) }
 }
 
-/// A word of poison.
+/// Returns a word of poison.
 fn poisoned(pattern: u16) -> u32 {
     u32::from(pattern) << 16 | u32::from(pattern)
 }
 
 const ALL: [Policy; 4] = [Policy::Eager, Policy::Lazy, Policy::SlowestLast, Policy::Random];
 
-/// Code and name of a refused call.
+/// Returns the code and the name of a refused call's error.
 fn code_of<T: fmt::Debug>(result: DriverResult<T>) -> (i32, String) {
     match result {
         Err(DriverError::Call { code, name, .. }) => (code, name),

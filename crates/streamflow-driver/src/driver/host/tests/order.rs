@@ -14,7 +14,8 @@ fn a_wait_is_for_the_latest_record_and_no_later_one() {
             bench.set(slow, data, 1);
             unsafe { bench.driver.record_event(event, slow) }.unwrap();
             unsafe { bench.driver.wait_event(reader, event) }.unwrap();
-            // The same event is recorded again, on a stream that is further ahead: the wait is still for `slow`.
+            // The same event is recorded again, on a stream that is further ahead: the wait still waits for
+            // `slow`.
             bench.set(fast, other, 9);
             unsafe { bench.driver.record_event(event, fast) }.unwrap();
             unsafe { bench.driver.synchronize_event(event) }.unwrap();
@@ -61,7 +62,7 @@ fn waits_outlive_their_event_and_work_outlives_its_stream() {
             bench.set(producer, data, 5);
             bench.edge(producer, reader);
             unsafe { bench.driver.destroy_stream(producer).unwrap() };
-            // A stream in the same slot is another stream.
+            // A new stream in the same slot is a different stream.
             let next = bench.stream();
             assert_eq!(bench.download(reader, data), 5, "{policy:?} {seed}");
             bench.wait(next);
@@ -71,7 +72,7 @@ fn waits_outlive_their_event_and_work_outlives_its_stream() {
     }
 }
 
-/// The value that a reader on `second` gets after a write on `first`, without an event between them.
+/// Returns the value that a reader on `second` gets after a write on `first`, without an event between them.
 fn seen_without_event(policy: Policy, seed: u64, first: Kind, second: Kind) -> u32 {
     let bench = Bench::new(policy, seed);
     let of = |kind| match kind {

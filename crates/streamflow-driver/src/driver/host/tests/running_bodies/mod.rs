@@ -14,7 +14,7 @@ use crate::driver::{BodyError, LibraryBody, LibraryCall, RawStream};
 
 type Run = Box<dyn Fn() -> Result<(), BodyError> + Send + Sync>;
 
-/// Queues a call of a library whose body is a closure.
+/// Queues a call of a library with a closure as its body.
 fn call(
     bench: &Bench,
     stream: RawStream,
@@ -36,7 +36,7 @@ fn call(
     unsafe { bench.driver.libraries().call_library(stream, &call) }
 }
 
-/// A body that signals when it runs, and ends after a message.
+/// Returns a body that signals when it runs, and ends after a message.
 fn gated() -> (Run, Receiver<()>, SyncSender<()>) {
     let (entered, has_entered) = sync_channel(1);
     let (open, opened) = sync_channel::<()>(1);
@@ -53,7 +53,7 @@ fn write(range: MemoryRange, value: u32) {
     unsafe { words(range.address) }.fill(value);
 }
 
-/// A body that runs another one, and then stores the first number of `data`.
+/// Returns a body that runs `first`, and then stores the first number of `data`.
 fn then_store(first: Run, data: MemoryRange, stored: &Arc<AtomicU32>) -> Run {
     let stored = stored.clone();
     Box::new(move || {
@@ -63,8 +63,8 @@ fn then_store(first: Run, data: MemoryRange, stored: &Arc<AtomicU32>) -> Run {
     })
 }
 
-/// A thread queues the body that `make` makes around a pause, and waits for it. In the pause, this thread calls `meanwhile`
-/// with the end of the pause.
+/// Queues, on another thread, the body that `make` makes around a pause; that thread waits for the body. In the pause, this
+/// thread calls `meanwhile` with the sender that ends the pause.
 fn while_a_body_runs(
     bench: &Bench,
     stream: RawStream,
@@ -75,7 +75,7 @@ fn while_a_body_runs(
     let (pause, has_entered, open) = gated();
     let body = make(pause);
     std::thread::scope(|scope| {
-        // Dropped before the body is waited for, also where this fails.
+        // The sender is dropped before the body is waited for, also if the test fails.
         let open = open;
         scope.spawn(move || {
             bench.driver.bind(DEVICE).unwrap();

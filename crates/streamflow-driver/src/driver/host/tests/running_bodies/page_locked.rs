@@ -1,10 +1,10 @@
-//! Memory that a running body touches from the side of the program: page-locked memory, which a call may free without the
-//! device, and the key of a state.
+//! Memory that a running body touches, as the program sees it: page-locked memory, freed by a call without the device,
+//! and the key of a state.
 
 use super::*;
 use crate::driver::host::Chooser;
 
-/// A body that writes `pinned`, pauses, and stores the number that it finds there then.
+/// Returns a body that writes `pinned`, pauses, and stores the number that `pinned` has after the pause.
 fn write_and_store(pause: Run, pinned: MemoryRange, stored: &Arc<AtomicU32>) -> Run {
     let write_first: Run = Box::new(move || {
         write(pinned, 6);
@@ -24,7 +24,7 @@ fn page_locked_memory_is_freed_after_a_body_that_touches_it() {
         let make = |pause| write_and_store(pause, pinned, &seen);
         while_a_body_runs(&bench, stream, (pinned, AccessMode::Write), make, |open| {
             std::thread::scope(|scope| {
-                // Dropped before the thread is waited for, also where this fails.
+                // The sender is dropped before the thread is waited for, also if the test fails.
                 let open = open;
                 let freeing = scope.spawn(|| {
                     bench.driver.bind(DEVICE).unwrap();
@@ -86,7 +86,7 @@ fn the_key_of_a_state_reads_no_memory_that_a_body_may_write() {
         (data, AccessMode::Write),
         |pause| pause,
         |open| {
-            // Any other answer would be a hash of the memory.
+            // A key other than 0 would be a hash of the memory.
             assert_eq!(bench.driver.lock().memory_key(), 0);
             open.send(()).unwrap();
         },

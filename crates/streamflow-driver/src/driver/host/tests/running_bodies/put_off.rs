@@ -1,4 +1,5 @@
-//! When a body executes, and under whose locks: not in each call that queues or records.
+//! The calls in which a body executes, and the locks that are held then: not each call that queues or
+//! records executes bodies.
 
 use super::*;
 use crate::driver::graph::{GraphNode, GraphWork};
@@ -21,7 +22,7 @@ fn no_body_executes_under_a_lock_of_the_caller() {
         let held = crate::lock::hold();
         let count = Arc::new(AtomicU32::new(0));
         let is_held = Arc::new(AtomicU32::new(0));
-        // More than a queue holds: it grows.
+        // The loop queues more than a queue's limit, and the queue grows.
         for _ in 0..2000 {
             let (count, is_held) = (count.clone(), is_held.clone());
             let run = move || {
@@ -72,7 +73,7 @@ fn a_submission_executes_no_body_of_another_thread() {
             bench.driver.bind(DEVICE).unwrap();
             let _held = crate::lock::hold();
             call(bench, stream, &[], body).unwrap();
-            // The thread waits, so that no other one gets its number.
+            // The thread waits, so that no other thread gets its number.
             std::thread::park();
         });
         let thread = queued.thread().clone();
@@ -109,7 +110,7 @@ fn a_submission_calls_a_host_function_of_a_thread_that_has_ended() {
     assert_eq!(called.load(Ordering::Relaxed), 1);
 }
 
-/// A value that counts, when it is dropped, whether no lock is held.
+/// A value that counts its drops without a held lock.
 struct Locks(&'static HostDriver, Arc<AtomicU32>);
 
 impl Locks {
@@ -135,7 +136,7 @@ fn the_value_of_a_destroyed_graph_is_dropped_outside_of_the_lock() {
             let _owned = &locks;
             Ok(())
         };
-        // SAFETY: it touches no memory.
+        // SAFETY: the body touches no memory.
         let body = unsafe { LibraryBody::new("a function", run) };
         let call = LibraryCall {
             function: "a function",
@@ -184,7 +185,7 @@ fn a_body_runs_and_its_value_is_dropped_outside_of_the_lock() {
     value(stream);
     bench.wait(stream);
     assert_eq!(dropped.load(Ordering::Relaxed), 1);
-    // The work that a lost device drops.
+    // The panic of this kernel loses the device, and a lost device drops its work.
     unsafe fn bad(_: HostArgs<'_>) {
         panic!("on purpose");
     }
