@@ -1,7 +1,7 @@
 //! cuBLAS: functions of vectors and matrices, with a handle that works on one stream.
 //!
-//! Each function claims its operands and the work area, in the order in which the host bodies of `matmul` and
-//! `solve` take them. The caller has checked their lengths.
+//! Each function claims its operands and the work area, in the order of the host bodies of `matmul` and `solve`. The caller
+//! has checked the operands' lengths.
 
 #[cfg(feature = "solve")]
 mod lu;
@@ -31,22 +31,22 @@ use streamflow::library::LibraryError;
 use streamflow::memory::AfterWork;
 use streamflow::{ExecutionContext, Stream};
 
-/// Scalars are in the host's memory.
+/// The pointer mode for scalars in the host's memory.
 const ON_HOST: c_int = 0;
 
 /// A handle on one stream, with its work area. On the simulator there is no handle.
 #[derive(Debug)]
 pub(crate) struct Handle {
     library: Option<AfterWork<Raw>>,
-    /// Each call claims it as written.
+    /// The work area; each call claims it as written.
     work: Buffer<u8>,
 }
 
 impl Handle {
-    /// A handle that works on this stream, with a work area.
+    /// Creates a handle that works on this stream, with a work area.
     ///
     /// # Errors
-    /// The library is not there; its own; the driver's, when memory is exhausted.
+    /// An error if the library is not there; the library's own error; the driver's error, when memory is exhausted.
     pub(crate) fn with_work_area(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
         let info = stream.device_info()?;
         let bytes =
@@ -54,7 +54,7 @@ impl Handle {
         Self::new(stream, cx.buffer(bytes, stream)?)
     }
 
-    /// A handle that works on this stream, and in this memory.
+    /// Creates a handle that works on this stream, with this memory as its work area.
     fn new(stream: &CudaStream, mut work: Buffer<u8>) -> Result<Self> {
         if stream.device_info()?.is_simulated {
             return Ok(Self { library: None, work });
@@ -65,10 +65,10 @@ impl Handle {
     }
 }
 
-/// The bytes of a work area on the simulator, whose bodies overwrite its beginning.
+/// The bytes of a work area on the simulator. The simulator's bodies overwrite the beginning of it.
 const SIMULATED_WORK: usize = 64;
 
-/// How many bytes of work area cuBLAS takes on a device of this compute capability: what its documentation advises.
+/// The bytes of a work area for cuBLAS on a device of this compute capability, as cuBLAS's documentation advises.
 fn work_bytes(capability: (u32, u32)) -> usize {
     if capability.0 >= 9 { 32 << 20 } else { 4 << 20 }
 }
@@ -77,8 +77,8 @@ fn at(address: u64) -> *mut c_void {
     address as *mut c_void
 }
 
-/// Makes a call with the handle on a stream, with its scalars in this memory. The stream is the handle's own, or one that is
-/// being captured; then the handle gets its own again.
+/// Makes a call with the handle on a stream, with its scalars in this memory. The stream is the handle's own, or a stream
+/// that is being captured; after the call the handle gets its own stream again.
 fn on(
     library: Option<&Raw>,
     call: &'static str,
@@ -88,7 +88,7 @@ fn on(
 ) -> Result<(), LibraryError> {
     let Some(raw) = library else { return Err(no_handle(NAME, call)) };
     if raw.scalars.load(Ordering::Relaxed) != scalars {
-        // SAFETY: the handle is alive, and this thread has it for itself.
+        // SAFETY: the handle is alive, and no other thread uses it meanwhile.
         let status = unsafe { (raw.table.set_pointer_mode)(raw.handle, scalars) };
         check("cublasSetPointerMode_v2", status)?;
         raw.scalars.store(scalars, Ordering::Relaxed);
@@ -102,19 +102,19 @@ struct Raw {
     table: &'static Cublas,
     handle: Pointer,
     stream: HandleStream,
-    /// The address and the length of its work area.
+    /// The address and the length of the work area.
     work: (u64, usize),
-    /// Where the handle's scalars are: its pointer mode.
+    /// The handle's pointer mode: the place of its scalars.
     scalars: AtomicI32,
 }
 
 // SAFETY: a handle may be used by any thread (cuBLAS's documentation, "Thread Safety").
 unsafe impl Send for Raw {}
-// SAFETY: a call takes the plan by `&mut`, so it has the handle for itself.
+// SAFETY: a call takes the plan by `&mut`, so no other call uses the handle meanwhile.
 unsafe impl Sync for Raw {}
 
 impl Raw {
-    /// `work` is the work area: its address, and its length in bytes.
+    /// Creates a handle on a stream. `work` is the address and the length in bytes of the work area.
     fn new(stream: RawStream, work: (u64, usize)) -> Result<Self> {
         let table = Cublas::get()?;
         // A new handle has its scalars on the host.
@@ -130,13 +130,14 @@ impl Raw {
         Ok(raw)
     }
 
-    /// Has the handle work on a stream, in its work area.
+    /// Makes the handle work on a stream, in its work area.
     fn set_stream(&self, stream: RawStream) -> Result<(), LibraryError> {
         let stream = stream.handle() as *mut c_void;
         let (start, bytes) = (at(self.work.0), self.work.1);
-        // SAFETY: the handle is alive. So is the stream: the platform keeps the handle's own, and one that is being captured
-        // is alive until the handle gets its own again. The work area is memory of this device, of this length, which the
-        // plan keeps, and each call claims it. The area is set after the stream, which would set it back.
+        // SAFETY: the handle is alive. So is the stream: the platform keeps the handle's own stream, and a stream that is
+        // being captured is alive until the handle gets its own again. The work area is memory of this device and of this
+        // length; the plan keeps it, and each call claims it. The area is set after the stream, since setting the stream
+        // resets it.
         unsafe {
             check("cublasSetStream_v2", (self.table.set_stream)(self.handle, stream))?;
             check("cublasSetWorkspace_v2", (self.table.set_workspace)(self.handle, start, bytes))
@@ -147,8 +148,8 @@ impl Raw {
 impl Drop for Raw {
     fn drop(&mut self) {
         if !self.handle.is_null() {
-            // SAFETY: the handle is this value's own, and its work is complete (`AfterWork`). Its return code can't be
-            // acted on.
+            // SAFETY: the handle is this value's own, and its work is complete (`AfterWork`). The return code can't be acted
+            // on.
             unsafe { (self.table.destroy)(self.handle) };
         }
     }

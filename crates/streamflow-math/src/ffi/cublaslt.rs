@@ -59,8 +59,8 @@ pub(crate) struct Rest<'a, T: MatmulElement> {
 /// A product of matrices as cuBLASLt knows it.
 ///
 /// cuBLASLt's matrices are in columns. A matrix in rows is its own transpose in columns, so the product is computed as
-/// `transpose(c) = transpose(b) transpose(a)`: the library's first operand is `b`, and the bias, which it adds to each
-/// column, is added to each row of `c`.
+/// `transpose(c) = transpose(b) transpose(a)`: the library's first operand is `b`, and the bias that the library adds to
+/// each column is added to each row of `c`.
 #[derive(Debug)]
 pub(crate) struct Lt {
     table: &'static CublasLt,
@@ -77,14 +77,16 @@ pub(crate) struct Lt {
 // SAFETY: a handle may be used by several threads at once (cuBLAS's documentation, "Thread Safety"). The descriptions are
 // the plan's own.
 unsafe impl Send for Lt {}
-// SAFETY: only `new` and calls change a description. `queue` alone makes calls, and has the plan by `&mut` until they end.
+// SAFETY: only `new` and calls change a description. Only `queue` makes calls, and it has the plan by `&mut` until they end.
 unsafe impl Sync for Lt {}
 
 impl Lt {
-    /// The product, with a stored algorithm or the first that the library proposes. The device is current on this thread.
+    /// Creates the product, with a stored algorithm or the first that the library proposes. The device is current on this
+    /// thread.
     ///
     /// # Errors
-    /// The library is not there; its own; [`LibraryError`] without a status where no algorithm is possible.
+    /// An error if the library is not there; the library's own error; [`LibraryError`] without a status where no algorithm
+    /// is possible.
     pub(crate) fn new<T: MatmulElement>(
         problem: &Problem,
         ordinal: u32,
@@ -111,14 +113,14 @@ impl Lt {
         let layout = |stored| layout::<T>(table, stored, problem.products());
         let (a, b, c) = (layout(&problem.a)?, layout(&problem.b)?, layout(&problem.c)?);
         let version = {
-            // SAFETY: it has no preconditions.
+            // SAFETY: the function has no preconditions.
             unsafe { (table.version)() as u64 }
         };
         let nothing = Chosen { version, ..Chosen::NOTHING };
         let bias = AtomicU64::new(0);
         let mut made = Self { table, handle, desc, bias, a, b, c, algorithm: nothing };
         if problem.has_bias {
-            // Searches look at its alignment alone.
+            // Searches look only at the alignment of this address.
             check(SET, made.set_bias(problem.bias_alignment()))?;
         }
         let found = match stored {
@@ -138,10 +140,10 @@ impl Lt {
         Ok(made)
     }
 
-    /// At most `most` algorithms for the product with a work area within the limit, at least one.
+    /// Returns at least one and at most `most` algorithms for the product with a work area within the limit.
     ///
     /// # Errors
-    /// The library's.
+    /// The library's error.
     pub(crate) fn candidates(
         &self,
         problem: &Problem,
@@ -152,7 +154,7 @@ impl Lt {
         Ok(found.iter().map(|found| self.described(found, problem.alignment)).collect())
     }
 
-    /// Uses another of its [`candidates`](Self::candidates) from now on.
+    /// Uses another of the [`candidates`](Self::candidates) from now on.
     pub(crate) fn set_algorithm(&mut self, chosen: Chosen) {
         self.algorithm = chosen;
     }
@@ -162,7 +164,8 @@ impl Lt {
         self.algorithm
     }
 
-    /// Writes the bias's address into the description, if another one is there. Returns the status of [`SET`].
+    /// Writes the bias's address into the description, if the description has another address. Returns the status of
+    /// [`SET`].
     fn set_bias(&self, address: u64) -> c_int {
         if self.bias.load(Ordering::Relaxed) == address {
             return 0;
@@ -178,11 +181,11 @@ impl Lt {
     }
 }
 
-/// Queues a product. `lt` is `None` on the simulator. The operands have the layouts of the plan's problem, which the
-/// caller has checked.
+/// Queues a product. `lt` is `None` on the simulator. The caller has checked that the operands have the layouts of the
+/// plan's problem.
 ///
 /// # Errors
-/// The library's; the driver's.
+/// The library's error; the driver's error.
 #[track_caller]
 pub(crate) fn multiply<T: MatmulElement>(
     lt: Option<&mut Lt>,
@@ -195,10 +198,10 @@ pub(crate) fn multiply<T: MatmulElement>(
     queue(lt, host, stream, [a, b, Claim::write_view("c", c)], rest)
 }
 
-/// As [`multiply`], of operands without gaps, whose whole memory is claimed.
+/// Queues a product as [`multiply`] does, of operands without gaps. The whole memory of the operands is claimed.
 ///
 /// # Errors
-/// The library's; the driver's.
+/// The library's error; the driver's error.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn multiply_whole<T: MatmulElement>(
@@ -226,8 +229,8 @@ fn queue<'a, T: MatmulElement>(
     let Rest { bias, work, alpha, beta } = rest;
     let (bias, bytes) = (bias.map(|bias| Claim::read("bias", bias)), work.len());
     let work = Claim::write("work area", work);
-    // cuBLAS's documentation, "CUDA Graphs Support": its routines can be captured, the scales on the host are captured as values, and
-    // with the caller's work area no memory is allocated, which a graph in a graph may not do.
+    // cuBLAS's documentation, "CUDA Graphs Support": its routines can be captured, the scales on the host are captured as
+    // values, and with the caller's work area no memory is allocated: a graph in a graph may not allocate.
     let mut call = Call::on(stream, NAME, MATMUL).may_be_captured();
     call.value(alpha);
     call.value(beta);
@@ -264,7 +267,7 @@ fn queue<'a, T: MatmulElement>(
         };
         check(MATMUL, status)
     };
-    // SAFETY: the library reads `a`, `b` and the bias, and writes `c`, which it reads if `beta` is not 0, and the work area:
-    // all as claimed, on the stream that it gets.
+    // SAFETY: the library reads `a`, `b` and the bias, reads `c` if `beta` is not 0, and writes `c` and the work area: all
+    // as claimed, on the stream that it gets.
     unsafe { call.queue_in_place(stream, host, &multiply) }
 }

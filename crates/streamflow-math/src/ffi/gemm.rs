@@ -4,14 +4,14 @@ use std::ops::{AddAssign, Mul};
 
 use streamflow::memory::Complex;
 
-/// A number whose matrices `matrixmultiply` multiplies.
+/// A number type with matrices that `matrixmultiply` multiplies.
 pub trait Gemm:
     Copy + Default + PartialEq + AddAssign + Mul<Output = Self> + Send + 'static
 {
-    /// `c = alpha a b + beta c`, of dense matrices in rows; `c` is not read if `beta` is 0.
+    /// Computes `c = alpha a b + beta c` of dense matrices in rows; `c` is not read if `beta` is 0.
     ///
     /// # Safety
-    /// `a`, `b` and `c` are `m` x `k`, `k` x `n` and `m` x `n` elements, and `c` is no part of the others.
+    /// `a`, `b` and `c` are `m` x `k`, `k` x `n` and `m` x `n` elements, and `c` does not overlap the others.
     #[doc(hidden)]
     unsafe fn gemm(
         sizes: [usize; 3],
@@ -23,7 +23,8 @@ pub trait Gemm:
     );
 }
 
-/// `c = alpha a b + beta c`, of dense matrices in rows: `m` x `k`, `k` x `n` and `m` x `n`. `c` is not read if `beta` is 0.
+/// Computes `c = alpha a b + beta c` of dense matrices in rows: `m` x `k`, `k` x `n` and `m` x `n`. `c` is not read if
+/// `beta` is 0.
 ///
 /// # Panics
 /// If a slice has another length.
@@ -38,11 +39,12 @@ pub(crate) fn multiply<T: Gemm>(
     if m * n * k <= SMALL {
         return multiply_small([n, k], alpha, (a, b), beta, c);
     }
-    // SAFETY: the lengths were checked, and `c` is borrowed alone.
+    // SAFETY: the lengths were checked, and `c` is borrowed exclusively.
     unsafe { T::gemm([m, n, k], alpha, a.as_ptr(), b.as_ptr(), beta, c.as_mut_ptr()) }
 }
 
-/// Up to so many products of elements, plain loops are faster than `matrixmultiply`, which allocates and packs.
+/// The number of products of elements up to which plain loops are faster than `matrixmultiply`, since that crate allocates
+/// and packs.
 const SMALL: usize = 512;
 
 fn multiply_small<T: Gemm>(

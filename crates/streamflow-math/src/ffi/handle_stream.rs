@@ -1,27 +1,27 @@
-//! The stream on which a library's handle works: its own, or one that is being captured.
+//! The stream on which a library's handle works: the handle's own, or a stream that is being captured.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use streamflow::driver::RawStream;
 use streamflow::library::LibraryError;
 
-/// No stream has this handle.
+/// A handle that no stream has.
 const UNKNOWN: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub(super) struct HandleStream {
     own: RawStream,
-    /// The one that the library has, or [`UNKNOWN`] if a call that sets it has failed.
+    /// The stream that the library has, or [`UNKNOWN`] if a call that sets it has failed.
     current: AtomicU64,
 }
 
 impl HandleStream {
-    /// The handle has no stream yet.
+    /// Creates the state of a library's handle that has no stream yet.
     pub(super) fn new(own: RawStream) -> Self {
         Self { own, current: AtomicU64::new(UNKNOWN) }
     }
 
-    /// Has the handle work on its own stream. `set` calls the library.
+    /// Makes the handle work on its own stream. `set` calls the library.
     pub(super) fn set_own(
         &self,
         set: impl Fn(RawStream) -> Result<(), LibraryError>,
@@ -29,8 +29,8 @@ impl HandleStream {
         self.set(self.own, &set)
     }
 
-    /// Makes a call with the handle on a stream: its own, or one that is being captured, and then on its own again. A stream that
-    /// could not be set is set before the next call, so that no call works on a stream of an earlier capture.
+    /// Makes a call with the handle on its own stream, or on a stream that is being captured; then the handle gets its own stream
+    /// again. A stream that could not be set is set before the next call, so no call works on a stream of an earlier capture.
     #[inline(always)]
     pub(super) fn on(
         &self,

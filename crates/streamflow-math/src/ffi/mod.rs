@@ -1,8 +1,8 @@
-//! Where libraries are called: symbol tables, descriptions of what is called, and calls, with no rule about order.
+//! The calls of libraries: symbol tables, descriptions of the functions, and calls, with no rule about order.
 //!
 //! This is the one part of the mathematics with `unsafe`. A table has the functions that are used, found in a shared
 //! library while the program runs; statuses are numbers. The functions beside a table are safe: they take claims, and
-//! check what the library does not.
+//! make the checks that the library does not make.
 
 #[cfg(any(feature = "fft", feature = "matmul", feature = "solve", feature = "sparse"))]
 mod handle_stream;
@@ -29,7 +29,8 @@ pub(super) mod gemm;
 
 use streamflow::library::LibraryError;
 
-/// The error of a plan without a handle of the library. No call reaches it: the simulator runs no function of a library.
+/// Returns the error of a plan without a handle of the library. No call gets this error: the simulator runs no function
+/// of a library.
 #[cold]
 fn no_handle(library: &'static str, call: &'static str) -> LibraryError {
     let remedy = "make the plan on this platform".to_owned();

@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 use std::ptr;
 
-/// A factor in the host's memory, at a multiple of 16 bytes. C's `double2` is aligned so, and code that reads one may need
-/// it; a `Complex<f64>` alone is at a multiple of 8.
+/// A factor in the host's memory, at a multiple of 16 bytes. C's `double2` has this alignment, and code that reads one may
+/// need it; a `Complex<f64>` alone is at a multiple of 8.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(16))]
 pub(super) struct Scalar<T>(T);
@@ -14,7 +14,7 @@ impl<T> Scalar<T> {
         Self(factor)
     }
 
-    /// For a call that reads the factor before it returns.
+    /// Returns a pointer for a call that reads the factor before it returns.
     pub(super) fn as_ptr(&self) -> *const c_void {
         ptr::from_ref(&self.0).cast()
     }

@@ -26,12 +26,13 @@ macro_rules! table {
             /// The process's library, loaded on the first call.
             ///
             /// # Errors
-            /// [`DriverError::Unavailable`](streamflow::driver::DriverError::Unavailable): there is none, or it lacks a function.
+            /// [`DriverError::Unavailable`](streamflow::driver::DriverError::Unavailable) if there is no library, or it lacks a
+            /// function.
             pub(super) fn get() -> Result<&'static Self, streamflow::driver::DriverError> {
                 use std::sync::OnceLock;
                 static TABLE: OnceLock<Result<$table, streamflow::driver::DriverError>> = OnceLock::new();
                 if TABLE.get().is_none() {
-                    // Not within the lock: loading runs code of others, and writes a line of the log.
+                    // The library is loaded outside of the lock: loading runs other code, and writes a line of the log.
                     let _first = TABLE.set(Self::load());
                 }
                 let Some(found) = TABLE.get() else { unreachable!("it was set") };
@@ -40,13 +41,13 @@ macro_rules! table {
 
             fn load() -> Result<Self, streamflow::driver::DriverError> {
                 use streamflow::library::SharedLibrary;
-                // SAFETY: it is a library of NVIDIA, whose initialisers have no preconditions.
+                // SAFETY: the library is NVIDIA's, and its initialisers have no preconditions.
                 let library = unsafe { SharedLibrary::load($($wanted),*)? };
                 // The library is never unloaded, so that its functions stay.
                 let library: &'static SharedLibrary = Box::leak(Box::new(library));
                 Ok(Self {
                     $($field: {
-                        // SAFETY: the library is the one that is wanted, and stays; the signature is that of its header.
+                        // SAFETY: this is the wanted library, and it stays loaded; the signature is that of its header.
                         unsafe { library.function::<unsafe extern "C" fn($($arg),*) -> $ret>($symbol)? }
                     },)*
                 })
@@ -57,8 +58,8 @@ macro_rules! table {
 #[allow(unused_imports, reason = "each feature uses it")]
 pub(super) use table;
 
-/// The wheel of a library for the CUDA version that the program has chosen, of those for CUDA 12 and for CUDA 13. Most names
-/// without a version are those of CUDA 13.
+/// Returns the wheel of a library for the CUDA version that the program has chosen, from the wheels for CUDA 12 and for CUDA 13.
+/// Most names without a version belong to CUDA 13.
 #[allow(dead_code, reason = "each feature uses it")]
 pub(super) const fn wheel([of_12, of_13]: [&'static str; 2]) -> &'static str {
     if cfg!(all(any(feature = "cuda-12080", feature = "cuda-12090"), not(feature = "cuda-13000"))) {

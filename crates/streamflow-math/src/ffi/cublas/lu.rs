@@ -1,5 +1,5 @@
-//! LU for a batch: the routines take arrays of pointers, one for each matrix. They are not declared to be ones that may be
-//! captured: cuBLAS's documentation does not say whether the work area is all that they take.
+//! LU for a batch: the routines take arrays of pointers, one for each matrix. The routines are not declared capturable:
+//! cuBLAS's documentation does not say whether they need other memory than the work area.
 
 use std::ffi::c_int;
 
@@ -13,12 +13,12 @@ use streamflow::driver::RawStream;
 use streamflow::library::{Call, HostBody};
 use streamflow::memory::DeviceSlice;
 
-/// Solves with the transposed matrix, which is ours in rows.
+/// The operation with the transposed matrix: the library's transposed matrix is the one in rows here.
 const TRANSPOSED: c_int = 1;
 
 impl Handle {
-    /// `P A = L U` for each matrix of a batch, in its place; `pivots` gets one row for each row of each, and `statuses` one
-    /// status for each.
+    /// Queues `P A = L U` for each matrix of a batch, in its place. For each matrix, `pivots` gets a row for each row, and
+    /// `statuses` a status.
     #[track_caller]
     pub(crate) fn getrf_batched<T: Number>(
         &mut self,
@@ -47,7 +47,7 @@ impl Handle {
                     [it.sgetrf_batched, it.dgetrf_batched, it.cgetrf_batched, it.zgetrf_batched]
                 });
                 // SAFETY: the operands are as long as the routine needs them, and claimed; the pointers are those of the items
-                // (`Batch`). It works on the handle's stream, which is the plan's.
+                // (`Batch`). The routine works on the handle's stream, and that is the plan's.
                 unsafe { getrf(raw.handle, order, matrices, order, pivots, statuses, batch) }
             })
         };
@@ -55,7 +55,7 @@ impl Handle {
         unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
-    /// Solves `transpose(A) x = b` for each matrix of a batch, with one right-hand side each, in its place.
+    /// Queues the solution of `transpose(A) x = b` for each matrix of a batch, with one right-hand side each, in its place.
     #[track_caller]
     pub(crate) fn getrs_batched<T: Number>(
         &mut self,
@@ -83,7 +83,7 @@ impl Handle {
                 let getrs = of::<T, _>(raw.table, |it| {
                     [it.sgetrs_batched, it.dgetrs_batched, it.cgetrs_batched, it.zgetrs_batched]
                 });
-                // Of the arguments, on the host: the call's own status says the same.
+                // The status of the arguments, on the host: the call's own status says the same.
                 let mut status = 0;
                 // SAFETY: as in `getrf_batched`. There is one right-hand side for each matrix.
                 unsafe {
@@ -108,7 +108,7 @@ impl Handle {
     }
 }
 
-/// The function for `T`, of those for `f32`, `f64`, `Complex<f32>` and `Complex<f64>`.
+/// Returns the function for `T` from those for `f32`, `f64`, `Complex<f32>` and `Complex<f64>`.
 fn of<T: Number, F: Copy>(table: &Cublas, functions: impl FnOnce(&Cublas) -> [F; 4]) -> F {
     let [single, double, complex, complex_double] = functions(table);
     match T::DATA_TYPE {

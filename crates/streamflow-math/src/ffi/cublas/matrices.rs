@@ -19,7 +19,7 @@ const fn in_columns(is_lower: bool) -> c_int {
 }
 
 impl Handle {
-    /// `b = alpha a⁻¹ b`, with a triangle of `n` x `n` elements and `n` x `columns` of `b`, both in dense rows.
+    /// Queues `b = alpha a⁻¹ b`, with a triangle of `n` x `n` elements and `n` x `columns` of `b`, both in dense rows.
     #[track_caller]
     pub(crate) fn trsm<T: Number>(
         &mut self,
@@ -45,7 +45,7 @@ impl Handle {
             on(library, CALL, ON_HOST, stream, |raw| {
                 let trsm = if T::IS_DOUBLE { raw.table.dtrsm } else { raw.table.strsm };
                 let triangle = in_columns(is_lower);
-                // In columns, the equation is that of the transposes: `bᵀ = alpha bᵀ a⁻ᵀ`.
+                // In columns, the equation is the one of the transposes: `bᵀ = alpha bᵀ a⁻ᵀ`.
                 // SAFETY: `a` has `n` x `n` elements, `b` has `n` x `columns`, and both are claimed. The factor is read before
                 // the call returns.
                 unsafe {
@@ -66,11 +66,13 @@ impl Handle {
                 }
             })
         };
-        // SAFETY: the function reads `a`, and reads and writes `b`, as claimed, on the handle's stream, which is this one.
+        // SAFETY: the function reads `a`, and reads and writes `b`, as claimed, on the handle's stream, and that stream is
+        // this one.
         unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
-    /// A triangle of `c = alpha a aᵀ + beta c`, with `n` x `k` elements of `a` and `n` x `n` of `c`, both in dense rows.
+    /// Queues `c = alpha a aᵀ + beta c` for a triangle of `c`, with `n` x `k` elements of `a` and `n` x `n` of `c`, both in
+    /// dense rows.
     #[track_caller]
     pub(crate) fn syrk<T: Number>(
         &mut self,
@@ -115,7 +117,8 @@ impl Handle {
                 }
             })
         };
-        // SAFETY: the function reads `a`, and reads and writes `c`, as claimed, on the handle's stream, which is this one.
+        // SAFETY: the function reads `a`, and reads and writes `c`, as claimed, on the handle's stream, and that stream is
+        // this one.
         unsafe { call.queue_in_place(stream, host, &queue) }
     }
 }

@@ -10,7 +10,7 @@ pub(super) type Pointer = *mut c_void;
 /// A scalar in the host's memory.
 pub(super) type Value = *const c_void;
 
-/// The name in messages.
+/// The library's name in messages.
 pub(super) const NAME: &str = "cuBLAS";
 
 table! {
@@ -58,12 +58,12 @@ table! {
         fn(Pointer, c_int, c_int, c_int, Pointer, c_int, *const c_int, Pointer, c_int, *mut c_int, c_int) -> c_int;
 }
 
-/// `Ok` for status 0, else the error of a function, with the status's name.
+/// Returns `Ok` for status 0, else the error of a function, with the status's name.
 pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryError> {
     LibraryError::check(NAME, call, status, status_name)
 }
 
-/// The name of a `cublasStatus_t`, which cuBLASLt returns, too.
+/// The name of a `cublasStatus_t`. cuBLASLt returns these statuses, too.
 pub(in crate::ffi) fn status_name(status: c_int) -> &'static str {
     match status {
         1 => "CUBLAS_STATUS_NOT_INITIALIZED",

@@ -12,19 +12,19 @@ use streamflow::driver::RawStream;
 use streamflow::library::{Call, HostBody};
 use streamflow::memory::DeviceSlice;
 
-/// A call of a routine that may be captured. cuBLAS's documentation, "CUDA Graphs Support": routines can be captured, but those that
-/// write results to the host; scalars on the host are captured as values; and with the caller's work area no memory is
-/// allocated, which a graph in a graph may not do.
+/// Returns a call of a routine that may be captured. cuBLAS's documentation, "CUDA Graphs Support": routines can be captured,
+/// except those that write results to the host; scalars on the host are captured as values; and with the caller's work area no
+/// memory is allocated: a graph in a graph may not allocate.
 pub(super) fn capturable<'a>(stream: &CudaStream, name: &'static str) -> Call<'a> {
     Call::on(stream, NAME, name).may_be_captured()
 }
 
-/// Results are in the device's memory.
+/// The pointer mode for results in the device's memory.
 const ON_DEVICE: c_int = 1;
 
 /// A type that cuBLAS computes with.
 pub trait Number: Element {
-    /// Whether it is `f64`, else `f32`.
+    /// Whether the type is `f64`; else it is `f32`.
     #[doc(hidden)]
     const IS_DOUBLE: bool;
 }
@@ -38,7 +38,7 @@ impl Number for f64 {
 }
 
 impl Handle {
-    /// `y = alpha x + y`.
+    /// Queues `y = alpha x + y`.
     #[track_caller]
     pub(crate) fn axpy<T: Number>(
         &mut self,
@@ -60,11 +60,11 @@ impl Handle {
                 unsafe { axpy(raw.handle, n, Scalar::new(alpha).as_ptr(), at(x), 1, at(y), 1) }
             })
         };
-        // SAFETY: the function reads `x` and writes `y`, as claimed, on the handle's stream, which is this one.
+        // SAFETY: the function reads `x` and writes `y`, as claimed, on the handle's stream, and that stream is this one.
         unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
-    /// `result = x y`.
+    /// Queues `result = x y`.
     #[track_caller]
     pub(crate) fn dot<T: Number>(
         &mut self,
@@ -85,11 +85,12 @@ impl Handle {
                 unsafe { dot(raw.handle, n, at(x), 1, at(y), 1, at(result)) }
             })
         };
-        // SAFETY: the function reads both vectors and writes the result, as claimed, on the handle's stream, which is this one.
+        // SAFETY: the function reads both vectors and writes the result, as claimed, on the handle's stream, and that stream is
+        // this one.
         unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
-    /// `result = |x|`.
+    /// Queues `result = |x|`.
     #[track_caller]
     pub(crate) fn nrm2<T: Number>(
         &mut self,
@@ -110,11 +111,12 @@ impl Handle {
                 unsafe { nrm2(raw.handle, n, at(x), 1, at(result)) }
             })
         };
-        // SAFETY: the function reads the vector and writes the result, as claimed, on the handle's stream, which is this one.
+        // SAFETY: the function reads the vector and writes the result, as claimed, on the handle's stream, and that stream is
+        // this one.
         unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
-    /// `y = alpha a x + beta y`, with `a` in dense rows.
+    /// Queues `y = alpha a x + beta y`, with `a` in dense rows.
     #[track_caller]
     pub(crate) fn gemv<T: Number>(
         &mut self,
@@ -156,7 +158,8 @@ impl Handle {
                 }
             })
         };
-        // SAFETY: the function reads `a` and `x`, and writes `y`, as claimed, on the handle's stream, which is this one.
+        // SAFETY: the function reads `a` and `x`, and writes `y`, as claimed, on the handle's stream, and that stream is this
+        // one.
         unsafe { call.queue_in_place(stream, host, &queue) }
     }
 }

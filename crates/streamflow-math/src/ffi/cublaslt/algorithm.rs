@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The algorithm that a plan was made with. Its text can be stored, and be parsed in another run:
+/// The algorithm that a plan was made with. An algorithm's text can be stored, and be parsed in another run:
 ///
 /// ```
 /// use streamflow_math::matmul::Algorithm;
@@ -15,8 +15,8 @@ use std::str::FromStr;
 /// ```
 ///
 /// An algorithm is for one version of cuBLASLt, one model of GPU, one product, and operands that are aligned at least as
-/// well. A plan checks that when it [gets it back](crate::matmul::Planner::algorithm). On the simulator the text is
-/// `simulator`.
+/// well. A plan checks these when it [gets the algorithm back](crate::matmul::Planner::algorithm). On the simulator the
+/// text is `simulator`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Algorithm(pub(crate) Option<Chosen>);
 
@@ -25,7 +25,7 @@ pub struct Algorithm(pub(crate) Option<Chosen>);
 pub(crate) struct Chosen {
     /// cuBLASLt's own version number.
     pub(crate) version: u64,
-    /// For readers only: the library takes `data`.
+    /// The algorithm's number, for readers only: the library takes `data`.
     pub(crate) id: u32,
     pub(crate) tile: u32,
     pub(crate) stages: u32,
@@ -56,7 +56,7 @@ impl Algorithm {
     /// The algorithm of the simulator.
     pub(crate) const SIMULATOR: Self = Self(None);
 
-    /// How many bytes of work area it needs.
+    /// The bytes of work area that the algorithm needs.
     pub fn workspace(&self) -> u64 {
         self.0.map_or(0, |chosen| chosen.workspace)
     }
@@ -80,7 +80,7 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A text is not that of an [`Algorithm`].
+/// The error of a text that is not an [`Algorithm`]'s.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is no algorithm of cuBLASLt: {part} is missing or wrong; store what `Algorithm` prints"

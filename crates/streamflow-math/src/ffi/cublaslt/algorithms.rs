@@ -1,4 +1,4 @@
-//! Algorithms: what the library proposes, a stored one that is given back, and what readers want to know of one.
+//! Algorithms: the library's proposals, stored algorithms that are given back, and descriptions for readers.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -20,8 +20,8 @@ const SPLITS: c_int = 2;
 const STAGES_ID: c_int = 6;
 
 impl Lt {
-    /// At most `most` algorithms with a work area within the limit, at least one: first the one that the library's
-    /// heuristic takes for the fastest.
+    /// Returns at least one and at most `most` algorithms with a work area within the limit, the one first that
+    /// the library's heuristic takes for the fastest.
     pub(super) fn proposals(
         &self,
         limit: u64,
@@ -35,7 +35,7 @@ impl Lt {
                 unsafe { (table.preference_create)(place) }
             })?;
         let set = |attribute: c_int, value: *const c_void, bytes: usize| {
-            // SAFETY: the preference is alive, and the value has this many bytes, which is the attribute's size.
+            // SAFETY: the preference is alive, and the value has as many bytes as the attribute.
             let status = unsafe { (table.preference_set)(preference.0, attribute, value, bytes) };
             check("cublasLtMatmulPreferenceSetAttribute", status)
         };
@@ -67,7 +67,7 @@ impl Lt {
             check("cublasLtMatmulAlgoGetHeuristic", status)?;
         }
         found.truncate(if status == 0 { usize::try_from(count).unwrap_or(0) } else { 0 });
-        // The library says of some algorithms that they will not run.
+        // The library reports that some algorithms will not run.
         found.retain(|found| found.state == 0);
         if found.is_empty() {
             return Err(no_algorithm(format!(
@@ -78,7 +78,7 @@ impl Lt {
         Ok(found)
     }
 
-    /// A stored algorithm, checked. The library does not look at alignments here.
+    /// Checks a stored algorithm. The library does not look at alignments here.
     pub(super) fn restore(&self, chosen: Chosen, alignment: u64) -> Result<Found, DriverError> {
         if chosen.alignment > alignment {
             return Err(no_algorithm(format!(
@@ -113,13 +113,13 @@ impl Lt {
         Ok(found)
     }
 
-    /// An algorithm, with what readers of its text want to know.
+    /// Returns an algorithm with the facts that its text has for readers.
     pub(super) fn described(&self, found: &Found, alignment: u64) -> Chosen {
         let data = found.data;
         let read = |attribute: c_int| {
             let (mut value, mut written) = (0_u32, 0);
             let place = ptr::from_mut(&mut value).cast();
-            // SAFETY: the value has four bytes, as these attributes. A failure leaves 0.
+            // SAFETY: the value has four bytes, as these attributes have. A failure leaves 0.
             unsafe { (self.table.config_get)(&data, attribute, place, 4, &mut written) };
             value
         };

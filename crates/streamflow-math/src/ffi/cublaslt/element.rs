@@ -1,4 +1,4 @@
-//! The types of numbers that are multiplied, and what each is called and rounded to.
+//! The types of numbers that are multiplied, with their names in the libraries and their rounding.
 
 use streamflow::memory::Complex;
 
@@ -24,21 +24,22 @@ pub(crate) mod sealed {
         const COMPUTE: i32;
 
         fn widen(self) -> Self::Scale;
-        /// As the tensor cores take a number in TF32.
+        /// Returns the number as the tensor cores take it in TF32.
         fn widen_tf32(self) -> Self::Scale;
         fn round(sum: Self::Scale) -> Self;
         fn activate(sum: Self::Scale, activation: Activation) -> Self::Scale;
     }
 }
 
-/// A type of matrices: `f32`, `f64`, `Complex<f32>`, `Complex<f64>`, and with the feature `half` `f16` and `bf16`, whose
-/// sums are of `f32`.
+/// An element type of matrices: `f32`, `f64`, `Complex<f32>`, `Complex<f64>`, and with the feature `half` `f16` and `bf16`,
+/// which are summed in `f32`.
 pub trait MatmulElement: Element + sealed::Number {}
 
-/// A type of matrices whose product can have a bias and an activation: `f32`, `f16` and `bf16`. cuBLASLt has them for no other.
+/// An element type with products that can have a bias and an activation: `f32`, `f16` and `bf16`. cuBLASLt offers them for no
+/// other type.
 pub trait EpilogueElement: MatmulElement {}
 
-/// A type of matrices whose factors can be rounded to TF32: `f32` and `Complex<f32>`.
+/// An element type with factors that can be rounded to TF32: `f32` and `Complex<f32>`.
 pub trait Tf32Element: MatmulElement {}
 
 const R_32F: i32 = 0;
@@ -53,7 +54,7 @@ const R_16BF: i32 = 14;
 const COMPUTE_32F: i32 = 68;
 const COMPUTE_64F: i32 = 70;
 
-/// Rounded to TF32: 10 bits of the fraction, to the nearest.
+/// Rounds a number to TF32: to the nearest with 10 bits of the fraction.
 fn tf32(x: f32) -> f32 {
     const DROPPED: u32 = 13;
     if !x.is_finite() {
@@ -99,7 +100,7 @@ macro_rules! numbers {
     };
 }
 
-/// A type without activations.
+/// Returns the sum as it is, for a type without activations.
 fn none<T>(sum: T, _: Activation) -> T {
     sum
 }
@@ -146,7 +147,7 @@ mod tests {
         assert_eq!(tf32(1.0 + ulp), 1.0 + ulp);
         assert_eq!(tf32(1.0 + 0.49 * ulp), 1.0);
         assert_eq!(tf32(-1.0 - 0.51 * ulp), -1.0 - ulp);
-        // A tie goes to the even one.
+        // A tie goes to the even number.
         assert_eq!((tf32(1.0 + 0.5 * ulp), tf32(1.0 + 1.5 * ulp)), (1.0, 1.0 + 2.0 * ulp));
         assert_eq!(tf32(f32::INFINITY), f32::INFINITY);
         assert!(tf32(f32::NAN).is_nan());

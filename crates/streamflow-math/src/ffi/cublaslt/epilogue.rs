@@ -1,14 +1,14 @@
 //! The work on each sum before it is written.
 
-/// A plan whose products have no bias: it is executed without one.
+/// The marker of a plan with products that have no bias.
 #[derive(Debug, Clone, Copy)]
 pub struct NoBias;
 
-/// A plan whose products have a bias: each call takes it.
+/// The marker of a plan with products that have a bias: each call takes the bias.
 #[derive(Debug, Clone, Copy)]
 pub struct Bias;
 
-/// The function of each sum, after the bias.
+/// The function that is applied to each sum, after the bias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Activation {
     #[default]
@@ -33,7 +33,7 @@ impl Activation {
     pub(crate) fn of(self, x: f32) -> f32 {
         match self {
             Self::None => x,
-            // A NaN stays one.
+            // A NaN stays a NaN.
             Self::Relu if x < 0.0 => 0.0,
             Self::Relu => x,
             Self::Gelu => gelu(x),
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn gelu_is_near_x_phi_of_x() {
-        // x Φ(x), by a table of the normal distribution.
+        // The exact values are x Φ(x), by a table of the normal distribution.
         for (x, exact) in
             [(0.0, 0.0), (1.0, 0.841_345), (-1.0, -0.158_655), (2.0, 1.954_5), (-3.0, -0.004_05)]
         {

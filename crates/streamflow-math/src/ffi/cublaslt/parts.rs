@@ -32,7 +32,7 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: it is this value's own. It is host memory alone, which no queued work reads. What the call returns can't
+        // SAFETY: the object is this value's own. It is only host memory, and no queued work reads it. The return code can't
         // be acted on.
         unsafe { (self.1)(self.0) };
     }
@@ -52,7 +52,7 @@ pub(super) fn layout<T: MatmulElement>(
     if products > 1 {
         let (count, offset) = (products as c_int, stored.apart.unwrap_or(0) as i64);
         let set = |attribute, value: *const c_void, bytes| {
-            // SAFETY: the layout is alive, and the value has this many bytes, which is the attribute's size.
+            // SAFETY: the layout is alive, and the value has as many bytes as the attribute.
             let status = unsafe { (table.layout_set)(layout.0, attribute, value, bytes) };
             check("cublasLtMatrixLayoutSetAttribute", status)
         };
@@ -62,8 +62,8 @@ pub(super) fn layout<T: MatmulElement>(
     Ok(layout)
 }
 
-/// The handle of a device, which is current on this thread. It is made once, and never destroyed: a device's primary context
-/// is never released.
+/// Returns the handle of a device. The device is current on this thread. The handle is made once, and never destroyed: a
+/// device's primary context is never released.
 pub(super) fn handle(table: &'static CublasLt, ordinal: u32) -> Result<Pointer, DriverError> {
     struct Handle(u32, Pointer);
     // SAFETY: a handle may be used by several threads at once (cuBLAS's documentation, "Thread Safety").

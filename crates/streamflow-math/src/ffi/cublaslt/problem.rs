@@ -1,4 +1,4 @@
-//! The problem that a plan is made for: sizes, and how each matrix lies in memory.
+//! The problem that a plan is made for: sizes, and the place of each matrix in memory.
 
 use super::epilogue::Activation;
 use crate::error::{Result, wrong_operand};
@@ -13,32 +13,32 @@ const LARGEST: usize = i32::MAX as usize;
 /// The alignment of a whole tensor, unless its memory is other code's. cuBLASLt assumes the same.
 pub(crate) const ALIGNMENT: u64 = 256;
 
-/// The most that is asked of a bias: cuBLASLt loads at most so many bytes of it at once.
+/// The largest alignment that a bias must have: cuBLASLt loads at most so many bytes of it at once.
 const BIAS_ALIGNMENT: u64 = 16;
 
-/// A matrix in memory, or one for each of a batch: rows whose elements follow each other.
+/// A matrix in memory, or the matrices of a batch: rows of contiguous elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stored {
-    /// The name in messages.
+    /// The matrix's name in messages.
     pub(crate) name: &'static str,
-    /// Its rows and columns, as they lie in memory.
+    /// The matrix's rows and columns, as they lie in memory.
     pub(crate) rows: usize,
     pub(crate) cols: usize,
-    /// From row to row, in elements.
+    /// The distance from row to row, in elements.
     pub(crate) leading: usize,
-    /// From matrix to matrix, in elements; `None` if there is one for the whole batch, or no batch.
+    /// The distance from matrix to matrix, in elements; `None` if there is one matrix for the whole batch, or no batch.
     pub(crate) apart: Option<usize>,
-    /// Whether the product takes it transposed.
+    /// Whether the product takes the matrix transposed.
     pub(crate) is_transposed: bool,
 }
 
-/// A product of matrices, checked.
+/// A product of matrices, with its sizes checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) m: usize,
     pub(crate) n: usize,
     pub(crate) k: usize,
-    /// `None` for a single product.
+    /// The number of products; `None` for a single product.
     pub(crate) batch: Option<usize>,
     pub(crate) a: Stored,
     pub(crate) b: Stored,
@@ -51,7 +51,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// How many products there are.
+    /// The number of products.
     pub(crate) fn products(&self) -> usize {
         self.batch.unwrap_or(1)
     }
@@ -61,7 +61,7 @@ impl Problem {
         self.m == 0 || self.n == 0 || self.products() == 0
     }
 
-    /// Checks what does not depend on operands.
+    /// Checks the sizes and layouts that do not depend on operands.
     ///
     /// # Errors
     /// [`Error::Operand`](crate::Error::Operand).
@@ -88,7 +88,8 @@ impl Problem {
     /// Checks the operands of a call.
     ///
     /// # Errors
-    /// [`Error::Operand`](crate::Error::Operand), with what was passed, and what the plan was made for.
+    /// [`Error::Operand`](crate::Error::Operand), with the layout that was passed, and the layout that the plan was
+    /// made for.
     #[inline]
     pub(crate) fn check_operand<T: Element>(
         &self,
@@ -106,7 +107,7 @@ impl Problem {
         Err(not_aligned(call, stored.name, address, self.alignment))
     }
 
-    /// The shapes of `a`, `b` and `c`, if none of them has gaps and none is empty.
+    /// The shapes of `a`, `b` and `c`, if all of them have elements and no gaps.
     pub(crate) fn dense(&self) -> Option<[Shape; 3]> {
         let products = self.products();
         let shape = |stored: &Stored| {
@@ -150,7 +151,7 @@ impl Problem {
 }
 
 impl Stored {
-    /// How many elements there are from the first of all products to the last, gaps included.
+    /// The number of elements from the first of all products to the last, gaps included.
     pub(crate) fn span(&self, products: usize) -> usize {
         if self.rows == 0 || self.cols == 0 || products == 0 {
             return 0;
@@ -159,7 +160,7 @@ impl Stored {
         before + (self.rows - 1) * self.leading + self.cols
     }
 
-    /// The shape of its tensor.
+    /// The shape of the matrix's tensor.
     fn shape(&self, batch: Option<usize>) -> Vec<usize> {
         let batch = self.apart.and(batch);
         batch.into_iter().chain([self.rows, self.cols]).collect()
@@ -202,8 +203,7 @@ impl Stored {
             && (products <= 1 || self.apart.is_none_or(is_next))
     }
 
-    /// Whether a view of this shape and these strides is what the plan was made for. A dimension of one element has any
-    /// stride.
+    /// Whether the plan was made for a view of this shape and these strides. A dimension of one element has any stride.
     fn fits(&self, batch: Option<usize>, shape: &[usize], strides: &[usize]) -> bool {
         let is_empty = shape.contains(&0);
         let is = |(wanted, apart): (usize, usize), (len, stride): (usize, usize)| {

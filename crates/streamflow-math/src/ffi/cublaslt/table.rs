@@ -10,7 +10,7 @@ use streamflow::library::LibraryError;
 pub(super) type Pointer = *mut c_void;
 type Value = *const c_void;
 
-/// The name in messages.
+/// The library's name in messages.
 pub(super) const NAME: &str = "cuBLASLt";
 
 /// `cublasLtMatmulHeuristicResult_t`.
@@ -49,7 +49,7 @@ table! {
         fn(Pointer, Pointer, Value, Value, Pointer, Value, Pointer, Value, Value, Pointer, Pointer, Pointer, *const [u64; 8], Pointer, usize, Pointer) -> c_int;
 }
 
-/// `Ok` for status 0, else the error of a function, with the status's name.
+/// Returns `Ok` for status 0, else the error of a function, with the status's name.
 pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryError> {
     LibraryError::check(NAME, call, status, status_name)
 }

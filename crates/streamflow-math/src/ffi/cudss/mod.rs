@@ -1,9 +1,9 @@
 //! cuDSS: a sparse matrix, factored, and one safe function for each phase.
 //!
-//! Each function claims its operands, and what the plan keeps of the matrix, in the order in which the host bodies of
-//! `solve::direct` take them.
+//! Each function claims its operands, and the memory that the plan keeps for the matrix, in the order of the host bodies of
+//! `solve::direct`.
 //!
-//! No phase is declared to be one that may be captured: a factorisation may take memory, and looks at its result on the host.
+//! No phase is declared capturable: a factorisation may allocate memory, and looks at its result on the host.
 
 mod table;
 
@@ -71,20 +71,20 @@ pub(crate) enum Found {
 pub(crate) struct Direct<T: SparseElement> {
     library: Option<AfterWork<Handle>>,
     system: System,
-    /// The matrix: its addresses are in its object.
+    /// The number of the matrix with the addresses that are in the library's object.
     matrix: u64,
     is_factored: bool,
-    /// The factors on the simulator. Each call claims them, so that calls come one after the other.
+    /// The factors on the simulator. Each call claims the factors, so that calls come one after the other.
     factors: Buffer<T>,
     pivots: Buffer<i64>,
     status: Buffer<i32>,
 }
 
 impl<T: SparseElement> Direct<T> {
-    /// Analyses the matrix, which has elements. On a GPU this blocks.
+    /// Analyses a matrix with elements. On a GPU the call blocks.
     ///
     /// # Errors
-    /// The library is not there; its own; the driver's, when memory is exhausted.
+    /// An error if the library is not there; the library's own error; the driver's error, when memory is exhausted.
     pub(crate) fn new(
         cx: &ExecutionContext,
         stream: &Stream<'_>,
@@ -112,20 +112,20 @@ impl<T: SparseElement> Direct<T> {
             values: stream.read_raw(a.values, |address| address)?,
         };
         let stored = a.values.len();
-        // A handle belongs to the context that is current.
+        // A handle belongs to the current context.
         let handle =
             stream.make_object(|stream| Handle::new(stream, system, stored, at, T::DATA_TYPE))?;
         made.library = Some(AfterWork::new(stream, handle)?);
-        // The simulator never gets here.
+        // Only a GPU gets here, so the host body is never run.
         let host = HostBody::new("cudssExecute", |_| Ok(()));
         made.factor_phase(stream, &host, a, Phase::Analysis)?;
         Ok(made)
     }
 
-    /// Factors the values that the matrix has, and returns what was found. Blocks until the stream's work is complete.
+    /// Factors the present values of the matrix, and returns the result. Blocks until the stream's work is complete.
     ///
     /// # Errors
-    /// The library's; the driver's.
+    /// The library's error; the driver's error.
     #[track_caller]
     pub(crate) fn factor_blocking(
         &mut self,
@@ -145,7 +145,7 @@ impl<T: SparseElement> Direct<T> {
             };
             let found = stream.make_object(|_| Ok(handle.found().map_err(DriverError::from)?))?;
             match (phase, &found) {
-                // A refactorisation keeps the order of the pivots, in which these values may have none.
+                // A refactorisation keeps the order of the pivots, and these values may lack a pivot in that order.
                 (Phase::Refactorization, Found::Singular(_)) => phase = Phase::Factorization,
                 _ => return Ok(found),
             }
@@ -161,9 +161,9 @@ impl<T: SparseElement> Direct<T> {
         a: &Matrix<'_, T>,
         phase: Phase,
     ) -> Result<()> {
-        // Memory safety depends on it: the addresses of the matrix are in its object.
+        // Memory safety depends on this check: the addresses of the matrix are in the library's object.
         self.check("A", self.matrix == a.number)?;
-        // Its memory is allocated here, and a phase that finds none begins anew.
+        // cuDSS allocates its memory in this call, and a phase that found no memory can begin again.
         let mut call = Call::on(stream, NAME, "cudssExecute").may_be_repeated();
         call.read("offsets", a.offsets);
         call.read("columns", a.columns);
@@ -174,7 +174,7 @@ impl<T: SparseElement> Direct<T> {
         let library = self.library.as_deref();
         let run = |_: RawStream| {
             let handle = library.ok_or_else(|| no_handle(NAME, "cudssExecute"))?;
-            // SAFETY: the matrix is the one that the objects were made for, and its memory is claimed.
+            // SAFETY: the objects were made for this matrix, and its memory is claimed.
             unsafe { handle.execute(phase) }
         };
         // SAFETY: all memory of streamflow that the library touches is claimed, and the handle's stream is this one.
@@ -184,7 +184,7 @@ impl<T: SparseElement> Direct<T> {
     /// Queues the solution for the right-hand sides, with the factors.
     ///
     /// # Errors
-    /// The library's; the driver's.
+    /// The library's error; the driver's error.
     #[track_caller]
     pub(crate) fn solve(
         &mut self,
@@ -194,7 +194,7 @@ impl<T: SparseElement> Direct<T> {
         b: &DeviceSlice<T>,
         x: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        // Memory safety depends on these.
+        // Memory safety depends on these checks.
         self.check("A", self.matrix == a.number)?;
         let elements = self.system.n * self.system.sides;
         self.check("b", b.len() == elements)?;
@@ -250,13 +250,13 @@ struct Handle {
 #[derive(Debug)]
 struct Side {
     matrix: Opaque,
-    /// The address that is in it.
+    /// The address that the object has.
     address: AtomicU64,
 }
 
-// SAFETY: a handle and its objects may be used by any thread, by one at a time.
+// SAFETY: a handle and its objects may be used by any thread, but only by one thread at a time.
 unsafe impl Send for Handle {}
-// SAFETY: a call takes the plan by `&mut`, so it has the objects for itself.
+// SAFETY: a call takes the plan by `&mut`, so no other call uses the objects meanwhile.
 unsafe impl Sync for Handle {}
 
 impl Handle {
@@ -268,10 +268,10 @@ impl Handle {
         data_type: c_int,
     ) -> Result<Self> {
         let (table, none) = (CuDss::get()?, ptr::null_mut());
-        // Both sides are not known yet. Some address has to be in their objects.
+        // Neither side is known yet, but their objects must have some address.
         let side = || Side { matrix: none, address: AtomicU64::new(at.values) };
         let (right, solution) = (side(), side());
-        // Dropped with what it has if a later call fails.
+        // If a later call fails, the value is dropped with the objects that it has so far.
         let mut made =
             Self { table, handle: none, config: none, data: none, matrix: none, right, solution };
         let mut major = 0;
@@ -300,7 +300,7 @@ impl Handle {
         let [offsets, columns, values] =
             [at.offsets, at.columns, at.values].map(|address| address as *mut c_void);
         // SAFETY: each place is written before it is read. The stream is alive, and outlives the handle: the platform keeps
-        // its streams. The objects only keep the addresses; those of both sides are set before each solution.
+        // its streams. The objects only keep the addresses; the addresses of both sides are set before each solution.
         unsafe {
             check("cudssCreate", (table.create)(&mut self.handle))?;
             let status = (table.set_stream)(self.handle, stream.handle() as *mut c_void);
@@ -335,7 +335,7 @@ impl Handle {
     }
 
     /// # Safety
-    /// The memory whose addresses are in the objects may be used by this stream's work.
+    /// This stream's work may use the memory at the addresses that the objects have.
     unsafe fn execute(&self, phase: Phase) -> Result<(), LibraryError> {
         let Self { table, handle, config, data, matrix, .. } = *self;
         let (solution, right) = (self.solution.matrix, self.right.matrix);
@@ -346,7 +346,7 @@ impl Handle {
         check("cudssExecute", status)
     }
 
-    /// Writes an address into the object of a side, if another one is there.
+    /// Writes an address into the object of a side, if the object has another address.
     fn set(&self, side: &Side, address: u64) -> Result<(), LibraryError> {
         if side.address.load(Ordering::Relaxed) == address {
             return Ok(());
@@ -369,7 +369,7 @@ impl Handle {
         })
     }
 
-    /// A number that the library has for the matrix. The library refuses each size but its own: 4 bytes, or 8.
+    /// Queries a number that the library has for the matrix. The library accepts only the number's own size: 4 bytes, or 8.
     fn number(&self, which: c_int) -> Result<i64, LibraryError> {
         let (mut short, mut long) = (0_i32, 0_i64);
         let status = self.get(which, &mut short);
@@ -400,7 +400,7 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         let table = self.table;
-        // SAFETY: all are this handle's own, or null; its work is complete (`AfterWork`). Their return codes can't be
+        // SAFETY: all objects are this handle's own, or null; its work is complete (`AfterWork`). The return codes can't be
         // acted on.
         unsafe {
             for matrix in [self.solution.matrix, self.right.matrix, self.matrix] {

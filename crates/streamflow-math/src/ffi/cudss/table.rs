@@ -1,5 +1,5 @@
-//! cuDSS's functions, and the names of its statuses. The declarations are those of the header of cuDSS 1.0, whose
-//! `cudssMatrixCreateCsr` has an argument more than before.
+//! cuDSS's functions, and the names of its statuses. The declarations are those of the header of cuDSS 1.0;
+//! `cudssMatrixCreateCsr` has one argument more there than in earlier versions.
 
 use std::ffi::{c_int, c_void};
 
@@ -10,7 +10,7 @@ use streamflow::library::LibraryError;
 pub(super) type Opaque = *mut c_void;
 type Pointer = *mut c_void;
 
-/// The name in messages.
+/// The library's name in messages.
 pub(super) const NAME: &str = "cuDSS";
 
 pub(super) const WHEEL: &str = wheel(["nvidia-cudss-cu12", "nvidia-cudss-cu13"]);
@@ -35,7 +35,7 @@ table! {
     execute = "cudssExecute": fn(Opaque, c_int, Opaque, Opaque, Opaque, Opaque, Opaque) -> c_int;
 }
 
-/// `Ok` for status 0, else the error of a function.
+/// Returns `Ok` for status 0, else the error of a function.
 pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryError> {
     LibraryError::check(NAME, call, status, |status| match status {
         1 => "CUDSS_STATUS_NOT_INITIALIZED",

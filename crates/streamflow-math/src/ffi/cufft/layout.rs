@@ -1,12 +1,12 @@
-//! Where the elements of transforms are in memory.
+//! The places of the elements of transforms in memory.
 
 use crate::error::{Result, wrong_operand};
 
 /// The most dimensions of a transform.
 pub(crate) const MOST: usize = 3;
 
-/// Where the elements of a batch of transforms are, in numbers of elements, as cuFFT's advanced layout has it. Without one,
-/// transforms are dense: one after the other, each in rows.
+/// The places of the elements of a batch of transforms, counted in elements, as in cuFFT's advanced layout. Without a
+/// layout, transforms are dense: one after the other, each in rows.
 ///
 /// The element `[x, y, z]` of transform `b`, embedded in `[_, e1, e2]`, has the index
 /// `b * distance + ((x * e1 + y) * e2 + z) * stride`; with fewer dimensions, `x` and `y` are 0.
@@ -25,16 +25,17 @@ pub(crate) const MOST: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     rank: usize,
-    /// The last `rank` numbers are those of the caller; the others are 1.
+    /// The lengths of the array. The last `rank` numbers are the caller's; the others are 1.
     embed: [usize; MOST],
     stride: usize,
-    /// `None` for one transform directly after the other.
+    /// The distance between transforms; `None` for one transform directly after the other.
     distance: Option<usize>,
 }
 
 impl Layout {
-    /// Transforms that are parts of arrays with these lengths, the last dimension varying fastest. The first length is not
-    /// needed to find an element: it is where the next transform begins, unless [`distance`](Self::distance) says it.
+    /// Describes transforms that are parts of arrays with these lengths, the last dimension varying fastest. The first
+    /// length is not needed to find an element: it determines where the next transform begins, unless
+    /// [`distance`](Self::distance) is called.
     pub const fn embedded<const N: usize>(lengths: [usize; N]) -> Self {
         const { assert!(N >= 1 && N <= MOST, "a transform has 1 to 3 dimensions") };
         let (mut embed, mut i) = ([1; MOST], 0);
@@ -45,14 +46,14 @@ impl Layout {
         Self { rank: N, embed, stride: 1, distance: None }
     }
 
-    /// How far apart neighbours in the last dimension are: 1 without this call.
+    /// Sets the distance between neighbours in the last dimension: 1 without this call.
     #[must_use = "it returns the layout with this stride"]
     pub const fn stride(self, elements: usize) -> Self {
         Self { stride: elements, ..self }
     }
 
-    /// How far apart the first elements of neighbouring transforms are: without this call, the array in which a transform
-    /// is embedded, times the stride.
+    /// Sets the distance between the first elements of neighbouring transforms: without this call, the size of the array
+    /// that embeds a transform, times the stride.
     #[must_use = "it returns the layout with this distance"]
     pub const fn distance(self, elements: usize) -> Self {
         Self { distance: Some(elements), ..self }
@@ -67,22 +68,22 @@ pub struct Side {
     pub(crate) embed: [usize; MOST],
     pub(crate) stride: usize,
     pub(crate) distance: usize,
-    /// How many elements an operand has at least.
+    /// The least number of elements of an operand.
     pub(crate) span: usize,
-    /// An operand has exactly that many: all are the transforms'.
+    /// Whether an operand has exactly `span` elements: all are the transforms'.
     pub(crate) is_dense: bool,
 }
 
 /// The side that a layout describes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
-    /// For messages: `input` or `output`.
+    /// The side's name in messages: `input` or `output`.
     pub(crate) argument: &'static str,
     pub(crate) call: &'static str,
     pub(crate) rank: usize,
     pub(crate) lengths: [usize; MOST],
     pub(crate) batch: usize,
-    /// Whether elements are written, so that no two may be one.
+    /// Whether elements are written, so that no two may have the same place.
     pub(crate) is_written: bool,
 }
 
@@ -126,7 +127,7 @@ impl Side {
             let within = rows.checked_mul(embed[2])?.checked_add(last[2])?.checked_mul(stride)?;
             let before = batch.saturating_sub(1).checked_mul(distance)?;
             let span = if batch == 0 { 0 } else { before.checked_add(within)?.checked_add(1)? };
-            // cuFFT has signed numbers, and bytes are counted.
+            // cuFFT takes signed numbers, and the limit counts bytes.
             (span.checked_mul(16)? <= i64::MAX as usize).then_some((distance, within, span))
         };
         let Some((distance, within, span)) = sizes() else {
@@ -144,7 +145,7 @@ impl Side {
         Ok(side)
     }
 
-    /// Whether an operand with this many elements has those of the plan.
+    /// Checks that an operand with this many elements has the elements of the plan.
     pub(crate) fn check(
         &self,
         call: &'static str,
@@ -165,17 +166,17 @@ impl Side {
         b * self.distance + ((x * self.embed[1] + y) * self.embed[2] + z) * self.stride
     }
 
-    /// How far apart neighbours in a dimension are.
+    /// The distance between neighbours in a dimension.
     pub(crate) fn step(&self, dimension: usize) -> usize {
         self.embed[dimension + 1..].iter().product::<usize>() * self.stride
     }
 
-    /// A transform that has an element in common with transform 0. `within` is the last index of one.
+    /// Returns a transform that has an element in common with transform 0. `within` is the last index of a transform.
     ///
-    /// Embedded arrays are not shorter than transforms, so the elements of one transform are apart.
+    /// Embedded arrays are not shorter than transforms, so the elements of one transform have different places.
     fn overlap(&self, batch: usize, within: usize) -> Option<usize> {
         let (distance, stride) = (self.distance, self.stride);
-        // Only after each `every` transforms are the elements at a distance of whole strides.
+        // Only every `every`-th transform is at a distance of whole strides.
         let divisor = greatest_common_divisor(distance, stride);
         let (every, strides) = (stride / divisor, distance / divisor);
         let most = ((batch.saturating_sub(1)) / every).min(within / stride / strides);
@@ -187,7 +188,7 @@ impl Side {
         let [n0, n1, n2] = self.lengths;
         let apart = |total: usize, embed: usize, length: usize| {
             let (more, rest) = (total / embed, total % embed);
-            // The rest forwards, or what is left of a row backwards.
+            // A distance is the remainder forwards, or the rest of a row backwards.
             [(rest, more), (embed - rest, more + 1)].into_iter().filter(move |it| it.0 < length)
         };
         apart(strides, self.embed[2], n2)
@@ -196,7 +197,7 @@ impl Side {
     }
 }
 
-/// How many elements an array of these lengths has.
+/// Returns the number of elements of an array of these lengths.
 pub(crate) fn product(lengths: [usize; MOST]) -> Option<usize> {
     lengths.into_iter().try_fold(1_usize, usize::checked_mul)
 }

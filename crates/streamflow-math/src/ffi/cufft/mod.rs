@@ -24,7 +24,7 @@ use streamflow::{ExecutionContext, Stream};
 /// The function that executes a plan.
 #[derive(Debug, Clone, Copy)]
 enum Function {
-    /// Forwards and inversely.
+    /// A function that transforms forwards and inversely.
     Both(ExecuteBoth),
     One(Execute),
 }
@@ -33,7 +33,7 @@ enum Function {
 #[derive(Debug)]
 pub(crate) enum Input<'a, T: Element> {
     Read(&'a DeviceSlice<T>),
-    /// The operand has any numbers afterwards.
+    /// The operand is read, and has undefined numbers afterwards.
     Overwritten(&'a mut DeviceSlice<T>),
     /// The output is also the input.
     InPlace,
@@ -54,7 +54,7 @@ impl<T: Element> Input<'_, T> {
 #[derive(Debug)]
 pub(crate) struct Transforms<T> {
     handle: Option<AfterWork<Handle>>,
-    /// Each call claims it as written.
+    /// The work area; each call claims it as written.
     work: Buffer<u8>,
     body: HostBody,
     problem: Problem,
@@ -66,7 +66,7 @@ impl<T: Element> Transforms<T> {
     /// a work area of as many bytes.
     ///
     /// # Errors
-    /// The library is not there, or can't make such a plan; the driver's, when memory is exhausted.
+    /// An error if the library is not there, or can't make such a plan; the driver's error, when memory is exhausted.
     pub(crate) fn new(
         cx: &ExecutionContext,
         stream: &Stream<'_>,
@@ -102,7 +102,8 @@ impl<T: Element> Transforms<T> {
     /// Queues the transforms, on the plan's stream. Allocates nothing.
     ///
     /// # Errors
-    /// [`Error::Operand`](crate::Error::Operand) for memory that is too short, or that is not aligned; the library's; the driver's.
+    /// [`Error::Operand`](crate::Error::Operand) for memory that is too short, or that is not aligned; the library's error;
+    /// the driver's error.
     #[track_caller]
     pub(crate) fn execute<I: Element, O: Element>(
         &mut self,
@@ -148,13 +149,12 @@ impl<T: Element> Transforms<T> {
             // SAFETY: the operands have the elements of the plan, and the stream's work may use them.
             handle.on(stream, || check(name, unsafe { handle.execute(x, y, is_inverse) }))
         };
-        // SAFETY: cuFFT queues its work on the stream that it gets. It reads the
-        // input, or overwrites it if that is claimed as written, and writes the output and the work area: all have at
-        // least the plan's bytes, and are claimed.
+        // SAFETY: cuFFT queues its work on the stream that it gets. The work reads the input, or overwrites it if it is
+        // claimed as written, and writes the output and the work area: all have at least the plan's bytes, and are claimed.
         unsafe { call.queue_in_place(stream, &self.body, &transform) }
     }
 
-    /// Checks that memory has the elements of one side. cuFFT loads pairs of real numbers.
+    /// Checks that memory has the elements of one side, and is aligned: cuFFT loads pairs of real numbers.
     fn check<E: Element>(
         &self,
         argument: &'static str,
@@ -196,7 +196,7 @@ struct Handle {
 }
 
 impl Handle {
-    /// The plan, and how many bytes of work area it needs.
+    /// Creates a plan, and returns it with the bytes of work area that it needs.
     fn new(stream: RawStream, problem: &Problem, is_double: bool) -> Result<(Self, usize)> {
         let table = Cufft::get()?;
         let function = match (problem.kind, is_double) {
@@ -211,7 +211,7 @@ impl Handle {
         // SAFETY: the plan has a place.
         let status = unsafe { (table.create)(&mut plan) };
         check("cufftCreate", status).map_err(DriverError::from)?;
-        // From here on the plan is destroyed if a call fails.
+        // From here on `handle` destroys the plan if a call fails.
         let handle = Self { table, plan, function, stream: HandleStream::new(stream) };
         let bytes = handle.make(problem, is_double).map_err(DriverError::from)?;
         Ok((handle, bytes))
@@ -250,7 +250,8 @@ impl Handle {
         Ok(bytes)
     }
 
-    /// Makes a call with the plan on a stream: its own, or one that is being captured, and then on its own again.
+    /// Makes a call with the plan on its own stream, or on a stream that is being captured; then the plan gets its own
+    /// stream again.
     #[inline(always)]
     fn on(
         &self,
@@ -262,15 +263,15 @@ impl Handle {
 
     fn set_stream(&self, stream: RawStream) -> Result<(), LibraryError> {
         let stream = stream.handle() as usize as *mut c_void;
-        // SAFETY: the plan was created. The stream is alive: one that is being captured is until the call ends, and then the
-        // plan gets its own again, which outlives it: the platform keeps its streams.
+        // SAFETY: the plan was created. The stream is alive: a stream that is being captured is alive until the call ends,
+        // and then the plan gets its own stream again. That stream outlives the plan: the platform keeps its streams.
         check("cufftSetStream", unsafe { (self.table.set_stream)(self.plan, stream) })
     }
 
     fn set_work_area(&self, work: &mut Buffer<u8>) -> Result<(), LibraryError> {
         let address = Claim::write("work area", work).address() as usize as *mut c_void;
-        // SAFETY: the memory has the bytes that the plan needs, and is the plan's alone. It lives as long as the plan is
-        // executed.
+        // SAFETY: the memory has the bytes that the plan needs, and belongs to the plan alone. The memory lives as long as
+        // the plan is executed.
         let status = unsafe { (self.table.set_work_area)(self.plan, address) };
         check("cufftSetWorkArea", status)
     }
@@ -278,11 +279,12 @@ impl Handle {
     /// Queues the transforms. Returns the status.
     ///
     /// # Safety
-    /// The plan is made. Both addresses are of memory with its elements, which its stream's work may use.
+    /// The plan is made. The two addresses belong to memory with the plan's elements, and work of the plan's stream may use
+    /// that memory.
     #[inline(always)]
     unsafe fn execute(&self, x: u64, y: u64, is_inverse: bool) -> c_int {
         let [x, y] = [x, y].map(|address| address as usize as *mut c_void);
-        // SAFETY: the caller vouches for the same.
+        // SAFETY: the caller keeps the same contract.
         unsafe {
             match self.function {
                 Function::Both(execute) => {
@@ -296,22 +298,22 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // Destroying may free memory, of the device that is current (`AfterWork`). No caller could get the error.
+        // Destroying a plan may free memory of the current device (`AfterWork`). No caller could get the error.
         // SAFETY: the plan is this handle's own; its work is complete (`AfterWork`), or there was none.
         unsafe { (self.table.destroy)(self.plan) };
     }
 }
 
-/// The most elements of a dimension on the simulator. `rustfft` makes tables for the length, some 16 bytes for each element,
-/// or 64 for a length with a large prime factor, which takes seconds.
+/// The most elements of a dimension on the simulator. `rustfft` makes tables for the length, with some 16 bytes for each
+/// element, or 64 bytes for a length with a large prime factor, and making the tables takes seconds.
 const LONGEST_SIMULATED: usize = 1 << 24;
 
-/// Checks what the simulator can't transform, before `rustfft` takes the host's memory and time: it can't return an error. A
-/// device of CUDA has errors of its own.
+/// Refuses a problem that the simulator can't transform, before `rustfft` takes the host's memory and time: `rustfft` can't
+/// return an error. A CUDA device has errors of its own.
 ///
 /// # Errors
-/// [`Error::Operand`](crate::Error::Operand) for a dimension that is too long; [`DriverError::OutOfMemory`] for operands that the device has no room
-/// for, or the longest line, and as much again in which it is transformed.
+/// [`Error::Operand`](crate::Error::Operand) for a dimension that is too long; [`DriverError::OutOfMemory`] if the device
+/// has no room for an operand, or for the longest line and as much again for its transform.
 fn can_be_simulated<T>(stream: &CudaStream, problem: &Problem) -> Result<()> {
     let Problem { call, kind, lengths, input, output, .. } = problem;
     let device = stream.device();

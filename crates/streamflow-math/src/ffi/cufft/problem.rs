@@ -4,7 +4,7 @@ use super::layout::{Layout, MOST, Side, Wanted, product};
 use crate::error::{Result, wrong_operand};
 use streamflow::memory::IntoShape;
 
-/// The numbers that are complex.
+/// The kind of the transforms, by the numbers that are complex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Complex,
@@ -17,11 +17,12 @@ pub(crate) enum Kind {
 /// A batch of transforms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// For messages.
+    /// The call's name in messages.
     pub(crate) call: &'static str,
     pub(crate) kind: Kind,
     pub(crate) rank: usize,
-    /// The lengths of the transforms, as they are for complex numbers; the first are 1 if there are fewer dimensions.
+    /// The lengths of the transforms, counted in complex numbers as for a complex transform; the first are 1 if there
+    /// are fewer dimensions.
     pub(crate) lengths: [usize; MOST],
     pub(crate) batch: usize,
     pub(crate) input: Side,
@@ -35,7 +36,7 @@ pub struct Sizes {
     pub(crate) batch: usize,
     pub(crate) input: Option<Layout>,
     pub(crate) output: Option<Layout>,
-    /// Real numbers and their spectrum have the same memory.
+    /// Whether real numbers and their spectrum have the same memory.
     pub(crate) is_in_place: bool,
 }
 
@@ -48,7 +49,7 @@ impl Sizes {
 
 impl Problem {
     /// # Errors
-    /// [`Error::Operand`](crate::Error::Operand) for lengths and layouts that no transform has.
+    /// [`Error::Operand`](crate::Error::Operand) for lengths and layouts that no transform can have.
     pub(crate) fn new(call: &'static str, kind: Kind, sizes: &Sizes) -> Result<Self> {
         let given = sizes.lengths.as_ref().map_err(Clone::clone)?;
         let rank = given.len();
@@ -78,7 +79,7 @@ impl Problem {
             Kind::FromReal => (lengths, half),
             Kind::ToReal => (half, lengths),
         };
-        // Rows of real numbers are as long as their spectrum.
+        // In place, rows of real numbers have as much room as their spectrum.
         let padded = [n0, n1, half[2].saturating_mul(2)];
         if sizes.is_in_place && (sizes.input.is_some() || sizes.output.is_some()) {
             let problem =
@@ -106,7 +107,7 @@ impl Problem {
         Ok(Self { call, kind, rank, lengths, batch: sizes.batch, input, output })
     }
 
-    /// How many elements a transform has, as a number to divide by.
+    /// The number of elements of a transform, as a divisor.
     pub(crate) fn count(&self) -> f64 {
         self.lengths.iter().map(|&length| length as f64).product()
     }

@@ -9,8 +9,8 @@ use streamflow::memory::DeviceSlice;
 use streamflow::{Buffer, Tensor};
 use streamflow::{ExecutionContext, Stream};
 
-/// Memory for a batch, and the addresses of its items, in device memory, too. The addresses stay good: the memory
-/// belongs to the batch.
+/// Memory for a batch, and a list of the addresses of its items, also in device memory. The addresses stay valid:
+/// the memory belongs to the batch.
 #[derive(Debug)]
 pub(crate) struct Batch<T: Number> {
     items: Buffer<T>,
@@ -18,10 +18,10 @@ pub(crate) struct Batch<T: Number> {
 }
 
 impl<T: Number> Batch<T> {
-    /// Memory for `count` items of `each` elements.
+    /// Allocates memory for `count` items of `each` elements.
     ///
     /// # Errors
-    /// The driver's, when memory is exhausted.
+    /// The driver's error, when memory is exhausted.
     pub(crate) fn new(
         cx: &ExecutionContext,
         stream: &Stream<'_>,
@@ -31,7 +31,8 @@ impl<T: Number> Batch<T> {
         let mut items = cx.buffer::<T>(count * each, stream)?;
         let first = stream.write_raw(&mut items, |address| address)?;
         let item = |index: usize| first + (index * each * size_of::<T>()) as u64;
-        // Before the list on the host, which has as many bytes: a device without room for it is an error.
+        // The device's list is allocated before the host's, which has as many bytes: a device without room for the
+        // list is then an error.
         let mut pointers = cx.tensor([count], stream)?;
         let list: Vec<u64> = (0..count).map(item).collect();
         stream.upload_blocking(&list, &mut pointers)?;
@@ -57,7 +58,7 @@ impl<T: Number> Batch<T> {
         self.pointers.len()
     }
 
-    /// Claims the addresses and the items, which are read. Returns the place of the addresses.
+    /// Claims the addresses and the items as read. Returns the place of the addresses.
     pub(in crate::ffi) fn read<'a>(
         &'a self,
         call: &mut Call<'a>,
@@ -68,7 +69,7 @@ impl<T: Number> Batch<T> {
         place
     }
 
-    /// Claims the addresses, which are read, and the items, which are written. Returns the place of the addresses.
+    /// Claims the addresses as read, and the items as written. Returns the place of the addresses.
     pub(in crate::ffi) fn write<'a>(
         &'a mut self,
         call: &mut Call<'a>,

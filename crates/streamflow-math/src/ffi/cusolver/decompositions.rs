@@ -5,8 +5,8 @@ use super::routine::{of, routines, size};
 use super::{ECONOMY, UPPER, VECTORS};
 
 routines! {
-    /// QR of a matrix of `rows` by `columns`, in its place: `R` in the upper triangle, and below it, with `tau`, what
-    /// [`orgqr`](Self::orgqr) makes `Q` of.
+    /// Queues QR of a matrix of `rows` by `columns`, in its place: `R` in the upper triangle, and below it, with
+    /// `tau`, the reflections that [`orgqr`](Self::orgqr) makes `Q` of.
     geqrf((rows, columns), (usize, usize)) = "cusolverDnXgeqrf" with work:
         write a: T [size(rows, columns, 1)], write tau: T [Some(rows.min(columns))], write status: i32 [Some(1)]
         => |it| (it.table.geqrf)(
@@ -14,15 +14,15 @@ routines! {
             work.start, work.bytes, it.host_work.start.cast(), it.host_work.bytes, status.cast(),
         );
 
-    /// `Q`, `rows` by `columns`, in the place of what [`geqrf`](Self::geqrf) has written.
+    /// Queues `Q`, `rows` by `columns`, in the place of the result of [`geqrf`](Self::geqrf).
     orgqr((rows, columns), (usize, usize)) = "cusolverDnorgqr" with work:
         write a: T [size(rows, columns, 1)], read tau: T [Some(columns)], write status: i32 [Some(1)]
         => |it| of::<T, _>(it.table.sorgqr, it.table.dorgqr)(
             it.handle, rows as _, columns as _, columns as _, a, rows as _, tau, work.start, work.elements::<T>(), status.cast(),
         );
 
-    /// The eigenvalues of a symmetric matrix, given by its upper triangle, and its eigenvectors in the columns of
-    /// `a`. The iteration looks at results on the host.
+    /// Queues the eigenvalues of a symmetric matrix, given by its upper triangle, and its eigenvectors in the columns
+    /// of `a`. The iteration looks at results on the host.
     syevd(n, usize) = "cusolverDnXsyevd" with work:
         write a: T [size(n, n, 1)], write values: T [Some(n)], write status: i32 [Some(1)]
         => |it| (it.table.syevd)(
@@ -30,8 +30,8 @@ routines! {
             work.start, work.bytes, it.host_work.start.cast(), it.host_work.bytes, status.cast(),
         );
 
-    /// The economy SVD of a matrix with `rows >= columns`, which is overwritten: `u` is `rows` by `columns`, and `vt`
-    /// `columns` by `columns`. The iteration looks at results on the host.
+    /// Queues the economy SVD of a matrix with `rows >= columns`, and overwrites the matrix: `u` is `rows` by
+    /// `columns`, and `vt` `columns` by `columns`. The iteration looks at results on the host.
     gesvd((rows, columns), (usize, usize)) = "cusolverDnXgesvd" with work:
         write a: T [size(rows, columns, 1)], write s: T [Some(columns)], write u: T [size(rows, columns, 1)],
         write vt: T [size(columns, columns, 1)], write status: i32 [Some(1)]

@@ -9,11 +9,11 @@ use streamflow::Element;
 pub(crate) mod sealed {
     use super::{Add, Div, Element, Mul, Sub};
 
-    /// A field, as the bodies on the host compute in it.
+    /// A field of numbers, as the bodies on the host compute in it.
     pub trait Number:
         Element + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
     {
-        /// Its `cudaDataType`.
+        /// The type's `cudaDataType`.
         const DATA_TYPE: i32;
         const ZERO: Self;
         const ONE: Self;
@@ -21,7 +21,7 @@ pub(crate) mod sealed {
         /// The size that LAPACK compares to find a pivot: `|re| + |im|`.
         fn size(self) -> f64;
 
-        /// Whether it, or a part of it, is a NaN.
+        /// Whether the number, or a part of it, is a NaN.
         fn is_nan(self) -> bool;
     }
 
@@ -29,10 +29,10 @@ pub(crate) mod sealed {
     pub trait RealNumber: Number + PartialOrd {
         fn sqrt(self) -> Self;
 
-        /// In double precision.
+        /// Returns the number in double precision.
         fn wide(self) -> f64;
 
-        /// Rounded; infinite if it is larger than any number.
+        /// Rounds a number to this type; the result is infinite if the number is larger than any of this type.
         fn narrow(number: f64) -> Self;
     }
 }

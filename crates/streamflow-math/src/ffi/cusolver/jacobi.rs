@@ -1,15 +1,15 @@
 //! Eigenvalues and singular values of batches, by Jacobi's method.
 //!
-//! Of cuSOLVER's routines for batches these are in every CUDA 12 and 13, and their results are as good as those for one
-//! matrix. `XsyevBatched` came with CUDA 12.6.2, needs hundreds of KB of work area for each small matrix, and refuses 65,536
-//! of them. `gesvdaStridedBatched` approximates.
+//! These routines of cuSOLVER for batches are in every CUDA 12 and 13, and their results are as good as those for one
+//! matrix. The alternatives are not: `XsyevBatched` came with CUDA 12.6.2, needs hundreds of KB of work area for each small
+//! matrix, and refuses 65,536 matrices; `gesvdaStridedBatched` approximates.
 
 use super::element::sealed::Number;
 use super::routine::{of, routines, size};
 use super::{UPPER, VECTORS};
 
 routines! {
-    /// As [`syevd`](Self::syevd), for each matrix of a batch, each with a status.
+    /// Queues [`syevd`](Self::syevd)'s results for each matrix of a batch, each with a status.
     syevj_batched((n, count), (usize, usize)) = "cusolverDnsyevjBatched" with work:
         write a: T [size(n, n, count)], write values: T [size(n, count, 1)], write statuses: i32 [Some(count)]
         => |it| of::<T, _>(it.table.ssyevj_batched, it.table.dsyevj_batched)(
@@ -17,8 +17,8 @@ routines! {
             it.jacobi.eigen, count as _,
         );
 
-    /// The SVD of each matrix of a batch, `rows` by `columns`, none longer than 32. They are overwritten. `u` gets matrices
-    /// of `rows` by `rows`, and `v`, which is not transposed, `columns` by `columns`.
+    /// Queues the SVD of each matrix of a batch, `rows` by `columns`, both at most 32. The matrices are overwritten. `u`
+    /// gets matrices of `rows` by `rows`, and `v` matrices of `columns` by `columns` that are not transposed.
     gesvdj_batched((rows, columns, count), (usize, usize, usize)) = "cusolverDngesvdjBatched" with work:
         write a: T [size(rows, columns, count)], write s: T [size(rows.min(columns), count, 1)],
         write u: T [size(rows, rows, count)], write v: T [size(columns, columns, count)], write statuses: i32 [Some(count)]

@@ -1,7 +1,7 @@
 //! cuSOLVER's dense solvers: a handle with its work areas, and one safe function for each routine.
 //!
-//! The functions take matrices in columns, as LAPACK. Each claims its operands and the work area, in the order in which
-//! [`solve::host`](crate::solve) takes them, and checks that they are as long as the routine needs.
+//! The functions take matrices in columns, as LAPACK does. Each function claims its operands and the work area, in the
+//! order of [`solve::host`](crate::solve), and checks that they are as long as the routine needs.
 
 mod batch;
 mod calls;
@@ -27,7 +27,7 @@ use streamflow::driver::{DriverError, RawStream};
 use streamflow::memory::AfterWork;
 use streamflow::{ExecutionContext, Stream};
 
-/// The upper triangle, in columns: the lower one in rows.
+/// The upper triangle in columns, which is the lower triangle in rows.
 const UPPER: c_int = 1;
 const TRANSPOSED: c_int = 1;
 const VECTORS: c_int = 1;
@@ -38,15 +38,15 @@ const ECONOMY: std::ffi::c_schar = b'S' as std::ffi::c_schar;
 #[derive(Debug)]
 pub(crate) struct Dense {
     library: Option<AfterWork<Handle>>,
-    /// Each call claims it as written.
+    /// The work area; each call claims it as written.
     work: Buffer<u8>,
 }
 
 impl Dense {
-    /// For the routines of a plan, for matrices of `T`.
+    /// Creates the library's side of a plan with these routines, for matrices of `T`.
     ///
     /// # Errors
-    /// The library is not there; its own; the driver's, when memory is exhausted.
+    /// An error if the library is not there; the library's own error; the driver's error, when memory is exhausted.
     pub(crate) fn new<T: Number>(
         cx: &ExecutionContext,
         stream: &Stream<'_>,
@@ -55,7 +55,7 @@ impl Dense {
         if stream.device_info()?.is_simulated {
             return Ok(Self { library: None, work: cx.buffer(1, stream)? });
         }
-        // A handle belongs to the context that is current.
+        // A handle belongs to the current context.
         let mut handle = stream.make_object(Handle::new)?;
         let mut device = 1;
         for need in needs {
@@ -78,16 +78,17 @@ struct Handle {
     host_work: HostWork,
 }
 
-/// Parameters of the routines by Jacobi's method. Null until one is needed.
+/// The parameters of the routines by Jacobi's method. A pointer is null until its parameters are needed.
 #[derive(Debug)]
 struct Jacobi {
     eigen: Opaque,
     svd: Opaque,
 }
 
-// SAFETY: a handle may be used by any thread, by one at a time (cuSOLVER's documentation, "Thread Safety").
+// SAFETY: a handle may be used by any thread, but only by one thread at a time (cuSOLVER's documentation, "Thread
+// Safety").
 unsafe impl Send for Handle {}
-// SAFETY: a call takes the plan by `&mut`, so it has the handle for itself.
+// SAFETY: a call takes the plan by `&mut`, so no other call uses the handle meanwhile.
 unsafe impl Sync for Handle {}
 
 impl Handle {
@@ -96,7 +97,7 @@ impl Handle {
         let none = ptr::null_mut();
         let jacobi = Jacobi { eigen: none, svd: none };
         let host_work = HostWork { start: ptr::null_mut(), bytes: 0 };
-        // Dropped with what it has if a later call fails.
+        // If a later call fails, the value is dropped with the objects that it has so far.
         let mut handle = Self { table, handle: none, params: none, jacobi, host_work };
         let make = |handle: &mut Self| {
             // SAFETY: both places are written before they are read. The stream is alive, and outlives the handle: the
@@ -115,8 +116,8 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: all are this handle's own, or null; its work is complete (`AfterWork`). Their return codes can't be
-        // acted on.
+        // SAFETY: all objects are this handle's own, or null; its work is complete (`AfterWork`). The return codes can't
+        // be acted on.
         unsafe {
             if !self.jacobi.eigen.is_null() {
                 (self.table.destroy_syevj)(self.jacobi.eigen);
@@ -134,7 +135,7 @@ impl Drop for Handle {
     }
 }
 
-/// Memory of the host in which cuSOLVER works during a call.
+/// The host memory that cuSOLVER works in during a call.
 #[derive(Debug)]
 struct HostWork {
     start: *mut u8,
@@ -142,7 +143,7 @@ struct HostWork {
 }
 
 impl HostWork {
-    /// Makes it at least this long.
+    /// Makes the memory at least this long.
     fn grow(&mut self, bytes: usize) {
         if bytes > self.bytes {
             self.free();
@@ -153,7 +154,7 @@ impl HostWork {
 
     fn free(&mut self) {
         if self.bytes > 0 {
-            // SAFETY: it came from a boxed slice of this length.
+            // SAFETY: the memory came from a boxed slice of this length.
             drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(self.start, self.bytes)) });
             self.bytes = 0;
         }

@@ -9,7 +9,7 @@ use super::table::check;
 use super::{ECONOMY, Handle, UPPER, VECTORS};
 use streamflow::library::LibraryError;
 
-/// A routine whose work area a plan needs, with its sizes.
+/// A routine that needs a work area in a plan, with its sizes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Need {
     Lu { n: usize },
@@ -22,14 +22,14 @@ pub(crate) enum Need {
 }
 
 impl Handle {
-    /// How many bytes a routine needs on the device and on the host.
+    /// Returns the bytes that a routine needs on the device and on the host.
     pub(super) fn sizes<T: Number>(&mut self, need: Need) -> Result<(usize, usize), LibraryError> {
         let Self { table, handle, params, .. } = *self;
         let (mut device, mut host) = (0, 0);
         let (d, h): (*mut usize, *mut usize) = (&mut device, &mut host);
         let (t, none) = (T::DATA_TYPE, ptr::null_mut());
         // SAFETY: the handle and its parameters are alive, and the sizes have a place. These functions read no operand. A plan
-        // has one need for a Jacobi routine at most, whose parameters are made once, and destroyed with the handle.
+        // needs at most one Jacobi routine. The parameters of that routine are made once, and destroyed with the handle.
         unsafe {
             match need {
                 Need::Lu { n } => {
@@ -123,12 +123,12 @@ impl Handle {
     }
 }
 
-/// The bytes of a work area whose size the library has told in elements.
+/// Returns the bytes of a work area from the library's size in elements.
 fn bytes<T>(elements: c_int) -> usize {
     usize::try_from(elements).unwrap_or(0) * size_of::<T>()
 }
 
-/// When Jacobi's method has converged: the precision of the elements. By default the values are sorted.
+/// The tolerance at which Jacobi's method has converged: the precision of the elements. By default the values are sorted.
 fn tolerance<T: Number>() -> f64 {
     if is_single::<T>() { f32::EPSILON.into() } else { f64::EPSILON }
 }

@@ -14,7 +14,7 @@ use streamflow::driver::RawStream;
 use streamflow::library::{Call, HostBody};
 use streamflow::memory::DeviceSlice;
 
-/// Checks that an operand is as long as a routine needs it: memory safety depends on it.
+/// Checks that an operand is as long as a routine needs: memory safety depends on this check.
 pub(in crate::ffi) fn fits<T: Element>(
     call: &'static str,
     argument: &'static str,
@@ -45,17 +45,16 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Its length, for the older routines, which count elements.
+    /// The length in elements, as the older routines count it.
     pub(super) fn elements<T>(self) -> c_int {
         (self.bytes / size_of::<T>()).min(c_int::MAX as usize) as c_int
     }
 }
 
-/// A call of a routine, with its operands in the order in which the host bodies take them. Each is checked to be as long as the
-/// routine needs it, and claimed.
+/// A call of a routine, with its operands in the order of the host bodies. Each operand is checked to be as long as the routine
+/// needs, and claimed.
 ///
-/// cuSOLVER's documentation does not say of any routine that it may be captured in a graph, and those that iterate look at
-/// results on the host.
+/// cuSOLVER's documentation allows no routine to be captured in a graph, and routines that iterate look at results on the host.
 pub(super) struct Routine<'a> {
     name: &'static str,
     call: Call<'a>,
@@ -71,7 +70,7 @@ impl<'a> Routine<'a> {
         Self { name, call: Call::on(stream, NAME, name), library }
     }
 
-    /// The work area, which is as long as the library has asked for.
+    /// Claims the work area. It is as long as the library has asked for.
     pub(super) fn work(&mut self, work: &'a mut DeviceSlice<u8>) -> Work {
         let bytes = work.len();
         Work { start: self.call.write("work", work) as Pointer, bytes }
@@ -97,7 +96,7 @@ impl<'a> Routine<'a> {
         Ok(self.call.write(argument, operand) as Pointer)
     }
 
-    /// A batch that is read, with this number of elements in each of `count` items: the place of its pointers.
+    /// Claims a batch as read, with this number of elements in each of `count` items. Returns the place of its pointers.
     pub(super) fn read_batch<T: Number>(
         &mut self,
         names: [&'static str; 2],
@@ -109,7 +108,7 @@ impl<'a> Routine<'a> {
         Ok(batch.read(&mut self.call, names) as Pointer)
     }
 
-    /// As [`read_batch`](Self::read_batch), of a batch whose items are written.
+    /// Claims a batch as [`read_batch`](Self::read_batch) does, with its items as written.
     pub(super) fn write_batch<T: Number>(
         &mut self,
         names: [&'static str; 2],
@@ -124,8 +123,8 @@ impl<'a> Routine<'a> {
     /// Queues the call.
     ///
     /// # Safety
-    /// `run` calls a routine that works on the handle's stream, which is this one, and that touches the operands as far as they
-    /// were checked, and the work areas.
+    /// `run` calls a routine that works on the handle's stream, and that stream is this one. The routine touches only the checked
+    /// parts of the operands, and the work areas.
     #[track_caller]
     pub(super) unsafe fn queue(
         self,
@@ -142,7 +141,7 @@ impl<'a> Routine<'a> {
 }
 
 /// Defines routines as methods of `Dense`: the name, the sizes and their types, the library's name, whether there is a work area,
-/// the operands with the number of elements that are needed of each, and the call, in which an operand is a pointer.
+/// the operands with the number of elements that are needed of each, and the call. In the call an operand is a pointer.
 macro_rules! routines {
     ($(
         $(#[$attribute:meta])*
@@ -168,8 +167,8 @@ macro_rules! routines {
                 $(let $operand = call.$kind(
                     $crate::ffi::cusolver::routine::names!($kind $operand), $operand, $needed,
                 )?;)+
-                // SAFETY: the operands are as long as the routine needs them, and the work areas as it has asked for; pointers in
-                // memory are those of a batch's items. The routine works on the handle's stream, which is the plan's.
+                // SAFETY: the operands are as long as the routine needs, and the work areas as long as it has asked for; pointers
+                // in memory are those of a batch's items. The routine works on the handle's stream, and that is the plan's.
                 unsafe { call.queue(stream, host, |$it| $run) }
             }
         )+}
@@ -200,7 +199,7 @@ macro_rules! names {
 }
 pub(super) use names;
 
-/// The function for the type of elements; the older routines have one for each.
+/// Returns the function for the type of elements; the older routines have a function for each type.
 pub(super) fn of<T: Number, F>(single: F, double: F) -> F {
     if is_single::<T>() { single } else { double }
 }

@@ -9,11 +9,11 @@ use streamflow::library::LibraryError;
 pub(super) type Opaque = *mut c_void;
 type Pointer = *mut c_void;
 
-/// The name in messages.
+/// The library's name in messages.
 pub(super) const NAME: &str = "cuSOLVER";
 
 table! {
-    /// The 64-bit functions of cuSOLVER's dense part, and those of the older ones that have no such form.
+    /// The 64-bit functions of cuSOLVER's dense part, and the older functions that have no 64-bit form.
     CuSolver = (NAME, "libcusolver.so", &[12, 11], wheel(["nvidia-cusolver-cu12", "nvidia-cusolver"]));
     create = "cusolverDnCreate": fn(*mut Opaque) -> c_int;
     destroy = "cusolverDnDestroy": fn(Opaque) -> c_int;
@@ -84,7 +84,7 @@ table! {
         fn(Opaque, c_int, c_int, c_int, Pointer, c_int, Pointer, Pointer, c_int, Pointer, c_int, Pointer, c_int, *mut c_int, Opaque, c_int) -> c_int;
 }
 
-/// `Ok` for status 0, else the error of a function, with the status's name.
+/// Returns `Ok` for status 0, else the error of a function, with the status's name.
 pub(super) fn check(call: &'static str, status: i32) -> Result<(), LibraryError> {
     let name = match status {
         0 => return Ok(()),

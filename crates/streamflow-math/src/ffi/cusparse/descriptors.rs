@@ -47,8 +47,8 @@ pub(super) struct Addresses {
     pub(super) values: u64,
 }
 
-/// A handle on one stream, and the descriptors of one product. The analysis of a matrix by cuSPARSE is noted within the
-/// matrix's descriptor.
+/// A handle on one stream, and the descriptors of one product. cuSPARSE notes its analysis of a matrix in the matrix's
+/// descriptor.
 #[derive(Debug)]
 pub(super) struct Descriptors {
     table: &'static CuSparse,
@@ -64,22 +64,22 @@ pub(super) struct Descriptors {
 #[derive(Debug)]
 struct Dense {
     descriptor: Opaque,
-    /// The address that is in it.
+    /// The address that the descriptor has.
     address: AtomicU64,
 }
 
-// SAFETY: a handle and its descriptors may be used by any thread, by one at a time (cuSPARSE's documentation, "Thread
-// Safety").
+// SAFETY: a handle and its descriptors may be used by any thread, but only by one thread at a time (cuSPARSE's documentation,
+// "Thread Safety").
 unsafe impl Send for Descriptors {}
-// SAFETY: a call takes the plan by `&mut`, so it has the descriptors for itself.
+// SAFETY: a call takes the plan by `&mut`, so no other call uses the descriptors meanwhile.
 unsafe impl Sync for Descriptors {}
 
 impl Descriptors {
     pub(super) fn new(stream: RawStream, product: Product, at: Addresses) -> Result<Self> {
         let (table, none) = (CuSparse::get()?, ptr::null_mut());
-        // The dense operands are not known yet. Some address has to be in their descriptors.
+        // The dense operands are not known yet, but their descriptors must have some address.
         let dense = || Dense { descriptor: none, address: AtomicU64::new(at.values) };
-        // Dropped with what it has if a later call fails.
+        // If a later call fails, the value is dropped with the objects that it has so far.
         let (right, result) = (dense(), dense());
         let stream = HandleStream::new(stream);
         let mut made = Self { table, product, handle: none, stream, matrix: none, right, result };
@@ -96,8 +96,8 @@ impl Descriptors {
         // SAFETY: the place is written before it is read.
         check("cusparseCreate", unsafe { (table.create)(&mut self.handle) })?;
         self.stream.set_own(|stream| self.set_stream(stream))?;
-        // SAFETY: each place is written before it is read. The descriptors only keep the addresses; those of the dense operands
-        // are set before each call.
+        // SAFETY: each place is written before it is read. The descriptors only keep the addresses; the addresses of the dense
+        // operands are set before each call.
         unsafe {
             let status = (table.create_csr)(
                 &mut self.matrix,
@@ -127,7 +127,8 @@ impl Descriptors {
         }
     }
 
-    /// Makes a call with the handle on a stream: its own, or one that is being captured, and then on its own again.
+    /// Makes a call with the handle on its own stream, or on a stream that is being captured; then the handle gets its own
+    /// stream again.
     #[inline(always)]
     pub(super) fn on(
         &self,
@@ -139,12 +140,12 @@ impl Descriptors {
 
     fn set_stream(&self, stream: RawStream) -> Result<(), LibraryError> {
         let stream = stream.handle() as *mut c_void;
-        // SAFETY: the handle was created. The stream is alive: one that is being captured is until the call ends, and then the
-        // handle gets its own again, which outlives it: the platform keeps its streams.
+        // SAFETY: the handle was created. The stream is alive: a stream that is being captured is alive until the call ends,
+        // and then the handle gets its own stream again. That stream outlives the handle: the platform keeps its streams.
         check("cusparseSetStream", unsafe { (self.table.set_stream)(self.handle, stream) })
     }
 
-    /// How many bytes the work area needs.
+    /// Returns the number of bytes that the work area needs.
     pub(super) fn size(&self, factors: Factors) -> Result<usize, LibraryError> {
         let Self { table: it, handle, matrix, product, .. } = *self;
         let (right, result) = (self.right.descriptor, self.result.descriptor);
@@ -184,7 +185,7 @@ impl Descriptors {
         let Factors { alpha, beta } = factors;
         let (alpha, beta, t) = (alpha.cast_mut(), beta.cast_mut(), product.data_type);
         let work = work as *mut c_void;
-        // SAFETY: the caller's; handle and descriptors are alive.
+        // SAFETY: the caller's contract; handle and descriptors are alive.
         let (call, status) = unsafe {
             match product.right {
                 None => (
@@ -243,7 +244,7 @@ impl Descriptors {
         }
     }
 
-    /// Writes the address of a dense operand into its descriptor, if another one is there.
+    /// Writes the address of a dense operand into its descriptor, if the descriptor has another address.
     fn set(&self, dense: &Dense, address: u64) -> Result<(), LibraryError> {
         if dense.address.load(Ordering::Relaxed) == address {
             return Ok(());
@@ -272,7 +273,7 @@ impl Drop for Descriptors {
             (self.handle, self.table.destroy),
         ];
         for (object, destroy) in all.into_iter().filter(|(object, _)| !object.is_null()) {
-            // SAFETY: it is this one's own, and its work is complete (`AfterWork`). The return code can't be acted
+            // SAFETY: the object is this value's own, and its work is complete (`AfterWork`). The return code can't be acted
             // on.
             unsafe { destroy(object) };
         }

@@ -9,9 +9,9 @@ use streamflow::Element;
 pub(crate) mod sealed {
     use super::{Add, Element, Mul};
 
-    /// A number, as the bodies on the host compute with it.
+    /// A number type, as the bodies on the host compute with it.
     pub trait Number: Element + Add<Output = Self> + Mul<Output = Self> {
-        /// Its `cudaDataType`.
+        /// The type's `cudaDataType`.
         const DATA_TYPE: i32;
         const ZERO: Self;
         const ONE: Self;

@@ -1,4 +1,4 @@
-//! cuSPARSE's products of a sparse matrix: one safe function to make one, and one to queue it.
+//! cuSPARSE's products of a sparse matrix: a safe function to prepare a product, and one to queue it.
 
 mod descriptors;
 pub(crate) mod element;
@@ -20,38 +20,38 @@ use streamflow::{ExecutionContext, Stream};
 /// The bytes that the simulator writes where cuSPARSE keeps its analysis of a matrix.
 pub(crate) const PREPARED: u8 = 0x5a;
 
-/// A sparse matrix in compressed rows, checked.
+/// A sparse matrix in compressed rows, with checked indices.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Matrix<'a, T: SparseElement> {
     pub(crate) shape: [usize; 2],
     pub(crate) offsets: &'a DeviceSlice<i32>,
     pub(crate) columns: &'a DeviceSlice<i32>,
     pub(crate) values: &'a DeviceSlice<T>,
-    /// Different for each matrix of the process: cuSPARSE prepares work for one.
+    /// A number that differs for each matrix of the process: cuSPARSE prepares work for one matrix.
     pub(crate) number: u64,
 }
 
-/// A product with one sparse matrix, with its work area, in which cuSPARSE keeps what it has prepared for the matrix. On
-/// the simulator there are no descriptors.
+/// A product with one sparse matrix. In its work area cuSPARSE keeps the data that it has prepared for the matrix. On the
+/// simulator there are no descriptors.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     library: Option<AfterWork<Descriptors>>,
-    /// Each call claims it as written.
+    /// The work area; each call claims it as written.
     work: Buffer<u8>,
-    /// The matrix: its addresses are in the descriptor.
+    /// The number of the matrix with the addresses that are in the descriptor.
     matrix: u64,
-    /// How many elements the dense operand and the result have.
+    /// The numbers of elements of the dense operand and of the result.
     lengths: (usize, usize),
     accumulates: bool,
     function: &'static str,
 }
 
 impl Prepared {
-    /// For products with `a`, which has elements; `right` is the number of columns of a dense matrix, or `None` for a
-    /// vector.
+    /// Prepares products with `a`, which must have elements. `right` is the number of columns of a dense matrix, or `None`
+    /// for a vector.
     ///
     /// # Errors
-    /// The library is not there; its own; the driver's, when memory is exhausted.
+    /// An error if the library is not there; the library's own error; the driver's error, when memory is exhausted.
     pub(crate) fn new<T: SparseElement>(
         cx: &ExecutionContext,
         stream: &Stream<'_>,
@@ -69,7 +69,7 @@ impl Prepared {
                 indices: stream.read_raw(a.columns, |address| address)?,
                 values: stream.read_raw(a.values, |address| address)?,
             };
-            // A handle belongs to the context that is current.
+            // A handle belongs to the current context.
             let descriptors = stream.make_object(|stream| Descriptors::new(stream, product, at))?;
             bytes = with_factors::<T, _>(accumulates, |factors| descriptors.size(factors))
                 .map_err(DriverError::from)?
@@ -89,7 +89,7 @@ impl Prepared {
         Ok(made)
     }
 
-    /// Queues what cuSPARSE prepares for the matrix. It looks at the indices.
+    /// Queues cuSPARSE's preparation for the matrix. The preparation reads the indices.
     fn prepare<T: SparseElement>(&mut self, stream: &CudaStream, a: &Matrix<'_, T>) -> Result<()> {
         let host = HostBody::new("cusparse preprocess", |operands| {
             let (_offsets, _columns) = (operands.read::<i32>(), operands.read::<i32>());
@@ -103,7 +103,7 @@ impl Prepared {
         let (library, accumulates) = (self.library.as_deref(), self.accumulates);
         let run = |_: RawStream| {
             let descriptors = library.ok_or_else(|| no_handle(NAME, "cusparse"))?;
-            // SAFETY: the work area and the matrix are claimed; the work area is as long as was asked for.
+            // SAFETY: the work area and the matrix are claimed; the work area is as long as the library has asked for.
             with_factors::<T, _>(accumulates, |factors| unsafe {
                 descriptors.prepare(factors, work)
             })
@@ -127,7 +127,7 @@ impl Prepared {
         operand: &DeviceSlice<T>,
         target: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        // Memory safety depends on these: the addresses of the matrix are in its descriptor, and the lengths, too.
+        // Memory safety depends on this check: the descriptor has the addresses of the matrix, and the lengths, too.
         let fits = self.is_for(a) && (operand.len(), target.len()) == self.lengths;
         if !fits {
             let problem = "does not fit its plan".to_owned();
@@ -159,7 +159,7 @@ impl Prepared {
     }
 }
 
-/// The claims of a matrix, which the library reads.
+/// Returns the claims of a matrix, as memory that the library reads.
 #[inline(always)]
 fn matrix<'a, T: SparseElement>(a: &Matrix<'a, T>) -> [Claim<'a>; 3] {
     [

@@ -9,7 +9,7 @@ use streamflow::library::LibraryError;
 pub(super) type Opaque = *mut c_void;
 type Pointer = *mut c_void;
 
-/// The name in messages.
+/// The library's name in messages.
 pub(super) const NAME: &str = "cuSPARSE";
 
 table! {
@@ -41,12 +41,12 @@ table! {
         fn(Opaque, c_int, c_int, Pointer, Opaque, Opaque, Pointer, Opaque, c_int, c_int, Pointer) -> c_int;
 }
 
-/// `Ok` for status 0, else the error of a function.
+/// Returns `Ok` for status 0, else the error of a function.
 pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryError> {
     if status == 0 { Ok(()) } else { Err(error(call, status)) }
 }
 
-/// The error of a function, with the status's name.
+/// Returns the error of a function, with the status's name.
 fn error(call: &'static str, status: c_int) -> LibraryError {
     let name = match status {
         1 => "CUSPARSE_STATUS_NOT_INITIALIZED",
