@@ -17,7 +17,8 @@ use streamflow::{ExecutionContext, Stream};
 
 /// Fourier transforms of complex numbers, forwards and inversely: cuFFT's `C2C` and `Z2Z`.
 ///
-/// The forward transform of `n` numbers is `y[k] = sum of x[j] exp(-2 pi i j k / n)`, and the inverse one has `+` there.
+/// The forward transform of `n` numbers is `y[k] = sum of x[j] exp(-2 pi i j k / n)`, and the inverse transform has `+` in
+/// place of `-`.
 #[derive(Debug)]
 pub struct Fft<T: Real>(Engine<T>);
 
@@ -32,11 +33,11 @@ impl<T: Real> Plan<Fft<T>>
 where
     Complex<T>: Element,
 {
-    /// Transforms `x` forwards, into `y`. Does not block, and allocates nothing.
+    /// Queues the forward transform of `x`, into `y`. Does not block, and allocates nothing.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another number of
-    /// elements; the library's; the driver's.
+    /// elements; the library's error; the driver's error.
     #[track_caller]
     pub fn forward(
         &mut self,
@@ -48,7 +49,7 @@ where
         Call::written(fft.transform(stream, false, x, y), y)
     }
 
-    /// Transforms `x` inversely, into `y`, otherwise as [`forward`](Self::forward).
+    /// Queues the inverse transform of `x`, into `y`, otherwise as [`forward`](Self::forward).
     ///
     /// # Errors
     /// As for [`forward`](Self::forward).
@@ -63,8 +64,8 @@ where
         Call::written(fft.transform(stream, true, x, y), y)
     }
 
-    /// Transforms memory forwards in its place, otherwise as [`forward`](Self::forward). Both layouts of the plan must be
-    /// the same.
+    /// Transforms memory forwards in its place, otherwise as [`forward`](Self::forward). The plan's layouts of input and
+    /// output must be the same.
     ///
     /// # Errors
     /// As for [`forward`](Self::forward).

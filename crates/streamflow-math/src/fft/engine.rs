@@ -22,7 +22,7 @@ pub(super) struct Engine<T> {
     transforms: Transforms<T>,
     problem: Problem,
     norm: Norm,
-    /// The plan is for real numbers and their spectrum in one memory.
+    /// Whether the plan is for real numbers and their spectrum in one memory.
     is_in_place: bool,
 }
 
@@ -68,7 +68,7 @@ where
         self.transforms.execute(stream, is_inverse, input, output)
     }
 
-    /// Transforms memory in its place. Its elements are complex numbers.
+    /// Transforms memory in its place. The memory's elements are complex numbers.
     #[track_caller]
     pub(super) fn transform_in_place(
         &mut self,
@@ -96,7 +96,7 @@ where
         self.transforms.execute(stream, is_inverse, Input::<T>::InPlace, data)
     }
 
-    /// The kernel that divides a result. It is launched after the transform, on its stream.
+    /// Launches the kernel that divides a result, after the transform and on its stream.
     #[track_caller]
     pub(super) fn normalize(
         &self,
@@ -111,7 +111,8 @@ where
         }
     }
 
-    /// Does once, in `start`, what the first call would do: a GPU loads code when it is first used.
+    /// Executes the plan once in `start`, so that the first call finds everything loaded: a GPU
+    /// loads code when it is first used.
     fn warm_up(&mut self, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
         let Problem { kind, input, output, batch, .. } = self.problem;
         if self.norm != Norm::None {

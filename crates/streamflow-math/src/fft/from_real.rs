@@ -17,13 +17,13 @@ use streamflow::{ExecutionContext, Stream};
 
 /// Forward transforms of real numbers: cuFFT's `R2C` and `D2Z`.
 ///
-/// The second half of such a spectrum is the first one in reverse order, conjugated. So a row of `n` real numbers becomes
-/// `n / 2 + 1` complex ones; the other dimensions keep their lengths.
+/// The second half of the spectrum of real numbers is the first half in reverse order, conjugated. So a row of `n` real
+/// numbers becomes `n / 2 + 1` complex numbers; the other dimensions keep their lengths.
 #[derive(Debug)]
 pub struct RealFft<T: Real>(Engine<T>);
 
 impl<T: Real> RealFft<T> {
-    /// Plans transforms of this shape, that of the real numbers, of 1 to 3 dimensions, the last one varying fastest.
+    /// Plans transforms of this shape: the shape of the real numbers, of 1 to 3 dimensions, the last one varying fastest.
     pub fn plan(shape: impl IntoShape) -> Planner<Self> {
         Planner::new(shape)
     }
@@ -41,11 +41,11 @@ impl<T: Real> Plan<RealFft<T>>
 where
     Complex<T>: Element,
 {
-    /// Transforms `x`, into `y`. Does not block, and allocates nothing.
+    /// Queues the transform of `x`, into `y`. Does not block, and allocates nothing.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another number of
-    /// elements, and for a part of memory that begins at an odd index; the library's; the driver's.
+    /// elements, and for a part of memory that begins at an odd index; the library's error; the driver's error.
     #[track_caller]
     pub fn forward(
         &mut self,
@@ -57,8 +57,8 @@ where
         Call::written(fft.transform(stream, x, y), y)
     }
 
-    /// Transforms rows of real numbers in their place, as [`in_place`](Planner::in_place) says. The memory is that of the
-    /// spectrum.
+    /// Transforms rows of real numbers in their place, as [`in_place`](Planner::in_place) says. The memory is passed as the
+    /// spectrum's.
     ///
     /// # Errors
     /// As for [`forward`](Self::forward).

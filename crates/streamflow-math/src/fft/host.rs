@@ -1,7 +1,7 @@
 //! The transforms that the simulator runs in place of cuFFT: `rustfft`, line by line.
 //!
 //! `rustfft` transforms contiguous lines of complex numbers. Each line is gathered into the work area, transformed there,
-//! and scattered. Complex numbers are read as pairs of real ones, so that one slice may have both, in place.
+//! and scattered. Complex numbers are read as pairs of real numbers, so that one slice may have both, in place.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ type Lines<T> = [Arc<dyn Fft<T>>; 2];
 /// A plan of the simulator.
 struct HostPlan<T> {
     problem: Problem,
-    /// `None` for a dimension of one element.
+    /// The lines' transforms by dimension; `None` for a dimension of one element.
     dimensions: [Option<Lines<T>>; MOST],
     /// The length of the longest line.
     line: usize,
@@ -48,8 +48,8 @@ impl<T> Data<'_, T> {
     }
 }
 
-/// The body, and how many bytes of work area it needs. The call's values are whether it is inverse and in place, and its
-/// claims are the input, unless it is in place, the output and the work area.
+/// Returns the body, and the bytes of work area that it needs. The call's values say whether the transform is inverse and
+/// in place, and its claims are the input, unless the transform is in place, the output and the work area.
 pub(super) fn body<T: Real>(function: &str, problem: Problem) -> (HostBody, usize)
 where
     Complex<T>: Element,
@@ -116,7 +116,7 @@ where
         });
     }
 
-    /// Transforms along the other dimensions, where the data is.
+    /// Transforms along the other dimensions, in place.
     fn columns(&self, direction: usize, side: &Side, data: &mut [T], work: &mut [Complex<T>]) {
         let (line, scratch) = work.split_at_mut(self.line);
         for dimension in [1, 0] {
@@ -135,7 +135,7 @@ where
         }
     }
 
-    /// cuFFT may leave anything in the input of a transform to real numbers.
+    /// Overwrites the input of a transform to real numbers: cuFFT may leave anything there.
     fn spoil(&self, spectrum: &mut [T]) {
         let Problem { batch, input, .. } = &self.problem;
         for_each_line(*batch, input.lengths, 2, |at| {
@@ -154,7 +154,8 @@ fn load<T: Real>(kind: Kind, input: &Side, at: [usize; 4], from: &[T], line: &mu
             Kind::Complex => pair(from, first + z * step),
             Kind::FromReal => Complex::new(from[first + z * step], T::zero()),
             Kind::ToReal => {
-                // The second half is the first one in reverse order, conjugated. Where both are one, the number is real.
+                // The second half is the first half in reverse order, conjugated. Where an element is its own
+                // counterpart, the number is real.
                 let nearer = z.min(count - z);
                 let Complex { re, im } = pair(from, first + nearer * step);
                 let im = match (2 * z).cmp(&count) {
@@ -213,7 +214,7 @@ mod tests {
     use rustfft::FftPlanner;
     use streamflow::memory::Complex;
 
-    /// A sum of results, by FNV-1a.
+    /// Returns a checksum of results, by FNV-1a.
     fn sum(lengths: &[usize]) -> u64 {
         let mut planner = FftPlanner::<f32>::new();
         let mut sum = 0xcbf2_9ce4_8422_2325_u64;
@@ -228,7 +229,8 @@ mod tests {
         sum
     }
 
-    /// Powers of 2 and of 3, products, and prime numbers: some primes need Rader's algorithm, and others Bluestein's.
+    /// The lengths are powers of 2 and of 3, products, and prime numbers: some primes need Rader's algorithm, and others
+    /// Bluestein's.
     #[test]
     fn a_transform_has_the_same_bits_on_each_processor() {
         assert_eq!(sum(&[2, 8, 27, 60, 97, 210, 719, 1009, 2048, 2187]), 405_547_879_095_079_047);

@@ -1,4 +1,4 @@
-//! A kernel for which cuFFT has no function: it divides results by a number.
+//! The kernels that scale the results of transforms. cuFFT has no function that does this.
 
 use streamflow::memory::Complex;
 
@@ -11,9 +11,9 @@ use streamflow::memory::DeviceSlice;
 
 /// A result of a transform: a real number or a complex one.
 pub trait Number: Element {
-    /// Its parts.
+    /// The type of the number's parts.
     type Real: Element;
-    /// The product.
+    /// Returns the product with a factor.
     fn times(self, factor: Self::Real) -> Self;
 }
 
@@ -38,7 +38,7 @@ numbers! {
     Complex<f64>: f64;
 }
 
-/// Multiplies each number.
+/// Multiplies each number by a factor.
 #[kernel(instances(f32, f64, streamflow::memory::Complex<f32>, streamflow::memory::Complex<f64>), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < data_len) data[i] = data[i] * factor;
@@ -47,7 +47,8 @@ pub fn scale<Z: Number>(data: &mut [Z], factor: <Z as Number>::Real) {
     data.iter_mut().for_each(|number| *number = number.times(factor));
 }
 
-/// Multiplies the numbers of a [`Layout`](super::Layout) alone: `count` in all, of `n0 * n1 * n2` in each transform.
+/// Multiplies only the numbers of a [`Layout`](super::Layout): `count` in all, with `n0 * n1 * n2` in each
+/// transform.
 #[kernel(instances(f32, f64, streamflow::memory::Complex<f32>, streamflow::memory::Complex<f64>), partial, requires(n0 > 0, n1 > 0, n2 > 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= count) return;

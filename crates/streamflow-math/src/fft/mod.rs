@@ -6,8 +6,8 @@
 //! | [`RealFft`] | real | the first half of its spectrum | [`forward_real`] |
 //! | [`InverseRealFft`] | the first half of a spectrum, overwritten | real | [`inverse_real`] |
 //!
-//! A plan is made in [`start`](streamflow::Compute::start), for one shape and one stream. Its executions allocate nothing, and do
-//! not block:
+//! A plan is made in [`start`](streamflow::Compute::start), for one shape and one stream. Executing a plan allocates nothing, and
+//! does not block:
 //!
 //! ```
 //! use streamflow_math::Plan;
@@ -41,17 +41,17 @@
 //! }
 //! ```
 //!
-//! The functions of this module need no plan: the node makes and keeps one for each shape. They allocate their result, and
-//! can't be used for batches and layouts.
+//! The functions of this module need no plan: the node makes and keeps a plan for each shape. The functions allocate their
+//! result, and can't be used for batches and layouts.
 //!
-//! Results are not normalised unless that is chosen by name: see [`Norm`]. Sizes are 64-bit numbers, up to as many elements as
-//! addresses can have; what cuFFT itself can't plan is the error of its plan.
+//! Results are not normalised unless the plan chooses a [`Norm`]. Sizes are 64-bit numbers, up to as many elements as addresses
+//! can have; if cuFFT itself can't plan a size, making the plan returns its error.
 //!
 //! # The simulator
-//! The simulator transforms by `rustfft`, at most 2^24 elements in a dimension, with the same conventions, to within rounding: an error of about
-//! `1e-7 sqrt(log2 n)` of the largest number for `f32`. Its results are the same bits on x86-64 and on AArch64 for `f32`; for `f64`
-//! the sine and cosine of the system's C library may have other last digits. After a transform to real numbers the input is
-//! NaN there; cuFFT leaves some other numbers.
+//! The simulator transforms by `rustfft`, at most 2^24 elements in a dimension, with the same conventions, to within rounding: an
+//! error of about `1e-7 sqrt(log2 n)` of the largest number for `f32`. The simulator's results are the same bits on x86-64 and on
+//! AArch64 for `f32`; for `f64` the sine and cosine of the system's C library may have other last digits. After a transform to
+//! real numbers the input is NaN on the simulator; cuFFT leaves some other numbers.
 
 mod complex;
 mod engine;

@@ -1,23 +1,24 @@
-//! By what results are divided.
+//! The normalisation of results.
 
-/// By what the results of transforms are divided. The sums of a transform are those of cuFFT: `n` elements, transformed
-/// forwards and then inversely, are `n` times what they were.
+/// The normalisation: the number that the results of transforms are divided by. The sums of a transform are cuFFT's:
+/// `n` elements that are transformed forwards and then inversely become `n` times as large.
 ///
-/// cuFFT divides by nothing, so a kernel of its own does it, in a second operation on the stream of the transform.
+/// cuFFT does not divide, so a separate kernel divides, in a second operation on the stream of the transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Norm {
-    /// By nothing.
+    /// No division.
     #[default]
     None,
-    /// An inverse transform by the number of its elements; a forward one by nothing. Then the inverse of the forward
-    /// transform is what it began with. NumPy's `norm="backward"`.
+    /// Divides the results of an inverse transform by the number of its elements, and does not divide those of a
+    /// forward transform. The inverse of the forward transform then gives the original elements. NumPy's
+    /// `norm="backward"`.
     ByLength,
-    /// Each transform by the square root of the number of its elements. NumPy's `norm="ortho"`.
+    /// Divides the results of each transform by the square root of the number of its elements. NumPy's `norm="ortho"`.
     Unitary,
 }
 
 impl Norm {
-    /// The factor of results, for transforms of this many elements. `None` for 1.
+    /// The factor of results, for transforms of this many elements; `None` for the factor 1.
     pub(super) fn factor(self, count: f64, is_inverse: bool) -> Option<f64> {
         let factor = match self {
             Self::None => 1.0,

@@ -1,5 +1,6 @@
-//! Transforms of operands on the host: uploaded, transformed on the operator's internal stream, and back on the host when
-//! the call returns. They are for what is computed once, in `start` say.
+//! Transforms of operands on the host: the operands are uploaded and transformed on the operator's internal stream, and the
+//! results are on the host when the call returns. These functions are for values that are computed once, for example in
+//! `start`.
 
 use streamflow::memory::Complex;
 
@@ -11,11 +12,13 @@ use streamflow::Element;
 use streamflow::ExecutionContext;
 use streamflow::memory::IntoShape;
 
-/// The forward transform of numbers on the host, of this shape, as [`forward`](super::forward). Blocks until it is there.
+/// Returns the forward transform of numbers on the host, of this shape, as [`forward`](super::forward) does. Blocks until
+/// the result is there.
 ///
 /// # Errors
 /// [`Error::ShapeMismatch`](streamflow::Error::ShapeMismatch) for another number of elements;
-/// [`Error::NoPool`](streamflow::Error::NoPool) for a node without a pool of streams; those of [`forward`](super::forward).
+/// [`Error::NoPool`](streamflow::Error::NoPool) for a node without a pool of streams; the errors of
+/// [`forward`](super::forward).
 #[track_caller]
 pub fn forward_host_blocking<T: Real>(
     cx: &ExecutionContext,
@@ -30,7 +33,8 @@ where
     Ok(cx.download(&y, &stream)?.wait_blocking()?.to_vec())
 }
 
-/// The inverse transform of numbers on the host, of this shape, as [`inverse`](super::inverse). Blocks until it is there.
+/// Returns the inverse transform of numbers on the host, of this shape, as [`inverse`](super::inverse) does. Blocks until
+/// the result is there.
 ///
 /// # Errors
 /// As for [`forward_host_blocking`].

@@ -25,7 +25,7 @@ pub(super) mod sealed {
     }
 }
 
-/// The lengths and layouts that transforms are planned for. [`Fft::plan`](super::Fft::plan) and others begin one, and
+/// The lengths and layouts that transforms are planned for. [`Fft::plan`](super::Fft::plan) and others return a planner, and
 /// [`on`](Self::on) makes the [`Plan`].
 #[must_use = "`on` makes the plan"]
 pub struct Planner<F> {
@@ -39,26 +39,26 @@ impl<F> Planner<F> {
         Self { sizes: Sizes::new(shape), norm: Norm::None, transform: PhantomData }
     }
 
-    /// How many transforms a call does: 1 without this call. 0 is a plan whose calls do nothing.
+    /// Sets the number of transforms of a call: 1 without this call. With 0, the plan's calls do nothing.
     pub fn batch(mut self, transforms: usize) -> Self {
         self.sizes.batch = transforms;
         self
     }
 
-    /// Where the elements of the input are. Without this call they are dense. Transforms may read one element several
+    /// Sets the places of the input's elements. Without this call the input is dense. Transforms may read one element several
     /// times, unless the input is overwritten.
     pub fn input(mut self, layout: Layout) -> Self {
         self.sizes.input = Some(layout);
         self
     }
 
-    /// Where the elements of the output are. Without this call they are dense. No two may have one place.
+    /// Sets the places of the output's elements. Without this call the output is dense. No two elements may have the same place.
     pub fn output(mut self, layout: Layout) -> Self {
         self.sizes.output = Some(layout);
         self
     }
 
-    /// By what results are divided: nothing without this call.
+    /// Sets the normalisation of results: no division without this call.
     pub fn norm(self, norm: Norm) -> Self {
         Self { norm, ..self }
     }
@@ -70,12 +70,12 @@ impl<F> Planner<F> {
 }
 
 impl<F: sealed::Made> Planner<F> {
-    /// Makes the plan on a stream of the operator, with its work area: it is for [`start`](streamflow::Compute::start). On a GPU
-    /// it is executed once, on zeros, so that what is loaded late is loaded there.
+    /// Makes the plan on a stream of the operator, with its work area: the call is for [`start`](streamflow::Compute::start). On
+    /// a GPU the plan is executed once, on zeros, so that all code is loaded in `start`.
     ///
     /// # Errors
-    /// [`Error::Operand`](crate::Error::Operand) for a shape or a layout that no plan has; the library is not there, or
-    /// can't make the plan; the driver's, when memory is exhausted.
+    /// [`Error::Operand`](crate::Error::Operand) for a shape or a layout that no plan can have; an error if the library is not
+    /// there, or can't make the plan; the driver's error, when memory is exhausted.
     pub fn on(self, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Plan<F>> {
         Ok(Plan::new(stream, self.make(cx, stream)?))
     }
@@ -85,7 +85,7 @@ impl<F: sealed::Made> Planner<F> {
     }
 }
 
-// By hand: a derive would need `F` to be the same.
+// The implementation is by hand: a derive would need `F` to be the same.
 impl<F> Clone for Planner<F> {
     fn clone(&self) -> Self {
         Self { sizes: self.sizes.clone(), norm: self.norm, transform: PhantomData }

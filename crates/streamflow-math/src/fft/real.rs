@@ -13,7 +13,7 @@ use streamflow::memory::DeviceSlice;
 pub(crate) mod sealed {
     use super::{Complex, CudaStream, DeviceSlice, FftNum, Result, Side};
 
-    /// A result, of either kind of numbers.
+    /// A result, of real or of complex numbers.
     pub enum Output<'a, T> {
         Real(&'a mut DeviceSlice<T>),
         Complex(&'a mut DeviceSlice<Complex<T>>),
@@ -24,7 +24,7 @@ pub(crate) mod sealed {
         const IS_DOUBLE: bool;
         /// The value that the simulator leaves in an input that cuFFT may overwrite.
         const NAN: Self;
-        /// Multiplies the results of a batch with a factor, which is rounded.
+        /// Multiplies the results of a batch by a factor. The factor is rounded to this type.
         fn multiply(
             stream: &CudaStream,
             output: Output<'_, Self>,
@@ -35,7 +35,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// The real numbers of a transform, whose complex numbers are made of two: `f32` or `f64`.
+/// The type of a transform's real numbers, `f32` or `f64`. The transform's complex numbers are
+/// pairs of them.
 #[diagnostic::on_unimplemented(
     message = "there are no Fourier transforms of `{Self}`",
     label = "not `f32` or `f64`",

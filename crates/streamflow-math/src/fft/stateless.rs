@@ -14,13 +14,14 @@ use streamflow::memory::Shape;
 use streamflow::{Element, Tensor};
 use streamflow::{ExecutionContext, Stream};
 
-/// The forward transform of a tensor of 1 to 3 dimensions, in a new one. Does not block.
+/// Returns the forward transform of a tensor of 1 to 3 dimensions, as a new tensor. Does not block.
 ///
-/// The first call for a shape plans; [`Fft::plan`] does that in `start`, for calls that allocate nothing. A node keeps the
-/// plans that it used last.
+/// The first call for a shape makes a plan; with [`Fft::plan`], the plan is made in `start`, and its calls allocate
+/// nothing. A node keeps the plans that it used last.
 ///
 /// # Errors
-/// [`Error::Operand`](crate::Error::Operand) for other tensors; the library is not there; its own error; the driver's.
+/// [`Error::Operand`](crate::Error::Operand) for other tensors; an error if the library is not there; the library's own
+/// error; the driver's error.
 #[track_caller]
 pub fn forward<T: Real>(
     cx: &ExecutionContext,
@@ -35,7 +36,7 @@ where
     Ok(y)
 }
 
-/// The inverse transform of a tensor of 1 to 3 dimensions, in a new one, otherwise as [`forward`].
+/// Returns the inverse transform of a tensor of 1 to 3 dimensions, as a new tensor, otherwise as [`forward`].
 ///
 /// # Errors
 /// As for [`forward`].
@@ -54,8 +55,8 @@ where
     Ok(y)
 }
 
-/// The spectrum of a tensor of real numbers, of 1 to 3 dimensions: rows of `n` become rows of `n / 2 + 1`, in a new tensor.
-/// Otherwise as [`forward`].
+/// Returns the spectrum of a tensor of real numbers, of 1 to 3 dimensions, as a new tensor: rows of `n` become rows of `n /
+/// 2 + 1`. Otherwise as [`forward`].
 ///
 /// # Errors
 /// As for [`forward`].
@@ -74,8 +75,8 @@ where
     Ok(y)
 }
 
-/// The real numbers of a spectrum, of 1 to 3 dimensions, in a new tensor. Its rows have `last` numbers, for which the
-/// spectrum has `last / 2 + 1`. Overwrites `x`. Otherwise as [`forward`].
+/// Returns the real numbers of a spectrum, of 1 to 3 dimensions, as a new tensor. Rows of the new tensor have `last`
+/// numbers, and rows of the spectrum `last / 2 + 1`. Overwrites `x`. Otherwise as [`forward`].
 ///
 /// # Errors
 /// As for [`forward`].
@@ -104,7 +105,7 @@ where
     Ok(y)
 }
 
-/// The node's plan for a shape.
+/// Returns the node's plan for a shape.
 fn planned<'c, F: Made>(
     cx: &'c ExecutionContext,
     stream: &Stream<'_>,
@@ -116,7 +117,7 @@ fn planned<'c, F: Made>(
     cx.cached(stream, (Shape::new(shape)?, norm), make)
 }
 
-/// A shape with another length of the rows.
+/// Returns a shape with another length of the rows.
 fn with_last(shape: &[usize], last: usize) -> Result<Shape> {
     let mut lengths = shape.to_vec();
     if let Some(length) = lengths.last_mut() {

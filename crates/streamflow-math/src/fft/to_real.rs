@@ -1,4 +1,4 @@
-//! Transforms of the spectrum of real numbers back to them.
+//! Transforms of the spectrum of real numbers back to the numbers.
 
 use streamflow::memory::Complex;
 
@@ -17,14 +17,14 @@ use streamflow::{ExecutionContext, Stream};
 
 /// Inverse transforms to real numbers: cuFFT's `C2R` and `Z2D`.
 ///
-/// The input is the first half of a spectrum, as [`RealFft`](super::RealFft) makes it. Parts that are 0 in such a spectrum,
-/// as the imaginary part of its first number, are ignored. cuFFT overwrites the input, so it is taken by `&mut`: a message
-/// that other operators receive, too, is none.
+/// The input is the first half of a spectrum, as [`RealFft`](super::RealFft) makes it. Parts that are 0 in the spectrum of
+/// real numbers, such as the imaginary part of the first number, are ignored. cuFFT overwrites the input, so the input is
+/// taken by `&mut`: a message that other operators receive, too, can't be the input.
 #[derive(Debug)]
 pub struct InverseRealFft<T: Real>(Engine<T>);
 
 impl<T: Real> InverseRealFft<T> {
-    /// Plans transforms of this shape, that of the real numbers, of 1 to 3 dimensions, the last one varying fastest.
+    /// Plans transforms of this shape: the shape of the real numbers, of 1 to 3 dimensions, the last one varying fastest.
     pub fn plan(shape: impl IntoShape) -> Planner<Self> {
         Planner::new(shape)
     }
@@ -42,11 +42,11 @@ impl<T: Real> Plan<InverseRealFft<T>>
 where
     Complex<T>: Element,
 {
-    /// Transforms `x`, into `y`. `x` has any numbers afterwards. Does not block, and allocates nothing.
+    /// Queues the transform of `x`, into `y`. `x` has undefined numbers afterwards. Does not block, and allocates nothing.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another number of
-    /// elements, and for a part of memory that begins at an odd index; the library's; the driver's.
+    /// elements, and for a part of memory that begins at an odd index; the library's error; the driver's error.
     #[track_caller]
     pub fn inverse(
         &mut self,
@@ -59,7 +59,7 @@ where
     }
 
     /// Transforms a spectrum in its place, into rows of real numbers, as [`in_place`](Planner::in_place) says. The memory is
-    /// that of the spectrum.
+    /// passed as the spectrum's.
     ///
     /// # Errors
     /// As for [`inverse`](Self::inverse).

@@ -11,7 +11,7 @@ use streamflow::Result;
 use streamflow::operator;
 use streamflow::{Element, Tensor};
 
-/// Transforms each message, with a plan that is made in `start`.
+/// An operator that transforms each message, with a plan that is made in `start`.
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -55,7 +55,7 @@ where
     /// The numbers to transform.
     #[input]
     signal: &Tensor<Complex<T>>,
-    /// Their transforms, in the same shape.
+    /// The transforms of the numbers, in the same shape.
     #[output]
     spectrum: Tensor<Complex<T>>,
     planner: fft::Planner<fft::Fft<T>>,
@@ -67,12 +67,12 @@ impl<T: fft::Real> Fft<T>
 where
     Complex<T>: Element,
 {
-    /// Transforms forwards.
+    /// Creates an operator that transforms forwards.
     pub fn forward(planner: fft::Planner<fft::Fft<T>>) -> Self {
         Self { planner, is_inverse: false, plan: None }
     }
 
-    /// Transforms inversely.
+    /// Creates an operator that transforms inversely.
     pub fn inverse(planner: fft::Planner<fft::Fft<T>>) -> Self {
         Self { planner, is_inverse: true, plan: None }
     }

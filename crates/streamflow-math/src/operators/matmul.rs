@@ -9,10 +9,11 @@ use streamflow::Result;
 use streamflow::Tensor;
 use streamflow::operator;
 
-/// Multiplies two matrices, or two batches of them: `c = a b`. The first tick of each shape makes a plan.
+/// An operator that multiplies two matrices, or two batches of matrices: `c = a b`. The first tick of each
+/// shape makes a plan.
 ///
-/// For a bias, an activation or a matrix that stays, write an operator with a plan: the [module](crate::matmul)
-/// has one.
+/// For a bias, an activation or a matrix that stays the same, write an operator with a plan: the
+/// [module](crate::matmul) has an example.
 #[operator(no_new, unlisted)]
 pub struct Matmul<T: MatmulElement> {
     /// `[m, k]` or `[batch, m, k]`.
@@ -28,7 +29,7 @@ pub struct Matmul<T: MatmulElement> {
 }
 
 impl<T: MatmulElement> Matmul<T> {
-    /// The product.
+    /// Creates the operator.
     #[allow(clippy::new_without_default, reason = "operators have no `Default`")]
     pub fn new() -> Self {
         Self { of: PhantomData }

@@ -1,15 +1,16 @@
 //! The kernels, with the formulas of cuRAND's host generator.
 //!
-//! A product and a sum that depend on each other are rounded each: `nvcc` would fuse them, and the Rust bodies do not. So
-//! both bodies have the same integers and uniforms, and normals from the same arguments of logarithm, sine and cosine.
+//! A product and a sum that depend on each other are rounded separately: `nvcc` would fuse them, and the Rust bodies do
+//! not. So both bodies compute the same integers and uniforms, and normals from the same arguments of logarithm, sine and
+//! cosine.
 //!
-//! `place` is that of the first value in its round, and `counter` that of its round. Sequences before `behind` have a
-//! counter that is smaller by 1: [`Philox`](super::Philox) says why.
+//! `place` is the place of the first value in its round, and `counter` the counter of that round. Sequences before
+//! `behind` have a counter that is smaller by 1: [`Philox`](super::Philox) says why.
 
 use super::words::{groups, words};
 use streamflow::kernel;
 
-/// 32 random bits each.
+/// Fills memory with 32 random bits per element.
 #[kernel(grid_stride, unsafe cuda = concat!("typedef unsigned int T;", include_str!("philox.cuh"), "
     for (unsigned long long i = thread_index(); i < groups; i += thread_count()) {
         const uint4 w = words(counter + rounds(i), sequence(i));
@@ -20,7 +21,7 @@ pub fn random_u32(out: &mut [u32], seed: u64, counter: u64, place: u32) {
     groups(out, place, |rounds, sequence| words(seed, counter.wrapping_add(rounds), sequence));
 }
 
-/// Numbers above 0, up to 1, from 32 bits each.
+/// Fills memory with numbers above 0, up to 1, from 32 bits each.
 #[kernel(grid_stride, unsafe cuda = concat!("typedef float T;", include_str!("philox.cuh"), "
     auto uniform = [](unsigned int w) { return (float)w * 0x1p-32f + 0x1p-33f; };
     for (unsigned long long i = thread_index(); i < groups; i += thread_count()) {
@@ -34,7 +35,7 @@ pub fn uniform_f32(out: &mut [f32], seed: u64, counter: u64, place: u32) {
     });
 }
 
-/// Numbers above 0, up to 1, from 53 bits each.
+/// Fills memory with numbers above 0, up to 1, from 53 bits each.
 #[kernel(grid_stride, unsafe cuda = concat!("typedef double T;", include_str!("philox.cuh"), "
     auto uniform = [](unsigned int low, unsigned int high) {
         return (double)(low ^ (unsigned long long)high << 21) * 0x1p-53 + 0x1p-54;
@@ -55,7 +56,7 @@ pub fn uniform_f64(out: &mut [f64], seed: u64, counter: u64, place: u32, behind:
     });
 }
 
-/// Normally distributed numbers, by Box and Muller: two from two words.
+/// Fills memory with normally distributed numbers, by Box and Muller: two numbers from two words.
 #[kernel(
     grid_stride,
     requires(mean.is_finite(), deviation.is_finite(), deviation >= 0.0),
@@ -87,7 +88,7 @@ pub fn normal_f32(out: &mut [f32], seed: u64, counter: u64, place: u32, mean: f3
     });
 }
 
-/// Normally distributed numbers, by Box and Muller: two from four words.
+/// Fills memory with normally distributed numbers, by Box and Muller: two numbers from four words.
 #[kernel(
     grid_stride,
     requires(mean.is_finite(), deviation.is_finite(), deviation >= 0.0),
@@ -127,7 +128,7 @@ pub fn normal_f64(
     });
 }
 
-/// The first of the two counters that give a sequence's four `f64` of a round.
+/// Returns the first of the two counters that give a sequence's four `f64` of a round.
 fn counter_f64(counter: u64, rounds: u64, is_behind: bool) -> u64 {
     counter.wrapping_add(2 * rounds).wrapping_sub(is_behind.into())
 }
@@ -135,7 +136,7 @@ fn counter_f64(counter: u64, rounds: u64, is_behind: bool) -> u64 {
 /// 2^-53.
 const LSB_53: f64 = f64::EPSILON / 2.0;
 
-/// The number of 53 bits that two words make. Their bits 21 to 31 overlap.
+/// Returns the number of 53 bits that two words make. The words' bits 21 to 31 overlap.
 fn bits_53(low: u32, high: u32) -> f64 {
     (u64::from(low) ^ u64::from(high) << 21) as f64
 }

@@ -1,4 +1,4 @@
-//! The generator: a seed, an offset, and how many numbers it has given.
+//! The generator: a seed, an offset, and the count of the numbers that it has given.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,8 +16,8 @@ use streamflow::memory::DeviceSlice;
 /// A generator of random numbers, Philox4x32-10, in the order of cuRAND: of `f64`, or of `f32` and `u32`.
 ///
 /// The generator is plain data, and its calls only queue kernels. A call that has succeeded moves the generator on, as a
-/// call of cuRAND does: two calls for 5 numbers give the same as one for 10. A call that fails leaves it where it is. A
-/// clone gives the same numbers once more.
+/// call of cuRAND does: two calls for 5 numbers give the same as one call for 10. A call that fails leaves the generator
+/// where it is. A clone gives the same numbers once more.
 ///
 /// Give each operator a generator with a seed of its own. A generator has one type, since an `f64` takes twice the bits: a
 /// generator of cuRAND that gives both can use the same bits twice.
@@ -38,37 +38,38 @@ pub struct Philox<T = f32> {
     of: PhantomData<fn() -> T>,
 }
 
-// Only what draws numbers needs a `Real`: of another type, it is one mistake for rustc.
+// Only methods that draw numbers need a `Real`, so rustc reports another type only once.
 impl<T> Philox<T> {
-    /// The generator of a seed, at offset 0.
+    /// Returns the generator of a seed, at offset 0.
     pub fn new(seed: u64) -> Self {
         Self { seed, offset: 0, drawn: 0, of: PhantomData }
     }
 
-    /// The generator of the same seed that begins at another offset, counted in 32-bit words: `curandSetGeneratorOffset`.
+    /// Returns the generator of the same seed that begins at another offset, counted in 32-bit words:
+    /// `curandSetGeneratorOffset`.
     #[must_use = "it returns the generator at the offset"]
     pub fn at(self, offset: u64) -> Self {
         Self { offset, drawn: 0, ..self }
     }
 
-    /// The generator after this many more numbers, as if they had been drawn. A tick can so have numbers of its own,
-    /// whatever the order of the ticks: `Philox::new(seed).skip(cx.tick() * len)`.
+    /// Returns the generator after this many more numbers, as if they had been drawn. So each tick can have its own
+    /// numbers, whatever the order of the ticks: `Philox::new(seed).skip(cx.tick() * len)`.
     #[must_use = "it returns the generator after these numbers"]
     pub fn skip(self, numbers: u64) -> Self {
         Self { drawn: self.drawn.wrapping_add(numbers), ..self }
     }
 
-    /// How many numbers the generator has given since its offset, as [`skip`](Self::skip) takes them:
+    /// The count of the numbers that the generator has given since its offset, as [`skip`](Self::skip) takes it:
     /// `Philox::new(seed).skip(drawn)` goes on from here.
     pub fn drawn(&self) -> u64 {
         self.drawn
     }
 
-    /// Queues a kernel that fills memory with numbers above 0, up to and with 1, that are equally likely:
+    /// Queues a kernel that fills memory with uniformly distributed numbers above 0, up to and including 1:
     /// `curandGenerateUniform` and `curandGenerateUniformDouble`.
     ///
     /// # Errors
-    /// Memory of another device or platform; the driver's.
+    /// Memory of another device or platform; the driver's error.
     #[track_caller]
     pub fn uniform(&mut self, stream: &CudaStream, out: &mut DeviceSlice<T>) -> Result<()>
     where
@@ -87,7 +88,7 @@ impl<T> Philox<T> {
     ///
     /// # Errors
     /// [`Error::KernelRequirement`](streamflow::Error::KernelRequirement) if a number is infinite or NaN, or the deviation
-    /// negative; memory of another device or platform; the driver's.
+    /// negative; memory of another device or platform; the driver's error.
     #[track_caller]
     pub fn normal(
         &mut self,
@@ -107,17 +108,17 @@ impl<T> Philox<T> {
         Ok(())
     }
 
-    /// A launch with a thread for each sequence that has a part of the values.
+    /// Returns a launch with a thread for each sequence that has a part of the values.
     ///
-    /// cuRAND has a state for each sequence. To begin at an offset, it takes words of all sequences before it, one counter
-    /// each. The sequences of that round which come after the offset give their first four values to the caller. If these
-    /// are `f64`, they take two counters, and are one counter ahead of the others from then on.
+    /// cuRAND has a state for each sequence. To begin at an offset, cuRAND takes the words of all sequences before the
+    /// offset, one counter each. The sequences of that round after the offset give their first four values to the caller.
+    /// Values of `f64` take two counters, so these sequences are one counter ahead of the others from then on.
     fn start(&self, len: usize) -> Start
     where
         T: Real,
     {
         let (round, begin) = (self.offset / ROUND, self.offset % ROUND);
-        // No overflow: both parts are below `ROUND`.
+        // The sum does not overflow: both parts are below `ROUND`.
         let place = begin + self.drawn % ROUND;
         let rounds = self.drawn / ROUND + place / ROUND;
         let place = (place % ROUND) as u32;
@@ -143,7 +144,7 @@ impl Philox {
     /// Queues a kernel that fills memory with random bits: `curandGenerate`.
     ///
     /// # Errors
-    /// Memory of another device or platform; the driver's.
+    /// Memory of another device or platform; the driver's error.
     #[track_caller]
     pub fn fill_u32(&mut self, stream: &CudaStream, out: &mut DeviceSlice<u32>) -> Result<()> {
         let len = out.len();

@@ -11,7 +11,7 @@ use streamflow::memory::DeviceSlice;
 pub(super) mod sealed {
     use super::{CudaStream, DeviceSlice, Grid, Result};
 
-    /// Where a launch begins, and its grid.
+    /// The beginning of a launch, and its grid.
     #[derive(Debug, Clone, Copy)]
     pub struct Start {
         pub(in super::super) grid: Grid,
@@ -37,7 +37,7 @@ pub(super) mod sealed {
     }
 }
 
-/// A type of real random numbers: `f32` and `f64`.
+/// A type of real random numbers: `f32` or `f64`.
 #[diagnostic::on_unimplemented(
     message = "there are no random numbers of the type `{Self}`",
     label = "not `f32` or `f64`",

@@ -6,7 +6,8 @@ pub(super) const SEQUENCES: u64 = 65536;
 /// The number of values of one round: four of each sequence.
 pub(super) const ROUND: u64 = 4 * SEQUENCES;
 
-/// The words at a counter of a sequence (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+/// Returns the words at a counter of a sequence (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC
+/// 2011).
 pub(super) fn words(seed: u64, counter: u64, sequence: u32) -> [u32; 4] {
     let halves = |number: u64| [number as u32, (number >> 32) as u32];
     let product = |factor: u32, word: u32| halves(u64::from(factor) * u64::from(word));
@@ -21,8 +22,8 @@ pub(super) fn words(seed: u64, counter: u64, sequence: u32) -> [u32; 4] {
     state
 }
 
-/// Fills `out` with the values of a round from a place on, and of the rounds after it. `values` are the four of a
-/// sequence, after a number of whole rounds.
+/// Fills `out` with the values of a round from a place on, and of the rounds after that round. `values` returns
+/// the four values of a sequence, after a number of whole rounds.
 pub(super) fn groups<T: Copy>(out: &mut [T], place: u32, values: impl Fn(u64, u32) -> [T; 4]) {
     let (mut group, mut skipped) = (u64::from(place / 4), place as usize % 4);
     let mut rest = out;

@@ -12,16 +12,16 @@ use streamflow::memory::DeviceSlice;
 
 /// A sparse matrix in device memory, in compressed sparse rows (CSR).
 ///
-/// Row `i` has the elements `values[offsets[i]..offsets[i + 1]]`, in the columns `columns[offsets[i]..offsets[i + 1]]`.
-/// All indices count from 0. The host checks them when the matrix is made, and they don't change any more; the values may:
-/// [`values_mut`](Self::values_mut).
+/// Row `i` has the elements `values[offsets[i]..offsets[i + 1]]`, in the columns `columns[offsets[i]..offsets[i + 1]]`. All
+/// indices count from 0. The host checks them when the matrix is made, and they don't change afterwards; the values may
+/// change: [`values_mut`](Self::values_mut).
 #[derive(Debug)]
 pub struct Csr<T: SparseElement> {
     shape: [usize; 2],
     offsets: Tensor<i32>,
     columns: Tensor<i32>,
     values: Tensor<T>,
-    /// Different for each matrix of the process.
+    /// A number that differs for each matrix of the process.
     number: u64,
 }
 
@@ -29,15 +29,15 @@ pub struct Csr<T: SparseElement> {
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl<T: SparseElement> Csr<T> {
-    /// Copies a matrix of `rows` and `columns` to the operator's device. Any stream may use it. Blocks until the host
-    /// memory may be changed, as [`ExecutionContext::upload`]: it is for `start`.
+    /// Copies a matrix of `rows` and `columns` to the operator's device. Any stream may use the matrix. Blocks until the
+    /// host memory may be changed, as [`ExecutionContext::upload`] does: the call is for `start`.
     ///
     /// `offsets` has one element more than the matrix has rows, and begins with 0. Within a row, columns may have any order;
     /// elements with equal columns add up.
     ///
     /// # Errors
-    /// [`Error::Operand`](crate::Error::Operand) for offsets that decrease or don't fit, for a column outside of the matrix, and for more than
-    /// 2³¹ − 1 rows, columns or elements; the driver's.
+    /// [`Error::Operand`](crate::Error::Operand) for offsets that decrease or don't fit, for a column outside of the matrix,
+    /// and for more than 2³¹ − 1 rows, columns or elements; the driver's error.
     pub fn upload(
         cx: &ExecutionContext,
         [rows, columns]: [usize; 2],
@@ -53,22 +53,22 @@ impl<T: SparseElement> Csr<T> {
             offsets: cx.upload(offsets)?,
             columns: cx.upload(indices)?,
             values: cx.upload(values)?,
-            // Only its being another one matters.
+            // Only the difference between numbers matters.
             number: NEXT.fetch_add(1, Ordering::Relaxed),
         })
     }
 
-    /// The numbers of rows and columns.
+    /// Returns the numbers of rows and columns.
     pub fn shape(&self) -> [usize; 2] {
         self.shape
     }
 
-    /// How many elements are stored.
+    /// The number of stored elements.
     pub fn stored(&self) -> usize {
         self.values.len()
     }
 
-    /// Where each row begins in the values; the last one is their number.
+    /// The index of each row's first value; the last offset is the number of values.
     pub fn offsets(&self) -> &DeviceSlice<i32> {
         &self.offsets
     }
@@ -83,12 +83,12 @@ impl<T: SparseElement> Csr<T> {
         &self.values
     }
 
-    /// The values, to be written. A plan for the matrix stays good.
+    /// The values, to be written. A plan for the matrix stays valid.
     pub fn values_mut(&mut self) -> &mut DeviceSlice<T> {
         &mut self.values
     }
 
-    /// Different for each matrix of the process: cuSPARSE prepares work for one.
+    /// A number that differs for each matrix of the process: cuSPARSE prepares work for one matrix.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }

@@ -1,4 +1,4 @@
-//! The products that the simulator computes in the place of cuSPARSE.
+//! The products that the simulator computes in place of cuSPARSE.
 
 use crate::ffi::cusparse::element::sealed::Number;
 
@@ -20,12 +20,13 @@ impl<T: Number> Rows<'_, T> {
     }
 }
 
-/// `y = A x`, or `y = A x + y`.
+/// Computes `y = A x`, or `y = A x + y`.
 pub(super) fn times_vector<T: Number>(a: &Rows<'_, T>, x: &[T], y: &mut [T], accumulate: bool) {
     times_matrix(a, x, y, 1, accumulate);
 }
 
-/// `C = A B`, or `C = A B + C`. `B` and `C` have so many columns, in rows.
+/// Computes `C = A B`, or `C = A B + C`. `B` and `C` are in rows, and have the given number of
+/// columns.
 pub(super) fn times_matrix<T: Number>(
     a: &Rows<'_, T>,
     b: &[T],

@@ -16,7 +16,8 @@ use streamflow::{ExecutionContext, Stream};
 
 /// The product of one sparse matrix with vectors, `y = A x`: cuSPARSE's `SpMV`.
 ///
-/// A plan is for one [`Csr`], which the library prepares in the plan's work area. The matrix's values may change.
+/// A plan is for one [`Csr`]. The library prepares data for the matrix in the plan's work area. The matrix's
+/// values may change.
 ///
 /// ```
 /// use streamflow_math::Plan;
@@ -53,27 +54,28 @@ use streamflow::{ExecutionContext, Stream};
 #[derive(Debug)]
 pub struct SpMv<T: SparseElement>(Product<T>);
 
-/// The product of one sparse matrix with dense ones, `C = A B`: cuSPARSE's `SpMM`. All dense matrices are in rows.
+/// The product of one sparse matrix with dense matrices, `C = A B`: cuSPARSE's `SpMM`. All dense matrices are in
+/// rows.
 ///
 /// As for [`SpMv`], a plan is for one [`Csr`].
 #[derive(Debug)]
 pub struct SpMm<T: SparseElement>(Product<T>);
 
 impl<T: SparseElement> SpMv<T> {
-    /// A plan for products with this matrix.
+    /// Begins a plan for products with this matrix.
     pub fn plan(a: &Csr<T>) -> ProductPlanner<'_, T, Self> {
         ProductPlanner { a, right: None, accumulates: false, make: Self }
     }
 }
 
 impl<T: SparseElement> SpMm<T> {
-    /// A plan for products of this matrix with dense matrices of so many columns.
+    /// Begins a plan for products of this matrix with dense matrices of so many columns.
     pub fn plan(a: &Csr<T>, columns: usize) -> ProductPlanner<'_, T, Self> {
         ProductPlanner { a, right: Some(columns), accumulates: false, make: Self }
     }
 }
 
-/// The product for which [`on`](Self::on) makes a plan of [`SpMv`] or [`SpMm`].
+/// A planner of products: [`on`](Self::on) makes a plan of [`SpMv`] or [`SpMm`].
 #[derive(Debug)]
 #[must_use = "`on` makes the plan"]
 pub struct ProductPlanner<'a, T: SparseElement, L> {
@@ -84,17 +86,17 @@ pub struct ProductPlanner<'a, T: SparseElement, L> {
 }
 
 impl<T: SparseElement, L> ProductPlanner<'_, T, L> {
-    /// The product is added to what the target has: `y = A x + y`.
+    /// Adds the product to the target's content: `y = A x + y`.
     pub fn accumulate(self) -> Self {
         Self { accumulates: true, ..self }
     }
 
-    /// Makes the plan on a stream of the operator, and queues what the library prepares for the matrix: it is for
-    /// [`start`](streamflow::Compute::start).
+    /// Makes the plan on a stream of the operator, and queues the library's preparation for the matrix: the call
+    /// is for [`start`](streamflow::Compute::start).
     ///
     /// # Errors
-    /// [`Error::Operand`](crate::Error::Operand) for a product that is too large; the library is not there; its own error; the driver's, when
-    /// memory is exhausted.
+    /// [`Error::Operand`](crate::Error::Operand) for a product that is too large; an error if the library is not
+    /// there; the library's own error; the driver's error, when memory is exhausted.
     pub fn on(self, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Plan<L>> {
         Ok(Plan::new(stream, self.make(cx, stream)?))
     }
@@ -104,16 +106,16 @@ impl<T: SparseElement, L> ProductPlanner<'_, T, L> {
     }
 }
 
-/// A product of one matrix.
+/// The products with one matrix.
 #[derive(Debug)]
 pub(super) struct Product<T: SparseElement> {
     call: &'static str,
     shape: [usize; 2],
     right: Option<usize>,
     accumulates: bool,
-    /// `None` if there is nothing to multiply.
+    /// The library's product; `None` if there is nothing to multiply.
     prepared: Option<Prepared>,
-    /// The matrix that it is for.
+    /// The number of the matrix.
     number: u64,
     body: HostBody,
     element: PhantomData<fn() -> T>,
@@ -229,7 +231,8 @@ impl<T: SparseElement> Plan<SpMv<T>> {
     /// Queues `y = A x`, for a matrix of `[m, n]`, `x` of `[n]` and `y` of `[m]`. Allocates nothing.
     ///
     /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another matrix or other shapes; the library's; the driver's.
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for
+    /// another matrix or other shapes; the library's error; the driver's error.
     #[track_caller]
     pub fn execute(
         &mut self,

@@ -6,10 +6,10 @@ use crate::error::{Result, wrong_operand};
 use streamflow::Tensor;
 use streamflow::{ExecutionContext, Stream};
 
-/// `A x`, for `x` of `[n]`, by [`SpMv`]. Does not block.
+/// Returns `A x`, for `x` of `[n]`, by [`SpMv`]. Does not block.
 ///
 /// # Errors
-/// [`Error::Operand`](crate::Error::Operand) for another shape; the library's; the driver's.
+/// [`Error::Operand`](crate::Error::Operand) for another shape; the library's error; the driver's error.
 #[track_caller]
 pub fn spmv<T: SparseElement>(
     cx: &ExecutionContext,
@@ -24,7 +24,7 @@ pub fn spmv<T: SparseElement>(
     Ok(y)
 }
 
-/// `A B`, for `B` of `[n, k]`, in rows, by [`SpMm`]. Does not block.
+/// Returns `A B`, for `B` of `[n, k]`, in rows, by [`SpMm`]. Does not block.
 ///
 /// # Errors
 /// As for [`spmv`].
@@ -43,12 +43,14 @@ pub fn spmm<T: SparseElement>(
     Ok(c)
 }
 
-/// `A x` for a matrix and a vector on the host, on the operator's internal stream; the matrix is as for
-/// [`Csr::upload`]. Blocks until the result is there. It is for what is computed once, in `start` say.
+/// Returns `A x` for a matrix and a vector on the host, computed on the operator's internal stream; the matrix is as
+/// for [`Csr::upload`]. Blocks until the result is there. The call is for values that are computed once, for example in
+/// `start`.
 ///
 /// # Errors
-/// [`Error::Operand`](crate::Error::Operand) for an invalid matrix or another length; [`Error::NoPool`](streamflow::Error::NoPool) for a node without a pool of streams; the
-/// library's; the driver's.
+/// [`Error::Operand`](crate::Error::Operand) for an invalid matrix or another length;
+/// [`Error::NoPool`](streamflow::Error::NoPool) for a node without a pool of streams; the library's error; the driver's
+/// error.
 #[track_caller]
 pub fn spmv_host_blocking<T: SparseElement>(
     cx: &ExecutionContext,
@@ -62,7 +64,8 @@ pub fn spmv_host_blocking<T: SparseElement>(
     stream.download_blocking(&y)
 }
 
-/// `A B` for matrices on the host, as [`spmv_host_blocking`]. `b` has `k` elements for each column of `A`, row by row.
+/// Returns `A B` for matrices on the host, as [`spmv_host_blocking`]. `b` has `k` elements for each column of `A`, row
+/// by row.
 ///
 /// # Errors
 /// As for [`spmv_host_blocking`].
