@@ -1,10 +1,10 @@
-//! The errors that calls find, beside those of streamflow.
+//! The errors that the calls of this crate find, beside those of streamflow.
 
-/// The result of calls.
+/// The result of this crate's calls.
 #[allow(dead_code, reason = "each feature uses it")]
 pub(crate) type Result<T, E = streamflow::Error> = std::result::Result<T, E>;
 
-/// Why the host body of a function failed.
+/// The reason why the host body of a function failed.
 #[allow(dead_code, reason = "each feature uses it")]
 pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -31,12 +31,12 @@ pub enum Error {
         call: &'static str,
         /// The operand.
         argument: &'static str,
-        /// What was passed in, what is needed, and what to do.
+        /// The argument that was passed, the requirement, and the remedy.
         problem: String,
     },
 
-    /// A matrix has no such factorisation, or a result has a NaN. The device found it, and the error comes where the host
-    /// opens the `Checked` result of a solver.
+    /// A matrix has no such factorisation, or a result has a NaN. The device has found this, and the error comes where
+    /// the host opens the `Checked` result of a solver.
     #[error("`{call}`{}: {problem}; {remedy}", of_batch(*.matrix))]
     Unsolvable {
         /// The solver.
@@ -45,14 +45,14 @@ pub enum Error {
         matrix: Option<usize>,
         /// The row of the matrix, from 0, if there is one.
         row: Option<usize>,
-        /// What the device found.
+        /// The finding of the device.
         problem: String,
         /// The remedy.
         remedy: &'static str,
     },
 }
 
-/// The matrix of a batch that an error is about.
+/// The part of an error's text that names the matrix of a batch.
 fn of_batch(matrix: Option<usize>) -> String {
     matrix.map(|matrix| format!(", matrix {matrix} of the batch")).unwrap_or_default()
 }
@@ -71,7 +71,7 @@ impl From<Error> for streamflow::Error {
     }
 }
 
-/// The error of an operand.
+/// Returns the error of an operand.
 #[cfg(any(feature = "fft", feature = "matmul", feature = "solve", feature = "sparse"))]
 #[cold]
 pub(crate) fn wrong_operand(

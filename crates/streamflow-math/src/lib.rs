@@ -1,7 +1,7 @@
-//! Mathematics on the streams of [`streamflow`]: Fourier transforms, products of matrices, solvers, sparse matrices and
-//! random numbers, by NVIDIA's libraries and by kernels of our own.
+//! Mathematics on the streams of [`streamflow`]: Fourier transforms, products of matrices, solvers, sparse matrices and random
+//! numbers, by NVIDIA's libraries and by this crate's own kernels.
 //!
-//! Each part is a feature, and none is there by default:
+//! Each part is a feature, and no feature is on by default:
 //!
 //! | feature | module | on a GPU | on the simulator |
 //! |---|---|---|---|
@@ -15,13 +15,13 @@
 //! A library of NVIDIA is found while the program runs, in a CUDA toolkit or in a Python wheel. Without it, and on a device
 //! that is not simulated, a plan is an error that says what to install. `half` adds products of `f16` and `bf16`.
 //!
-//! A `Plan` belongs to one stream of its operator, and holds no operand. Its calls are ordered by their operands, as
-//! launches are: see [`streamflow::library`]. If a call fails, its target is not written
-//! ([the rule](streamflow::guide::failures#errors-that-an-operator-drops)), and the plan can be used again.
+//! A `Plan` belongs to one stream of its operator, and holds no operand. A plan's calls are ordered by their operands, as
+//! launches are: see [`streamflow::library`]. If a call fails, its target is not written ([the
+//! rule](streamflow::guide::failures#errors-that-an-operator-drops)), and the plan can be used again.
 //!
 //! # Errors
-//! A call returns streamflow's [`Error`](streamflow::Error). An error that this crate itself finds is an [`Error`] of its own in
-//! an [`Error::Other`](streamflow::Error::Other), and a hook that returns it fails with it:
+//! A call returns streamflow's [`Error`](streamflow::Error). An error that this crate itself finds is this crate's [`Error`] in
+//! an [`Error::Other`](streamflow::Error::Other), and a hook that returns the error fails with it:
 //! [`find_cause`](streamflow::Error::find_cause) and [`downcast_ref`](streamflow::Failure::downcast_ref) give it back.
 
 // Marks of features, on docs.rs.

@@ -1,4 +1,4 @@
-//! The object of a library that an operator keeps.
+//! The plan: an object of a library that an operator keeps.
 
 use std::ops::{Deref, DerefMut};
 
@@ -6,7 +6,7 @@ use streamflow::Stream;
 use streamflow::context::OnStream;
 
 /// A library's plan: a field of an operator, made in [`start`](streamflow::Compute::start) on one of its streams, and used with
-/// that stream alone. It is law 3's [`OnStream`]: on another stream, each call of it returns
+/// that stream alone. A plan is law 3's [`OnStream`]: on another stream, each call of the plan returns
 /// [`Error::OtherStream`](streamflow::Error::OtherStream) before it does anything.
 #[derive(Debug)]
 pub struct Plan<L>(OnStream<L>);
@@ -16,7 +16,7 @@ impl<L> Plan<L> {
         Self(OnStream::new(stream, made))
     }
 
-    /// Another plan for the same stream, made of this one.
+    /// Makes another plan for the same stream of this one.
     #[cfg(feature = "solve")]
     pub(crate) fn map<R>(self, make: impl FnOnce(L) -> R) -> Plan<R> {
         Plan(self.0.map(make))

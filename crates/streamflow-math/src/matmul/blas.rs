@@ -13,8 +13,8 @@ use streamflow::library::{HostBody, Operands};
 use streamflow::memory::DeviceSlice;
 use streamflow::{ExecutionContext, Stream};
 
-/// cuBLAS's functions of vectors and triangles, on one stream. As a field of an operator it is a [`Plan<Blas<T>>`](Plan), which
-/// [`on`](Self::on) makes.
+/// cuBLAS's functions of vectors and triangles, on one stream. A field of an operator has the type [`Plan<Blas<T>>`](Plan),
+/// made by [`on`](Self::on).
 ///
 /// Results stay on the device: [`dot`](Plan::dot) and [`norm`](Plan::norm) write one element.
 #[derive(Debug)]
@@ -30,11 +30,12 @@ pub struct Blas<T: BlasElement> {
 }
 
 impl<T: BlasElement> Blas<T> {
-    /// A handle on a stream of the operator, with its work area: it is for [`start`](streamflow::Compute::start). On a GPU the
-    /// work area has the size that cuBLAS's documentation advises: 32 MiB from compute capability 9.0 on, and 4 MiB before.
+    /// Makes a handle on a stream of the operator, with its work area: the call is for [`start`](streamflow::Compute::start).
+    /// On a GPU the work area has the size that cuBLAS's documentation advises: 32 MiB from compute capability 9.0 on, and 4
+    /// MiB before.
     ///
     /// # Errors
-    /// The library is not there; its own error; the driver's, when memory is exhausted.
+    /// An error if the library is not there; the library's own error; the driver's error, when memory is exhausted.
     pub fn on(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Plan<Self>> {
         let blas = Self {
             handle: Handle::with_work_area(cx, stream)?,
@@ -54,7 +55,8 @@ impl<T: BlasElement> Plan<Blas<T>> {
     /// Queues `y = alpha x + y`.
     ///
     /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for vectors of two lengths, or of 2^31 elements; the library's; the driver's.
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for vectors of two
+    /// lengths, or of 2^31 elements; the library's error; the driver's error.
     #[track_caller]
     pub fn axpy(
         &mut self,
@@ -75,11 +77,11 @@ impl<T: BlasElement> Plan<Blas<T>> {
         Call::written(blas.handle.axpy(stream, &blas.axpy, (alpha, x), y), y)
     }
 
-    /// Queues the dot product of two vectors, into one element. That of empty vectors is 0.
+    /// Queues the dot product of two vectors, into one element. The dot product of empty vectors is 0.
     ///
     /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for vectors of two lengths, or of 2^31 elements, and a result of more than
-    /// one; the library's; the driver's.
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for vectors of two
+    /// lengths, or of 2^31 elements, and a result of more than one; the library's error; the driver's error.
     #[track_caller]
     pub fn dot(
         &mut self,
@@ -101,7 +103,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
         Call::written(blas.handle.dot(stream, &blas.dot, (x, y), result), result)
     }
 
-    /// Queues the Euclidean norm of a vector, into one element. That of an empty vector is 0.
+    /// Queues the Euclidean norm of a vector, into one element. The norm of an empty vector is 0.
     ///
     /// # Errors
     /// As for [`dot`](Self::dot).
@@ -129,8 +131,8 @@ impl<T: BlasElement> Plan<Blas<T>> {
     /// is not read.
     ///
     /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other lengths, a matrix without columns, or 2^31 elements in a
-    /// dimension; the library's; the driver's.
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other lengths, a
+    /// matrix without columns, or 2^31 elements in a dimension; the library's error; the driver's error.
     #[track_caller]
     pub fn gemv(
         &mut self,

@@ -1,4 +1,4 @@
-//! The products that the simulator computes in the place of cuBLASLt.
+//! The products that the simulator computes in place of cuBLASLt.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,10 +9,10 @@ use streamflow::Element;
 use streamflow::library::{Elements, ElementsMut};
 use streamflow::library::{HostBody, Operands};
 
-/// How many bytes of its work area a call overwrites.
+/// The number of bytes of its work area that a call overwrites.
 pub(super) const WORK: usize = 64;
 
-/// Dense copies of one product's matrices, in the type of the sums. They are kept from call to call.
+/// Dense copies of one product's matrices, in the type of the sums, kept from call to call.
 #[derive(Debug, Default)]
 struct Scratch<S> {
     a: Vec<S>,
@@ -20,7 +20,8 @@ struct Scratch<S> {
     c: Vec<S>,
 }
 
-/// The host body of a plan: its operands are `alpha`, `beta`, `a`, `b`, `c`, the bias if there is one, and the work area.
+/// Returns the host body of a plan: its operands are `alpha`, `beta`, `a`, `b`, `c`, the bias if there is one, and the
+/// work area.
 pub(super) fn body<T: MatmulElement>(function: &str, problem: Problem) -> HostBody {
     let scratch = Mutex::new(Scratch::<T::Scale>::default());
     HostBody::new(function, move |operands: &mut Operands<'_>| {
@@ -29,7 +30,7 @@ pub(super) fn body<T: MatmulElement>(function: &str, problem: Problem) -> HostBo
         let mut c = operands.write_elements::<T>();
         let bias = if problem.has_bias { operands.read::<T>() } else { &[] };
         leave_anything_in(operands.write::<u8>());
-        // A panic leaves nothing in it that the next call reads.
+        // A panic leaves nothing in the copies that the next call reads.
         let mut scratch = scratch.lock().unwrap_or_else(PoisonError::into_inner);
         products::<T>(&problem, (&a, &b), &mut c, bias, scales, &mut scratch);
         Ok(())
@@ -42,7 +43,7 @@ pub(super) fn leave_anything_in(work: &mut [u8]) {
     work[..touched].fill(0xff);
 }
 
-/// `c = activation(alpha a b + beta c + bias)`, for each product of the batch. The bias is added to each row.
+/// Computes `c = activation(alpha a b + beta c + bias)` for each product of the batch. The bias is added to each row.
 fn products<T: MatmulElement>(
     problem: &Problem,
     (a, b): (&Elements<'_, T>, &Elements<'_, T>),

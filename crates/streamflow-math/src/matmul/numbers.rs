@@ -1,8 +1,9 @@
-//! The numbers that cuBLAS computes with, and what the bodies for the simulator need of them.
+//! The number types that cuBLAS computes with, and the operations on them for the simulator's
+//! bodies.
 
 use crate::ffi::cublas::Number;
 
-/// A type that [`Blas`](super::Blas) computes with: `f32` and `f64`.
+/// A type that [`Blas`](super::Blas) computes with: `f32` or `f64`.
 pub trait BlasElement: Number + std::ops::Add<Output = Self> {
     #[doc(hidden)]
     const ZERO: Self;
@@ -48,7 +49,7 @@ macro_rules! element {
                 self / other
             }
 
-            // In double precision, in which no square of an `f32` is too large or too small.
+            // Computes in double precision, where no square of an `f32` is too large or too small.
             fn norm(x: &[Self]) -> Self {
                 let largest = x.iter().fold(0.0_f64, |most, &x| most.max(f64::from(x).abs()));
                 if largest == 0.0 || !largest.is_finite() {
@@ -63,7 +64,7 @@ macro_rules! element {
 
 element!(f32 f64);
 
-/// In blocks, so that the error grows with the root of the length.
+/// Returns the sum of the products, in blocks, so that the error grows with the root of the length.
 pub(super) fn sum_of_products<T: BlasElement>(x: &[T], y: &[T]) -> T {
     const BLOCK: usize = 256;
     if x.len() <= BLOCK {

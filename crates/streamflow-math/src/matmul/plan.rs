@@ -1,7 +1,4 @@
-//! Products of matrices, planned.
-//!
-//! The fields of a plan that a call reads lie together, and shapes of matrices are compared without a loop; `library::call`
-//! of `streamflow` has the number.
+//! The plan of a product of matrices.
 
 use std::marker::PhantomData;
 
@@ -21,10 +18,10 @@ use streamflow::library::{Claim, HostBody};
 use streamflow::memory::{CopySource, CopyTarget, DeviceSlice, Shape, TensorView, TensorViewMut};
 use streamflow::{ExecutionContext, Stream};
 
-/// The name in messages.
+/// The plan's name in messages.
 pub(super) const CALL: &str = "Matmul";
 
-/// The library's name of the operation.
+/// The library's name for the operation.
 const FUNCTION: &str = "cublasLtMatmul";
 
 /// Products of matrices: `c = activation(alpha a b + beta c + bias)`, by cuBLASLt.
@@ -33,18 +30,18 @@ const FUNCTION: &str = "cublasLtMatmul";
 /// outermost, in a [`batch`](super::Planner::batch). The [module](super) has an example.
 ///
 /// `f32` is multiplied as `f32`, and as TF32 only after [`tf32`](super::Planner::tf32). `f16` and `bf16` are summed in `f32`.
-// The fields that a call of whole tensors reads come first and together, since the library and the driver have mostly
-// evicted it from the caches.
+// The fields that a call of whole tensors reads come first and together: between two calls, the library and the driver have
+// mostly evicted the plan from the caches.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Matmul<T: MatmulElement, E = NoBias> {
-    /// The shapes of `a`, `b` and `c`, if none of them has gaps and none is empty.
+    /// The shapes of `a`, `b` and `c`, if all of them have elements and no gaps.
     dense: Option<[Shape; 3]>,
     pub(super) alpha: T::Scale,
     beta: T::Scale,
-    /// Each call claims it as written, so that two calls come one after the other.
+    /// The work area. Each call claims it as written, so that two calls come one after the other.
     work: Buffer<u8>,
-    /// `None` on the simulator, and where there is nothing to compute.
+    /// The library's product; `None` on the simulator, and where there is nothing to compute.
     pub(super) lt: Option<Lt>,
     pub(super) body: HostBody,
     pub(super) problem: Problem,
@@ -59,7 +56,7 @@ pub(super) struct Settings<S> {
     pub(super) beta: S,
     /// The most bytes of work area.
     pub(super) workspace: u64,
-    /// A stored one.
+    /// A stored algorithm.
     pub(super) algorithm: Option<Algorithm>,
 }
 
@@ -79,7 +76,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             let ordinal = info.ordinal.unwrap_or_default();
             let make = |_| Ok(Lt::new::<T>(&problem, ordinal, workspace, stored)?);
             let lt = stream.make_object(make)?;
-            // As for the libraries whose handles are plans: see `AfterWork`.
+            // The wait is as for libraries that have handles as plans: see `AfterWork`.
             stream.wait_for_default()?;
             Some(lt)
         };
@@ -100,7 +97,8 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         })
     }
 
-    /// Uses another of the candidates from now on. The host body is another one, too: no later call is taken for an earlier one.
+    /// Uses another of the candidates from now on. The host body is replaced, too, so that no later call counts as equal to an
+    /// earlier one.
     pub(super) fn set_algorithm(&mut self, chosen: Chosen) {
         if let Some(lt) = &mut self.lt {
             lt.set_algorithm(chosen);
@@ -123,8 +121,8 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             problem.check_bias(CALL, bias)?;
         }
         let (alpha, beta, work) = (self.alpha, self.beta, &mut self.work);
-        // Fast path: whole tensors, whose layout is known by their shape. Making and checking views costs more than half of
-        // what a call costs without them.
+        // Fast path: whole tensors, where the shape gives the layout. Making and checking views would add more than half of the
+        // cost of a call without them.
         if let Some([shape_a, shape_b, shape_c]) = &self.dense
             && let (Some(a), Some(b)) = (shape_a.whole(a), shape_b.whole(b))
             && let Some(c) = shape_c.whole_mut(c)
@@ -142,7 +140,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         Ok(())
     }
 
-    /// As [`multiply`](Self::multiply), of views, apart from the fast path.
+    /// Multiplies views, the slow path of [`multiply`](Self::multiply).
     #[inline(never)]
     #[track_caller]
     fn multiply_views(
@@ -172,7 +170,7 @@ impl<T: MatmulElement> Plan<Matmul<T>> {
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another layout;
-    /// [`Error::WrongDevice`](streamflow::Error::WrongDevice); the library's; the driver's.
+    /// [`Error::WrongDevice`](streamflow::Error::WrongDevice); the library's error; the driver's error.
     #[track_caller]
     pub fn execute(
         &mut self,
@@ -194,7 +192,7 @@ impl<T: EpilogueElement> Plan<Matmul<T, Bias>> {
     /// block, and allocates nothing.
     ///
     /// # Errors
-    /// As without a bias; [`Error::Operand`](crate::Error::Operand) for a bias of another length.
+    /// The errors of a call without a bias; [`Error::Operand`](crate::Error::Operand) for a bias of another length.
     #[track_caller]
     pub fn execute(
         &mut self,
@@ -213,18 +211,19 @@ impl<T: EpilogueElement> Plan<Matmul<T, Bias>> {
 }
 
 impl<T: MatmulElement, E> Plan<Matmul<T, E>> {
-    /// The algorithm, to print it, or to store it for [`Planner::algorithm`](super::Planner::algorithm).
+    /// The plan's algorithm, for printing, or for storing for [`Planner::algorithm`](super::Planner::algorithm).
     pub fn algorithm(&self) -> Algorithm {
         self.value().algorithm
     }
 
-    /// Fills the work area with a byte, for tests: no call may need what an earlier one has left there.
+    /// Fills the work area with a byte, for tests: no call may need the content that an earlier call has left there.
     #[doc(hidden)]
     pub fn poison_work_area(&mut self, stream: &Stream<'_>, byte: u8) -> Result<()> {
         stream.fill_bytes(&mut self.lend(stream)?.work, byte)
     }
 
-    /// Other factors, for the calls from now on: see [`Planner::alpha`](super::Planner::alpha) and [`Planner::beta`](super::Planner::beta).
+    /// Sets other factors for the calls from now on: see [`Planner::alpha`](super::Planner::alpha) and
+    /// [`Planner::beta`](super::Planner::beta).
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream).
@@ -235,7 +234,8 @@ impl<T: MatmulElement, E> Plan<Matmul<T, E>> {
     }
 }
 
-/// As [`written`](streamflow::library::Call::written). A view of `c` is made only if the call has failed.
+/// Notes the result of a call as [`written`](streamflow::library::Call::written) does. A view of `c` is made only if the call
+/// has failed.
 #[inline(always)]
 fn product_written<T: MatmulElement>(
     done: Result<()>,
@@ -244,7 +244,7 @@ fn product_written<T: MatmulElement>(
     done.map_err(|error| Call::failed(error, &mut c.copy_target()))
 }
 
-/// A stored algorithm of cuBLASLt.
+/// Returns the cuBLASLt algorithm of a stored one.
 fn stored(algorithm: Algorithm) -> Result<crate::ffi::cublaslt::algorithm::Chosen> {
     algorithm.0.ok_or_else(|| {
         let what = "a stored algorithm is the simulator's, and cuBLASLt can't use it".to_owned();

@@ -14,16 +14,16 @@ use crate::ffi::cublaslt::epilogue::{Activation, Bias, NoBias};
 use crate::ffi::cublaslt::problem::{ALIGNMENT, Problem, Stored};
 use streamflow::{ExecutionContext, Stream};
 
-/// How many bytes of work area an algorithm may need, unless the plan says otherwise: 32 MiB.
+/// The most bytes of work area that an algorithm may need, unless the plan sets another limit: 32 MiB.
 const WORKSPACE: u64 = 32 << 20;
 
-/// A product that a plan is made for: [`Matmul::plan`](super::Matmul::plan) begins one, and [`on`](Self::on) makes the
+/// A product that a plan is made for: [`Matmul::plan`](super::Matmul::plan) returns a planner, and [`on`](Self::on) makes the
 /// [`Plan`].
 #[must_use = "`on` makes the plan"]
 pub struct Planner<T: MatmulElement, E = NoBias> {
     sizes: [usize; 3],
     batch: Option<usize>,
-    /// Of `a` and `b`: whether it is stored transposed, and whether the batch shares it.
+    /// Whether `a` and `b` are stored transposed, and whether the batch shares them.
     transposed: [bool; 2],
     shared: [bool; 2],
     leading: Option<[usize; 3]>,
@@ -36,7 +36,7 @@ pub struct Planner<T: MatmulElement, E = NoBias> {
 }
 
 impl<T: MatmulElement> Matmul<T> {
-    /// A plan for the product of an `[m, k]` matrix and a `[k, n]` matrix.
+    /// Begins a plan for the product of an `[m, k]` matrix and a `[k, n]` matrix.
     pub fn plan(m: usize, n: usize, k: usize) -> Planner<T> {
         Planner::new(m, n, k)
     }
@@ -66,7 +66,7 @@ impl<T: MatmulElement> Planner<T> {
 }
 
 impl<T: EpilogueElement> Planner<T> {
-    /// Adds a bias to each row of the product, before the activation. Each call takes it: `n` elements, the same for all
+    /// Adds a bias to each row of the product, before the activation. Each call takes the bias: `n` elements, the same for all
     /// rows and all products of a batch.
     pub fn bias(self) -> Planner<T, Bias> {
         let Self { sizes, batch, transposed, shared, leading, apart, .. } = self;
@@ -101,72 +101,72 @@ impl<T: EpilogueElement, E> Planner<T, E> {
 }
 
 impl<T: MatmulElement, E> Planner<T, E> {
-    /// `a` is stored transposed: `[k, m]`.
+    /// Takes an `a` that is stored transposed: `[k, m]`.
     pub fn transpose_a(self) -> Self {
         Self { transposed: [true, self.transposed[1]], ..self }
     }
 
-    /// `b` is stored transposed: `[n, k]`, as the weights of a layer often are.
+    /// Takes a `b` that is stored transposed: `[n, k]`, as the weights of a layer often are.
     pub fn transpose_b(self) -> Self {
         Self { transposed: [self.transposed[0], true], ..self }
     }
 
-    /// For this many products at a time. `a`, `b` and `c` have a dimension more, the outermost one.
+    /// Plans this many products at a time. `a`, `b` and `c` have one more dimension, the outermost.
     pub fn batch(self, count: usize) -> Self {
         Self { batch: Some(count), ..self }
     }
 
-    /// All products of the batch have one `a`, without the dimension of the batch.
+    /// Uses one `a` for all products of the batch, without the dimension of the batch.
     pub fn share_a(self) -> Self {
         Self { shared: [true, self.shared[1]], ..self }
     }
 
-    /// All products of the batch have one `b`, without the dimension of the batch.
+    /// Uses one `b` for all products of the batch, without the dimension of the batch.
     pub fn share_b(self) -> Self {
         Self { shared: [self.shared[0], true], ..self }
     }
 
-    /// How far apart the rows of `a`, `b` and `c` are, in elements, as they are stored. Without this call they follow each
-    /// other. The operands are then views with these strides, or [pitched](streamflow::memory::PitchedTensor) tensors.
+    /// Sets the distances between the rows of `a`, `b` and `c`, in elements, as they are stored. Without this call rows are
+    /// contiguous. The operands are then views with these strides, or [pitched](streamflow::memory::PitchedTensor) tensors.
     pub fn leading_dimensions(self, abc: [usize; 3]) -> Self {
         Self { leading: Some(abc), ..self }
     }
 
-    /// How far apart the matrices of a batch are, in elements, for `a`, `b` and `c`. Without this call they follow each
-    /// other.
+    /// Sets the distances between the matrices of a batch, in elements, for `a`, `b` and `c`. Without this call matrices are
+    /// contiguous.
     pub fn batch_strides(self, abc: [usize; 3]) -> Self {
         Self { apart: Some(abc), ..self }
     }
 
-    /// The factor of the product: 1 without this call.
+    /// Sets the factor of the product: 1 without this call.
     pub fn alpha(self, alpha: T::Scale) -> Self {
         Self { settings: Settings { alpha, ..self.settings }, ..self }
     }
 
-    /// The factor of what `c` has before: 0 without this call, and then `c` is not read.
+    /// Sets the factor of the earlier content of `c`: 0 without this call, and then `c` is not read.
     pub fn beta(self, beta: T::Scale) -> Self {
         Self { settings: Settings { beta, ..self.settings }, ..self }
     }
 
-    /// The alignment of each matrix in bytes, a power of two: 256 without this call, as that of a whole
-    /// tensor. A view may begin elsewhere. Algorithms that load more bytes at once are left out.
+    /// Sets the alignment of each matrix in bytes, a power of two: 256 without this call, the alignment of a whole tensor. A
+    /// view may begin at other addresses. Algorithms that load more bytes at once are left out.
     pub fn alignment(self, bytes: u64) -> Self {
         Self { alignment: bytes, ..self }
     }
 
-    /// The operands may begin at any element: the [alignment](Self::alignment) is the size of an element.
+    /// Takes operands that begin at any element: the [alignment](Self::alignment) is the size of an element.
     pub fn unaligned(self) -> Self {
         self.alignment(size_of::<T>() as u64)
     }
 
-    /// How many bytes of work area the algorithm may need: 32 MiB without this call. The search depends on this limit, and
-    /// not on how much memory is free.
+    /// Sets the most bytes of work area that the algorithm may need: 32 MiB without this call. The search depends on this limit,
+    /// and not on the free memory.
     pub fn workspace_limit(self, bytes: u64) -> Self {
         Self { settings: Settings { workspace: bytes, ..self.settings }, ..self }
     }
 
-    /// Uses this algorithm, which a plan for the same product had, or a [search](Self::search_blocking) has found.
-    /// The simulator has one algorithm: it only keeps this one for [`algorithm`](super::Plan::algorithm).
+    /// Uses this algorithm: one that a plan for the same product had, or that a [search](Self::search_blocking) has found. The
+    /// simulator has one algorithm, and only keeps this one for [`algorithm`](super::Plan::algorithm).
     pub fn algorithm(self, stored: Algorithm) -> Self {
         Self { settings: Settings { algorithm: Some(stored), ..self.settings }, ..self }
     }
@@ -217,8 +217,8 @@ impl<T: MatmulElement, E> Planner<T, E> {
 }
 
 impl<T: Tf32Element, E> Planner<T, E> {
-    /// Multiplies in TF32, on tensor cores: 10 bits of each factor's fraction, sums in `f32`. Several times faster, with
-    /// errors of about 1e-3. Without this call, `f32` is `f32`.
+    /// Multiplies in TF32, on tensor cores: 10 bits of each factor's fraction, sums in `f32`. TF32 is several times faster, with
+    /// errors of about 1e-3. Without this call, `f32` is multiplied as `f32`.
     pub fn tf32(self) -> Self {
         Self { is_tf32: true, ..self }
     }
@@ -227,12 +227,14 @@ impl<T: Tf32Element, E> Planner<T, E> {
 macro_rules! on {
     ($bound:ident, $bias:ty, $has_bias:literal) => {
         impl<T: $bound> Planner<T, $bias> {
-            /// Makes the plan on a stream of the operator, with its work area: it is for [`start`](streamflow::Compute::start).
-            /// It searches an algorithm, unless it has [one](Self::algorithm).
+            /// Makes the plan on a stream of the operator, with its work area: the call is for
+            /// [`start`](streamflow::Compute::start). The plan takes the algorithm that was [set](Self::algorithm), or asks
+            /// cuBLASLt for one.
             ///
             /// # Errors
-            /// [`Error::Operand`](crate::Error::Operand) for sizes, leading dimensions or strides that cuBLASLt can't take; the library is not there;
-            /// its own error, as where it has no algorithm for the product; the driver's, when memory is exhausted.
+            /// [`Error::Operand`](crate::Error::Operand) for sizes, leading dimensions or strides that cuBLASLt can't take; an
+            /// error if the library is not there; the library's own error, for example if it has no algorithm for the product;
+            /// the driver's error, when memory is exhausted.
             pub fn on(
                 self,
                 cx: &ExecutionContext,
@@ -241,10 +243,10 @@ macro_rules! on {
                 Ok(Plan::new(stream, self.make($has_bias, cx, stream)?))
             }
 
-            /// Times the product with at most `most` algorithms that cuBLASLt proposes, for
-            /// [`algorithm`](Self::algorithm): the heuristic's first one is not always the fastest. Blocks until all are
-            /// measured, and needs memory for operands of its own meanwhile: it is for [`start`](streamflow::Compute::start), or
-            /// for a program that stores what it finds. It does not use a stored algorithm.
+            /// Times the product with at most `most` algorithms that cuBLASLt proposes, for [`algorithm`](Self::algorithm): the
+            /// heuristic's first one is not always the fastest. Blocks until all are measured, and meanwhile needs memory for
+            /// its own operands: the call is for [`start`](streamflow::Compute::start), or for a program that stores the result.
+            /// A stored algorithm is not used.
             ///
             /// The simulator has one algorithm, and the times there are simulated.
             ///
@@ -262,7 +264,8 @@ macro_rules! on {
             /// ```
             ///
             /// # Errors
-            /// As for [`on`](Self::on); [`Error::Operand`](crate::Error::Operand) for none or more than 10,000; none of the algorithms runs.
+            /// As for [`on`](Self::on); [`Error::Operand`](crate::Error::Operand) for a `most` of 0 or above 10,000; an error if
+            /// none of the algorithms runs.
             pub fn search_blocking(
                 self,
                 cx: &ExecutionContext,
@@ -279,7 +282,7 @@ macro_rules! on {
 on!(MatmulElement, NoBias, false);
 on!(EpilogueElement, Bias, true);
 
-// By hand: a derive would need `E` to be the same.
+// The implementation is by hand: a derive would need `E` to be the same.
 impl<T: MatmulElement, E> Clone for Planner<T, E> {
     fn clone(&self) -> Self {
         *self

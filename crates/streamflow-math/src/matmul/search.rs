@@ -19,13 +19,13 @@ impl Candidate {
         self.algorithm
     }
 
-    /// How long a product took with it, on the device.
+    /// The time that a product took with the algorithm, on the device.
     pub fn time(&self) -> Elapsed {
         self.time
     }
 }
 
-/// The time, and the [algorithm](Algorithm)'s text.
+/// Writes the time, and the [algorithm](Algorithm)'s text.
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.time, self.algorithm)
@@ -45,15 +45,16 @@ impl Search {
         self.fastest.algorithm
     }
 
-    /// All that were timed, the fastest first.
+    /// All timed algorithms, the fastest first.
     pub fn candidates(&self) -> impl ExactSizeIterator<Item = &Candidate> {
         let all = 1 + self.others.len();
         (0..all).map(|index| if index == 0 { &self.fastest } else { &self.others[index - 1] })
     }
 
-    /// Orders what was timed. `timed` is in the order of the library, which proposes first what it takes for the fastest,
-    /// and has the times of each round. An algorithm counts with its median. The first proposal that is within 2 % of the
-    /// least one is the fastest, so that noise does not choose. `None` if nothing was timed.
+    /// Orders the timed algorithms by the median of their times. `timed` is in the order of the library's proposals, the
+    /// one first that the library takes for the fastest, and has the times of each round. The first proposal within 2 %
+    /// of the least median counts as the fastest, so that noise does not choose. Returns `None` if no algorithm was
+    /// timed.
     pub(super) fn of(timed: Vec<(Algorithm, Vec<Elapsed>)>) -> Option<Self> {
         let median = |(algorithm, mut times): (_, Vec<Elapsed>)| {
             times.sort();
@@ -63,13 +64,13 @@ impl Search {
         let least = all.iter().map(|it| it.time.duration()).min()?;
         let is_fast = |it: &Candidate| is_within_noise(it.time.duration(), least);
         let fastest = all.remove(all.iter().position(is_fast)?);
-        // Of equal ones, the first proposal stays first.
+        // The sort is stable: the earlier of two equal proposals stays first.
         all.sort_by_key(|it| it.time.duration());
         Some(Self { fastest, others: all })
     }
 }
 
-/// A line for each candidate, the fastest first.
+/// Writes a line for each candidate, the fastest first.
 impl fmt::Display for Search {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.candidates().enumerate().try_for_each(|(index, candidate)| {
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn algorithms_are_ordered_by_their_medians() {
-        // The mean and the least of the second one are other orders.
+        // By the mean or by the least time of the second algorithm, the order would be different.
         assert_eq!(
             order(&[&[300, 310, 290], &[1, 400, 9000], &[200, 210, 190]]),
             [2, 0, 1].map(algorithm)

@@ -1,4 +1,4 @@
-//! Products without a plan of one's own.
+//! Products as functions: the node keeps the plans.
 
 use super::plan::{CALL, Matmul};
 use crate::error::{Result, wrong_operand};
@@ -9,14 +9,15 @@ use streamflow::Tensor;
 use streamflow::library::Claim;
 use streamflow::{ExecutionContext, Stream};
 
-/// The product of two matrices, `[m, k]` and `[k, n]`, or of two batches of them, `[batch, m, k]` and `[batch, k, n]`.
-/// Queues the work, and does not block.
+/// Returns the product of two matrices, `[m, k]` and `[k, n]`, or of two batches of matrices, `[batch, m, k]` and `[batch,
+/// k, n]`. Queues the work, and does not block.
 ///
-/// The node keeps a plan for each stream, shape and alignment: the first call makes it, which is slow. The result is
-/// allocated. An [`execute`](super::Plan::execute) of a plan allocates nothing.
+/// The node keeps a plan for each stream, shape and alignment. The first call makes the plan and is slow. Each call
+/// allocates its result; an [`execute`](super::Plan::execute) of a plan allocates nothing.
 ///
 /// # Errors
-/// [`Error::Operand`](crate::Error::Operand) for shapes that don't fit each other; the library is not there; its own error; the driver's.
+/// [`Error::Operand`](crate::Error::Operand) for shapes that don't fit each other; an error if the library is not there; the
+/// library's own error; the driver's error.
 #[track_caller]
 pub fn multiply<T: MatmulElement>(
     cx: &ExecutionContext,
@@ -35,7 +36,7 @@ pub fn multiply<T: MatmulElement>(
         Some(batch) => cx.tensor([batch, m, n], stream)?,
         None => cx.tensor([m, n], stream)?,
     };
-    // A tensor with memory of other code may begin anywhere.
+    // A tensor with memory of other code may begin at any address.
     let addresses = [a, b, &c].map(|matrix| Claim::read("", matrix).address());
     let lowest = addresses.iter().fold(ALIGNMENT, |bits, address| bits | address);
     let alignment = 1 << lowest.trailing_zeros();
@@ -49,15 +50,16 @@ pub fn multiply<T: MatmulElement>(
     Ok(c)
 }
 
-/// The product of two matrices on the host: both are uploaded, multiplied on the device, and the result is downloaded.
-/// Blocks the host until it is there. `a` is `m` x `k` and `b` `k` x `n`, in rows; their shapes are `[m, k]` and `[k, n]`.
+/// Returns the product of two matrices on the host: both are uploaded and multiplied on the device, and the result is
+/// downloaded. Blocks the host until the result is there. `a` is `m` x `k` and `b` `k` x `n`, in rows; their shapes are `[m,
+/// k]` and `[k, n]`.
 ///
-/// The call works on the operator's [internal stream](ExecutionContext::internal_stream). It is for what is computed once, in
-/// `start` say.
+/// The call works on the operator's [internal stream](ExecutionContext::internal_stream). The call is for values that are
+/// computed once, for example in `start`.
 ///
 /// # Errors
-/// Those of [`multiply`]; [`Error::LengthMismatch`](streamflow::Error::LengthMismatch) for a slice of another length than its shape; [`Error::NoPool`](streamflow::Error::NoPool) for a
-/// node without a pool of streams.
+/// The errors of [`multiply`]; [`Error::LengthMismatch`](streamflow::Error::LengthMismatch) for a slice of another length
+/// than its shape; [`Error::NoPool`](streamflow::Error::NoPool) for a node without a pool of streams.
 pub fn multiply_host_blocking<T: MatmulElement>(
     cx: &ExecutionContext,
     (a, a_shape): (&[T], [usize; 2]),

@@ -12,11 +12,12 @@ use streamflow::Error;
 use streamflow::driver::DriverError;
 use streamflow::{ExecutionContext, Stream};
 
-/// How often each algorithm is timed. It runs once more before, which loads its code.
+/// The number of times that each algorithm is timed, after one run that loads its code.
 const ROUNDS: usize = 5;
-/// How many products one time has, so that short ones are not lost in the clock's resolution.
+/// The number of products in each measured time, so that short products are not lost in the clock's resolution.
 const PRODUCTS: u32 = 10;
-/// Every byte of the operands: a small positive number in each type. Zeros would need less power, and so less time.
+/// The value of every byte of the operands: a small positive number in each type. Zeros would need less power, and
+/// so less time.
 const BYTE: u8 = 0x3c;
 
 /// The most algorithms that a search takes: many more than cuBLASLt has for one product.
@@ -55,7 +56,7 @@ pub(super) fn search<T: MatmulElement, E>(
     let mut timed: Vec<_> = candidates.iter().map(|it| (Algorithm(*it), Vec::new())).collect();
     let (mut refused, mut cause) = (vec![false; timed.len()], None);
     for round in 0..=ROUNDS {
-        // In turns, so that the clock of a warm GPU is the same for all.
+        // The algorithms take turns, so that the clock of a warm GPU is the same for all.
         for (index, (algorithm, times)) in timed.iter_mut().enumerate() {
             if refused[index] {
                 continue;
@@ -69,7 +70,8 @@ pub(super) fn search<T: MatmulElement, E>(
             match queued {
                 Ok(()) if round > 0 => times.push(time.over(PRODUCTS)),
                 Ok(()) => {}
-                // The library can't run this one. An error of the driver is no reason to try the next.
+                // The library can't run this algorithm. After an error of the driver the next algorithm is not
+                // tried.
                 Err(Error::Driver(error @ DriverError::Library(_))) => {
                     refused[index] = true;
                     times.clear();

@@ -24,12 +24,13 @@ impl Triangle {
 }
 
 impl<T: BlasElement> Plan<Blas<T>> {
-    /// Queues the solution of `a x = alpha b`, in place of `b`, for a triangle `a` of `[n, n]` and a matrix `b` of `[n, m]`, whose
-    /// columns are right sides. A zero on the diagonal is not looked for: the solution then has infinities or NaNs.
+    /// Queues the solution of `a x = alpha b`, in place of `b`, for a triangle `a` of `[n, n]` and a matrix `b` of
+    /// `[n, m]` with right-hand sides as columns. The call does not look for zeros on the diagonal: with a zero
+    /// there, the solution has infinities or NaNs.
     ///
     /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes, or 2^31 elements in a dimension; the library's; the
-    /// driver's.
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other
+    /// shapes, or 2^31 elements in a dimension; the library's error; the driver's error.
     #[track_caller]
     pub fn trsm(
         &mut self,
@@ -53,8 +54,8 @@ impl<T: BlasElement> Plan<Blas<T>> {
         Call::written(blas.handle.trsm(stream, &blas.trsm, a, sizes, b), b)
     }
 
-    /// Queues `c = alpha a aᵀ + beta c` for one triangle of `c`, which has `[n, n]`, and `a` of `[n, k]`. If `beta` is 0, `c` is not
-    /// read.
+    /// Queues `c = alpha a aᵀ + beta c` for one triangle of `c` of `[n, n]`, and `a` of `[n, k]`. If `beta` is 0,
+    /// `c` is not read.
     ///
     /// # Errors
     /// As for [`trsm`](Self::trsm), and [`Error::Operand`](crate::Error::Operand) for a matrix `a` without columns.
@@ -74,7 +75,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
                 let problem = "has no columns; fill `c` instead".to_owned();
                 return Err(wrong_operand(CALL, "a", problem));
             }
-            // The other triangle stays, also if `beta` is 0.
+            // The call needs the earlier content of `c`: the other triangle stays, also if `beta` is 0.
             Call::needs(c)?;
             Ok((blas, (n, k)))
         });
@@ -87,7 +88,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
     }
 }
 
-/// A name of a matrix, and one of its dimensions.
+/// The name of a matrix, and the name and length of one of its dimensions.
 type Dimension = (&'static str, &'static str, usize);
 
 fn equal(call: &'static str, one: Dimension, other: Dimension) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Results whose success the device alone knows.
+//! Results with a success that only the device knows.
 
 use super::layout::LONGEST;
 use super::outcome::{self, Origin};
@@ -12,13 +12,13 @@ use streamflow::library::{Call, Target, TargetPart};
 use streamflow::memory::{CopySource, View};
 use streamflow::{ExecutionContext, Stream};
 
-/// A result with the status that its solver writes beside it, in device memory: whether the matrix was singular, say.
+/// A result with the status that its solver writes beside it in device memory, for example whether the matrix was singular.
 ///
-/// The host does not wait for the status. Work of the device goes on with the [value](Self::on_device), the status
-/// travels with what comes of it ([`then`](Self::then), messages), and the `Err` comes where the host opens the result:
-/// at [`download`](Self::download), when the copy is read, or at [`open_blocking`](Self::open_blocking). So a result
-/// can't be read on the host without its check. After a call that has failed it is
-/// [not written](streamflow::guide::failures#errors-that-an-operator-drops), also if an earlier call had written it.
+/// The host does not wait for the status. Work of the device goes on with the [value](Self::on_device), the status travels
+/// with the values computed from it ([`then`](Self::then), messages), and the `Err` comes where the host opens the result:
+/// at [`download`](Self::download), when the copy is read, or at [`open_blocking`](Self::open_blocking). So a result can't
+/// be read on the host without its check. After a failed call the result is [not
+/// written](streamflow::guide::failures#errors-that-an-operator-drops), even if an earlier call had written it.
 ///
 /// A `Checked` is made before the solver writes it, so that a solver allocates nothing:
 ///
@@ -50,26 +50,27 @@ use streamflow::{ExecutionContext, Stream};
 #[message(unlisted)]
 pub struct Checked<V> {
     value: V,
-    /// A status for each matrix, and then a mark for each, if the solver makes marks; 0 is success.
+    /// A status for each matrix, and then, if the solver makes marks, a mark for each matrix; 0 is success.
     statuses: Buffer<i32>,
-    /// `None` until a solver has queued its work.
+    /// The call of the solver; `None` until a solver has queued its work.
     origin: HostData<Option<Origin>>,
 }
 
 impl<V> Checked<V> {
-    /// A place for the result of a solver. `value` has the memory that the solver writes.
+    /// Creates a place for the result of a solver. `value` has the memory that the solver writes.
     ///
     /// # Errors
-    /// The driver's, when memory is exhausted.
+    /// The driver's error, when memory is exhausted.
     #[track_caller]
     pub fn new(value: V, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
         Self::of_batch(1, value, cx, stream)
     }
 
-    /// As [`new`](Self::new), for a batch of so many matrices, at most 2³¹ − 1: each has a status of its own.
+    /// Creates a place as [`new`](Self::new) does, for a batch of so many matrices, at most 2³¹ − 1, each with its own
+    /// status.
     ///
     /// # Errors
-    /// [`Error::Operand`](crate::Error::Operand) for more matrices; as for [`new`](Self::new).
+    /// [`Error::Operand`](crate::Error::Operand) for more matrices; the errors of [`new`](Self::new).
     #[track_caller]
     pub fn of_batch(
         count: usize,
@@ -85,35 +86,35 @@ impl<V> Checked<V> {
         Ok(Self { value, statuses: cx.buffer(2 * count, stream)?, origin: HostData(None) })
     }
 
-    /// The value, for work of the device, which goes on before the host knows whether the check has failed. If it has,
-    /// the value's elements mean nothing, and whatever is computed of them is to be opened with this check:
+    /// The value, for work of the device: that work goes on before the host knows whether the check has failed. If the
+    /// check has failed, the value's elements are meaningless, so values computed from them must be opened with this check:
     /// [`then`](Self::then).
     pub fn on_device(&self) -> &V {
         &self.value
     }
 
-    /// The statuses that the solver writes, for kernels that look at them: all are 0 for success. First one for each
-    /// matrix, as LAPACK's `info`, and then, from a solver that copies its matrices, one for each that marks a NaN in it.
+    /// The statuses that the solver writes, for kernels that read them: all are 0 for success. The first half has a status
+    /// for each matrix, as LAPACK's `info`; from a solver that copies its matrices, the second half has a mark for each
+    /// matrix with a NaN.
     pub fn statuses(&self) -> View<'_, i32> {
         self.written()
     }
 
-    /// The same check over what is computed of the value: `checked.then(|x| …)` queues work on `x`, and returns the
-    /// result of that work, whose check is this one.
+    /// Puts the same check over a value computed from this one: `checked.then(|x| …)` queues work on `x`, and returns the
+    /// result of that work with this check.
     ///
     /// # Errors
-    /// Those of `compute`.
+    /// The errors of `compute`.
     pub fn then<W>(self, compute: impl FnOnce(V) -> Result<W>) -> Result<Checked<W>> {
         let Self { value, statuses, origin } = self;
         Ok(Checked { value: compute(value)?, statuses, origin })
     }
 
-    /// Waits until the statuses are known, and returns the value if they are good. The work on `stream` before this
-    /// call is complete then. It does not look at the value: a NaN that has no status is found by
-    /// [`download`](Self::download).
+    /// Waits until the statuses are known, and returns the value if all are 0. The work on `stream` before this call is
+    /// then complete. The call does not look at the value: [`download`](Self::download) finds a NaN that has no status.
     ///
     /// # Errors
-    /// [`Error::Unsolvable`](crate::Error::Unsolvable), with the row; the driver's.
+    /// [`Error::Unsolvable`](crate::Error::Unsolvable), with the row; the driver's error.
     #[track_caller]
     pub fn open_blocking(self, stream: &CudaStream) -> Result<V> {
         let origin = self.computed_by()?;
@@ -122,7 +123,7 @@ impl<V> Checked<V> {
         Ok(self.value)
     }
 
-    /// Queues a copy of a part of the value to the host, as of the [singular values](super::SingularValues) alone:
+    /// Queues a copy of a part of the value to the host, for example only of the [singular values](super::SingularValues):
     /// see [`download`](Self::download).
     ///
     /// # Errors
@@ -141,8 +142,8 @@ impl<V> Checked<V> {
     /// The solver's call.
     ///
     /// # Errors
-    /// [`Error::Unsolvable`](crate::Error::Unsolvable): there was none, or it has failed; [`Error::Unwritten`](streamflow::Error::Unwritten): it has failed,
-    /// and its hook has dropped the error.
+    /// [`Error::Unsolvable`](crate::Error::Unsolvable) if there was no call, or it has failed;
+    /// [`Error::Unwritten`](streamflow::Error::Unwritten) if the call has failed, and its hook has dropped the error.
     fn computed_by(&self) -> Result<Origin> {
         Call::needs(&*self.statuses)?;
         self.origin.0.ok_or_else(outcome::not_computed)
@@ -156,7 +157,7 @@ impl<V> Checked<V> {
         view
     }
 
-    /// For how many matrices it was made.
+    /// The number of matrices that the result was made for.
     pub(super) fn matrices(&self) -> usize {
         self.statuses.len() / 2
     }
@@ -172,7 +173,7 @@ impl<V> Checked<V> {
         (&mut self.value, &mut self.statuses)
     }
 
-    /// A solver has queued its work.
+    /// Notes that a solver has queued its work.
     pub(super) fn computed(&mut self, origin: Origin) {
         self.origin = HostData(Some(origin));
     }

@@ -19,7 +19,7 @@ use streamflow::memory::DeviceSlice;
 use streamflow::{Buffer, Tensor};
 use streamflow::{ExecutionContext, Stream};
 
-/// The name in messages.
+/// The solver's name in messages.
 const CALL: &str = "solve::Cholesky";
 
 /// Factors symmetric positive definite matrices, `A = L transpose(L)`, and solves systems with them: cuSOLVER's `potrf`
@@ -51,32 +51,33 @@ impl<T: Factor> Factors<T> {
 }
 
 impl<T: Real> Cholesky<T> {
-    /// A plan for matrices of `n` rows.
+    /// Begins a plan for matrices of `n` rows.
     pub fn plan(n: usize) -> Planner<Self> {
         Planner::new(n, n)
     }
 }
 
 impl<T: Real> Planner<Cholesky<T>> {
-    /// For `k` right-hand sides at a time, one in each row of `b` and `x`. Without this call they are one vector.
+    /// Plans for `k` right-hand sides at a time, one in each row of `b` and `x`. Without this call, `b` and `x` are one vector
+    /// each.
     pub fn right_hand_sides(self, k: usize) -> Self {
         Self { sides: Some(k), ..self }
     }
 
-    /// For `count` matrices at a time, each with one right-hand side: cuSOLVER's `potrfBatched`, which is for many
-    /// small matrices.
+    /// Plans for `count` matrices at a time, each with one right-hand side: cuSOLVER's `potrfBatched`, a routine for many small
+    /// matrices.
     pub fn batch(self, count: usize) -> Self {
         Self { batch: Some(count), ..self }
     }
 }
 
 impl<T: Real> Plan<Cholesky<T>> {
-    /// Factors matrices in their place, without a copy: `a` then has `L` on and below its diagonal, and above it what it
-    /// had. Allocates nothing. `a` is `[n, n]`, or `[m, n, n]` in a batch.
+    /// Factors matrices in their place, without a copy: `a` then has `L` on and below its diagonal, and the earlier elements
+    /// above it. Allocates nothing. `a` is `[n, n]`, or `[m, n, n]` in a batch.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another shape; the
-    /// library's; the driver's.
+    /// library's error; the driver's error.
     #[track_caller]
     pub fn factor_in_place(
         &mut self,
@@ -89,7 +90,7 @@ impl<T: Real> Plan<Cholesky<T>> {
 }
 
 impl<T: Real> Cholesky<T> {
-    /// `Plan::factor_in_place`, on the plan's stream.
+    /// Does the work of `Plan::factor_in_place`, on the plan's stream.
     #[track_caller]
     pub(super) fn factor_in_place(
         &mut self,
@@ -106,8 +107,8 @@ impl<T: Real> Cholesky<T> {
             let Common { sizes, factor, .. } = &self.common;
             self.dense.potrf(stream, factor, sizes.n, matrices, statuses)?;
         } else {
-            // The pointers of the batch are those of the plan's memory. The values above the diagonals there are lost: cuSOLVER
-            // works in it.
+            // The pointers of the batch point to the plan's memory. The values above the diagonals there are lost: cuSOLVER
+            // works in that memory.
             stream.copy(&**matrices, self.factors.matrices())?;
             self.factor_own(stream, Some(statuses))?;
             let factors = &*self.factors.matrices();
@@ -116,7 +117,7 @@ impl<T: Real> Cholesky<T> {
                 (&mut **matrices, factors, self.common.sizes.n),
             )?;
         }
-        // No mark is made: the matrix is not copied. A NaN stays in it.
+        // No mark is made, since the matrix is not copied. A NaN stays in the matrix.
         a.computed(Origin { marks: false, ..self.origin() });
         Ok(())
     }

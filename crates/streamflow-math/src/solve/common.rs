@@ -8,13 +8,15 @@ use streamflow::Buffer;
 use streamflow::library::HostBody;
 use streamflow::{ExecutionContext, Stream};
 
-/// The sizes and the host bodies of a solver, and the statuses of what it keeps.
+/// The sizes and the host bodies of a solver, and the statuses of the matrices and solutions that
+/// it keeps.
 #[derive(Debug)]
 pub struct Common {
     pub(super) sizes: Sizes,
-    /// Of matrices that are kept: one for each, and a mark for each.
+    /// The statuses of kept matrices: a status for each, and a mark for each.
     pub(super) statuses: Buffer<i32>,
-    /// The status of the solution itself: wrong arguments, which the call reports, too.
+    /// The status of the solution itself: it reports wrong arguments, as the call's own status
+    /// does.
     pub(super) solved: Buffer<i32>,
     pub(super) factor: HostBody,
     pub(super) solve: HostBody,
@@ -23,7 +25,8 @@ pub struct Common {
 }
 
 impl Common {
-    /// For matrices of `T`, with the host bodies of the factorisation and of the solution.
+    /// Creates the parts for matrices of `T`, with the host bodies of the factorisation and of the
+    /// solution.
     pub(super) fn new<T: Factor>(
         cx: &ExecutionContext,
         stream: &Stream<'_>,

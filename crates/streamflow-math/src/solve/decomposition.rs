@@ -24,7 +24,7 @@ pub(super) type Shape = ArrayVec<usize, 2>;
 pub trait Decomposes: Made {
     type Element: Real;
     type Parts: Parts<Element = Self::Element>;
-    /// The name in messages.
+    /// The decomposition's name in messages.
     const CALL: &'static str;
 
     /// The number of matrices; `None` for a single one.
@@ -32,7 +32,7 @@ pub trait Decomposes: Made {
         None
     }
 
-    /// Whether it writes the second half of the statuses, too.
+    /// Whether the decomposition writes the second half of the statuses, too.
     fn marks(&self) -> bool {
         self.batch().is_some()
     }
@@ -40,7 +40,7 @@ pub trait Decomposes: Made {
     /// The shapes of the matrix and of each part of the result, without the batch.
     fn shapes(&self) -> ArrayVec<Shape, 4>;
 
-    /// Queues the work for matrices with elements. Shapes are checked.
+    /// Queues the work for matrices with elements. The caller has checked the shapes.
     #[track_caller]
     fn decompose(
         &mut self,
@@ -55,14 +55,14 @@ pub trait Decomposes: Made {
 pub trait Parts: Target + Sized {
     type Element: Real;
 
-    /// Makes them, in order.
+    /// Makes the tensors, in order.
     fn make(tensor: impl FnMut() -> Result<Tensor<Self::Element>>) -> Result<Self>;
 
-    /// Each with its name.
+    /// The tensors with their names.
     fn tensors(&self) -> impl Iterator<Item = (&'static str, &Tensor<Self::Element>)>;
 }
 
-/// Implements [`Parts`] and [`Target`] for a struct of tensors, which has these fields.
+/// Implements [`Parts`] and [`Target`] for a struct of tensors with these fields.
 macro_rules! parts {
     ($parts:ident: $($field:ident),*) => {
         impl<T: Real> $crate::solve::decomposition::Parts for $parts<T> {
@@ -87,10 +87,10 @@ macro_rules! parts {
 pub(super) use parts;
 
 impl<D: Decomposes> Plan<D> {
-    /// A place for the result. It has memory of its own, so a plan can write several.
+    /// Creates a place for the result. The place has its own memory, so a plan can write several results.
     ///
     /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); the driver's, when memory is exhausted.
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); the driver's error, when memory is exhausted.
     pub fn result(
         &mut self,
         cx: &ExecutionContext,
@@ -147,7 +147,7 @@ fn decompose<D: Decomposes>(
     Ok(())
 }
 
-/// The decomposition of `a` by the node's plan of these sizes, into a result of its own.
+/// Returns the decomposition of `a` by the node's plan of these sizes, as a new result.
 #[track_caller]
 pub(super) fn decomposed<D: Decomposes>(
     planner: Planner<D>,

@@ -14,17 +14,18 @@ use streamflow::library::Call;
 use streamflow::library::HostBody;
 use streamflow::{ExecutionContext, Stream};
 
-/// The name in messages.
+/// The solver's name in messages.
 const CALL: &str = "solve::DirectSolver";
 
-/// The most rows on the simulator, which factors a dense copy of the matrix.
+/// The most rows on the simulator: it factors a dense copy of the matrix.
 const MOST_SIMULATED: usize = 4096;
 
-/// Solves systems of equations with a sparse matrix, `A x = b`, by its factors: cuDSS. It needs the feature `sparse`, too.
+/// Solves systems of equations with a sparse matrix, `A x = b`, by the matrix's factors: cuDSS. The solver also needs the
+/// feature `sparse`.
 ///
-/// A plan is for one [`Csr`], which it has analysed and factored when it is made; so it can't solve without factors. If the
-/// matrix gets other values, [`refactor_blocking`](Plan::refactor_blocking) factors them. A singular matrix is an error
-/// there: cuDSS tells it on the host.
+/// A plan is for one [`Csr`]. Making the plan analyses and factors the matrix, so there is no plan without factors. If the
+/// matrix gets other values, [`refactor_blocking`](Plan::refactor_blocking) factors them. For a singular matrix, both calls
+/// return an error: cuDSS reports it on the host.
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -63,7 +64,7 @@ pub struct DirectSolver<T: Factor + SparseElement> {
     n: usize,
     sides: Option<usize>,
     number: u64,
-    /// `None` for a system without equations or right-hand sides.
+    /// The library's objects; `None` for a system without equations or right-hand sides.
     direct: Option<Direct<T>>,
     factor: HostBody,
     solve: HostBody,
@@ -71,7 +72,7 @@ pub struct DirectSolver<T: Factor + SparseElement> {
     is_whole: bool,
 }
 
-/// The matrix and the options of a plan of a [`DirectSolver`]; [`on_blocking`](Self::on_blocking) makes it.
+/// The matrix and the options of a plan of a [`DirectSolver`]; [`on_blocking`](Self::on_blocking) makes the plan.
 #[derive(Debug)]
 #[must_use = "`on_blocking` makes the plan"]
 pub struct DirectPlanner<'a, T: Factor + SparseElement> {
@@ -80,25 +81,26 @@ pub struct DirectPlanner<'a, T: Factor + SparseElement> {
 }
 
 impl<T: Factor + SparseElement> DirectSolver<T> {
-    /// A plan for systems with this matrix, which is square.
+    /// Begins a plan for systems with this square matrix.
     pub fn plan(a: &Csr<T>) -> DirectPlanner<'_, T> {
         DirectPlanner { a, sides: None }
     }
 }
 
 impl<T: Factor + SparseElement> DirectPlanner<'_, T> {
-    /// For `k` right-hand sides at a time, one in each row of `b` and `x`. Without this call they are one vector.
+    /// Plans for `k` right-hand sides at a time, one in each row of `b` and `x`. Without this call, `b` and `x` are one vector
+    /// each.
     pub fn right_hand_sides(self, k: usize) -> Self {
         Self { sides: Some(k), ..self }
     }
 
     /// Makes the plan on a stream of the operator: analyses the matrix and factors it. Blocks until the stream's work is
-    /// complete, and on a GPU cuDSS allocates memory: it is for [`start`](streamflow::Compute::start).
+    /// complete, and on a GPU cuDSS allocates memory: the call is for [`start`](streamflow::Compute::start).
     ///
     /// # Errors
-    /// [`Error::Operand`](crate::Error::Operand) for a matrix that is not square, and on the simulator for one of more than
-    /// 4096 rows; [`Error::Unsolvable`](crate::Error::Unsolvable) for a singular one; the library is not there; its own
-    /// error; the driver's, when memory is exhausted.
+    /// [`Error::Operand`](crate::Error::Operand) for a matrix that is not square, and on the simulator for a matrix of more
+    /// than 4096 rows; [`Error::Unsolvable`](crate::Error::Unsolvable) for a singular matrix; an error if the library is not
+    /// there; the library's own error; the driver's error, when memory is exhausted.
     pub fn on_blocking(
         self,
         cx: &ExecutionContext,
@@ -181,25 +183,26 @@ impl<T: Factor + SparseElement> DirectSolver<T> {
 }
 
 impl<T: Factor + SparseElement> Plan<DirectSolver<T>> {
-    /// Factors the values that the matrix has now. Blocks until the stream's work is complete.
+    /// Factors the present values of the matrix. Blocks until the stream's work is complete.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another matrix;
-    /// [`Error::Unsolvable`](crate::Error::Unsolvable) for a singular one; the library's; the driver's. After an error that is
-    /// not about the stream or the matrix's identity, the plan can't solve until the next call of this succeeds.
+    /// [`Error::Unsolvable`](crate::Error::Unsolvable) for a singular matrix; the library's error; the driver's error. After
+    /// an error that is not about the stream or the matrix's identity, the plan can't solve until a later `refactor_blocking`
+    /// succeeds.
     #[track_caller]
     pub fn refactor_blocking(&mut self, stream: &Stream<'_>, a: &Csr<T>) -> Result<()> {
         self.lend(stream)?.factor_blocking(stream, a)
     }
 
-    /// Queues the solution of `A x = b` with the factors. `b` and `x` are `[n]`, or `[k, n]` for a plan with `k`
-    /// [right-hand sides](DirectPlanner::right_hand_sides): one in each row. The values of the matrix are still those that
-    /// were factored last.
+    /// Queues the solution of `A x = b` with the factors. `b` and `x` are `[n]`, or `[k, n]` for a plan with `k` [right-hand
+    /// sides](DirectPlanner::right_hand_sides): one in each row. The values of the matrix must still be the values that were
+    /// factored last.
     ///
     /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another matrix or other
-    /// shapes; [`Error::Unsolvable`](crate::Error::Unsolvable) if the last factorisation has failed; the library's; the
-    /// driver's.
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another matrix or
+    /// other shapes; [`Error::Unsolvable`](crate::Error::Unsolvable) if the last factorisation has failed; the library's
+    /// error; the driver's error.
     #[track_caller]
     pub fn solve(
         &mut self,

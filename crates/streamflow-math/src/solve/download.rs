@@ -7,10 +7,11 @@ use streamflow::Download;
 use streamflow::HostData;
 use streamflow::Message;
 
-/// A copy of a [`Checked`](super::Checked) result to the host, perhaps not complete yet. Its elements can't be read
-/// before it is complete, nor if the check has failed.
+/// A copy of a [`Checked`](super::Checked) result to the host, perhaps not complete yet. The elements can't be read
+/// before the copy is complete, nor if the check has failed.
 ///
-/// As a message it is for the host: `#[when(host_done(port))]` runs its consumer when it is complete.
+/// As a message, the download is for the host: `#[when(host_done(port))]` runs its consumer when the copy is
+/// complete.
 #[derive(Debug, Message)]
 #[message(unlisted)]
 #[must_use = "a download that is not read has no effect"]

@@ -21,14 +21,14 @@ use streamflow::library::HostBody;
 use streamflow::memory::DeviceSlice;
 use streamflow::{ExecutionContext, Stream};
 
-/// The name in messages.
+/// The solver's name in messages.
 const CALL: &str = "solve::Eigen";
 
 /// Finds the eigenvalues and eigenvectors of symmetric matrices: cuSOLVER's `syevd`, or `syevjBatched` for a batch. Only the
 /// lower triangle is read.
 ///
-/// The signs of the eigenvectors are free, and so are vectors of equal values among themselves; they differ between the
-/// simulator and a GPU.
+/// The signs of the eigenvectors are not determined, and neither are the vectors of equal values among themselves: the
+/// simulator and a GPU may choose differently.
 #[derive(Debug)]
 pub struct Eigen<T: Real> {
     n: usize,
@@ -38,7 +38,7 @@ pub struct Eigen<T: Real> {
     element: PhantomData<fn() -> T>,
 }
 
-/// The result of [`Eigen`]. In a batch each shape has the number of matrices before it.
+/// The result of [`Eigen`]. In a batch, each shape begins with the number of matrices.
 #[derive(Debug, Message)]
 #[message(unlisted)]
 pub struct Eigenpairs<T: Real> {
@@ -51,7 +51,7 @@ pub struct Eigenpairs<T: Real> {
 parts!(Eigenpairs: values, vectors);
 
 impl<T: Real> Eigen<T> {
-    /// A plan for matrices of `n` rows.
+    /// Begins a plan for matrices of `n` rows.
     pub fn plan(n: usize) -> Planner<Self> {
         Planner::new(n, n)
     }
@@ -84,7 +84,7 @@ impl<T: Real> Decomposes for Eigen<T> {
         statuses: &mut DeviceSlice<i32>,
     ) -> Result<()> {
         let (n, matrices, body) = (self.n, self.matrices(), &self.body);
-        // The library's columns are our rows, and a symmetric matrix is its own transpose.
+        // The library's columns are rows here, and a symmetric matrix is its own transpose.
         if self.batch.is_none() {
             stream.copy(a, vectors)?;
             return self.dense.syevd(stream, body, n, vectors, values, statuses);
@@ -96,8 +96,8 @@ impl<T: Real> Decomposes for Eigen<T> {
 }
 
 impl<T: Real> Planner<Eigen<T>> {
-    /// For `count` matrices at a time, each with a status of its own: cuSOLVER's `syevjBatched`, which is for many small
-    /// matrices. It is fastest up to 32 rows.
+    /// Plans for `count` matrices at a time, each with its own status: cuSOLVER's `syevjBatched`, a routine for many small
+    /// matrices that is fastest up to 32 rows.
     pub fn batch(self, count: usize) -> Self {
         Self { batch: Some(count), ..self }
     }
@@ -110,7 +110,7 @@ impl<T: Real> Plan<Eigen<T>> {
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the
-    /// library's, perhaps for a matrix with a NaN; the driver's.
+    /// library's error, perhaps for a matrix with a NaN; the driver's error.
     #[track_caller]
     pub fn execute_blocking(
         &mut self,

@@ -1,4 +1,4 @@
-//! Kernels for which cuSOLVER has no function: copies that look for NaNs, that turn rows into columns, and that take parts.
+//! Kernels beside cuSOLVER's functions: copies that look for NaNs, that turn rows into columns, and that take parts.
 
 use crate::error::Result;
 use streamflow::Element;
@@ -6,8 +6,8 @@ use streamflow::kernel;
 use streamflow::memory::{Complex, DeviceSlice};
 use streamflow::{ExecutionContext, Stream};
 
-/// Copies the matrices of a batch, and marks those that have a NaN: `marks` gets `i32::MAX` minus the first row with one. A
-/// mark stays as it is without one. cuSOLVER itself factors a matrix with a NaN into numbers, without an error.
+/// Copies the matrices of a batch, and marks those that have a NaN: `marks` gets `i32::MAX` minus the first row with one. The
+/// mark of a matrix without a NaN stays as it is. cuSOLVER itself factors a matrix with a NaN into numbers, without an error.
 ///
 /// `lower` is 1 if only the lower triangle counts.
 #[kernel(
@@ -57,7 +57,7 @@ pub fn copy_lower<T: Element>(out: &mut [T], a: &[T], n: usize) {
     }
 }
 
-/// `out[column, row] = a[row, column]`, both in rows.
+/// Computes `out[column, row] = a[row, column]`, both in rows.
 #[kernel(instances(f32, f64), requires(out.len() == a.len(), rows > 0, a.len() % rows == 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = a[i % rows * (out_len / rows) + i / rows];
@@ -69,7 +69,8 @@ pub fn transpose<T: Element>(out: &mut [T], a: &[T], rows: usize) {
     }
 }
 
-/// The upper triangle of the first rows of a matrix in columns of `rows` elements, in rows; zeros below it.
+/// Copies the upper triangle of the first rows of a matrix in columns of `rows` elements to rows, with zeros below the
+/// triangle.
 #[kernel(instances(f32, f64), requires(out.len() == n * n, a.len() == n * rows), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= out_len) return;
@@ -83,7 +84,7 @@ pub fn upper<T: Element>(out: &mut [T], a: &[T], n: usize, rows: usize, zero: T)
     }
 }
 
-/// The first `k` columns of each matrix of a batch, in rows. The matrices have `n` rows and columns, and are in columns.
+/// Copies the first `k` columns of each matrix of a batch to rows. The matrices have `n` rows and columns, and are in columns.
 #[kernel(instances(f32, f64), requires(n > 0, k > 0, k <= n, a.len() % (n * n) == 0, out.len() == a.len() / n * k), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= out_len) return;
@@ -97,8 +98,8 @@ pub fn leading_columns<T: Element>(out: &mut [T], a: &[T], n: usize, k: usize) {
     }
 }
 
-/// Makes the first launch of a kernel, for which it is compiled, so that what is missing is an error of `start`: `launch` gets
-/// one element to write, and one that is 0. The simulator compiles nothing.
+/// Makes the first launch of a kernel, so that the kernel is compiled in `start`, and a missing compiler is an error there.
+/// `launch` gets one element to write, and one that is 0. The simulator compiles nothing.
 pub(super) fn warm_up<T: Element>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
@@ -112,7 +113,7 @@ pub(super) fn warm_up<T: Element>(
     launch(&mut out, &zero)
 }
 
-/// [`warm_up`] of [`transpose`].
+/// Does the [`warm_up`] of [`transpose`].
 pub(super) fn warm_up_transpose<T: Element>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,

@@ -1,4 +1,4 @@
-//! Shapes that a plan was made for, and those that it gets.
+//! Checks of the shapes that a plan gets against the shapes that it was made for.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ pub(super) const LONGEST: usize = i32::MAX as usize;
 /// Checks that an operand has one of these shapes.
 ///
 /// # Errors
-/// [`Error::Operand`](crate::Error::Operand), with both.
+/// [`Error::Operand`](crate::Error::Operand), with the operand's shape and the allowed shapes.
 #[inline]
 pub(super) fn has_shape(
     call: &'static str,
@@ -34,14 +34,14 @@ fn other_shape(
     let mut problem = format!("has shape {shape:?}, but the plan was made for ");
     for (index, allowed) in allowed.iter().enumerate() {
         let or = if index > 0 { " or " } else { "" };
-        // A `String` takes everything.
+        // Writing to a `String` can't fail.
         let _ = write!(problem, "{or}{allowed:?}");
     }
     problem.push_str("; make a plan for each shape");
     wrong_operand(call, argument, problem)
 }
 
-/// Checks that lengths are within what the routines take, and so is their product, as a number of bytes.
+/// Checks that the lengths, and their product in bytes, are within the limits of the routines.
 ///
 /// # Errors
 /// [`Error::Operand`](crate::Error::Operand).
@@ -59,7 +59,8 @@ pub(super) fn fits(call: &'static str, lengths: &[usize]) -> Result<()> {
     Err(wrong_operand(call, "plan", problem))
 }
 
-/// The shape of an operand of a plan: that for one matrix, with the number of matrices before it in a batch.
+/// Returns the shape of an operand of a plan: the shape for one matrix, after the number of matrices in a
+/// batch.
 pub(super) fn in_batch(batch: Option<usize>, one: &[usize]) -> ArrayVec<usize, 3> {
     batch.iter().chain(one).copied().collect()
 }

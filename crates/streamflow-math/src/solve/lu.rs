@@ -17,7 +17,7 @@ use streamflow::CudaStream;
 use streamflow::memory::DeviceSlice;
 use streamflow::{ExecutionContext, Stream};
 
-/// The name in messages.
+/// The solver's name in messages.
 const CALL: &str = "solve::Lu";
 
 /// Solves systems of equations with a square matrix, by LU with partial pivoting: cuSOLVER's `getrf` and `getrs`, or
@@ -72,19 +72,20 @@ enum Factors<T: Factor> {
 }
 
 impl<T: Factor> Lu<T> {
-    /// A plan for matrices of `n` rows.
+    /// Begins a plan for matrices of `n` rows.
     pub fn plan(n: usize) -> Planner<Self> {
         Planner::new(n, n)
     }
 }
 
 impl<T: Factor> Planner<Lu<T>> {
-    /// For `k` right-hand sides at a time, one in each row of `b` and `x`. Without this call they are one vector.
+    /// Plans for `k` right-hand sides at a time, one in each row of `b` and `x`. Without this call, `b` and `x` are one
+    /// vector each.
     pub fn right_hand_sides(self, k: usize) -> Self {
         Self { sides: Some(k), ..self }
     }
 
-    /// For `count` matrices at a time, each with one right-hand side: cuBLAS's `getrfBatched`, which is for many small
+    /// Plans for `count` matrices at a time, each with one right-hand side: cuBLAS's `getrfBatched`, a routine for many small
     /// matrices. On a GPU such a plan keeps the work area that cuBLAS's documentation advises: 32 MiB from compute capability
     /// 9.0 on, and 4 MiB before.
     pub fn batch(self, count: usize) -> Self {

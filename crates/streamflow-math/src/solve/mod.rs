@@ -11,16 +11,16 @@
 //! | [`eigen_blocking`] | [`Eigen`] | eigenvalues and eigenvectors of a symmetric matrix, also in batches | real |
 //!
 //! Matrices are dense [tensors](streamflow::Tensor) in rows, as everywhere in streamflow, and right-hand sides are vectors, or
-//! the rows of a matrix. Each documentation says where the library, which has its matrices in columns, shows through.
+//! the rows of a matrix. The library has its matrices in columns; each solver's documentation says where that shows.
 //!
 //! # Errors of the device
-//! Whether a matrix is singular is known on the device, when the work has executed. No call here waits for that. A result
-//! is a [`Checked`] one: the host gets the `Err`, with the row, where it first opens the result, and work of the device goes
-//! on without it. A NaN in a matrix is such an error, too.
+//! The device knows whether a matrix is singular once the work has executed. No call here waits for that. A result is
+//! [`Checked`]: the host gets the `Err`, with the row, where it first opens the result, and work of the device goes on without
+//! the check. A NaN in a matrix is such an error, too.
 //!
 //! # Plans
-//! A plan is made in [`start`](streamflow::Compute::start) for one size. Its executions allocate nothing. [`Plan::factor`] makes
-//! a plan of another type, which has factored a matrix, and solves with it many times:
+//! A plan is made in [`start`](streamflow::Compute::start) for one size. Executing a plan allocates nothing. [`Plan::factor`]
+//! makes a plan of another type that has factored a matrix, and solves with it many times:
 //!
 //! [`Plan::factor`]: crate::Plan::factor
 //!

@@ -1,5 +1,6 @@
-//! Solvers for operands on the host: uploaded, computed on the operator's internal stream, and back on the host when the
-//! call returns. They are for what is computed once, in `start` say.
+//! Solvers for operands on the host: the operands are uploaded, the solver works on the operator's internal stream, and the
+//! results are on the host when the call returns. These functions are for values that are computed once, for example in
+//! `start`.
 
 use super::{Factor, Real, stateless};
 use crate::error::{Result, wrong_operand};
@@ -11,8 +12,9 @@ use streamflow::{ExecutionContext, Stream};
 /// `n` elements, or `k` times as many for `k` right-hand sides, one after the other. Blocks until the result is there.
 ///
 /// # Errors
-/// [`Error::Unsolvable`](crate::Error::Unsolvable) for a singular matrix, with the row; [`Error::Operand`](crate::Error::Operand) for other lengths;
-/// [`Error::NoPool`](streamflow::Error::NoPool) for a node without a pool of streams; the library's; the driver's.
+/// [`Error::Unsolvable`](crate::Error::Unsolvable) for a singular matrix, with the row;
+/// [`Error::Operand`](crate::Error::Operand) for other lengths; [`Error::NoPool`](streamflow::Error::NoPool) for a node
+/// without a pool of streams; the library's error; the driver's error.
 pub fn solve_host_blocking<T: Factor>(
     cx: &ExecutionContext,
     n: usize,
@@ -27,8 +29,8 @@ pub fn solve_host_blocking<T: Factor>(
     Ok(x.download(&stream)?.wait_blocking()?.to_vec())
 }
 
-/// The factor `L` of a symmetric positive definite matrix of `n` rows, as [`cholesky`](super::cholesky). Blocks until it is
-/// there.
+/// Returns the factor `L` of a symmetric positive definite matrix of `n` rows, as [`cholesky`](super::cholesky) does.
+/// Blocks until the result is there.
 ///
 /// # Errors
 /// As for [`solve_host_blocking`], for a matrix that is not positive definite.
@@ -38,7 +40,7 @@ pub fn cholesky_host_blocking<T: Real>(cx: &ExecutionContext, n: usize, a: &[T])
     Ok(l.download(&stream)?.wait_blocking()?.to_vec())
 }
 
-/// `Q` and `R` of a matrix of `m` by `n`, as [`qr`](super::qr). Blocks until they are there.
+/// Returns `Q` and `R` of a matrix of `m` by `n`, as [`qr`](super::qr) does. Blocks until the results are there.
 ///
 /// # Errors
 /// As for [`solve_host_blocking`].
@@ -53,8 +55,8 @@ pub fn qr_host_blocking<T: Real>(
     Ok((q.wait_blocking()?.to_vec(), r.wait_blocking()?.to_vec()))
 }
 
-/// `U`, the singular values and `VT` of a matrix of `m` by `n`, as [`svd_blocking`](super::svd_blocking). Blocks until
-/// they are there.
+/// Returns `U`, the singular values and `VT` of a matrix of `m` by `n`, as [`svd_blocking`](super::svd_blocking) does.
+/// Blocks until the results are there.
 ///
 /// # Errors
 /// As for [`solve_host_blocking`], for an iteration that does not converge.
@@ -75,8 +77,8 @@ pub fn svd_host_blocking<T: Real>(
     Ok((u.wait_blocking()?.to_vec(), s.wait_blocking()?.to_vec(), vt.wait_blocking()?.to_vec()))
 }
 
-/// The eigenvalues of a symmetric matrix of `n` rows, and its eigenvectors, one in each row, as
-/// [`eigen_blocking`](super::eigen_blocking). Blocks until they are there.
+/// Returns the eigenvalues of a symmetric matrix of `n` rows, and its eigenvectors, one in each row, as
+/// [`eigen_blocking`](super::eigen_blocking) does. Blocks until the results are there.
 ///
 /// # Errors
 /// As for [`solve_host_blocking`], for an iteration that does not converge.

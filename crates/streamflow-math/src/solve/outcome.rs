@@ -21,14 +21,15 @@ pub(super) enum Finds {
     DependentRow,
     /// The order, from 1, of a leading minor that is not positive.
     NotPositive,
-    /// How many numbers did not converge.
+    /// The number of values that did not converge.
     NoConvergence,
 }
 
 /// Checks the statuses of a result that was opened: one for each matrix, and a mark for each if the solver makes marks.
 ///
 /// # Errors
-/// [`Error::Unsolvable`](crate::Error::Unsolvable), for the first one that is not 0. A mark is the cause of what the solver found.
+/// [`Error::Unsolvable`](crate::Error::Unsolvable), for the first status or mark that is not 0. If a matrix has a mark,
+/// the NaN is the cause of the solver's finding.
 pub(super) fn check(origin: Origin, statuses: &[i32]) -> Result<()> {
     let matrices = if origin.marks { statuses.len() / 2 } else { statuses.len() };
     let (found, marks) = statuses.split_at(matrices);
@@ -43,7 +44,7 @@ pub(super) fn check(origin: Origin, statuses: &[i32]) -> Result<()> {
 /// Checks that the values of a result that was opened are numbers.
 ///
 /// # Errors
-/// [`Error::Unsolvable`](crate::Error::Unsolvable), with the index of the first one that is not.
+/// [`Error::Unsolvable`](crate::Error::Unsolvable), with the index of the first value that is not a number.
 pub(super) fn check_numbers<T: Factor>(origin: Origin, values: &[T]) -> Result<()> {
     let found = values.iter().position(|value| value.is_nan());
     found.map_or(Ok(()), |index| {
@@ -57,7 +58,7 @@ pub(super) fn check_numbers<T: Factor>(origin: Origin, values: &[T]) -> Result<(
     })
 }
 
-/// The error of a result that no solver has written.
+/// Returns the error of a result that no solver has written.
 #[cold]
 pub(super) fn not_computed() -> Error {
     crate::Error::Unsolvable {
@@ -70,7 +71,7 @@ pub(super) fn not_computed() -> Error {
     .into()
 }
 
-/// The error of a plan whose last `refactor` has failed.
+/// Returns the error of a plan after a failed `refactor`.
 #[cold]
 pub(super) fn not_factored(call: &'static str) -> Error {
     crate::Error::Unsolvable {
@@ -83,7 +84,7 @@ pub(super) fn not_factored(call: &'static str) -> Error {
     .into()
 }
 
-/// The error of a sparse matrix without factors, with the row if it is known.
+/// Returns the error of a sparse matrix without factors, with the row if it is known.
 #[cfg(feature = "sparse")]
 #[cold]
 pub(super) fn singular(call: &'static str, row: Option<usize>) -> Error {

@@ -21,15 +21,15 @@ pub(super) mod sealed {
     }
 }
 
-/// The sizes that a solver is planned for: [`Lu::plan`](super::Lu::plan) and others begin one, and [`on`](Self::on) makes
-/// the [`Plan`].
+/// The sizes that a solver is planned for: [`Lu::plan`](super::Lu::plan) and others return a planner, and
+/// [`on`](Self::on) makes the [`Plan`].
 #[must_use = "`on` makes the plan"]
 pub struct Planner<S> {
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// `None` for a vector.
+    /// The number of right-hand sides; `None` for a vector.
     pub(super) sides: Option<usize>,
-    /// `None` for a single matrix.
+    /// The number of matrices; `None` for a single matrix.
     pub(super) batch: Option<usize>,
     pub(super) solver: PhantomData<fn() -> S>,
 }
@@ -41,16 +41,17 @@ impl<S> Planner<S> {
 }
 
 impl<S: sealed::Made> Planner<S> {
-    /// Makes the plan on a stream of the operator, with its work areas: it is for [`start`](streamflow::Compute::start).
+    /// Makes the plan on a stream of the operator, with its work areas: the call is for
+    /// [`start`](streamflow::Compute::start).
     ///
     /// # Errors
-    /// [`Error::Operand`](crate::Error::Operand) for sizes that the library can't take; the library is not there; its own
-    /// error; the driver's, when memory is exhausted.
+    /// [`Error::Operand`](crate::Error::Operand) for sizes that the library can't take; an error if the library is not
+    /// there; the library's own error; the driver's error, when memory is exhausted.
     pub fn on(self, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Plan<S>> {
         Ok(Plan::new(stream, S::make(&self, cx, stream)?))
     }
 
-    /// The node's plan for these sizes.
+    /// Returns the node's plan for these sizes.
     pub(super) fn cached<'c>(
         self,
         cx: &'c ExecutionContext,
@@ -60,7 +61,7 @@ impl<S: sealed::Made> Planner<S> {
     }
 }
 
-// By hand: a derive would need `S` to be the same.
+// The implementation is by hand: a derive would need `S` to be the same.
 impl<S> Clone for Planner<S> {
     fn clone(&self) -> Self {
         *self

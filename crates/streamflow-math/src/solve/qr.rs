@@ -1,4 +1,4 @@
-//! QR.
+//! QR decomposition.
 
 use arrayvec::ArrayVec;
 
@@ -18,13 +18,13 @@ use streamflow::memory::DeviceSlice;
 use streamflow::{Buffer, Tensor};
 use streamflow::{ExecutionContext, Stream};
 
-/// The name in messages.
+/// The solver's name in messages.
 const CALL: &str = "solve::Qr";
 
 /// Factors matrices with at least as many rows as columns into `A = Q R`: cuSOLVER's `geqrf` and `orgqr`, in the economy
 /// form.
 ///
-/// The signs of the rows of `R` are free, and differ between the simulator and a GPU.
+/// The signs of the rows of `R` are not determined: the simulator and a GPU may choose differently.
 #[derive(Debug)]
 pub struct Qr<T: Real> {
     rows: usize,
@@ -37,11 +37,11 @@ pub struct Qr<T: Real> {
     unpack: HostBody,
 }
 
-/// The result of [`Qr`], for a matrix of `m` by `n`. All is in rows.
+/// The result of [`Qr`], for a matrix of `m` by `n`. Both tensors are in rows.
 #[derive(Debug, Message)]
 #[message(unlisted)]
 pub struct QrFactors<T: Real> {
-    /// `[m, n]`, whose columns are orthonormal.
+    /// `[m, n]`, with orthonormal columns.
     pub q: Tensor<T>,
     /// `[n, n]`, with zeros below the diagonal.
     pub r: Tensor<T>,
@@ -50,7 +50,7 @@ pub struct QrFactors<T: Real> {
 parts!(QrFactors: q, r);
 
 impl<T: Real> Qr<T> {
-    /// A plan for matrices of so many rows and columns.
+    /// Begins a plan for matrices of so many rows and columns.
     pub fn plan(rows: usize, columns: usize) -> Planner<Self> {
         Planner::new(rows, columns)
     }
@@ -82,7 +82,7 @@ impl<T: Real> Decomposes for Qr<T> {
         let Some((mut first, mut second)) = statuses.split_at_mut(1) else {
             unreachable!("there are two for each matrix")
         };
-        // The kernel overwrites it.
+        // The kernel overwrites the whole buffer.
         self.turned.assume_written();
         stream.launch::<transpose<T>>(m * n, (&mut self.turned, a, m))?;
         let (turned, tau) = (&mut self.turned, &mut self.tau);
@@ -98,7 +98,8 @@ impl<T: Real> Plan<Qr<T>> {
     /// Queues the factorisation of `a`, in rows, with the plan's shape. Allocates nothing, and does not block.
     ///
     /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the library's; the driver's.
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other
+    /// shapes; the library's error; the driver's error.
     #[track_caller]
     pub fn execute(
         &mut self,
@@ -130,7 +131,7 @@ impl<T: Real> Made for Qr<T> {
             columns,
             dense: Dense::new::<T>(cx, stream, need.as_slice())?,
             turned: cx.buffer(rows * columns, stream)?,
-            // The simulator's body has `Q` in it.
+            // The simulator's body keeps `Q` in `tau`.
             tau: cx.buffer(
                 if stream.device_info()?.is_simulated { rows * columns } else { columns },
                 stream,

@@ -17,7 +17,7 @@ impl Sizes {
         Self { n: planner.rows, sides: planner.sides, batch: planner.batch }
     }
 
-    /// How many right-hand sides there are.
+    /// The number of right-hand sides.
     pub(super) fn sides(&self) -> usize {
         self.sides.unwrap_or(1)
     }
@@ -31,7 +31,8 @@ impl Sizes {
         self.n * self.matrices() == 0
     }
 
-    /// Checks that they are not too large, and that there is one right-hand side for each matrix of a batch.
+    /// Checks that the sizes are not too large, and that there is one right-hand side for each matrix of a
+    /// batch.
     pub(super) fn check(&self, call: &'static str) -> Result<()> {
         if let (Some(batch), Some(sides)) = (self.batch, self.sides) {
             let problem = format!(

@@ -9,7 +9,7 @@ use streamflow::Error;
 use streamflow::Tensor;
 use streamflow::{ExecutionContext, Stream};
 
-/// The facts that functions for one matrix or a batch need for errors.
+/// The operands of functions for one matrix or a batch, in the text of errors.
 const MATRICES: &str = "a matrix `[m, n]` or a batch of them `[count, m, n]`";
 const SQUARE_MATRICES: &str = "a square matrix `[n, n]` or a batch of them `[count, n, n]`";
 
@@ -17,8 +17,8 @@ const SQUARE_MATRICES: &str = "a square matrix `[n, n]` or a batch of them `[cou
 /// in each row. A batch of `m` matrices is `[m, n, n]`, with `b` and the result `[m, n]`. Does not block.
 ///
 /// # Errors
-/// [`Error::Operand`](crate::Error::Operand) for other shapes; the library's; the driver's. A singular matrix is an error of the result's
-/// [check](Checked).
+/// [`Error::Operand`](crate::Error::Operand) for other shapes; the library's error; the driver's error. A singular matrix
+/// is an error of the result's [check](Checked).
 #[track_caller]
 pub fn solve<T: Factor>(
     cx: &ExecutionContext,
@@ -71,8 +71,8 @@ fn solve_by<S: System>(
     Ok(x)
 }
 
-/// The factor `L` of a symmetric positive definite matrix, or of each of a batch: see
-/// [`factor_in_place`](crate::Plan::factor_in_place), of a copy. Does not block.
+/// Returns the factor `L` of a symmetric positive definite matrix, or of each matrix of a batch:
+/// [`factor_in_place`](crate::Plan::factor_in_place) of a copy. Does not block.
 ///
 /// # Errors
 /// As for [`solve_positive_definite`].
@@ -95,10 +95,10 @@ pub fn cholesky<T: Real>(
     Ok(copy)
 }
 
-/// `A = Q R`, by [`Qr`]: `a` is `[m, n]`, with `m >= n`. Does not block.
+/// Factors `A = Q R`, by [`Qr`]: `a` is `[m, n]`, with `m >= n`. Does not block.
 ///
 /// # Errors
-/// [`Error::Operand`](crate::Error::Operand) for other shapes; the library's; the driver's.
+/// [`Error::Operand`](crate::Error::Operand) for other shapes; the library's error; the driver's error.
 #[track_caller]
 pub fn qr<T: Real>(
     cx: &ExecutionContext,
@@ -109,8 +109,8 @@ pub fn qr<T: Real>(
     decomposed(Qr::plan(rows, columns), cx, stream, a)
 }
 
-/// The singular values and vectors of `a`, `[m, n]`, by [`Svd`], or of each matrix of a batch, `[count, m, n]`. It may
-/// block, as [`execute_blocking`](crate::Plan::execute_blocking).
+/// Returns the singular values and vectors of `a`, `[m, n]`, by [`Svd`], or of each matrix of a batch, `[count, m, n]`. The
+/// call may block, as [`execute_blocking`](crate::Plan::execute_blocking) may.
 ///
 /// # Errors
 /// As for [`qr`].
@@ -128,8 +128,8 @@ pub fn svd_blocking<T: Real>(
     decomposed(plan, cx, stream, a)
 }
 
-/// The eigenvalues and eigenvectors of a symmetric matrix, `[n, n]`, by [`Eigen`], or of each matrix of a batch,
-/// `[count, n, n]`. It may block, as [`execute_blocking`](crate::Plan::execute_blocking).
+/// Returns the eigenvalues and eigenvectors of a symmetric matrix, `[n, n]`, by [`Eigen`], or of each matrix of a batch,
+/// `[count, n, n]`. The call may block, as [`execute_blocking`](crate::Plan::execute_blocking) may.
 ///
 /// # Errors
 /// As for [`qr`].

@@ -1,4 +1,4 @@
-//! Singular values.
+//! Singular value decomposition.
 
 use std::iter;
 
@@ -21,31 +21,31 @@ use streamflow::memory::DeviceSlice;
 use streamflow::{Buffer, Tensor};
 use streamflow::{ExecutionContext, Stream};
 
-/// The name in messages.
+/// The solver's name in messages.
 const CALL: &str = "solve::Svd";
 
 /// Finds the singular values and vectors of matrices of any shape, `A = U diag(s) VT`: cuSOLVER's `gesvd`, in the economy
 /// form, or `gesvdjBatched` for a batch.
 ///
-/// The signs of the vectors are free, and so are vectors of equal values among themselves; they differ between the
-/// simulator and a GPU. A matrix with at least as many columns as rows is computed without being turned first.
+/// The signs of the vectors are not determined, and neither are the vectors of equal values among themselves: the simulator
+/// and a GPU may choose differently. A matrix with at least as many columns as rows is not transposed first.
 #[derive(Debug)]
 pub struct Svd<T: Real> {
     rows: usize,
     columns: usize,
     dense: Dense,
-    /// A copy, which the library overwrites.
+    /// A copy of the matrix, for the library to overwrite.
     copy: Buffer<T>,
     vectors: Vectors<T>,
     body: HostBody,
 }
 
-/// Where the library writes vectors that are no rows.
+/// The memory where the library writes vectors that are not rows.
 #[derive(Debug)]
 enum Vectors<T: Real> {
-    /// In the result: they are rows.
+    /// The vectors are rows, and the library writes them into the result.
     InPlace,
-    /// For a matrix with more rows than columns, whose result the library has in columns.
+    /// The buffers for a matrix with more rows than columns: the library writes its result in columns.
     Turned {
         u: Buffer<T>,
         vt: Buffer<T>,
@@ -53,23 +53,23 @@ enum Vectors<T: Real> {
     Batch(BatchVectors<T>),
 }
 
-/// The result of [`Svd`], for a matrix of `m` by `n`, with `k` the smaller of the two. All is in rows. In a batch each shape
-/// has the number of matrices before it.
+/// The result of [`Svd`], for a matrix of `m` by `n`, with `k` the smaller of the two. All tensors are in rows. In a batch,
+/// each shape begins with the number of matrices.
 #[derive(Debug, Message)]
 #[message(unlisted)]
 pub struct SingularValues<T: Real> {
-    /// `[m, k]`, whose columns are orthonormal.
+    /// `[m, k]`, with orthonormal columns.
     pub u: Tensor<T>,
     /// `[k]`, the largest first.
     pub s: Tensor<T>,
-    /// `[k, n]`, whose rows are orthonormal.
+    /// `[k, n]`, with orthonormal rows.
     pub vt: Tensor<T>,
 }
 
 parts!(SingularValues: u, s, vt);
 
 impl<T: Real> Svd<T> {
-    /// A plan for matrices of so many rows and columns.
+    /// Begins a plan for matrices of so many rows and columns.
     pub fn plan(rows: usize, columns: usize) -> Planner<Self> {
         Planner::new(rows, columns)
     }
@@ -107,13 +107,13 @@ impl<T: Real> Decomposes for Svd<T> {
         let (dense, body, copy) = (&mut self.dense, &self.body, &mut self.copy);
         match &mut self.vectors {
             Vectors::InPlace => {
-                // The library sees the transposed matrix, V diag(s) transpose(U), and what it writes in columns are our
-                // rows.
+                // The library sees the transposed matrix, V diag(s) transpose(U), and the columns that it writes are rows
+                // here.
                 stream.copy(&**a, &mut **copy)?;
                 dense.gesvd(stream, body, (n, m), copy, s, vt, u, statuses)
             }
             Vectors::Turned { u: left, vt: right } => {
-                // The kernel overwrites it.
+                // The kernel overwrites the whole buffer.
                 copy.assume_written();
                 stream.launch::<transpose<T>>(m * n, (&mut *copy, a, m))?;
                 dense.gesvd(stream, body, (m, n), copy, s, left, right, statuses)?;
@@ -129,7 +129,7 @@ impl<T: Real> Decomposes for Svd<T> {
 }
 
 impl<T: Real> Planner<Svd<T>> {
-    /// For `count` matrices at a time, each with a status of its own: cuSOLVER's `gesvdjBatched`, which takes matrices of at
+    /// Plans for `count` matrices at a time, each with its own status: cuSOLVER's `gesvdjBatched`, which takes matrices of at
     /// most 32 rows and columns.
     pub fn batch(self, count: usize) -> Self {
         Self { batch: Some(count), ..self }
@@ -137,13 +137,13 @@ impl<T: Real> Planner<Svd<T>> {
 }
 
 impl<T: Real> Plan<Svd<T>> {
-    /// Finds the singular values of `a`, in rows, with the plan's shape; in a [batch](Planner::batch) of `m` it has `m` before
-    /// it. Allocates nothing. On a GPU the library looks at results of its iteration on the host, so this may block until the
-    /// stream's work is complete.
+    /// Finds the singular values of `a`, in rows, with the plan's shape; in a [batch](Planner::batch) of `m` matrices, the
+    /// shape begins with `m`. Allocates nothing. On a GPU the library looks at results of its iteration on the host, so this
+    /// may block until the stream's work is complete.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the
-    /// library's, perhaps for a matrix with a NaN; the driver's.
+    /// library's error, perhaps for a matrix with a NaN; the driver's error.
     #[track_caller]
     pub fn execute_blocking(
         &mut self,

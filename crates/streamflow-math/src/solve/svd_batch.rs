@@ -1,4 +1,4 @@
-//! Singular vectors of a batch. The library makes more of them than the matrices have values.
+//! Singular vectors of a batch. The library makes more vectors than the matrices have values.
 
 use super::Real;
 use super::kernels::{leading_columns, warm_up};
@@ -14,9 +14,10 @@ use streamflow::{ExecutionContext, Stream};
 /// The most rows and columns that `gesvdjBatched` takes.
 const LONGEST: usize = 32;
 
-/// Where the library writes the vectors of matrices of `rows` by `columns`.
+/// The memory where the library writes the vectors of matrices of `rows` by `columns`.
 ///
-/// cuSOLVER sees each matrix transposed, so its left vectors are our right ones. It has them in columns, which are our rows.
+/// cuSOLVER sees each matrix transposed, so its left vectors are the right vectors here. The library's columns are rows
+/// here.
 #[derive(Debug)]
 pub(super) struct BatchVectors<T: Real> {
     rows: usize,
@@ -24,8 +25,8 @@ pub(super) struct BatchVectors<T: Real> {
     count: usize,
     /// `[count, rows, rows]`: a row is a left vector.
     left: Buffer<T>,
-    /// `[count, columns, columns]`: a row is a right vector. For matrices with fewer rows than columns, since only the first
-    /// vectors are wanted.
+    /// `[count, columns, columns]`: a row is a right vector. The tensor exists for matrices with fewer rows than columns,
+    /// since only the first vectors are wanted.
     right: Option<Tensor<T>>,
 }
 
@@ -45,7 +46,7 @@ impl<T: Real> BatchVectors<T> {
         Err(wrong_operand(call, "plan", problem))
     }
 
-    /// For `count` matrices. Compiles the kernels, so that what is missing is an error of `start`.
+    /// Creates the memory for `count` matrices, and compiles the kernels, so that a missing compiler is an error of `start`.
     pub(super) fn new(
         cx: &ExecutionContext,
         stream: &Stream<'_>,
@@ -71,7 +72,7 @@ impl<T: Real> BatchVectors<T> {
         Matrices { count, rows, columns, is_lower: false }
     }
 
-    /// Finds the singular values of the copies of the matrices: of at least one.
+    /// Finds the singular values of the copies of the matrices. There is at least one matrix.
     #[track_caller]
     pub(super) fn execute(
         &mut self,

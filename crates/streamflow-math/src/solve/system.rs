@@ -1,4 +1,4 @@
-//! Systems of equations: what [`Lu`](super::Lu) and [`Cholesky`](super::Cholesky) have in common.
+//! Systems of equations: the parts that [`Lu`](super::Lu) and [`Cholesky`](super::Cholesky) have in common.
 
 use super::common::Common;
 use super::outcome::{Origin, not_factored};
@@ -17,7 +17,7 @@ pub(super) mod sealed {
     use super::{Common, CudaStream, DeviceSlice, Made, Origin, Result};
     use crate::solve::Factor;
 
-    /// The part of a solver of systems behind the methods that all have.
+    /// The part of a solver of systems behind the methods that all solvers have.
     pub trait Solves: Made {
         type Element: Factor;
 
@@ -27,7 +27,7 @@ pub(super) mod sealed {
 
         fn origin(&self) -> Origin;
 
-        /// Copies the matrices and factors the copies. Without statuses to write, it writes those that it keeps.
+        /// Copies the matrices and factors the copies. Without statuses to write, the solver writes the statuses that it keeps.
         #[track_caller]
         fn factor_copy(
             &mut self,
@@ -51,30 +51,30 @@ use sealed::Solves;
 
 /// A solver of systems of equations: [`Lu`](super::Lu) or [`Cholesky`](super::Cholesky).
 ///
-/// Its plan solves in one step ([`Plan::solve`]), or factors a matrix once and solves with it many times
+/// A solver's plan solves in one step ([`Plan::solve`]), or factors a matrix once and solves with it many times
 /// ([`Plan::factor`]).
 pub trait System: Solves {}
 
-/// The solver has factored a matrix, and solves with it: [`Plan::factor`] makes this of a plan.
+/// A solver that has factored a matrix, and solves with it: [`Plan::factor`] makes it of a plan.
 #[derive(Debug)]
 pub struct Factored<S> {
     solver: S,
-    /// Whether the matrix and the statuses that the solver keeps are those of one factorisation.
+    /// Whether the matrix and the statuses that the solver keeps belong to one factorisation.
     is_whole: bool,
 }
 
 impl<S: System> Plan<S> {
     /// Solves `A x = b`: queues the factorisation of a copy of `a` and the solution, into `x`. Allocates nothing.
     ///
-    /// `a` is `[n, n]`, in rows. `b` and `x` are `[n]`, or `[k, n]` for a plan with `k`
-    /// [right-hand sides](super::Planner::right_hand_sides): one in each row. In a [batch](super::Planner::batch) of `m` they are
-    /// `[m, n, n]`, and `[m, n]`.
+    /// `a` is `[n, n]`, in rows. `b` and `x` are `[n]`, or `[k, n]` for a plan with `k` [right-hand
+    /// sides](super::Planner::right_hand_sides): one in each row. In a [batch](super::Planner::batch) of `m`, `a` is `[m, n, n]`,
+    /// and `b` and `x` are `[m, n]`.
     ///
-    /// A singular matrix is no error here: the check of `x` has it.
+    /// A singular matrix is not an error of this call, but of the check of `x`.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the
-    /// library's; the driver's.
+    /// library's error; the driver's error.
     #[track_caller]
     pub fn solve(
         &mut self,
@@ -87,7 +87,7 @@ impl<S: System> Plan<S> {
         Call::written(solve(solver, stream, a, b, x), x)
     }
 
-    /// Factors a copy of `a`, which the plan keeps: the plan that this returns solves with it. Its shape is as for
+    /// Factors a copy of `a` that the plan keeps, and returns a plan that solves with the factors. The shape of `a` is as for
     /// [`solve`](Self::solve).
     ///
     /// # Errors
@@ -104,8 +104,8 @@ impl<S: System> Plan<Factored<S>> {
     /// Factors another matrix in the place of the last one. Allocates nothing.
     ///
     /// # Errors
-    /// As for [`Plan::solve`]. After an error that is about the shape or the stream, the plan has the matrix from before, if the
-    /// hook returns the error. After another error, or one that the hook drops, it has none until the next call of this
+    /// As for [`Plan::solve`]. After an error about the shape or the stream, the plan still has the earlier matrix, if the hook
+    /// returns the error. After another error, or one that the hook drops, the plan has no matrix until a later `refactor`
     /// succeeds.
     #[track_caller]
     pub fn refactor(&mut self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<()> {
@@ -113,12 +113,12 @@ impl<S: System> Plan<Factored<S>> {
             Ok(factored) => factored.refactor(stream, a),
             Err(error) => Err(error),
         };
-        // Each solution needs them.
+        // Each solution needs these statuses.
         Call::written(done, &mut **self)
     }
 
-    /// Solves `A x = b` with the matrix that was factored last. Allocates nothing. The shapes are as for
-    /// [`Plan::solve`], and the check of `x` is that of the matrix.
+    /// Solves `A x = b` with the matrix that was factored last. Allocates nothing. The shapes are as for [`Plan::solve`], and the
+    /// check of `x` is the check of the matrix.
     ///
     /// # Errors
     /// As for [`Plan::solve`]; [`Error::Unsolvable`](crate::Error::Unsolvable) or [`Error::Unwritten`](streamflow::Error::Unwritten) if the
@@ -135,7 +135,7 @@ impl<S: System> Plan<Factored<S>> {
     }
 }
 
-/// The statuses that the solver keeps.
+/// The target is the statuses that the solver keeps.
 impl<S: System> Target for Factored<S> {
     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
         (*self.solver.common_mut().statuses).parts()
@@ -147,7 +147,7 @@ impl<S: System> Factored<S> {
     fn refactor(&mut self, stream: &CudaStream, a: &Tensor<S::Element>) -> Result<()> {
         let Self { solver, is_whole } = self;
         check_matrix(solver, a)?;
-        // A part of its calls may be queued when one fails.
+        // A part of the solver's calls may be queued when one call fails.
         *is_whole = false;
         solver.factor_copy(stream, a, None)?;
         *is_whole = true;
@@ -175,7 +175,7 @@ impl<S: System> Factored<S> {
     }
 }
 
-/// [`Plan::solve`], on the plan's stream.
+/// Does the work of [`Plan::solve`], on the plan's stream.
 #[track_caller]
 pub(super) fn solve<S: System>(
     solver: &mut S,

@@ -1,4 +1,4 @@
-//! Copies of the matrices that a solver gets, with a mark for each that has a NaN.
+//! Copies of the matrices that a solver gets, with a mark for each matrix that has a NaN.
 
 use super::Factor;
 use super::kernels::{take, warm_up};
@@ -18,7 +18,8 @@ pub(super) struct Matrices {
 }
 
 impl Matrices {
-    /// Copies them, and marks those with a NaN in the second half of the statuses. The first half is set to 0.
+    /// Copies the matrices, and marks those with a NaN in the second half of the statuses. The first half is
+    /// set to 0.
     #[track_caller]
     pub(super) fn take<T: Factor>(
         self,
@@ -36,13 +37,13 @@ impl Matrices {
             unreachable!("there are twice as many statuses")
         };
         let lower = u8::from(is_lower);
-        // The kernel overwrites both.
+        // The kernel overwrites both buffers.
         copy.assume_written();
         marks.assume_written();
         stream.launch::<take<T>>(a.len(), (copy, &mut marks, a, rows, columns, lower))
     }
 
-    /// Makes the first launch for [`take`](Self::take), so that what is missing is an error of `start`.
+    /// Makes the first launch for [`take`](Self::take), so that a missing compiler is an error of `start`.
     pub(super) fn warm_up<T: Factor>(
         self,
         cx: &ExecutionContext,

@@ -5,13 +5,13 @@ use crate::ffi::cublaslt::epilogue::Activation;
 use streamflow::memory::Complex;
 use streamflow_driver::splitmix::SplitMix;
 
-/// What a product is made of, beside its numbers.
+/// The parts of a product beside its numbers.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     sizes: [usize; 3],
     batch: Option<usize>,
     transposed: [bool; 2],
-    /// How many elements are between rows, and between matrices.
+    /// The number of elements between rows, and between matrices.
     padding: usize,
     activation: Activation,
     is_tf32: bool,
@@ -70,19 +70,20 @@ fn of_slices<T: MatmulElement>(
     products(problem, (&a.into(), &b.into()), &mut c.into(), bias, scales, scratch);
 }
 
-/// Numbers in -1 to 1, by a generator.
+/// Returns numbers from -1 to 1, by a generator.
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
     let mut random = SplitMix::new(seed);
     (0..count).map(|_| (random.bits() >> 40) as f64 / f64::from(1 << 23) - 1.0).collect()
 }
 
-/// The element in a row and a column of what the product takes.
+/// Returns the element in a row and a column of a matrix, as the product takes it.
 fn at<T: Copy>(stored: &Stored, all: &[T], product: usize, row: usize, col: usize) -> T {
     let (row, col) = if stored.is_transposed { (col, row) } else { (row, col) };
     all[stored.apart.unwrap_or(0) * product + row * stored.leading + col]
 }
 
-/// The largest error of a real product, in units of `sqrt(k) ε`, and whether the padding is as it was.
+/// Returns the largest error of a real product, in units of `sqrt(k) ε`, and whether the padding is
+/// unchanged.
 fn error_of<T: MatmulElement<Scale = S>, S: Copy + PartialEq>(
     case: Case,
     (alpha, beta): (f64, f64),
@@ -147,7 +148,7 @@ fn f64_error(case: Case, scales: (f64, f64)) -> f64 {
     error_of::<f64, f64>(case, scales, false, same, same, same, f64::EPSILON)
 }
 
-/// How many units of `sqrt(k) ε` an error may have, for numbers up to 1.
+/// The largest error in units of `sqrt(k) ε`, for numbers up to 1.
 const FEW: f64 = 8.0;
 
 #[test]

@@ -1,4 +1,4 @@
-//! The bodies as the calls at the seam need them: each takes its claims in the order of the functions in
+//! The host bodies of the calls of libraries: each takes its claims in the order of the functions in
 //! `ffi::cusolver`.
 
 use super::eigen::eigen;
@@ -8,7 +8,7 @@ use super::{cholesky, lu};
 use crate::ffi::cusolver::element::{Factor, Real};
 use streamflow::library::HostBody;
 
-/// The chunks of `b` that are right-hand sides.
+/// Returns the chunks of `b` that are right-hand sides.
 fn sides<T>(b: &mut [T], n: usize) -> impl Iterator<Item = &mut [T]> {
     b.chunks_exact_mut(n.max(1))
 }
@@ -82,7 +82,7 @@ pub(in crate::solve) fn potrf_batched<T: Real>(n: usize) -> HostBody {
         let (_pointers, a, statuses) = (it.read::<u64>(), it.write::<T>(), it.write::<i32>());
         for (a, status) in a.chunks_exact_mut(n * n).zip(statuses) {
             *status = cholesky::factor(n, a);
-            // cuSOLVER works in what is above the diagonal, so no one may use that afterwards.
+            // cuSOLVER works in the elements above the diagonal, so no caller may use them afterwards.
             (0..n).for_each(|row| (row + 1..n).for_each(|column| a[row * n + column] = a[row]));
         }
         Ok(())
@@ -100,7 +100,7 @@ pub(in crate::solve) fn potrs_batched<T: Real>(n: usize) -> HostBody {
     })
 }
 
-/// Leaves `Q` in `tau`, for [`orgqr`]: there is room for it on the simulator.
+/// Leaves `Q` in `tau`, for [`orgqr`]: on the simulator `tau` has room for `Q`.
 pub(in crate::solve) fn geqrf<T: Real>(rows: usize, columns: usize) -> HostBody {
     HostBody::new("cusolverDnXgeqrf", move |it| {
         let (_work, a) = (it.write::<u8>(), it.write::<T>());
@@ -157,7 +157,7 @@ pub(in crate::solve) fn syevj_batched<T: Real>(n: usize) -> HostBody {
     })
 }
 
-/// Makes no more vectors than there are values: the plan looks at no others.
+/// Makes only as many vectors as there are values: the plan looks at no other vectors.
 pub(in crate::solve) fn gesvdj_batched<T: Real>(rows: usize, columns: usize) -> HostBody {
     HostBody::new("cusolverDngesvdjBatched", move |it| {
         let (_work, a, s) = (it.write::<u8>(), it.write::<T>(), it.write::<T>());
@@ -178,7 +178,7 @@ pub(in crate::solve) fn gesvdj_batched<T: Real>(rows: usize, columns: usize) -> 
     })
 }
 
-/// Factors a dense copy of a sparse matrix, whose rows are the columns of what is factored.
+/// Factors a dense copy of a sparse matrix. The sparse matrix's rows are the columns of the dense copy.
 #[cfg(feature = "sparse")]
 pub(in crate::solve) fn direct_factor<T: Factor>(n: usize) -> HostBody {
     HostBody::new("cudssExecute", move |it| {

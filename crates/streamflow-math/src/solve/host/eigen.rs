@@ -4,11 +4,11 @@
 use super::scaled::{Scaled, TINY, dot};
 use crate::ffi::cusolver::element::Real;
 
-/// How many steps an eigenvalue may take, as in LAPACK. Two are usual.
+/// The most steps for an eigenvalue, as in LAPACK. Two are usual.
 const STEPS: usize = 30;
 
-/// The eigenvalues of a symmetric matrix, the smallest first, and its eigenvectors, one in each column of `vectors`. Only
-/// the upper triangle is read. A value that is larger than any number is infinite.
+/// Computes the eigenvalues of a symmetric matrix, the smallest first, and its eigenvectors, one in each column of `vectors`.
+/// Only the upper triangle is read. A value that is larger than any number is infinite.
 ///
 /// Returns 0; 1 if the iteration does not converge, as for a matrix with a NaN or an infinity.
 pub(in super::super) fn eigen<T: Real>(
@@ -41,17 +41,17 @@ pub(in super::super) fn eigen<T: Real>(
 /// A symmetric matrix with three diagonals.
 struct Tridiagonal {
     diagonal: Vec<f64>,
-    /// The rest of each diagonal element; the first is 0.
+    /// The element beside each diagonal element; the first is 0.
     beside: Vec<f64>,
 }
 
 impl Tridiagonal {
-    /// Makes a symmetric matrix, in columns, tridiagonal. `a` then has the transformation.
+    /// Makes a symmetric matrix, in columns, tridiagonal. Afterwards `a` has the transformation.
     fn of(n: usize, a: &mut [f64]) -> Self {
         let (mut diagonal, mut beside) = (vec![0.0; n], vec![0.0; n]);
         let mut factors = vec![0.0; n];
         for i in (1..n).rev() {
-            // Row `i` left of the diagonal is moved to its last element. The vector of the reflection is kept above the
+            // Row `i` left of the diagonal is reflected onto its last element. The vector of the reflection is kept above the
             // diagonal, in column `i`.
             let mut v: Vec<f64> = (0..i).map(|k| a[k * n + i]).collect();
             let most = v.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
@@ -70,7 +70,8 @@ impl Tridiagonal {
         Self { diagonal, beside }
     }
 
-    /// Rotates until nothing is beside the diagonal, and the columns of `vectors` with it. Returns whether it has converged.
+    /// Rotates until all elements beside the diagonal are 0, and rotates the columns of `vectors` with them. Returns whether
+    /// the iteration has converged.
     fn diagonalize(&mut self, vectors: &mut [f64]) -> bool {
         let n = self.diagonal.len();
         let (d, e) = (&mut self.diagonal, &mut self.beside);
@@ -100,7 +101,8 @@ impl Tridiagonal {
     }
 }
 
-/// `a` becomes `H a H`, for the reflection `H` of the first `i` rows and columns. Only the lower triangle is read and written.
+/// Replaces `a` by `H a H`, for the reflection `H` of the first `i` rows and columns. Only the lower triangle is read and
+/// written.
 fn reflect_both_sides(n: usize, i: usize, a: &mut [f64], v: &[f64], factor: f64) {
     let mut p = vec![0.0; i];
     for j in 0..i {
@@ -121,7 +123,7 @@ fn reflect_both_sides(n: usize, i: usize, a: &mut [f64], v: &[f64], factor: f64)
     }
 }
 
-/// The product of the reflections, whose vectors are above the diagonal of `a`, in its place.
+/// Computes the product of the reflections in place of `a`. The reflections' vectors are above the diagonal of `a`.
 fn accumulate(n: usize, a: &mut [f64], factors: &[f64]) {
     for i in 0..n {
         let (left, right) = a.split_at_mut(i * n);
@@ -134,12 +136,12 @@ fn accumulate(n: usize, a: &mut [f64], factors: &[f64]) {
         }
         right[..i].fill(0.0);
         right[i] = 1.0;
-        // The rest of the triangle below.
+        // The rest of the triangle below the diagonal is cleared.
         left.chunks_exact_mut(n.max(1)).for_each(|column| column[i] = 0.0);
     }
 }
 
-/// Subtracts a number near the eigenvalue `l` from the diagonal from there on. Returns it.
+/// Subtracts a number near the eigenvalue `l` from the diagonal, from element `l` on. Returns that number.
 fn move_origin(l: usize, d: &mut [f64], e: &[f64]) -> f64 {
     let p = (d[l + 1] - d[l]) / (2.0 * e[l]);
     let r = p.hypot(1.0).copysign(p);
@@ -151,7 +153,7 @@ fn move_origin(l: usize, d: &mut [f64], e: &[f64]) -> f64 {
     moved
 }
 
-/// One step of QL on the part from `l` to `m`.
+/// Makes a step of QL on the part from `l` to `m`.
 fn step((l, m): (usize, usize), d: &mut [f64], e: &mut [f64], vectors: &mut [f64]) {
     let n = d.len();
     let (after, beside) = (d[l + 1], e[l + 1]);

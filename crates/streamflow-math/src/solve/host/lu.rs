@@ -2,7 +2,7 @@
 
 use crate::ffi::cusolver::element::sealed::Number;
 
-/// Factors a square matrix in its place: `P A = L U`, where `L` has ones on its diagonal, which are not stored.
+/// Factors a square matrix in its place: `P A = L U`. The ones on the diagonal of `L` are not stored.
 /// `pivots[k]`, counted from 1, is the row that was swapped with row `k`.
 ///
 /// Returns the first column, from 1, without a pivot; 0 if each has one.
@@ -26,7 +26,8 @@ pub(in super::super) fn factor<T: Number>(n: usize, a: &mut [T], pivots: &mut [i
     singular
 }
 
-/// The first of the largest numbers. A NaN is not larger than a number, and no number is larger than a NaN.
+/// Returns the index of the first of the largest numbers. A NaN is not larger than a number, and no number is
+/// larger than a NaN.
 fn largest<T: Number>(column: &[T]) -> usize {
     let mut best = 0;
     for (row, value) in column.iter().enumerate() {
@@ -37,7 +38,7 @@ fn largest<T: Number>(column: &[T]) -> usize {
     best
 }
 
-/// Step `k`: the rows below the pivot lose their elements in its column.
+/// Makes step `k`: the rows below the pivot lose their elements in its column.
 fn eliminate<T: Number>(n: usize, k: usize, a: &mut [T]) {
     let (left, right) = a.split_at_mut((k + 1) * n);
     let pivot = &mut left[k * n + k..];
@@ -74,7 +75,7 @@ pub(in super::super) fn solve_transposed<T: Number>(
     }
 }
 
-/// The sum of the products, none conjugated.
+/// Returns the sum of the products, without conjugation.
 fn dot<T: Number>(a: &[T], b: &[T]) -> T {
     a.iter().zip(b).fold(T::ZERO, |sum, (&a, &b)| sum + a * b)
 }

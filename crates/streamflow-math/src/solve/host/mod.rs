@@ -1,4 +1,4 @@
-//! The solvers that the simulator runs in the place of cuSOLVER, over slices. The matrices are in columns, as in LAPACK; the
+//! The solvers that the simulator runs in place of cuSOLVER, over slices. The matrices are in columns, as in LAPACK; the
 //! statuses are those of LAPACK's `info`.
 
 pub(super) mod bodies;

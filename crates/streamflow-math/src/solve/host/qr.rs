@@ -3,15 +3,16 @@
 use super::scaled::{Scaled, dot};
 use crate::ffi::cusolver::element::Real;
 
-/// The economy QR of a matrix with `rows >= columns`, in columns: `A = Q R`. `q` gets `rows` by `columns`, and `r`
-/// `columns` by `columns` with zeros below the diagonal, both in columns. A NaN or an infinity makes both NaNs.
+/// Computes the economy QR of a matrix with `rows >= columns`, in columns: `A = Q R`. `q` gets `rows` by
+/// `columns`, and `r` `columns` by `columns` with zeros below the diagonal, both in columns. A NaN or an infinity
+/// makes both NaNs.
 pub(in super::super) fn qr<T: Real>(
     (rows, columns): (usize, usize),
     a: &[T],
     q: &mut [T],
     r: &mut [T],
 ) {
-    // Each column has a scale of its own: `R` has it in the same column, and `Q` has none.
+    // Each column has its own scale: `R` has the same scale in that column, and `Q` has no scale.
     let scaled: Option<Vec<Scaled>> = a.chunks_exact(rows.max(1)).map(Scaled::new).collect();
     let Some(mut a) = scaled else {
         q.fill(T::narrow(f64::NAN));
@@ -45,7 +46,7 @@ pub(in super::super) fn qr<T: Real>(
     }
 }
 
-/// `x - factor v (v x)`, which moves a vector to its first axis.
+/// The reflection `x - factor v (v x)`, which moves a vector to the first axis.
 struct Reflection {
     v: Vec<f64>,
     factor: f64,
@@ -57,7 +58,7 @@ impl Reflection {
         let mut v: Vec<f64> = x.iter().map(|x| if most > 0.0 { x / most } else { 0.0 }).collect();
         let length = dot(&v, &v).sqrt();
         if let Some(first) = v.first_mut() {
-            // Away from the axis, so that nothing cancels out.
+            // The reflection goes away from the axis, so that nothing cancels out.
             *first += length.copysign(*first);
         }
         let square = dot(&v, &v);

@@ -1,22 +1,22 @@
-//! Matrices as numbers in double precision near 1, whose squares neither overflow nor vanish.
+//! Matrices as numbers in double precision near 1, with squares that neither overflow nor vanish.
 
 use crate::ffi::cusolver::element::Real;
 
-/// A number that is as good as 0 beside 1: its square is still a normal number, and it is far below the rounding of any sum.
+/// A number that counts as 0 beside 1: its square is still a normal number, and it is far below the rounding of any sum.
 pub(super) const TINY: f64 = 1e-140;
 
-/// Numbers, divided by a power of 2 so that the largest is between 1 and 2. Those that are [`TINY`] then are 0.
+/// Numbers, divided by a power of 2 so that the largest is between 1 and 2. Numbers that are then [`TINY`] become 0.
 pub(super) struct Scaled {
     pub(super) numbers: Vec<f64>,
     exponent: i32,
 }
 
 impl Scaled {
-    /// `None` if a number is not finite.
+    /// Scales numbers; returns `None` if a number is not finite.
     pub(super) fn new<T: Real>(numbers: &[T]) -> Option<Self> {
         let most = numbers.iter().fold(0.0_f64, |most, number| {
             let size = number.wide().abs();
-            // Not `max`, which drops a NaN.
+            // The comparison is not `max`, since `max` drops a NaN.
             if size <= most { most } else { size }
         });
         if !most.is_finite() || numbers.iter().any(|number| number.wide().is_nan()) {
@@ -30,19 +30,21 @@ impl Scaled {
         Some(Self { numbers: numbers.collect(), exponent })
     }
 
-    /// A number that was computed of the scaled ones, in its own size. It is infinite if it is larger than any number of `T`.
+    /// Returns a number that was computed from the scaled numbers in its original size. The result is infinite if it is
+    /// larger than any number of `T`.
     pub(super) fn back<T: Real>(&self, number: f64) -> T {
         T::narrow(times_power_of_two(number, self.exponent))
     }
 }
 
-/// In two steps: the factor itself may be larger or smaller than any number.
+/// Multiplies by a power of two in two steps: the factor itself may be larger or smaller than any number.
 fn times_power_of_two(number: f64, exponent: i32) -> f64 {
     let half = exponent / 2;
     number * 2_f64.powi(half) * 2_f64.powi(exponent - half)
 }
 
-/// The sum of the products, of as many as both have. Eight sums at a time are faster than one, and have smaller errors.
+/// Returns the sum of the products of as many elements as both have. Eight sums at a time are faster than one, and have
+/// smaller errors.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let both = a.len().min(b.len());
     let ((a, a_rest), (b, b_rest)) = (a[..both].as_chunks::<8>(), b[..both].as_chunks::<8>());

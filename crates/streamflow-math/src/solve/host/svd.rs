@@ -1,13 +1,13 @@
 //! Singular values by one-sided rotations (M. R. Hestenes, 1958; as LAPACK's `gesvj`): pairs of columns are rotated until
-//! all are orthogonal. It converges for every matrix of numbers.
+//! all are orthogonal. The method converges for every matrix of numbers.
 
 use super::scaled::{Scaled, TINY, dot};
 use crate::ffi::cusolver::element::Real;
 
-/// How often each pair of columns is rotated at most, as in cuSOLVER's `gesvdj`. Ten times are many.
+/// The most rotations of each pair of columns, as in cuSOLVER's `gesvdj`. Ten are already many.
 const SWEEPS: usize = 100;
 
-/// The economy SVD of a matrix, in columns: `A = U diag(s) VT`. With `k` the smaller of the two lengths, `u` gets
+/// Computes the economy SVD of a matrix, in columns: `A = U diag(s) VT`. With `k` the smaller of the two lengths, `u` gets
 /// `rows` by `k` and `vt` `k` by `columns`, in columns, and `s` the values, the largest first. A value that is larger than
 /// any number is infinite.
 ///
@@ -21,7 +21,7 @@ pub(in super::super) fn svd<T: Real>(
 ) -> i32 {
     let Some(mut a) = Scaled::new(a) else { return 1 };
     let is_wide = rows < columns;
-    // At least as many rows as columns.
+    // From here on the matrix has at least as many rows as columns.
     let (m, n) = (rows.max(columns), rows.min(columns));
     if is_wide {
         a.numbers = (0..m * n).map(|at| a.numbers[at % m * n + at / m]).collect();
@@ -48,7 +48,8 @@ pub(in super::super) fn svd<T: Real>(
     0
 }
 
-/// Rotates pairs of columns of `a` until all are orthogonal, and those of `right` with them. Returns whether they are.
+/// Rotates pairs of columns of `a` until all are orthogonal, and the same columns of `right` with them. Returns whether
+/// all are orthogonal.
 fn orthogonalize((m, n): (usize, usize), a: &mut [f64], right: &mut [f64]) -> bool {
     let tolerance = f64::EPSILON * (m as f64).sqrt().max(4.0);
     for _ in 0..SWEEPS {
@@ -78,7 +79,7 @@ fn orthogonalize((m, n): (usize, usize), a: &mut [f64], right: &mut [f64]) -> bo
     false
 }
 
-/// Columns `p` and `q` of a matrix with columns of `m`, for `p < q`.
+/// Returns columns `p` and `q` of a matrix with columns of `m` elements, for `p < q`.
 fn pair(a: &mut [f64], m: usize, p: usize, q: usize) -> (&mut [f64], &mut [f64]) {
     let (left, right) = a.split_at_mut(q * m);
     (&mut left[p * m..][..m], &mut right[..m])
@@ -90,11 +91,11 @@ fn rotate(one: &mut [f64], other: &mut [f64], cosine: f64, sine: f64) {
     }
 }
 
-/// The columns in this order, of length 1. In the place of those without a length there are others that are orthogonal to
-/// all.
+/// Returns the columns in this order, scaled to length 1. Columns without a length are replaced by columns that are
+/// orthogonal to all others.
 fn directions((m, n): (usize, usize), a: &[f64], lengths: &[f64], order: &[usize]) -> Vec<f64> {
     let mut found = Vec::with_capacity(m * n);
-    // Of each axis, the square of the part that no column found so far has.
+    // For each axis, the square of the part outside of the columns found so far.
     let mut left_over = vec![1.0; m];
     for &from in order {
         let length = lengths[from];
@@ -109,12 +110,12 @@ fn directions((m, n): (usize, usize), a: &[f64], lengths: &[f64], order: &[usize
     found
 }
 
-/// A vector of length 1 that is orthogonal to all these columns of `m` elements. The number of columns is less than `m`.
+/// Returns a vector of length 1 that is orthogonal to all these columns of `m` elements. There are fewer than `m` columns.
 fn axis_beside(m: usize, columns: &[f64], left_over: &[f64]) -> Vec<f64> {
     let mut axis = vec![0.0; m];
     let furthest = (0..m).max_by(|&a, &b| left_over[a].total_cmp(&left_over[b]));
     axis[furthest.unwrap_or(0)] = 1.0;
-    // The error that rounding leaves after the first time is gone after the second.
+    // The second pass removes the rounding error that the first pass leaves.
     for _ in 0..2 {
         for column in columns.chunks_exact(m) {
             let part = dot(column, &axis);

@@ -1,4 +1,5 @@
-//! QR, SVD and eigenvalues of usual matrices, of hard ones, and of those that have none.
+//! QR, SVD and eigenvalues of usual matrices, of hard matrices, and of matrices that have no
+//! decomposition.
 
 use super::rebuilt::{DOUBLE, SINGLE, eigen_is_right, qr_is_right, svd_is_right};
 use super::{definite, numbers, transposed};
@@ -19,7 +20,8 @@ fn the_decompositions_rebuild_the_matrix() {
     }
 }
 
-/// Iterations have their hard cases there: zeros among the singular values, and numbers that cancel out.
+/// These matrices are the hard cases of the iterations: they have zeros among the singular values, and
+/// numbers that cancel out.
 #[test]
 fn matrices_of_dependent_and_of_graded_columns_have_their_decompositions() {
     for seed in 0..1000 {
@@ -48,7 +50,7 @@ fn matrices_of_dependent_and_of_graded_columns_have_their_decompositions() {
     }
 }
 
-/// The squares of what is left of the third column beside the other two vanish.
+/// The part of the third column that is orthogonal to the other two is so small that its squares vanish.
 #[test]
 fn a_column_that_almost_depends_on_others_has_its_direction() {
     let a = [1.0, 1e-80, 0.0, 0.0, 0.0, 1.0, 1e-81, 1e-81, 1.0, 0.0, 0.0, 0.0];

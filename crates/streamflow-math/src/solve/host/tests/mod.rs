@@ -8,13 +8,13 @@ mod systems;
 use crate::ffi::cusolver::element::Real;
 use streamflow_driver::splitmix::SplitMix;
 
-/// Numbers in -1..1, the same in each run.
+/// Returns numbers from -1 to 1, the same in each run.
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
     let mut random = SplitMix::new(seed);
     (0..count).map(|_| (random.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0).collect()
 }
 
-/// The product of `a`, `m` by `k`, and `b`, `k` by `n`, all in columns.
+/// Returns the product of `a`, `m` by `k`, and `b`, `k` by `n`, all in columns.
 fn product((m, k, n): (usize, usize, usize), a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut product = vec![0.0; m * n];
     for column in 0..n {
@@ -37,14 +37,14 @@ fn to_f64<T: Real>(values: &[T]) -> Vec<f64> {
 
 fn furthest(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
-    // Not `max`, which drops a NaN.
+    // The comparison is not `max`, since `max` drops a NaN.
     a.iter()
         .zip(b)
         .map(|(a, b)| (a - b).abs())
         .fold(0.0, |most, off| if off > most || off.is_nan() { off } else { most })
 }
 
-/// Symmetric and positive definite.
+/// Returns a symmetric positive definite matrix.
 fn definite(n: usize, seed: u64) -> Vec<f64> {
     let a = numbers(n * n, seed);
     let mut product = product((n, n, n), &transposed((n, n), &a), &a);

@@ -66,7 +66,8 @@ fn lu_solves_the_transposed_system_in_each_type() {
     }
 }
 
-/// LAPACK takes the first of the largest, and compares complex numbers by `|re| + |im|`.
+/// LAPACK takes the first of the largest elements as pivot, and compares complex numbers by `|re| +
+/// |im|`.
 #[test]
 fn the_pivots_are_those_of_lapack() {
     let mut pivots = [0; 3];
