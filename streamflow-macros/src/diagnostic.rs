@@ -1,4 +1,5 @@
-//! Mistakes, which parsing and checking add to `Errors`, and which are reported together. Expanding finds none.
+//! The mistakes in one use of a macro. Parsing and checking add them to `Errors`, and the macro reports them
+//! together. Expanding finds no mistakes.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -13,7 +14,7 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    /// Adds a mistake, which underlines all the tokens. Without tokens, it underlines the use of the macro.
+    /// Adds a mistake, underlined at all the tokens. Without tokens, the use of the macro is underlined.
     pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl Into<String>) {
         self.list.push(syn::Error::new_spanned(tokens, message.into()));
     }

@@ -1,9 +1,9 @@
 //! The user's expressions in the generated code.
 //!
-//! An expression that something may leave, as a `return`, is the body of a closure of its own. So a `return`
-//! or a `?` leaves the expression, and no function of ours, and `break`, `continue` and labels reach no loop. The closure
-//! returns a `Result`, and `?` takes any error. Any other expression is in a block, since rustc's time for closures grows with
-//! the square of a graph: 2,000 nodes took 19 s in closures, and 8 s in blocks.
+//! An expression that control flow may leave early, as with `return`, becomes the body of its own closure. A `return`
+//! or a `?` then leaves the expression and no generated function, and `break`, `continue` and labels reach no loop. The
+//! closure returns a `Result`, and `?` takes any error. Any other expression is in a block, since rustc's time for
+//! closures grows with the square of a graph: 2,000 nodes took 19 s in closures, and 8 s in blocks.
 //!
 //! The names of the generated code are hygienic: an expression sees those that the user has declared, and `platform` in `new`
 //! of a graph. An expression in a constant is written as it is, since nothing leaves a constant.
@@ -12,15 +12,15 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprGroup, ExprLit, ExprParen, Lit};
 
-/// Evaluates an expression, whose value has this type. The generated code has a `?`, so it stands in a function that can
-/// return a `Failure`. The tokens of the type have the span of the expression: rustc also underlines the type if the
-/// expression has another one.
+/// Evaluates an expression of this type. The generated code has a `?`, so it stands in a function that can return a
+/// `Failure`. The tokens of the type have the span of the expression, since rustc also underlines the expected type on
+/// a mismatch.
 pub(crate) fn evaluate(value: &Expr, ty: impl ToTokens) -> TokenStream {
     let (name, written) = (value_name(value), written(value));
     apart(value, quote!(let #name: #ty = #written;), &ty, &name)
 }
 
-/// Evaluates an expression whose value has no use.
+/// Evaluates an expression and drops its value.
 pub(crate) fn evaluate_and_drop(value: &Expr) -> TokenStream {
     let written = written(value);
     let evaluated = apart(value, quote!(let _ = #written;), quote!(()), quote!(()));
@@ -36,8 +36,7 @@ pub(crate) fn evaluate_call(
     apart(value, quote!(let #name = #call;), quote!(_), &name)
 }
 
-/// Evaluates an expression whose value the generated code borrows, as this type. Returns what is made of the
-/// reference.
+/// Evaluates an expression and borrows its value, as this type. Returns the code that `made` writes for the reference.
 pub(crate) fn evaluate_borrowed(
     value: &Expr,
     ty: impl ToTokens,
@@ -56,7 +55,8 @@ pub(crate) fn evaluate_borrowed(
     apart(value, borrowed, quote!(_), made(&name))
 }
 
-/// Declares the value where only the expression is left early, and returns what is made of it.
+/// Declares the value in a scope that confines a `return` or a `?` of the expression, and returns the code made for the
+/// value.
 fn apart(
     value: &Expr,
     declared: TokenStream,

@@ -20,7 +20,7 @@ pub(crate) fn guarded(item: TokenStream, expand: impl FnOnce() -> TokenStream) -
     })
 }
 
-/// The check that the library is of this crate's version. It leaves nothing in the program.
+/// Writes the check that the library has this crate's version. The check leaves nothing in the program.
 fn version() -> TokenStream {
     let of_macros = env!("CARGO_PKG_VERSION");
     quote!(::streamflow::__private::version! { #of_macros }).into()

@@ -8,9 +8,9 @@
 //! named after its location and its first item: `main-42-Ramp.rs`. Cargo does not know the variable, so change the file
 //! first: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 //!
-//! Paths in the expansions begin with `::streamflow`. A crate that knows streamflow by another name has
-//! `extern crate other_name as streamflow;` at its root. One with `#![no_implicit_prelude]` can't use `#[operator]`,
-//! `#[derive(Message)]` and `graph!`: rustc then does not know `#[diagnostic::…]`, which they expand to.
+//! Paths in the expansions begin with `::streamflow`. A crate that knows streamflow by another name has `extern crate
+//! other_name as streamflow;` at its root. A crate with `#![no_implicit_prelude]` can't use `#[operator]`,
+//! `#[derive(Message)]` and `graph!`: their expansions have `#[diagnostic::…]`, unknown to rustc without the prelude.
 
 mod diagnostic;
 mod editor;
@@ -70,7 +70,7 @@ use self::guard::guarded;
 ///   `a_len`, an `unsigned long long`,
 /// - a view `a` as `a(y, x)`, with an index for each dimension, as `a[i]`, by the number of the element in row-major
 ///   order, as `a.shape(0)`, `a.stride(0)` and `a.size()`, the number of elements, and as the pointer `a.data` to the
-///   first element. Its parameters are the pointer, the shape and the strides, in elements,
+///   first element. The kernel's parameters for a view are the pointer, the shape and the strides, in elements,
 /// - a scalar under its name, and a type parameter `T` as the type `T`,
 /// - `thread_index()`, `thread_index_y()` and `thread_index_z()`, the thread's place in the whole
 ///   grid, and `thread_count()`, the grid's threads in x: all `unsigned long long`,
@@ -91,13 +91,14 @@ use self::guard::guarded;
 /// - writes only to `&mut` slices and views,
 /// - and computes the same as the Rust body.
 ///
-/// Two functions of `streamflow::testing` test a CUDA body: `kernels()` compiles those of all kernels of the program, which
-/// needs NVRTC and no GPU, and `compare_bodies::<exp_linspace>(…)` compares both bodies on random input, on a GPU.
+/// Two functions of `streamflow::testing` test CUDA bodies: `kernels()` compiles those of all kernels of the program,
+/// with NVRTC and without a GPU, and `compare_bodies::<exp_linspace>(…)` compares both bodies on random input, on a
+/// GPU.
 ///
 /// # The block size
 /// `threads(256)`, or `threads(16, 16)` in two or three dimensions, is the only block size that the CUDA body supports,
-/// for example because of `__shared__ float tile[256]`. A launch whose grid has no block size uses it, and a launch
-/// with another block size fails.
+/// for example because of `__shared__ float tile[256]`. A launch without a block size in its grid uses this one, and a
+/// launch with another block size fails.
 ///
 /// # The grid
 /// Most CUDA bodies write one element per thread. So a launch fails, on a GPU and on the simulator, if its grid is for
@@ -107,21 +108,22 @@ use self::guard::guarded;
 ///   loop*, `for (auto i = thread_index(); i < out_len; i += thread_count())`, or another loop over the elements,
 /// - `partial`: the body does not write every element, or each thread writes several without a loop over all.
 ///
-/// Sizes are x first: the grid of an image is `[cols, rows]`, with `thread_index()` as the column and `thread_index_y()` as
-/// the row. Without one of the two options, a launch with a grid of one number, `image.len()`, fails if the body contains
-/// `thread_index_y()`, which would be 0 in every thread; so does one without a size in z, for `thread_index_z()`. A size of 1
-/// is a size, and a block with several threads in that direction will do.
+/// Sizes are x first: the grid of an image is `[cols, rows]`, with `thread_index()` as the column and
+/// `thread_index_y()` as the row. Without one of the two options, a launch with a grid of one number, `image.len()`,
+/// fails if the body contains `thread_index_y()`, since that would be 0 in every thread; so does a launch without a
+/// size in z, for `thread_index_z()`. A size of 1 is a size, and a block with several threads in that direction will
+/// do.
 ///
-/// A launch whose threads differ in y or z fails, of any kernel, if the body does not read the thread's place there:
-/// `[cols, rows]` for a body with `thread_index()` alone. All rows would do the same work, and a GPU would write the first
-/// `cols` elements of an image. The text of the body decides: `thread_index_y()`, `threadIdx.y` and `blockIdx.y` read it. A
-/// body with `asm`, `#include`, `##` or a whole `threadIdx` may read all, and no launch of it fails for this. Nothing is known
-/// of functions of a module, which `launch_function` launches.
+/// A launch of any kernel with several threads in y or z fails if the body does not read the thread's place in that
+/// direction: for example `[cols, rows]` for a body with `thread_index()` alone. All rows would do the same work, and a
+/// GPU would write the first `cols` elements of an image. The text of the body decides: `thread_index_y()`,
+/// `threadIdx.y` and `blockIdx.y` read it. A body with `asm`, `#include`, `##` or a whole `threadIdx` may read all, so
+/// its launches never fail for this reason. Functions of a module, launched with `launch_function`, are not checked.
 ///
-/// Threads that the body can't tell apart count once: a body with `threadIdx.x` and no `blockIdx.x` writes the elements of one
-/// block, however many the grid has. A body that declares `extern __shared__` and does not read `shared_bytes()` needs a grid
-/// with `.shared_bytes(…)`. Both are read from the text, too, and a body with a name that begins with `atomic` may tell all
-/// threads apart.
+/// Threads that the body can't tell apart count once: a body with `threadIdx.x` and no `blockIdx.x` writes the elements
+/// of one block, however many the grid has. A body that declares `extern __shared__` and does not read `shared_bytes()`
+/// needs a grid with `.shared_bytes(…)`. Both rules go by the text, too, and a body that uses a name beginning with
+/// `atomic` may tell all threads apart.
 ///
 /// Beyond that only the number of elements is compared, and not the shape of the grid. With `[rows, cols]` in place of
 /// `[cols, rows]` the product is the same, so the launch is accepted, and a GPU leaves elements unwritten. The simulator
@@ -175,9 +177,10 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   adds `spawn(self)`, and `streamflow::Schedule` adds `workers(n)`, which sets the threads of all
 ///   of them but `tick`. In another run, the operators keep their state, and ticks and counts begin at 0 again. The page
 ///   `streamflow::guide::running_a_graph` compares these methods,
-/// - `params(&self)`, which sets the parameters of the nodes from any thread: `graph.params().cfar().set_threshold(0.5)?`.
-///   It returns a `NameHandle`, with a method for each node. `load_params(path)` and `load_params_str(name, text)` set
-///   all of them from TOML. The documentation of `streamflow::param::Param` has a whole program,
+/// - `params(&self)`, which sets the parameters of the nodes from any thread:
+///   `graph.params().cfar().set_threshold(0.5)?`. The result is a `NameHandle`, with a method for each node.
+///   `load_params(path)` and `load_params_str(name, text)` set all of them from TOML. The documentation of
+///   `streamflow::param::Param` has a whole program,
 /// - for each node `name(&self) -> &Operator` and `name_mut(&mut self) -> &mut Operator`,
 /// - `MERMAID` and `DOT`, the graph as a diagram.
 ///
@@ -218,15 +221,15 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// types: `let cast: Cast<u8, f32> = Cast::new();`.
 ///
 /// # Statements
-/// - `const NAME: CudaStreamPool = …;` describes a stream pool, which `new` makes.
+/// - `const NAME: CudaStreamPool = …;` describes a stream pool that `new` makes.
 /// - `const NAME: CudaGreenContextPool = …;` describes a partition of a device's multiprocessors, for stream pools that
 ///   are `.on(NAME.context(0))`.
-/// - `let NAME = CudaStreamPool::new()…;` describes a stream pool by values of the run, and so does
-///   `let NAME = CudaGreenContextPool::new()…;` for green contexts. The expression can use the parameters, the pools
-///   above it, `platform` and `?` on any error. What is decided where the program is deployed comes in so: devices, sizes,
-///   partitions, priorities, and with `.use_default_stream(flag)` whether the operators work on the default stream. `new`
-///   checks such a pool, in the words of the errors of a `const`. An expression that does not begin with the name of the
-///   type needs the type: `let NAME: CudaStreamPool = from_file(path)?;`.
+/// - `let NAME = CudaStreamPool::new()…;` describes a stream pool by values of the run, and so does `let NAME =
+///   CudaGreenContextPool::new()…;` for green contexts. The expression can use the parameters, the pools above it,
+///   `platform` and `?` on any error. Use it for values chosen at deployment: devices, sizes, partitions, priorities,
+///   and, with `.use_default_stream(flag)`, whether the operators work on the default stream. `new` checks such a pool,
+///   with the same error texts as for a `const`. An expression that does not begin with the name of the type needs the
+///   type: `let NAME: CudaStreamPool = from_file(path)?;`.
 /// - `let name: Operator = …;` is a node. The operator's type is required. The expression can use the parameters,
 ///   `platform` and `?` on any error, as in `Blend::new(0.25, platform.allocator("BLENDED", device(0), LIMITS)?)`. The documentation
 ///   of `streamflow::memory::Allocator` has the whole program.
@@ -259,9 +262,9 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   and `?` on any error, and are evaluated before those of the nodes.
 ///
 /// - `#[on_failure(stop)]`, the default: if a tick of the node fails, or panics, the run ends with the error.
-/// - `#[on_failure(skip)]`: the tick's messages are gone, also those of required inputs that it had not received yet. It
-///   sends nothing, and the node goes on. That tick counts as a tick. An operator that joins the node's output with
-///   another branch of the same source needs `#[when(same_sequence)]`: `streamflow::guide::failures`.
+/// - `#[on_failure(skip)]`: the tick's messages are gone, also those of required inputs that it had not received yet.
+///   The failed tick sends nothing but counts as a tick, and the node goes on. An operator that joins the node's output
+///   with another branch of the same source needs `#[when(same_sequence)]`: `streamflow::guide::failures`.
 /// - `#[on_failure(restart(n, back_off))]`: a fresh operator takes the place of the one that failed. A tick that
 ///   received no message keeps them in their queues, unless `same_sequence` can't compare them; otherwise they are gone, as with
 ///   `skip`. The failed operator is stopped at once; an error of its `stop` is logged. When the node has the messages for its next tick, and `back_off` (`10ms`, or a
@@ -286,9 +289,9 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   a value of the run, the edge may have it on one device as well, and the copy stays there: the same graph is deployed
 ///   on one device or on several.
 /// - `#[capacity(n)]`: the maximum number of messages that wait on the edge, a `usize`; 1 by default.
-/// - `#[policy(pop)]`, `#[policy(reject)]`, `#[policy(fault)]`: what happens to a message for which there
-///   is no room. The oldest message is dropped, or the new one is, or the producer's tick fails. By default the
-///   producer does not run before there is room.
+/// - `#[policy(pop)]`, `#[policy(reject)]`, `#[policy(fault)]`: the rule for a message that finds no room. The oldest
+///   message is dropped, or the new one is, or the producer's tick fails. By default the producer does not run before
+///   there is room.
 /// - `#[feedback(initial = value)]`: the messages are for the next tick, and `value` is the message of the first tick.
 ///   Only such an edge may close a cycle. The messages that wait there at the end of a run are state, like the
 ///   operators' fields: another run begins with them. The expression can use the parameters, `platform` and `?`
@@ -300,9 +303,10 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   The whole program is in the documentation of the module `streamflow::graph`.
 ///
 /// # Expressions
-/// Each expression is evaluated by itself, as the body of a closure that returns a `Result` of its value: `?` takes any error,
-/// and ends `new` with it; a `return Ok(value)` gives the value; `break`, `continue` and labels reach nothing outside. That is so
-/// in all attributes and statements but those of a `const`, which nothing leaves. An expression has no attribute before it.
+/// Each expression is evaluated by itself, as the body of a closure that returns a `Result` of its value: `?` takes any
+/// error, and ends `new` with it; a `return Ok(value)` gives the value; `break`, `continue` and labels reach nothing
+/// outside. This holds in all attributes and statements but those of a `const`, since nothing leaves a constant. An
+/// expression has no attribute before it.
 ///
 /// # What is checked, and when
 /// | Mistake | Found by | Reported at |
@@ -381,7 +385,8 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///
 /// The port fields are declarations: the struct keeps only the other fields, its state. The macro adds
 /// - `CombineAndSumIo<'t>`, the ports and stream names in one tick, a field for each,
-/// - the type of the ports that a graph connects, a field for each, which code names as `<CombineAndSum as Operator>::Ports`,
+/// - the type of the ports that a graph connects, a field for each, named in code as `<CombineAndSum as
+///   Operator>::Ports`,
 /// - `CombineAndSumStreams<'t>`, the stream names for `start`,
 /// - and an implementation of `streamflow::operator::Operator`, which describes the ports (names, types, documentation) and the
 ///   number of streams that the operator may take from its pool.
@@ -403,32 +408,34 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// documentation gets a table with the documentation of its ports.
 ///
 /// # State
-/// The other fields are the operator's state, and the arguments of `new`, in their order. `#[state] plan: Option<Plan>` is
-/// made by `new` itself, as the type's `Default`, so that no caller of `new` names it: what `start` or the first tick
-/// fills, counters, and types that are private to the operator's module.
+/// The other fields are the operator's state, and the arguments of `new`, in their order. `#[state] plan: Option<Plan>`
+/// is made by `new` itself, as the type's `Default`, so callers of `new` don't name it. Use it for fields that `start`
+/// or the first tick fills, counters, and types that are private to the operator's module.
 ///
 /// # Parameters
 /// `#[param] threshold: f32` is state that any thread may set while the graph runs. `compute` reads it as
-/// `self.threshold`, and `new` takes it, as other state. `#[param(range = 0.0..=1.0)]` refuses other values; the ends are
-/// expressions of the field's type, with `?` on any error, and `0..` has no end. The type is a `Param`, whose documentation says when a value
-/// takes effect. The macro adds `CombineAndSumParams`, with `threshold(&self) -> f32` and
-/// `set_threshold(&self, value: f32) -> Result<(), Error>`.
+/// `self.threshold`, and `new` takes it, as other state. `#[param(range = 0.0..=1.0)]` refuses other values; the ends
+/// are expressions of the field's type, with `?` on any error, and `0..` has no end. The type is a `Param`; the
+/// documentation of that trait says when a value takes effect. The macro adds `CombineAndSumParams`, with
+/// `threshold(&self) -> f32` and `set_threshold(&self, value: f32) -> Result<(), Error>`.
 ///
 /// # Options
 /// In any order, as in `#[operator(streams(fill, copy), no_new)]`:
 /// - `streams(fill, copy)`: the names of the streams that the operator allocates with
-///   `cx.allocate_cuda_stream(io.fill)`, or in `start` with `streams.fill`. They are from the pool of its node. If an
-///   input carries device data, the operator needs one stream more: the internal stream, which `receive_cuda_stream`
-///   returns. An operator without a device input has no internal stream, and sets the stream of each output of device
-///   data with `set_cuda_stream`; without it, `emit` does not compile.
+///   `cx.allocate_cuda_stream(io.fill)`, or in `start` with `streams.fill`. These streams are from the pool of the
+///   operator's node. If an input carries device data, the operator needs one stream more: the internal stream, which
+///   `receive_cuda_stream` returns. An operator without a device input has no internal stream, and sets the stream of
+///   each output of device data with `set_cuda_stream`; without it, `emit` does not compile.
 /// - `no_new`: the user writes the constructor. By default, the macro generates `new`, which takes the state's fields
 ///   in their order, without those that are marked `#[state]`. A struct with type parameters that no field uses also has a field `__streamflow_ports: PhantomData<…>`.
-/// - `stays`: `start`, `compute`, `flush` and `stop` run on the thread that runs the graph: the caller of `run`, or the thread
-///   that `spawn` makes. It is for libraries with state of their thread, and for windows that belong to the main thread. The
-///   operator's state is `Send` nevertheless, since the graph may move before a run: what must not leave its thread is in a
-///   `thread_local!`, which `start` fills and `stop` empties. This operator can't be on a `#[worker(…)]`.
-/// - `flush`: the operator holds messages back, and sends them when its inputs have ended. It has an input, and
-///   implements `Flush` beside `Compute`. The macro adds `CombineAndSumFlushIo`, with all messages that are left at each input.
+/// - `stays`: `start`, `compute`, `flush` and `stop` run on the thread that runs the graph: the caller of `run`, or the
+///   thread that `spawn` makes. The option is for libraries with thread-local state, and for windows that belong to the
+///   main thread. The operator's state is `Send` nevertheless, since the graph may move before a run. Keep values that
+///   must not leave their thread in a `thread_local!`, filled by `start` and emptied by `stop`. This operator can't be
+///   on a `#[worker(…)]`.
+/// - `flush`: the operator holds messages back, and sends them when its inputs have ended. Such an operator has an
+///   input, and implements `Flush` beside `Compute`. The macro adds `CombineAndSumFlushIo`, with all messages that are
+///   left at each input.
 ///
 /// # What does not compile
 /// - an item that is not a struct with named fields; a lifetime parameter,
@@ -455,7 +462,7 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || expand(options.into(), item.into()).into())
 }
 
-/// Makes a struct or an enum a message: what travels along the edges of a graph.
+/// Makes a struct or an enum a message that can travel along the edges of a graph.
 ///
 /// ```text
 /// #[derive(Message)]
@@ -483,8 +490,8 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// All fields of all variants must be messages. If one of them has device data, the enum has device data, whichever
 /// variant a message is: `match` it after `receive_cuda_stream`. A message of a struct or an enum is copied and
-/// transferred field by field. An output whose type is one of the variants is not connected to such an input: its
-/// operator emits the enum, `io.image.emit(Image::Tensor(tensor))`.
+/// transferred field by field. An output of the type of one variant can't be connected to such an input: its operator
+/// emits the enum, `io.image.emit(Image::Tensor(tensor))`.
 ///
 /// # The expansion
 /// With `STREAMFLOW_EXPAND=$PWD/expanded`, a folder, each use writes what it expands to, formatted, to a file there, named

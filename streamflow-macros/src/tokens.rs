@@ -45,7 +45,7 @@ const MESSAGES: &[&str] = &[
     "f64",
 ];
 
-/// Those of them that have device data.
+/// The names of messages with device data.
 const DEVICE: &[&str] = &["Tensor", "PitchedTensor", "Buffer", "Pinned"];
 
 /// Names from these lists that types of other crates and of users have, too: `half::f16`, a `Timestamp` of a program. rustc finds
@@ -109,7 +109,7 @@ pub(crate) fn is_surely_element(ty: &Type) -> bool {
     name_in_library(ty).is_some_and(|name| is_listed(name, ELEMENTS))
 }
 
-/// Whether a type has the name of an element that comes with the library, which another type may have, too.
+/// Whether a type has the name of an element that comes with the library. Another type may have that name, too.
 pub(crate) fn is_element(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.get_ident().is_some_and(|name| ELEMENTS.iter().any(|element| name == element))

@@ -32,7 +32,7 @@ pub(crate) fn write(
     let spaced = tokens.to_string();
     let (name, text) = match syn::parse2::<File>(tokens) {
         Ok(file) => (name(&file), prettyplease::unparse(&file)),
-        // The attribute is on something that is no item, which the expansion reports.
+        // The attribute is not on an item. The expansion reports that.
         Err(_) => (String::from("unreadable"), spaced),
     };
     let stem = Path::new(&location.file).file_stem().unwrap_or_default().to_string_lossy();

@@ -6,13 +6,13 @@ use syn::Expr;
 
 use crate::tokens::spelled_tokens;
 
-/// A condition as it is written, and what it means.
+/// A condition, as written and as parsed.
 pub(super) struct Condition {
     pub(super) written: TokenStream,
     pub(super) kind: ConditionKind,
 }
 
-/// The event for which a condition waits.
+/// The event that a condition waits for.
 pub(super) enum ConditionKind {
     /// `any(a, b)`
     Any(Vec<Condition>),
@@ -75,7 +75,7 @@ impl Condition {
         std::iter::once(self).chain(inner).collect()
     }
 
-    /// Equal for two conditions of which one is too many.
+    /// Returns a key that is equal for two conditions if a node can't have both.
     pub(super) fn key(&self) -> String {
         use ConditionKind::{
             Any, Asynchronous, Blocks, Boolean, Bytes, Count, Each, Expiring, HostDone,

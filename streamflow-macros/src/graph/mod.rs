@@ -20,19 +20,19 @@
 //!
 //! In an editor, `editor/mod.rs` takes the place of steps 3 and 4.
 //!
-//! # Which check is where
+//! # Where each check is
 //!
 //! - In the macro: `parse` checks the syntax, and finds a literal `#[capacity(0)]`, and literals with which a condition,
 //!   as `count(0)`, means nothing. `check` checks names, finds cycles, conditions on more messages than fit, duplicate edges, discards of consumed outputs, a `#[transfer]` to a node with `#[streams(none)]`, and, in a graph
 //!   without another mistake, pools that nothing uses.
-//! - In trait bounds. Those of the functions that `expand/wiring.rs` calls, in `streamflow/src/port/connect.rs`, check
-//!   an edge's direction, its message's type, whether its input may own the message, `#[copy]`, `#[transfer]` and
-//!   the ports of conditions. `operator_item` in `expand/paths.rs` requires that a node's type is an operator, and `any_node` in
-//!   `expand/graph_impl.rs` that it has a `compute`.
-//! - In constants, which `expand/assertions.rs` writes, and which call the `check_…` functions in
-//!   `streamflow/src/graph/check.rs` and `connected.rs`: everything that needs the values that an operator's type has, as
-//!   the names and sizes of its ports. The constants are written only if the macro has found no mistake and no unknown
-//!   node. Otherwise some would fail because of that mistake.
+//! - In trait bounds. The functions in `streamflow/src/port/connect.rs`, called by the code of `expand/wiring.rs`, have
+//!   bounds that check an edge's direction, its message's type, whether its input may own the message, `#[copy]`,
+//!   `#[transfer]` and the ports of conditions. `operator_item` in `expand/paths.rs` requires that a node's type is an
+//!   operator, and `any_node` in `expand/graph_impl.rs` that it has a `compute`.
+//! - In constants. `expand/assertions.rs` writes constants that call the `check_…` functions in
+//!   `streamflow/src/graph/check.rs` and `connected.rs`. They check everything that needs values of an operator's type,
+//!   as the names and sizes of its ports. The constants are written only if the macro has found no mistake and no
+//!   unknown node. Otherwise some would fail because of that mistake.
 //! - In `new` and `run`: everything that needs a value of the program, as a count, or a device of the platform.
 //!
 //! # An unknown node

@@ -17,7 +17,8 @@ pub(super) struct Graph {
     pub(super) header: Header,
     pub(super) pools: Vec<Pool>,
     pub(super) nodes: Nodes,
-    /// An edge for each input that is fed. Its nodes may be unknown: see "An unknown node" in `graph/mod.rs`.
+    /// An edge for each input that is fed. An edge may name an unknown node: see "An unknown node" in
+    /// `graph/mod.rs`.
     pub(super) edges: Vec<Edge>,
     pub(super) discards: Vec<Discard>,
     /// Indices of `nodes` in the order in which they run: each after all its producers.
@@ -31,7 +32,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// The nodes whose streams are from this pool.
+    /// Returns the nodes that get their streams from this pool.
     pub(super) fn nodes_on<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = &'a Node> {
         self.nodes.iter().filter(|node| node.is_on(pool))
     }

@@ -97,20 +97,20 @@ pub(super) enum OnFailure {
     Restart { most: Box<Expr>, back_off: Time },
 }
 
-/// The source of a node's streams: what its `#[streams(…)]` says.
+/// The source of a node's streams, as in its `#[streams(…)]`.
 #[derive(Default)]
 pub(super) enum Streams {
     /// No `#[streams]`: the node has a pool of its own.
     #[default]
     OwnPool,
-    /// `#[streams(none)]`: the node allocates no streams; it adopts the stream of its message. It is an adopting node.
+    /// `#[streams(none)]`: an adopting node. The node allocates no streams, and adopts the stream of its message.
     Adopt,
     /// `#[streams(POOL)]`: the node's streams are from a pool that the graph declares.
     Pool(Ident),
 }
 
-/// The type and the value of a node that is left out of the graph. They are compiled nevertheless: rustc then reports
-/// their mistakes in the same run, and finds no name unused that only they use.
+/// The type and the value of a node that is left out of the graph. Both are compiled nevertheless: rustc then reports
+/// their mistakes in the same run, and no name counts as unused that only they use.
 #[derive(Default)]
 pub(super) struct NodeParts {
     pub(super) ty: Option<Type>,

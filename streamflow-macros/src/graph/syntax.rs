@@ -16,7 +16,7 @@ pub(super) enum Statement {
     Pool(Pool),
     Node(Box<NodeStatement>),
     Edge(EdgeStatement),
-    /// A statement with a mistake, which is already reported.
+    /// A statement with a mistake that is already reported.
     Broken(BrokenStatement),
 }
 

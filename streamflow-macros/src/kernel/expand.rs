@@ -64,7 +64,7 @@ fn instance_of(name: &Ident, instance: &Type) -> TokenStream {
     quote!(#name<#(#types),* #end)
 }
 
-/// The type with the kernel's name. Its private field keeps users from making a value of it.
+/// Writes the type with the kernel's name. A private field keeps users from making a value of this type.
 fn definition(kernel: &Kernel) -> TokenStream {
     let Kernel { name, visibility, cfgs, generics, .. } = kernel;
     let (generic_params, _, where_clause) = generics.split_for_impl();
@@ -201,8 +201,9 @@ fn info(kernel: &Kernel) -> TokenStream {
     }
 }
 
-/// The CUDA name of an element type. If the type is not an element, rustc reports it at the type. It is a constant of the
-/// trait, since rustc would name a function of ours with a bound, in a module that users don't know.
+/// Returns the CUDA name of an element type. If the type is not an element, rustc reports that at the type. The name is
+/// a constant of the trait: for a function with a bound, rustc would mention the function, in a module that users don't
+/// know.
 fn element(ty: &Type) -> TokenStream {
     quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Element>::ELEMENT_CUDA)
 }
@@ -277,7 +278,7 @@ fn pass(kernel: &Kernel, args: &Ident, to: &Ident) -> TokenStream {
                     ::core::stringify!(#condition),
                     #values,
                 );
-                // The arguments are what the kernel was to write.
+                // The arguments are the data that the kernel was to write.
                 #passes
                 return ::core::result::Result::Err(#refused);
             }

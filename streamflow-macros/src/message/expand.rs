@@ -14,7 +14,7 @@ use crate::tokens::{bounds_left_to_rustc, bounds_of_params, check_host_data, men
 pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
     let Message { ident, shape, .. } = message;
     if message.generics.lifetimes().next().is_some() {
-        // It can't be a message, and the error is already reported.
+        // The type can't be a message, and the mistake is already reported.
         return TokenStream::new();
     }
     let generics = bounded(message);
@@ -41,7 +41,8 @@ pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
                 let method = if fields.is_empty() { quote!(unit) } else { quote!(variant) };
                 quote!(Self::#variant { .. } => __to.#method(#name),)
             });
-            // The default says that it can't be made of tensors: their names don't say of which variant.
+            // The trait's default says that an enum can't be made of tensors: the names of tensors don't tell the
+            // variant.
             (Some(quote!(match self { #(#arms)* })), None)
         }
     };

@@ -73,7 +73,8 @@ pub(super) fn message(input: DeriveInput, errors: &mut Errors) -> Message {
     Message { ident, generics, shape, is_listed }
 }
 
-/// `#[message(unlisted)]` is for the library's own messages, which would take the place of a user's in errors.
+/// `#[message(unlisted)]` is for the library's own messages: rustc would list them in errors in place of the
+/// user's messages.
 fn is_listed(attrs: &[Attribute], errors: &mut Errors) -> bool {
     let mut is_listed = true;
     for attribute in attrs.iter().filter(|attribute| attribute.path().is_ident("message")) {

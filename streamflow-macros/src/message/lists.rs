@@ -1,7 +1,7 @@
 //! The fields of a message as a list, so that an edge can copy it field by field.
 //!
-//! The list of a struct is nested pairs, `(A, (B, ()))`. That of an enum has the list of one of its variants:
-//! `Either<first, Either<second, Neither>>`.
+//! The list of a struct is nested pairs, `(A, (B, ()))`. The list of an enum holds the list of one of its
+//! variants: `Either<first, Either<second, Neither>>`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};

@@ -118,8 +118,8 @@ pub(super) fn check_operator(
     }
 }
 
-/// Reports an operator whose inputs have no end at which it could be flushed. Outputs are not asked for: it may send to another
-/// thread, a file or a program.
+/// Reports `flush` of an operator without inputs, since it would be flushed when they have ended. Outputs are not
+/// required: the operator may send to another thread, a file or a program.
 fn check_flush(ident: &Ident, ports: &[Port], errors: &mut Errors) {
     let has = |is_output: bool| {
         ports.iter().any(|port| (port.direction == Direction::Output) == is_output)
@@ -136,7 +136,7 @@ fn check_flush(ident: &Ident, ports: &[Port], errors: &mut Errors) {
     }
 }
 
-/// Reports and removes a parameter whose name is that of another one's setter: both are methods of the handle.
+/// Reports and removes a parameter with the name of another parameter's setter: both are methods of the handle.
 fn check_param_names(params: &mut Vec<Param>, errors: &mut Errors) {
     let setters: Vec<(Ident, Ident)> =
         params.iter().map(|param| (setter_name(param), param.ident.clone())).collect();
@@ -153,7 +153,7 @@ fn check_param_names(params: &mut Vec<Param>, errors: &mut Errors) {
     });
 }
 
-/// Reports `#[state]` in an operator whose `new` the user writes.
+/// Reports `#[state]` in an operator with `no_new`.
 fn reject_made_without_new(made: &[StateAttribute], options: &Options, errors: &mut Errors) {
     if options.no_new {
         for attribute in made {

@@ -1,9 +1,9 @@
-//! Types that only rustc can judge, in an operator without type parameters: ports whose type the macro does not know to be
-//! a message, and fields of the state that may be unable to move to another thread.
+//! Checks of types that only rustc can judge, in an operator without type parameters: types of ports that the macro
+//! does not know to be messages, and fields of the state that may be unable to move to another thread.
 //!
-//! Wherever such a type is used, rustc would report it again. So it is used under another name, `__Detect_boxes`, which
-//! has a type only if the check holds: see `streamflow/src/operator/checked.rs`. The check is a constant, which rustc
-//! evaluates once, and underlines at the user's type.
+//! Wherever such a type is used, rustc would report it again. So the code uses an alias, `__Detect_boxes`, that names a
+//! type only if the check holds: see `streamflow/src/operator/checked.rs`. The check is a constant. rustc evaluates it
+//! once, and underlines a failure at the user's type.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -20,9 +20,9 @@ use crate::tokens::{
 /// The constants and names of one operator.
 #[derive(Default)]
 pub(super) struct Checks {
-    /// Those of the struct's fields, beside the struct.
+    /// The checks of the struct's fields, placed beside the struct.
     pub(super) of_fields: TokenStream,
-    /// The others, beside the implementations.
+    /// The other checks, placed beside the implementations.
     pub(super) others: TokenStream,
 }
 
@@ -65,8 +65,8 @@ fn is_cfg(attr: &syn::Attribute) -> bool {
     attr.path().is_ident("cfg")
 }
 
-/// The check of a port's type, which gets the name. `known` has the checks of the ports before, with their names: a type
-/// is checked once.
+/// Returns the check of a port's type, and renames the type to `name`. `known` has the checks of earlier ports, with
+/// their names: a type is checked once.
 fn check_port(
     port: &mut Port,
     name: &Ident,
@@ -129,7 +129,7 @@ fn check_message(ty: &Type) -> TokenStream {
     }
 }
 
-/// The check of a field that may hold a tick's stream. Its type gets the name.
+/// Returns the check of a field that may hold a tick's stream, with `name` as the type's alias.
 fn check_field_with_stream(ty: &Type, name: &Ident, is: &Ident, cfgs: &TokenStream) -> TokenStream {
     let (first, last) = ends(ty);
     let keyword = quote_spanned!(first=> fn);
@@ -177,7 +177,7 @@ fn with_argument(ty: &Type, argument: Type) -> Type {
     ty
 }
 
-/// Whether a type has a name whose types may move to another thread, and has no other argument.
+/// Whether a type, and each of its arguments, has a name that is known to be of types that may move to another thread.
 fn surely_moves(ty: &Type) -> bool {
     const NAMES: &[&str] = &[
         "AtomicBool",

@@ -38,7 +38,7 @@ pub(super) fn has_port_table(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// The table of the ports, which follows the operator's own text.
+/// Returns the table of the ports, for the place after the operator's own documentation.
 pub(super) fn write_port_table(operator: &Operator) -> TokenStream {
     if operator.ports.is_empty() {
         return TokenStream::new();
@@ -65,7 +65,7 @@ pub(super) fn write_port_table(operator: &Operator) -> TokenStream {
     quote!(#[doc = #table])
 }
 
-/// The table of the parameters, which follows that of the ports.
+/// Returns the table of the parameters, for the place after the table of the ports.
 pub(super) fn write_param_table(operator: &Operator) -> TokenStream {
     if operator.params.is_empty() {
         return TokenStream::new();

@@ -125,7 +125,7 @@ fn mention_fields(item: &[TokenTree]) -> TokenStream {
     }
 }
 
-/// Moves all tokens but those of the fields, which `keep` decides about.
+/// Moves all tokens but those of the fields; `keep` decides about these.
 fn keep_in_braces(tokens: TokenStream, keep: impl Fn(TokenStream) -> TokenStream) -> TokenStream {
     let tokens = tokens.into_iter().map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {

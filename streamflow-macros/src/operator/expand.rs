@@ -48,7 +48,7 @@ pub(super) fn expand_operator(operator: &Operator, checks: &Checks) -> TokenStre
     }
 }
 
-/// The port's own type. Its name is shown in rustc's messages.
+/// Writes the port's own type. rustc's messages show its name.
 fn expand_port_type(operator: &Operator, port: &Port) -> TokenStream {
     let Operator { visibility, cfgs, generics, .. } = operator;
     let name = &port.port_type_name;

@@ -236,8 +236,8 @@ fn read_port_docs(port: &Ident, attrs: Vec<Attribute>, errors: &mut Errors) -> V
     docs
 }
 
-/// Reports a reference without a lifetime: a port whose attribute is missing, or state that must be owned. rustc would
-/// suggest a lifetime parameter, which an operator can't have.
+/// Reports a reference without a lifetime: a port without its attribute, or state that must be owned. rustc would
+/// suggest a lifetime parameter, but an operator can't have one.
 fn reject_borrowed_field(
     ident: &Ident,
     ty: &mut Type,

@@ -25,7 +25,7 @@ pub(super) fn phantom_type(names: &[&Ident]) -> TokenStream {
 pub(super) fn keep_needed_params(generics: &Generics, tokens: &TokenStream) -> Generics {
     let mut seen = tokens.clone();
     let mut names: Vec<&Ident> = Vec::new();
-    // A round may find a parameter whose bounds mention an earlier one. The next round finds that one.
+    // A round may find a parameter with bounds that mention an earlier parameter. The next round finds the earlier one.
     loop {
         let known = names.len();
         for param in &generics.params {

@@ -94,8 +94,7 @@ fn wrap_in_host_data(ty: &Type) -> Type {
     parse_quote!(::streamflow::__private::HostData<#ty>)
 }
 
-/// Reports what a type with a name must not have in its arguments: a borrow, `_` and `Self`. Returns the type, or its
-/// replacement.
+/// Reports a borrow, `_` and `Self` in the arguments of a type with a name. Returns the type, or its replacement.
 fn reject_borrows_in(ty: &Type, errors: &mut Errors) -> Type {
     let (tokens, text) = (ty.to_token_stream(), spelled(ty));
     let mut found = false;

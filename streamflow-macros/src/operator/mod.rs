@@ -20,7 +20,7 @@
 //! 5. Here, `operator` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
 //!    `Expandable` says how much is defined in spite of them.
 //!
-//! # What becomes of a port
+//! # The expansion of a port
 //!
 //! For example, of the ports of `struct Blur { #[input] image: &Tensor<f32>, #[output] out: Tensor<u8> }`:
 //!

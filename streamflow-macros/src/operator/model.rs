@@ -1,5 +1,5 @@
-//! A checked operator, `Operator`: the output of `check`, and the input of `expand`. Its `Options` are the output of
-//! `parse`.
+//! A checked operator, `Operator`: the output of `check`, and the input of `expand`. The operator's `Options` are the
+//! output of `parse`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Expr, Field, Generics, Ident, Type, Visibility};
@@ -83,7 +83,7 @@ pub(super) struct Port {
     pub(super) port_type_name: Ident,
 }
 
-/// A field marked `#[param]`. It is also among the state's fields.
+/// A field marked `#[param]`, also listed among the state's fields.
 pub(super) struct Param {
     pub(super) ident: Ident,
     pub(super) ty: Type,

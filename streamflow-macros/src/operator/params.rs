@@ -140,7 +140,7 @@ fn expand_params_impl(operator: &Operator, name: &Ident, generics: &Generics) ->
     let ident = &operator.ident;
     let (_, handle_type_generics, _) = generics.split_for_impl();
     let (impl_generics, type_generics, where_clause) = operator.generics.split_for_impl();
-    // The ends of a range are the user's expressions, which can't name these.
+    // The ends of a range are the user's expressions, and can't name these hygienic variables.
     let [operator_name, maker] =
         ["__operator", "__maker"].map(|name| Ident::new(name, Span::mixed_site()));
     let made = operator.params.iter().map(|param| {

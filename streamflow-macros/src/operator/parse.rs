@@ -87,7 +87,7 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
                         errors.at(rest, format!("`{text}` takes nothing; remove this"));
                     }
                 }
-                // For the library's own operators, which rustc shall not list in errors about a user's.
+                // For the library's own operators: rustc shall not list them in errors about a user's operator.
                 "unlisted" => options.unlisted = true,
                 // The rest belongs to the unknown option.
                 _ => drop(input.parse::<TokenStream>()?),

@@ -76,7 +76,7 @@ pub(super) fn read_input_type(ty: &Type, errors: &mut Errors) -> PortType {
     }
 }
 
-/// Reads the type of an output, which is the type of its message: an output gives its message away.
+/// Reads the type of an output: the type of its message, since an output gives its message away.
 pub(super) fn read_output_type(ty: &Type, errors: &mut Errors) -> PortType {
     let ty = ungrouped(ty);
     match ty {

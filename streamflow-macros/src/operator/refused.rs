@@ -1,7 +1,9 @@
-//! The expansion of an operator whose parameters have a mistake: a lifetime, or a type parameter without its bounds.
+//! The expansion of an operator with a mistake in its generic parameters: a lifetime, or a type parameter without its
+//! bounds.
 //!
-//! The user's `impl Compute` is right once the mistake is gone, so nothing in it is reported. It needs an `Operator`, whose
-//! types are unknown: they depend on a constant that can't be evaluated, because the mistake itself stands there.
+//! The user's `impl Compute` is right once the mistake is gone, so nothing in it is reported. The `impl` needs an
+//! `Operator`. Its types are unknown: they depend on a constant that can't be evaluated, because its value is the
+//! mistake itself.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

@@ -1,8 +1,7 @@
-//! The stream on which an output sends, if the user sets none, as the state of the output's type.
+//! The stream that an output sends on by default, as a state in the output's type.
 //!
-//! The internal stream comes with device data, so an operator whose inputs have host data alone has none, and an operator
-//! without inputs has none either. For outputs of these, `Unset` makes `emit` of device data without `set_cuda_stream` a
-//! type error.
+//! The internal stream comes with device data, so an operator without inputs, or with host data only, has no internal
+//! stream. For outputs of such operators, `Unset` makes `emit` of device data without `set_cuda_stream` a type error.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -11,9 +10,9 @@ use syn::{GenericArgument, PathArguments, Type};
 use super::model::{Direction, Form, Operator, Port};
 use crate::tokens::{Place, mentions, place, ungrouped};
 
-/// The state in which an output begins a tick.
+/// The state of an output at the beginning of a tick.
 pub(super) enum Initial {
-    /// The one that is left out: the internal stream, or none for an output of host data.
+    /// The default, not written in the type: the internal stream, or no stream for an output of host data.
     Usual,
     /// The operator has no internal stream.
     Unset,
@@ -32,7 +31,7 @@ impl Initial {
     }
 }
 
-/// The state in which an output of the operator begins.
+/// Returns the state that an output of the operator begins a tick with.
 pub(super) fn initial_state(operator: &Operator, output: &Port) -> Initial {
     let mut inputs = operator.inputs().map(|input| (input, place(message(input)))).peekable();
     if inputs.peek().is_none() {

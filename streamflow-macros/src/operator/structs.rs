@@ -145,8 +145,8 @@ fn expand_flush_io(operator: &Operator, names: &Names) -> TokenStream {
     expand_io_struct(operator, names, &names.flush_io, &text, input)
 }
 
-/// The name of the Io of `flush` for an operator that is not declared to have it. It stands for no type: where `impl Flush` uses
-/// it, rustc reports this text, and no further error about values of that type.
+/// Writes the name of the Io of `flush` for an operator that is not declared with `flush`. The name stands for no type:
+/// where `impl Flush` uses it, rustc reports this text, and no further error about values of that type.
 fn expand_no_flush_io(operator: &Operator, names: &Names) -> TokenStream {
     let Operator { ident, visibility, cfgs, .. } = operator;
     let Names { flush_io, streams, tick, .. } = names;
@@ -279,7 +279,7 @@ pub(super) fn type_in_tick(operator: &Operator, port: &Port, tick: &Lifetime) ->
     written_type_in_tick(port, written, tick)
 }
 
-/// The type of a port that has another name, which only the implementations see.
+/// Returns a port's type in one tick, in terms of the port's own type. Only the implementations see this form.
 fn checked_type_in_tick(port: &Port, tick: &Lifetime) -> TokenStream {
     let (name, span) = (&port.port_type_name, port.shown.span());
     match port.direction {

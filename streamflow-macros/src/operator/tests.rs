@@ -78,7 +78,8 @@ fn the_tick_has_a_field_per_port_and_stream() {
             "image: In<'t, &'t Tensor<f32>>",
             "kept: In<'t, ::core::option::Option<a::Shared<Mask>>>",
             "kept: In<'t, <Blur_kept asInputPort>::Arg<'t>>",
-            // In the documentation, and for rustc, which must check whether it is a message.
+            // The first line is for the documentation, the second for rustc, since rustc must check
+            // whether the type is a message.
             "taken: In<'t, Mask>",
             "taken: In<'t, <Blur_taken asInputPort>::Arg<'t>>",
             "out: Out<'t, Tensor<f32>>",

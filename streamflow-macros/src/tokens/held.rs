@@ -65,7 +65,8 @@ pub(crate) fn held_types(ty: &Type) -> Vec<&Type> {
     parts.into_iter().flat_map(whole).collect()
 }
 
-/// An expression for whether a type that holds others names device data, which only rustc knows. `None` if it holds nothing.
+/// Returns an expression for whether the types inside a type name device data, since only rustc knows. Returns `None`
+/// for a type that holds no others.
 pub(crate) fn names_device_data(ty: &Type) -> Option<TokenStream> {
     let held: Vec<_> = held_types(ty).into_iter().filter(|ty| can_be_argument(ty)).collect();
     (!held.is_empty()).then(|| {
@@ -76,9 +77,9 @@ pub(crate) fn names_device_data(ty: &Type) -> Option<TokenStream> {
     })
 }
 
-/// A constant for each `HostData` among these types, which can't be evaluated if it hides device data. `HostData` is a message all the same,
-/// so this is another check than the bound that it is one. A bound would be reported at each use, too, and a type that depends on a
-/// parameter is left out, since no constant can.
+/// Returns a constant for each `HostData` among these types. The evaluation fails if the `HostData` hides device data.
+/// Such a `HostData` still is a message, so the bound `Message` does not find this mistake; a bound would also be
+/// reported at each use. A type that depends on a generic parameter is left out, since a constant can't depend on one.
 pub(crate) fn check_host_data<'a>(
     types: impl Iterator<Item = &'a Type>,
     generics: &Generics,

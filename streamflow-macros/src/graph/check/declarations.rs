@@ -1,4 +1,4 @@
-//! Sorts the statements by what they declare.
+//! Sorts the statements into pools, nodes and edges.
 
 use std::collections::HashSet;
 
@@ -29,9 +29,11 @@ pub(super) struct Declarations {
 #[derive(Default)]
 pub(super) struct NodeNames {
     declared: HashSet<String>,
-    /// The names whose nodes are left out. Edges to these nodes can't be checked, and are no further mistake.
+    /// The names of nodes that are left out of the graph. Edges to these nodes can't be checked, and are not
+    /// reported.
     left_out: HashSet<String>,
-    /// Whether a node has a name that it can't have, as that of another node. An unknown node may mean it.
+    /// Whether a node has a forbidden name, as that of another node. An unknown name at an edge may refer to
+    /// that node.
     has_wrong_name: bool,
 }
 
@@ -56,7 +58,7 @@ impl NodeNames {
         is_new
     }
 
-    /// Finds out what the node of a port is.
+    /// Returns the kind of node that a port belongs to.
     pub(super) fn find(&self, port: &Port, params: &[Param]) -> PortNode {
         let name = unraw_name(&port.node);
         if self.left_out.contains(&name) {

@@ -75,7 +75,7 @@ fn spell_as_declared(port: &mut Port, nodes: &Nodes) {
     }
 }
 
-/// Marks the edges whose output sends the message itself to several inputs.
+/// Marks the edges of outputs that send one message, without a copy, to several inputs.
 fn mark_shared(edges: &mut [Edge]) {
     let mut consumers: HashMap<String, usize> = HashMap::new();
     for edge in &*edges {

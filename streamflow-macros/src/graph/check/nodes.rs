@@ -27,7 +27,7 @@ const OF_GRAPH: &[&str] = &[
     "DOT",
 ];
 
-/// Reports nodes whose operator has the name of the graph, and returns whether there are any: the graph's struct would
+/// Reports nodes with an operator named as the graph, and returns whether there are any. The graph's struct would
 /// shadow the operator.
 pub(super) fn check_graph_name(graph: &Ident, nodes: &[Node], errors: &mut Errors) -> bool {
     let mut shadows_operator = false;
@@ -42,7 +42,8 @@ pub(super) fn check_graph_name(graph: &Ident, nodes: &[Node], errors: &mut Error
     shadows_operator
 }
 
-/// Reports nodes whose methods `name` and `name_mut` would have the name of another item. They get none.
+/// Reports nodes with methods `name` and `name_mut` that would collide with another item. These nodes get no such
+/// methods.
 pub(super) fn check_accessors(nodes: &mut [Node], errors: &mut Errors) {
     let names: HashSet<String> = nodes.iter().map(Node::unraw_name).collect();
     for node in nodes {

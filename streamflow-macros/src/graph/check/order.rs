@@ -6,7 +6,7 @@ use crate::graph::model::{Edge, Node, Nodes};
 use crate::graph::parts::OnFailure;
 
 /// Returns the indices of the nodes, each after all its producers. Two kinds of edges are left out: those of unknown
-/// nodes, and feedback edges, whose messages are for the next tick.
+/// nodes, and feedback edges, since their messages are for the next tick.
 pub(super) fn order_nodes(nodes: &Nodes, edges: &[Edge], errors: &mut Errors) -> Vec<usize> {
     let (ordering, ends): (Vec<&Edge>, Vec<(usize, usize)>) = edges
         .iter()

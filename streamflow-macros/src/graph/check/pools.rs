@@ -10,11 +10,11 @@ use crate::graph::model::Node;
 use crate::graph::parts::{Header, Pool, PoolKind, Streams};
 use crate::tokens::mentions;
 
-/// The pools whose declarations have mistakes.
+/// The pools with mistakes in their declarations.
 #[derive(Default)]
 pub(super) struct LeftOutPools {
     names: HashSet<String>,
-    /// Whether a pool has a name that it can't have, as that of another pool. An unknown name may mean it.
+    /// Whether a pool has a forbidden name, as that of another pool. An unknown name may refer to that pool.
     has_wrong_name: bool,
 }
 
@@ -49,8 +49,8 @@ pub(super) fn declare_pool(
     left_out.has_wrong_name = true;
 }
 
-/// Reports nodes whose pool is not declared. They then count as nodes without `#[streams]`. The name may be
-/// that of a pool whose declaration is reported.
+/// Reports nodes with an undeclared pool, unless a reported declaration may have that name. These nodes then count as
+/// nodes without `#[streams]`.
 pub(super) fn check_pool_uses(
     pools: &[Pool],
     left_out: &LeftOutPools,
@@ -78,7 +78,7 @@ pub(super) fn check_pool_uses(
     }
 }
 
-/// Reports a `#[green_contexts(POOL)]` whose pool is not declared, and removes it.
+/// Reports and removes a `#[green_contexts(POOL)]` that names an undeclared pool.
 pub(super) fn check_green_contexts(
     pools: &[Pool],
     left_out: &LeftOutPools,

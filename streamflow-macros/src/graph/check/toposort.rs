@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 pub(super) struct Cycle {
     /// The index of the edge that closes it.
     pub(super) edge: usize,
-    /// Its nodes, where the first is also the last.
+    /// The nodes of the cycle; the first is also the last.
     pub(super) path: Vec<usize>,
 }
 

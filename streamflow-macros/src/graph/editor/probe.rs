@@ -1,8 +1,8 @@
-//! Writes each of the user's tokens once, where an editor finds what it means.
+//! Writes each of the user's tokens once, in a context where an editor can resolve it.
 //!
-//! The body is read token by token, since a statement that is being written is none yet. `nodes::all()` is written before
-//! each name of a node, and where one may be added: an editor then offers its fields, and nothing else. A list of words ends
-//! with a word for the same reason.
+//! The body is read token by token, since a statement that the user is still typing does not parse yet. `nodes::all()`
+//! is written before each name of a node, and wherever a node's name may be added: an editor then offers the fields of
+//! `nodes`, and nothing else. A list of words ends with a word for the same reason.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -15,7 +15,7 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::parts::Pool;
 use crate::tokens::split;
 
-/// The block with the user's tokens. Its items have names in lower case, which no type of the user has.
+/// Returns the block with the user's tokens. Items of the block have names in lower case, unlike any type of the user.
 pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
     let name = away_from_user(&graph.header.name);
     let params = graph.header.params.iter().map(|param| {
@@ -66,7 +66,7 @@ fn write_pool(pool: &Pool) -> TokenStream {
     }
 }
 
-/// An expression of the user's, which may have a `?`, as a value of this type.
+/// Evaluates a user's expression, possibly with a `?`, as a value of this type.
 fn evaluate(ty: &TokenStream, value: &TokenStream) -> TokenStream {
     quote! {
         ::streamflow::__private::evaluate(

@@ -1,5 +1,5 @@
-//! The words of attributes. Each list of words is a type whose functions are the words: an editor then completes them,
-//! with their arguments, and shows their documentation.
+//! The words of attributes. Each list of words is a type with a function for each word: an editor then completes the
+//! words and their arguments, and shows their documentation.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -21,11 +21,11 @@ pub(super) enum Kind {
     Pool,
     /// A word of a list.
     Word(&'static List),
-    /// The name of a worker, which is declared nowhere.
+    /// The name of a worker. Workers have no declaration.
     Name,
 }
 
-/// A word, with its parameters as Rust, the kinds of its arguments, of which the last repeats, and its documentation.
+/// A word, with its parameters as Rust, the kinds of its arguments (the last may repeat), and its documentation.
 pub(super) struct Word {
     pub(super) name: &'static str,
     parameters: &'static str,

@@ -1,7 +1,8 @@
 //! Closures that make an operator again, for nodes with `#[on_failure(restart(…))]`.
 //!
-//! The expression of such a node is in a closure, which `new` calls for the first operator. The closure has clones
-//! of the parameters that the expression names: an expression may consume them, and other nodes may do so, too.
+//! The expression of such a node is in a closure. `new` calls the closure to make the first operator. The closure
+//! owns clones of the parameters that the expression names: an expression may consume them, and other nodes may do
+//! so, too.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -17,7 +18,7 @@ pub(super) fn again(index: usize, node: &Node) -> Option<Ident> {
         .then(|| hygienic("again", index))
 }
 
-/// Makes the closures. They come before all expressions of the user, which may consume the parameters.
+/// Writes the closures, before all expressions of the user, since these may consume the parameters.
 pub(super) fn make_closures(graph: &Graph) -> TokenStream {
     let nodes = graph.nodes.iter().enumerate();
     let closures = nodes.filter_map(|(index, node)| {

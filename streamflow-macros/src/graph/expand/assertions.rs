@@ -1,4 +1,5 @@
-//! Checks that need the operators' types: constants whose evaluation fails at the user's token.
+//! Checks that need the operators' types. Each check is a constant, and a failed evaluation is reported at the user's
+//! token.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -126,7 +127,7 @@ pub(super) fn assert_workers(graph: &Graph) -> TokenStream {
     assertions.collect()
 }
 
-/// Each `host_done` names an input whose messages may have downloads.
+/// Asserts that each `host_done` names an input of messages that may have downloads.
 pub(super) fn assert_conditions(graph: &Graph) -> TokenStream {
     let each = graph.nodes.iter().flat_map(|node| {
         let conditions = &node.attributes.conditions;
@@ -229,8 +230,8 @@ fn assert_devices(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
     Some(assertion([(name, check)]))
 }
 
-/// Checks in `new` the ends whose devices are known there alone. A `#[transfer]` between two such ends may lead to the
-/// same device: the graph may be deployed on one device or on several.
+/// Writes checks in `new` for edges between ends with devices known only at run time. A `#[transfer]` between two such
+/// ends may lead to the same device: the graph may be deployed on one device or on several.
 pub(super) fn verify_edges(graph: &Graph) -> TokenStream {
     let checks = graph.edges.iter().filter_map(|edge| {
         let (producer, consumer) =

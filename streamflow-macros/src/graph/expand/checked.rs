@@ -1,7 +1,7 @@
-//! The types of nodes, checked once. If a type is no operator, or an argument of a type, as of `Zeros<bool>`, does not have its
-//! bound, rustc would report that wherever the type is used. So the fields of the graph have a type only if a constant can be
-//! evaluated, and a type with arguments has another name, which is a type only then: see
-//! `streamflow/src/operator/checked.rs`.
+//! The types of nodes, checked once. If a type is not an operator, or an argument such as that of `Zeros<bool>` lacks
+//! its bound, rustc would report that wherever the type is used. So the fields of the graph have a type only if a
+//! constant can be evaluated, and a type with arguments gets an alias that is a type only if the constant can be
+//! evaluated: see `streamflow/src/operator/checked.rs`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};

@@ -18,7 +18,7 @@ use crate::graph::spans::first_and_last;
 /// How many nodes, or edges, are made in one closure.
 pub(super) const SIZE: usize = 16;
 
-/// A closure, and its call. It runs the statements, which may use `?` on any error, and returns the value.
+/// Writes a closure and its call. The closure runs the statements, with `?` on any error, and returns the value.
 fn run_apart(ty: &TokenStream, statements: &TokenStream, value: &TokenStream) -> TokenStream {
     quote! {
         ::streamflow::__private::apart(|| -> ::core::result::Result<#ty, ::streamflow::__private::Failure> {
@@ -88,8 +88,8 @@ impl Chunk<'_> {
         (!names.is_empty()).then(|| quote!(let (#(#names,)*) = *#conditions;))
     }
 
-    /// Evaluates the user's expressions for its nodes: the operators and the counts. They are in a box, so that the
-    /// stack frame of `new` holds only its address.
+    /// Evaluates the user's expressions for the chunk's nodes: the operators and the counts. The values are boxed, so
+    /// the stack frame of `new` holds only their address.
     pub(super) fn evaluate_values(&self) -> TokenStream {
         let values = self.nodes.iter().map(|&(index, node)| {
             let (operator, ty, value) = (hygienic("operator", index), &node.ty, &node.value);

@@ -103,7 +103,7 @@ fn typed(value: &Expr, ty: TokenStream) -> TokenStream {
     evaluate(value, respanned(ty, first_and_last(value).0))
 }
 
-/// A condition that borrows what it is made of.
+/// Writes a condition that borrows its first argument.
 fn borrowing(
     function: &str,
     text: &str,

@@ -12,8 +12,9 @@ use crate::expression::evaluate_and_drop;
 use crate::graph::model::Graph;
 use crate::graph::parts::{NodeParts, Streams};
 
-/// First the pools that are values of the run, then the user's other expressions, which see the parameters, those of conditions before the others; then the nodes; then the edges, where each node's ports have
-/// the name of the node, which may shadow a parameter.
+/// Writes the body of `new`. The pools made at run time come first, then the user's other expressions, beginning with
+/// those of conditions; all of these see the parameters. The nodes follow, then the edges. For the edges, each node's
+/// ports are bound to the node's name, possibly shadowing a parameter.
 pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let platform = hygienic_platform();
     let left_out = graph.left_out.iter().map(|NodeParts { ty, value }| {
@@ -21,7 +22,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         let value = value.as_ref().map(evaluate_and_drop);
         quote!(#ty #value)
     });
-    // Without the nodes that are left out, a parameter may be unused, which is not the user's mistake.
+    // A parameter may be used only by nodes that are left out. That is not the user's mistake.
     let params = graph.header.params.iter().map(|param| &param.name);
     let use_params = (!graph.is_sound).then(|| quote!(let _ = (#(&#params,)*);));
     let live_pools: Vec<Ident> =

@@ -88,8 +88,8 @@ pub(in crate::graph) fn draw_dot(graph: &Graph) -> String {
     text
 }
 
-/// The nodes of each pool, then the nodes without `#[streams]` and the adopting nodes, each in the order in which they
-/// run. Pools without nodes are left out.
+/// Returns the nodes of each pool, then the nodes without `#[streams]` and the adopting nodes, each group in running
+/// order. Pools without nodes are left out.
 fn nodes_by_pool(graph: &Graph) -> Vec<(Option<&Ident>, Vec<&Node>)> {
     let pools = graph.pools.iter().map(Some).chain([None]);
     pools

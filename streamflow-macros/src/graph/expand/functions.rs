@@ -30,7 +30,8 @@ pub(super) struct Function {
 }
 
 impl Function {
-    /// The function itself. It is not inlined, so that its variables are not in the stack frame of `new`.
+    /// Returns the function's definition. The function is not inlined, to keep its variables out of the stack frame
+    /// of `new`.
     pub(super) fn define(&self) -> TokenStream {
         let Self { name, arguments, returns, body } = self;
         let arguments = arguments.iter().map(|Argument { name, ty, .. }| quote!(#name: #ty));

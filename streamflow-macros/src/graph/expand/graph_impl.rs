@@ -79,7 +79,7 @@ pub(super) fn keep_for_tests(graph: &Graph) -> TokenStream {
     }
 }
 
-/// Appends the nodes to `list` in the order in which they run, from the variables with their names.
+/// Appends the nodes to `list` in running order, from the variables with their names.
 fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
     let chunks = graph.order.chunks(chunk::SIZE).map(|indices| {
         let nodes = indices.iter().map(|&index| any_node(&graph.nodes[index]));
@@ -97,8 +97,8 @@ fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
     }
 }
 
-/// `any_node::<Type>(node)`. It names the type and is underlined there: rustc reports a missing `impl Compute` at the
-/// type.
+/// Returns `any_node::<Type>(node)`. The call names the type and has its span, so rustc reports a missing `impl
+/// Compute` at the type.
 fn any_node(node: &Node) -> TokenStream {
     let (name, ty) = (idents::field(node), &node.ty);
     let (first, last) = first_and_last(ty);

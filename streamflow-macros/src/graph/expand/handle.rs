@@ -1,7 +1,7 @@
 //! The handle of the graph's parameters: `RadarHandle`.
 //!
-//! The macro can't see which operators have parameters, so each node has a method. It returns a reference into a list
-//! that `new` fills, so that the handle has no field for a node.
+//! The macro can't see which operators have parameters, so the handle has a method for each node. The method returns a
+//! reference into a list that `new` fills, so the handle needs no field for each node.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -59,7 +59,7 @@ fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
     }
 }
 
-/// `load_params` and `load_params_str`, of the graph and of its handle, which have these parameters.
+/// Writes `load_params` and `load_params_str`, of the graph and of its handle, for these parameters.
 pub(super) fn expand_loading(graph: &Graph, params: &TokenStream) -> TokenStream {
     let visibility = &graph.header.visibility;
     quote! {

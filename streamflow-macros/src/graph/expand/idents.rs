@@ -31,14 +31,14 @@ pub(super) fn green() -> Ident {
     Ident::new("__GREEN", Span::mixed_site())
 }
 
-/// A feedback edge's first message. It has the span of the user's expression, unchanged: rustc then does not mention
-/// the macro.
+/// Returns the name of a feedback edge's first message. The name has the span of the user's expression, unchanged:
+/// rustc then does not mention the macro.
 pub(super) fn first_message(index: usize, span: Span) -> Ident {
     format_ident!("__initial_{}", index, span = span)
 }
 
-/// The node's name as that of a field. It has the span of the type: rustc reports a mistake of the type there, in the
-/// same words for each use of the field, and prints equal reports once.
+/// Returns the node's name as a field. The name has the span of the type: rustc reports a mistake of the type there,
+/// in the same words for each use of the field, and prints equal reports once.
 pub(super) fn field(node: &Node) -> Ident {
     let (_, last) = first_and_last(&node.ty);
     let mut name = node.name.clone();

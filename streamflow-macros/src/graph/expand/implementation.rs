@@ -27,7 +27,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     let accessors = nodes.map(|node| expand_accessors(graph, node));
     let params = quote!(::streamflow::__private::GraphParts::params(&self.__streamflow));
     let (handle, loading) = (handle::handle_name(graph), handle::expand_loading(graph, &params));
-    // clippy does not find the sections `# Errors` of documentation whose lines all have one span.
+    // clippy does not find a section `# Errors` if all lines of the documentation have one span.
     quote! {
         #[allow(dead_code, clippy::missing_errors_doc)]
         impl #name {
@@ -136,8 +136,8 @@ fn expand_accessors(graph: &Graph, node: &Node) -> TokenStream {
     }
 }
 
-/// `self`, and `self.source1`, underlined at the type. Both have spans of the user's: rustc then does not mention the
-/// macro.
+/// Returns `self` and `self.source1`, underlined at the type. Both have spans from the user's code: rustc then does not
+/// mention the macro.
 fn field_of_self(node: &Node) -> (Ident, TokenStream) {
     let (first, last) = first_and_last(&node.ty);
     let this = Ident::new("self", first);

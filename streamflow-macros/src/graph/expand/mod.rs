@@ -45,8 +45,8 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     let pool_use_assertions = has_assertions.then(|| assertions::assert_pool_uses(graph));
     let operators = has_assertions.then(|| graph_impl::keep_for_tests(graph));
     let edge_assertions = has_assertions.then(|| assertions::assert_edges(graph));
-    // The assertions of pools and edges name the pools' constants, which only the block has. The assertions of nodes
-    // name nothing in the block, only the operators' types, so they are outside.
+    // The assertions of pools and edges name the pools' constants, defined only inside the block. The assertions of
+    // nodes name nothing in the block, only the operators' types, so they are outside.
     quote! {
         #[allow(non_local_definitions)]
         const _: () = {

@@ -19,9 +19,10 @@ impl Chunk<'_> {
     /// The function returns them in a struct: rustc then reports a mistake of an operator's type where a field names
     /// the type, and not where the type is inferred.
     ///
-    /// Until all are made they are in another struct, whose fields are options, and a call that fails returns `false`: so
-    /// one value is dropped wherever a call fails or panics. With a `?` after each node, each would have code of its own
-    /// that drops all nodes before it. The fields are in reverse order, since the node that was made last is dropped first.
+    /// Until all are made, the nodes are in another struct of options, and a failed call returns `false`. So a single
+    /// value is dropped wherever a call fails or panics. With a `?` after each node, every `?` would have separate code
+    /// to drop all nodes before it. The fields are in reverse order, since the node that was made last is dropped
+    /// first.
     pub(super) fn make_nodes(&self, graph: &Graph, live_pools: &[Ident]) -> TokenStream {
         let holder = hygienic("Nodes", self.index);
         let (begun, made) = (hygienic("Begun", self.index), hygienic("made", self.index));
@@ -82,8 +83,8 @@ impl Chunk<'_> {
         let (define, call) = (function.define(), function.call());
         let define_complete = complete.define();
         let nodes = hygienic("nodes", self.index);
-        // The last field of a struct decides whether its size is known. A field whose type is no operator would make
-        // rustc report the size, too, at each use of the struct.
+        // The last field of a struct decides whether its size is known. For a last field of a type that is not an
+        // operator, rustc would also report the size at each use of the struct.
         quote! {
             #[allow(non_camel_case_types, dead_code)]
             struct #holder { #(#types,)* __sized: () }

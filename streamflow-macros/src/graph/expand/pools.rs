@@ -66,8 +66,8 @@ fn green_value(pool: &Pool) -> TokenStream {
     quote!(::streamflow::__private::CudaStreamPool::new().on(#name.default_context()))
 }
 
-/// The pools that are declared by `let`, made and checked in a closure, whose `?` takes any error. All later
-/// expressions can name them.
+/// Makes and checks the pools declared by `let`, in a closure where `?` takes any error. All later expressions can
+/// name these pools.
 pub(super) fn make_values(graph: &Graph) -> TokenStream {
     let pools: Vec<&Pool> = graph.pools.iter().filter(|pool| pool.is_let).collect();
     if pools.is_empty() {

@@ -1,4 +1,4 @@
-//! The edges, as calls whose bounds check them, underlined where the user wrote the edge.
+//! The edges, as calls of functions with bounds that check the edge, underlined where the user wrote it.
 //!
 //! The calls repeat the user's `a.out`, which resolves because `bind_ports` has bound the name `a` to the ports of
 //! the node.
@@ -22,7 +22,8 @@ use crate::graph::spans::{Underline, first_and_last};
 /// A statement that connects or checks ports.
 struct Statement {
     tokens: TokenStream,
-    /// The indices of the nodes whose ports it names. `None` if it names an unknown node, which rustc then reports.
+    /// The indices of the nodes with ports that the edge names, or `None` if a node is unknown. rustc reports an
+    /// unknown node.
     nodes: Option<Vec<usize>>,
     /// Whether it uses other values of `new`, or has a `?`.
     has_values: bool,
@@ -202,8 +203,8 @@ fn device_of(graph: &Graph, input: &Port) -> TokenStream {
     }
 }
 
-/// Evaluates the user's expressions in the attributes of edges. This comes before `bind_ports`, whose bindings may
-/// shadow a parameter.
+/// Evaluates the user's expressions in the attributes of edges. This code comes before that of `bind_ports`, since its
+/// bindings may shadow a parameter.
 pub(super) fn evaluate_options(graph: &Graph) -> TokenStream {
     let value = |(index, edge): (usize, &Edge)| {
         let EdgeAttributes { capacity, initial, .. } = &edge.attributes;
@@ -247,7 +248,8 @@ fn check_condition_ports(node: &Node) -> Vec<TokenStream> {
     checks
 }
 
-/// A port that a condition names. Its attribute does not repeat the node's name, so only the port's is underlined.
+/// Writes the check of a port that a condition names. The attribute does not repeat the node's name, so only the
+/// port's name is underlined.
 fn check_condition_port(function: &str, node: &Ident, port: &Ident) -> TokenStream {
     let span = port.span();
     let mut node = node.clone();

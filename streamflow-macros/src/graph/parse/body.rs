@@ -104,7 +104,7 @@ fn parse_statement(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
     reject_inner_attributes(input, errors)?;
     let attributes = input.call(Attribute::parse_outer)?;
     if input.is_empty() {
-        // Without any attribute, there was an inner one, which is reported.
+        // If there is no attribute, an inner attribute was found and is already reported.
         if let Some(last) = attributes.last() {
             errors.at(last, "an attribute stands before the node or the edge that it is for");
         }

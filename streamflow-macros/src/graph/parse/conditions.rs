@@ -1,4 +1,5 @@
-//! Reads `#[when(…)]`: the conditions of a node. `condition_arguments.rs` reads what is in their parentheses.
+//! Reads `#[when(…)]`: the conditions of a node. `condition_arguments.rs` reads the arguments in their
+//! parentheses.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -126,7 +127,7 @@ fn add(condition: Condition, node: &mut NodeAttributes, errors: &mut Errors) {
     }
 }
 
-/// Reads one condition. `None` if it is none, which is reported.
+/// Reads one condition. Returns `None` after reporting a mistake.
 pub(in crate::graph) fn read_condition(
     written: TokenStream,
     in_any: bool,
@@ -200,7 +201,7 @@ pub(in crate::graph) fn read_condition(
     Some(Condition { written: call.to_token_stream(), kind })
 }
 
-/// The condition whose name is the first token, and its form.
+/// Returns the condition named by the first token, with its form.
 fn form_of(written: &TokenStream) -> Option<&'static (&'static str, &'static str)> {
     let first = written.clone().into_iter().next()?.to_string();
     FORMS.iter().find(|(name, _)| *name == first)
@@ -228,7 +229,8 @@ fn read_any(
     (any.len() == number).then(|| Condition { written, kind: ConditionKind::Any(any) })
 }
 
-/// Reads what a condition waits for. `None` if it has another form, or for a mistake that is reported.
+/// Reads the kind of a condition from its arguments. Returns `None` for arguments of another form, or after
+/// reporting a mistake.
 fn read_kind(
     name: &str,
     args: &Punctuated<Expr, Token![,]>,

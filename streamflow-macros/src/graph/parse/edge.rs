@@ -81,7 +81,7 @@ fn broken() -> Statement {
     Statement::Broken(BrokenStatement::default())
 }
 
-/// The right side of an edge. `None` if it can't be read, which is reported.
+/// Reads the right side of an edge. Returns `None` after reporting a mistake.
 fn parse_target(
     output: &Port,
     input: ParseStream<'_>,
@@ -150,7 +150,7 @@ fn parse_group(
     Ok((!inputs.is_empty()).then_some(inputs))
 }
 
-/// One input of a group.
+/// Reads an input of a group.
 fn parse_group_item(
     output: &Port,
     item: ParseStream<'_>,

@@ -126,7 +126,7 @@ fn read_initial(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
     }
 }
 
-/// Reports all attributes of edges at a discard, which has no queue and copies nothing.
+/// Reports all attributes of edges at a discard. A discard has no queue and copies nothing.
 pub(super) fn reject_at_discard(attributes: &[Attribute], errors: &mut Errors) {
     for attribute in attributes {
         let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();

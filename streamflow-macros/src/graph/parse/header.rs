@@ -11,7 +11,7 @@ use crate::graph::parts::{Header, Param};
 pub(super) const GRAPH_FORM: &str =
     "a graph is written `pub struct Name(parameter: Type, …) { … }`";
 
-/// The header. `None` if it has no name, which is reported.
+/// Reads the header. Returns `None` after reporting that the name is missing.
 pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Option<Header> {
     if let Err(error) = reject_inner_attributes(input, errors) {
         errors.push(error);
@@ -55,8 +55,8 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
     Some(Header { attributes, visibility, keyword, name, params, green_contexts, replays })
 }
 
-/// Takes `#[green_contexts(POOL)]` and `#[replay]` out of the attributes, which are otherwise those of the struct, and
-/// removes what a graph can't have.
+/// Takes `#[green_contexts(POOL)]` and `#[replay]` out of the attributes, and removes those that a graph can't have.
+/// The others are left for the struct.
 fn read_graph_attributes(
     attributes: &mut Vec<Attribute>,
     errors: &mut Errors,
@@ -112,8 +112,8 @@ const OF_RUSTC: &[&str] = &[
     "warn",
 ];
 
-/// Whether an attribute may stand at the graph's struct: one of rustc, or of a tool or a crate whose path it names. The
-/// attributes of streamflow are none, whatever their path.
+/// Whether an attribute may stand at the graph's struct: an attribute of rustc, or a path to one of a tool or a crate.
+/// No attribute of streamflow may, whatever its path.
 fn is_of_struct(attribute: &Attribute) -> bool {
     let path = attribute.path();
     let is_ours = path.segments.first().is_some_and(|first| first.ident == "streamflow");
@@ -221,7 +221,7 @@ fn parse_params(list: TokenStream, params: &mut Vec<Param>, errors: &mut Errors)
                 break;
             }
             if !input.peek(Token![,]) {
-                // The rest of a parameter with a mistake, which is reported.
+                // The parameter has a mistake that is already reported. Its rest is skipped.
                 while !input.is_empty() && !input.peek(Token![,]) {
                     input.parse::<TokenTree>()?;
                 }
@@ -237,8 +237,8 @@ fn parse_params(list: TokenStream, params: &mut Vec<Param>, errors: &mut Errors)
     }
 }
 
-/// A parameter with a mistake, as one of a type that does not exist. Beside the mistake, rustc reports neither the type nor what
-/// is done with it, so that the callers of `new` are no further mistakes.
+/// Replaces a parameter with a mistake by a parameter of a nonexistent type. Beside the mistake, rustc reports neither
+/// that type nor its uses, so callers of `new` cause no further errors.
 fn param_of_no_type(start: ParseStream<'_>) -> Option<Param> {
     let name: Ident = start.parse().ok()?;
     let unknown = Ident::new("__Unknown", name.span());

@@ -14,7 +14,7 @@ const POLICIES: &str = "`stop` ends the run, which is the default, `skip` drops 
 const RESTART: &str = "`restart` takes how many restarts there may be in a row, and how long to wait before the first \
                        one: `restart(3, 10ms)`";
 
-/// The policy, or `None` for a mistake, which is reported.
+/// Reads the policy. Returns `None` after reporting a mistake.
 pub(super) fn read_on_failure(attribute: &Attribute, errors: &mut Errors) -> Option<OnFailure> {
     let tokens = match &attribute.meta {
         Meta::List(list) => list.tokens.clone(),

@@ -11,7 +11,7 @@ use crate::graph::parts::Port;
 
 pub(super) const EDGE_FORM: &str = "an edge is written `producer.output >> consumer.input;`";
 
-/// The side of the edge on which a port is.
+/// The side of an edge that a port is on.
 #[derive(Clone, Copy)]
 pub(super) enum Side {
     Output,
@@ -23,7 +23,7 @@ pub(super) fn can_be_raw(keyword: &Ident) -> bool {
     !["self", "Self", "super", "crate", "_"].iter().any(|word| keyword == word)
 }
 
-/// Reads a port. If the port can't be read to its end, which is reported, the function consumes the rest of `input`.
+/// Reads a port. If the port can't be read to its end, the function reports that and consumes the rest of `input`.
 pub(super) fn parse_port(
     input: ParseStream<'_>,
     side: Side,

@@ -7,7 +7,7 @@ use syn::parse::ParseStream;
 use crate::diagnostic::Errors;
 
 /// Reads the expression after `=`. If the expression can't be read to its end, the function consumes the rest of
-/// `input`. `None` if the expression is missing or can't be read, which is reported.
+/// `input`. Returns `None` after reporting that the expression is missing or can't be read.
 pub(super) fn parse_value(
     statement: &TokenStream,
     input: ParseStream<'_>,
