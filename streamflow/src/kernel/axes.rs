@@ -1,10 +1,10 @@
-//! Along which axes a CUDA body reads the place of its thread.
+//! The axes along which a CUDA body reads the place of its thread.
 //!
-//! The simulator runs the Rust body once, whatever the grid, and would give right data for these launches, which a GPU
-//! makes wrong. So they are refused on both:
+//! The simulator runs the Rust body once, whatever the grid. For the following launches it would give right data, and a
+//! GPU wrong data. So they are refused on both:
 //!
-//! - The grid has no size in y, and each thread writes the element at its `thread_index_y()`. That is 0 in every thread, so
-//!   most elements of an image stay unwritten. A body that loops, or that writes a part, may be right.
+//! - The grid has no size in y, and each thread writes the element at its `thread_index_y()`. The index is 0 in every
+//!   thread, so most elements of an image stay unwritten. A body that loops, or that writes a part, may be right.
 //! - The grid has a size in y, and no thread reads its place in y. All threads of a column do the same then: `[cols, rows]`
 //!   writes the first `cols` elements of an image, each `rows` times.
 //! - Several blocks differ in x, and the body reads `threadIdx.x` alone, or the threads of a block do, and the body reads
@@ -27,7 +27,7 @@ const NAMES: [&str; 3] = ["x", "y", "z"];
 /// The axes along which a CUDA body reads the place of its thread, as far as its text tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axes {
-    /// The axes whose index the body contains.
+    /// The axes with an index in the body's text.
     indices: [bool; 3],
     /// The axes along which the body may read the place of its thread in the block.
     threads: [bool; 3],
@@ -62,7 +62,8 @@ impl Axes {
         self.threads[axis] || self.blocks[axis]
     }
 
-    /// Whether the body may read a place along a later axis, whose size needs one along this axis too.
+    /// Whether the body may read a place along this or a later axis. A size along a later axis needs a size along this
+    /// axis too.
     fn reads_beyond(self, axis: usize) -> bool {
         (axis..3).any(|axis| self.may_read(axis))
     }
@@ -121,7 +122,7 @@ pub(super) fn alike(
     })
 }
 
-/// Refuses a launch without dynamic shared memory of a kernel whose body has some.
+/// Refuses a launch without dynamic shared memory if the kernel's body declares some.
 pub(super) fn check_shared_bytes(name: &str, axes: Axes, grid: &Grid) -> Result<()> {
     if !axes.needs_shared_bytes() || grid.has_shared_bytes() {
         return Ok(());
@@ -132,7 +133,7 @@ pub(super) fn check_shared_bytes(name: &str, axes: Axes, grid: &Grid) -> Result<
     Err(Error::Grid { kernel: name.into(), problem: problem.into() })
 }
 
-/// Refuses a launch whose threads are all at the same place along an axis whose index the kernel's body reads.
+/// Refuses a launch if the kernel's body reads an index along an axis and all threads are at the same place there.
 /// `threads` is the block size that the kernel is written for.
 pub(super) fn check_read(
     (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
@@ -150,7 +151,7 @@ pub(super) fn check_read(
     Err(Error::Grid { kernel: name.into(), problem })
 }
 
-/// Refuses a launch whose threads differ along an axis that the kernel's body does not read.
+/// Refuses a launch with threads that differ along an axis that the kernel's body does not read.
 pub(super) fn check_unread(
     (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
     axes: Axes,
@@ -158,9 +159,9 @@ pub(super) fn check_unread(
 ) -> Result<()> {
     let differ = |axis: &usize| match (axes.may_read(*axis), axes.reads_beyond(*axis)) {
         (true, _) => false,
-        // A size in z has one in x and one in y before it, which may be 1.
+        // A size in z comes after sizes in x and y, and these may be 1.
         (false, true) => grid.has_several_in(*axis, loaded, threads),
-        // A body without a place is that of one thread.
+        // A body that reads no place is written for one thread.
         (false, false) if *axis == 0 => false,
         (false, false) => grid.extends_in(*axis, loaded, threads),
     };

@@ -4,7 +4,7 @@
 //! page-locked host memory that the device can write. `state` keeps one report per device. The report is read
 //! where work is found complete, and the first error since it was last read is returned there.
 //!
-//! The host simulator needs no such checks: there a slice is a Rust slice, whose own check panics.
+//! The host simulator needs no such checks: there a slice is a Rust slice, and its own check panics.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -98,8 +98,8 @@ pub(super) fn remember(info: &'static KernelInfo) {
     known().insert(kernel_id(info), info);
 }
 
-/// A number for a kernel (FNV-1a, 64 bits). It is the same in every process, because compiled code that contains
-/// it is kept on disk.
+/// Returns a number for a kernel (FNV-1a, 64 bits). The number is the same in every process, because compiled
+/// code that contains it is kept on disk.
 pub(super) fn kernel_id(info: &KernelInfo) -> u64 {
     let line = info.line.to_string();
     let generics = info.generics.iter().flat_map(|(name, cuda)| [*name, *cuda]);

@@ -1,7 +1,7 @@
 //! Compiled code on disk.
 //!
-//! One file per kernel and compiler setting, named by the hash of everything that the code depends on. A
-//! checksum shows whether a file is complete and belongs to its name; a file that does not is ignored and
+//! There is a file per kernel and compiler setting, named by the hash of everything that the code depends
+//! on. A checksum shows whether a file is complete and belongs to its name; any other file is ignored and
 //! replaced. No failure of the cache is an error: without it, kernels are compiled again.
 
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ const MAX_BYTES: u64 = 256 << 20;
 pub(super) struct Key([u8; 32]);
 
 impl Key {
-    /// The key of these parts, in which also their boundaries count.
+    /// Returns the key of these parts. The boundaries between the parts count too.
     pub(super) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = Sha256::new();
         hash.update(MAGIC);

@@ -21,8 +21,8 @@ use crate::log;
 /// and cost nothing at run time.
 const OPTIONS: [&str; 2] = ["--std=c++17", "--generate-line-info"];
 
-/// Makes a kernel ready to launch on a device: compiles it, or takes its code from a cache. Its indices are
-/// checked if [`bounds::enabled`] says so.
+/// Makes a kernel ready to launch on a device: compiles it, or takes its code from a cache. The code checks indices
+/// if [`bounds::enabled`] says so.
 ///
 /// # Errors
 /// [`DriverError::Unavailable`] without NVRTC; [`DriverError::Kernel`] when it does not compile; the driver's,
@@ -44,8 +44,8 @@ pub(super) fn load(
     promise::check_loaded(device, loaded)
 }
 
-/// Compiles a kernel for a compute capability, as `(9, 0)`, without a cache. It needs NVRTC but no GPU, so a build
-/// server can check the CUDA bodies: the simulator runs only the Rust body. A test of all kernels is
+/// Compiles a kernel for a compute capability, as `(9, 0)`, without a cache. Compiling needs NVRTC but no GPU, so a
+/// build server can check the CUDA bodies: the simulator runs only the Rust body. A test of all kernels is
 /// [`testing::kernels`](crate::testing::kernels).
 ///
 /// ```
@@ -133,7 +133,8 @@ impl CompiledCode<'static> {
     }
 }
 
-/// Whether the process's NVRTC compiles for a compute capability, or for an older one whose code such a device loads.
+/// Whether the process's NVRTC compiles for a compute capability, or for an older one with code that such a device
+/// loads.
 ///
 /// # Errors
 /// As for [`CompiledCode::compiler_version`].
@@ -168,7 +169,7 @@ fn cached(info: &KernelInfo, target: Target, bounds: Bounds) -> DriverResult<Ima
     Ok(image)
 }
 
-/// One kernel to compile for one target.
+/// A kernel to compile, and its target.
 struct Job<'a> {
     info: &'a KernelInfo,
     nvrtc: &'static Nvrtc,

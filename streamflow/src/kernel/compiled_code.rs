@@ -19,7 +19,7 @@ impl<'a> CompiledCode<'a> {
         Self(Cow::Borrowed(image))
     }
 
-    /// Its bytes; those of PTX end with a NUL if [`compile_for`](super::compile_for) has made it.
+    /// The code's bytes. PTX from [`compile_for`](super::compile_for) ends with a NUL.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }

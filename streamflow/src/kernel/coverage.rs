@@ -33,8 +33,8 @@ impl Coverage {
     }
 }
 
-/// Refuses a launch whose grid is too small for the kernel's `&mut` slices. `threads` is the block size that the
-/// kernel is written for.
+/// Refuses a launch with a grid that is too small for the kernel's `&mut` slices. `threads` is the block size that
+/// the kernel is written for.
 pub(super) fn check(
     (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
     (coverage, axes): (Coverage, Axes),

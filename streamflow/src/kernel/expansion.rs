@@ -1,4 +1,4 @@
-//! Functions that the expansion of `#[kernel]` calls. They are public only for the macro.
+//! Functions that the expansion of `#[kernel]` calls, public only for the macro.
 
 use std::fmt::{Display, Write};
 
@@ -7,7 +7,7 @@ use crate::driver::HostArgs;
 
 use super::{KernelInfo, Strided};
 
-/// The slice whose address is parameter `index`.
+/// Returns the slice with its address in parameter `index`.
 ///
 /// # Safety
 /// `T` is an [`Element`](crate::memory::Element). There is no bound for it here: `KernelInfo` has the one bound, so that a mistake is
@@ -19,7 +19,7 @@ pub unsafe fn slice<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(address, len) }
 }
 
-/// The mutable slice whose address is parameter `index`.
+/// Returns the mutable slice with its address in parameter `index`.
 ///
 /// # Safety
 /// As for [`slice`], and no other code reads the slice.
@@ -29,7 +29,7 @@ pub unsafe fn slice_mut<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a mut [T]
     unsafe { std::slice::from_raw_parts_mut(address, len) }
 }
 
-/// The view whose address is parameter `index`.
+/// Returns the view with its address in parameter `index`.
 ///
 /// # Safety
 /// As for [`slice`]; parameters `index` to `index + 2 * N` are the address, the shape and the strides of a view. For a
@@ -62,7 +62,7 @@ pub unsafe fn scalar<T>(args: &HostArgs<'_>, index: usize) -> T {
     unsafe { args.params[index].as_ptr().cast::<T>().read() }
 }
 
-/// Address and length; for an empty slice a dangling but aligned address, which Rust's slices require.
+/// Returns the address and the length. The address of an empty slice is dangling but aligned, as Rust's slices require.
 fn range<T>(args: &HostArgs<'_>, index: usize) -> (*mut T, usize) {
     let address: u64 = args.params[index].get();
     let len: u64 = args.params[index + 1].get();

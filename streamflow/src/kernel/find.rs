@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The library's file name, which a version as `.13` may follow.
+/// The library's file name, before a version such as `.13`.
 const LIBRARY: &str = "libnvrtc.so";
 /// The library that NVRTC loads while it compiles. NVRTC searches for it by name only, so a copy that is not on
 /// the loader's path must be loaded before.
@@ -12,7 +12,7 @@ const BUILTINS: &str = "libnvrtc-builtins.so";
 pub(super) const PLAIN_NAMES: [&str; 4] =
     ["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"];
 
-/// One NVRTC on disk.
+/// An NVRTC on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) library: PathBuf,
@@ -98,7 +98,8 @@ fn packages_around(maps: &str, address: usize) -> Option<PathBuf> {
     Path::new(path).ancestors().find(is_packages).map(Path::to_path_buf)
 }
 
-/// The entries of a directory whose name starts with `prefix`, sorted; none if it cannot be read.
+/// Returns the entries of a directory with names that start with `prefix`, sorted; none if the directory cannot be
+/// read.
 fn matching(dir: &Path, prefix: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
     let mut found: Vec<_> = entries

@@ -143,9 +143,9 @@ impl Grid {
         Self { size, blocks: false, dimensions, threads: None, shared_bytes: 0 }
     }
 
-    /// Bytes of dynamic shared memory per block (`extern __shared__`). Without it there are none, and a launch of a kernel whose
-    /// CUDA body declares such memory is an [`Error::Grid`]. A body that uses the memory only in some launches asks
-    /// `shared_bytes()` for its size, as in `if (shared_bytes() > 0)`: then 0 bytes are right.
+    /// Bytes of dynamic shared memory per block (`extern __shared__`). The default is 0 bytes. With 0 bytes, launching
+    /// a kernel with a CUDA body that declares such memory is an [`Error::Grid`]. A body that uses the memory only in
+    /// some launches asks `shared_bytes()` for its size, as in `if (shared_bytes() > 0)`: then 0 bytes are right.
     pub fn shared_bytes(mut self, bytes: usize) -> Self {
         self.shared_bytes = bytes as u64;
         self
@@ -195,7 +195,7 @@ impl Grid {
         Form { dimensions: self.dimensions, is_in_blocks: self.blocks, has_threads }
     }
 
-    /// Whether the numbers are those of a grid with the same [form](Self::form) and this size, which has this shape.
+    /// Whether this grid equals a remembered one of the same [form](Self::form), given that grid's size and its shape.
     #[inline(always)]
     pub(super) fn is_of(&self, [x, y, z]: [u64; 3], shape: GridShape) -> bool {
         // The threads of a launch are those of its shape.
@@ -209,7 +209,8 @@ impl Grid {
             && self.shared_bytes == u64::from(shape.shared_bytes)
     }
 
-    /// For how many elements the grid is: the product of a size in elements; or all threads of a size in blocks.
+    /// The number of elements that the grid is for: the product of a size in elements, or all threads of a size in
+    /// blocks.
     #[inline(always)]
     pub(super) fn elements_covered(&self, loaded: &LoadedKernel, fixed: Option<[u32; 3]>) -> u64 {
         let product = |[x, y, z]: [u64; 3]| x.saturating_mul(y).saturating_mul(z);
@@ -310,8 +311,8 @@ impl Grid {
         if self.blocks || size <= 1 || threads == 0 { size } else { size.div_ceil(threads) }
     }
 
-    /// Returns why there is no [shape](Self::shape): `Ok` for an empty grid with a legal block, which launches
-    /// nothing.
+    /// Returns why there is no [shape](Self::shape): `Ok` for an empty grid with a legal block, since such a grid
+    /// launches nothing.
     ///
     /// # Errors
     /// [`Error::Grid`] when CUDA or this kernel does not permit the grid.
@@ -359,7 +360,7 @@ impl Grid {
 /// Whether a number is from 1 to `most`.
 #[inline(always)]
 fn is_within(number: u64, most: u64) -> bool {
-    // One comparison for both ends: 0 wraps.
+    // A single comparison covers both ends, since 0 wraps.
     number.wrapping_sub(1) < most
 }
 

@@ -36,12 +36,12 @@ pub unsafe trait Kernel: 'static {
 pub struct KernelInfo {
     /// The function's name.
     pub name: &'static str,
-    /// The function's name within compiled code. It has a suffix, so that a kernel may be called
-    /// `exp` or `floor`, which are CUDA's own.
+    /// The function's name within compiled code. A suffix lets a kernel be called `exp` or `floor`, as functions of
+    /// CUDA are.
     pub entry: &'static str,
     /// The file that holds the CUDA body.
     pub file: &'static str,
-    /// The line, from 1, at which the CUDA body begins.
+    /// The first line of the CUDA body, counted from 1.
     pub line: u32,
     /// The CUDA body: the statements between the braces.
     pub cuda: &'static str,
@@ -67,10 +67,10 @@ impl KernelInfo {
     }
 }
 
-/// One argument of a kernel.
+/// An argument of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParamInfo {
-    /// Its name, in Rust and in CUDA.
+    /// The argument's name, in Rust and in CUDA.
     pub name: &'static str,
     /// The CUDA type of the scalar, or of the elements of the slice or view.
     pub cuda: &'static str,

@@ -96,7 +96,7 @@ fn launch_kernel(
     submit(stream, checked, passing, order, location)
 }
 
-/// Finds the kernel, which is compiled the first time, and checks the grid. `None` if nothing is to be launched.
+/// Finds the kernel, compiling it the first time, and checks the grid. Returns `None` if nothing is to be launched.
 #[cold]
 #[inline(never)]
 fn check(
@@ -129,14 +129,14 @@ fn check(
     }
     axes::check_unread(kernel, info.axes, grid)?;
     axes::check_shared_bytes(info.name, info.axes, grid)?;
-    // Checks of indices need a parameter more, which is made here.
+    // Launches that check indices are not remembered, since each needs one more parameter, made here.
     if is_plain {
         remembered::remember(info, grid, stream.timeline(), (&loaded, shape));
     }
     Ok(Some(Checked { function: loaded.function, name: info.name, shape }))
 }
 
-/// Queues a launch whose grid was checked.
+/// Queues a launch after its grid was checked.
 #[inline(always)]
 pub(super) fn submit(
     stream: &CudaStream,

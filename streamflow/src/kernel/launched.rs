@@ -1,9 +1,10 @@
 //! The kernels that the code of a program launches, with the types of each instance of a generic one.
 //!
-//! `#[kernel]` does not know the types that a generic kernel is launched with, and a `static` can't be generic. But rustc
-//! compiles a launch for each instance. Its code has directives for the assembler that put an entry into a section of the
-//! program; they are no instructions, so a launch takes no longer. An entry is there if the launch is code of the program, whether
-//! it runs or not: that of an operator in a graph, or in a test. Other targets than 64-bit Linux have no entries.
+//! `#[kernel]` does not know the types that a generic kernel is launched with, and a `static` can't be generic. But
+//! rustc compiles a launch for each instance. The code of a launch has directives for the assembler that put an entry
+//! into a section of the program; directives are not instructions, so a launch takes no longer. An entry is there if
+//! the launch is code of the program, whether it runs or not, for example in an operator of a graph, or in a test.
+//! Other targets than 64-bit Linux have no entries.
 
 use super::{KERNELS, Registered};
 
@@ -39,14 +40,14 @@ mod section {
 
     use crate::kernel::{Kernel, Registered};
 
-    /// An entry of the section. One of them is `None`, so that the section is there.
+    /// An entry of the section. One entry is always `None`, so that the section exists.
     type Entry = Option<fn() -> Registered>;
 
     /// Adds a kernel to the list of the program that this code gets into.
     #[inline(always)]
     pub(in crate::kernel) fn note<K: Kernel>() {
-        // `R`: the linker keeps the entries, as it keeps a static with `#[used]`.
-        // SAFETY: the directives end in the section in which they began, and are no instructions.
+        // `R`: the linker keeps the entries, as it keeps a static with `#[used]`. SAFETY: the directives end in the
+        // section where they began, and are no instructions.
         unsafe {
             asm!(
                 ".pushsection streamflow_launched, \"awR\", @progbits",
@@ -84,11 +85,11 @@ mod section {
         }
         let (begin, end) = (&raw const BEGIN, &raw const END);
         let count = (end.addr() - begin.addr()) / size_of::<Entry>();
-        // A pointer derived from `BEGIN`, which has no bytes, may read none. The entries belong to the assembler's section, whose
-        // memory counts as exposed.
+        // A pointer derived from `BEGIN` must not read, since `BEGIN` has no bytes. The entries belong to the
+        // assembler's section; memory of that section counts as exposed.
         let first = ptr::with_exposed_provenance::<Entry>(begin.expose_provenance());
-        // SAFETY: the section begins and ends there. It has pointers to `entry` and zeros, one after the other, that
-        // nothing changes.
+        // SAFETY: the section begins and ends there, and holds only pointers to `entry` and zeros, one after the other.
+        // Nothing changes them.
         let entries = unsafe { slice::from_raw_parts(first, count) };
         entries.iter().flatten().map(|entry| entry())
     }

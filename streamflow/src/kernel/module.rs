@@ -14,8 +14,8 @@ use crate::memory::access::{self, Order};
 use crate::stream::{CudaStream, StreamTable};
 
 impl CudaStream {
-    /// Queues a function of a [`Module`], after all work that its arguments must come after. Which grids it needs is not
-    /// known, so any legal grid is launched.
+    /// Queues a function of a [`Module`], after all work that its arguments must come after. The grids that the
+    /// function needs are unknown, so any legal grid is launched.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).

@@ -1,7 +1,7 @@
 //! NVRTC, loaded when the first kernel is compiled.
 //!
-//! Its dozen functions have had the same signatures since CUDA 11.2, so every version since then works,
-//! whichever CUDA version the driver bindings were chosen for.
+//! The dozen functions used have had the same signatures since CUDA 11.2, so every version since then
+//! works, whichever CUDA version the driver bindings were chosen for.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
@@ -67,7 +67,7 @@ pub(super) struct Nvrtc {
 pub(super) enum Code {
     /// Machine code for this compute capability only.
     Cubin(u32),
-    /// PTX for this and later compute capabilities, which the CUDA driver compiles further.
+    /// PTX for this and later compute capabilities. The CUDA driver compiles it further.
     Ptx(u32),
 }
 

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory::access::{self, Use};
 use crate::memory::{Block, DeviceSlice, Scalar, TensorView, TensorViewMut};
 
-/// The most accesses with rows: each is a view's, which is three parameters at least.
+/// The maximum number of accesses with rows. Each such access is of a view, and a view has at least three parameters.
 const MAX_ROWS: usize = MAX_PARAMS / 3;
 
 /// Collects the arguments of a launch: parameters, accesses, and the blocks of memory that they are in.
@@ -124,7 +124,7 @@ impl<'a> Passing<'a> {
         all.map(|(block, access)| Use::new((block, access.range), access.mode, access.argument))
     }
 
-    /// The launch has failed: what the kernel was to write is not written.
+    /// Marks the memory that the kernel was to write as unwritten, since the launch has failed.
     #[cold]
     #[inline(never)]
     pub(super) fn fail(&self, error: &Error) {

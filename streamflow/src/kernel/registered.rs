@@ -26,7 +26,7 @@ pub struct Registered {
 impl Registered {
     /// A kernel, or an instance of a generic one.
     pub const fn of(info: &'static KernelInfo) -> Self {
-        // Without the host body, which would then be in each program.
+        // The host body is left out; otherwise it would be part of each program.
         let info = KernelInfo { host: no_host_body, ..*info };
         Self { name: info.name, file: info.file, line: info.line, info: Some(info) }
     }

@@ -1,5 +1,5 @@
-//! Launches that were checked before, so that a thread's next launch of the same kernel with the same grid finds no function
-//! and checks no grid again.
+//! Launches that were checked before. A thread's next launch of the same kernel with the same grid needs no search for
+//! the function and no check of the grid.
 //!
 //! Saves 188 of 755 instructions of a launch with two tensors and a number, with the arguments that `kernel::passing` passes
 //! by code of each launch, counted by callgrind.
@@ -11,12 +11,12 @@ use super::{Grid, KernelInfo, axes};
 use crate::driver::{DeviceId, LoadedKernel, RawFunction};
 use crate::stream::{PlatformNumber, Timeline};
 
-/// The number of launches that a thread remembers: more than a tick has, so that few launches share a place. Each takes
-/// two lines of the cache when it is used.
+/// The number of slots for remembered launches of a thread: more than the launches of a tick, so that few launches
+/// share a slot. Each launch in use takes two cache lines.
 const PLACES: usize = 256;
 
 thread_local! {
-    // All zero, so that it takes no memory before it is used.
+    // All zero, so the table takes no memory before its first use.
     static LAUNCHES: [Place; PLACES] = const { [const { Place::empty() }; PLACES] };
 }
 
@@ -29,11 +29,11 @@ pub(super) struct Checked<'a> {
     pub(super) shape: GridShape,
 }
 
-/// One remembered launch, or none. Each thread has its own, so that it is read and written without a lock.
+/// A slot for a remembered launch. Each thread has its own slots, and reads and writes them without a lock.
 ///
 /// A remembered launch is never wrong: a kernel stays loaded while its driver lives, a platform's number is never given
 /// to another one, and the grid is compared with all of its parts.
-// In this order: the first line has what is compared.
+// The order of the fields matters: the first cache line has the fields that are compared.
 #[repr(C, align(64))]
 struct Place {
     kernel: Cell<Option<&'static KernelInfo>>,
@@ -64,7 +64,8 @@ impl Place {
         }
     }
 
-    /// The facts for the launch of a kernel with a grid, if it is the remembered one and may write `longest` elements.
+    /// Returns the facts for the launch of a kernel with a grid, if this launch is remembered here and may write
+    /// `longest` elements.
     #[inline(always)]
     fn get(
         &self,
@@ -87,7 +88,7 @@ impl Place {
         })
     }
 
-    /// Becomes a launch that was checked, in the place of another one.
+    /// Remembers a launch that was checked, in place of another one.
     fn set(
         &self,
         info: &'static KernelInfo,

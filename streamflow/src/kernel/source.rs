@@ -54,7 +54,8 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
     source
 }
 
-/// The attribute that limits a kernel's registers to what a block of this size can have.
+/// Returns the attribute that limits a kernel's registers to the number available in a block of
+/// this size.
 fn launch_bounds(threads: [u32; 3]) -> String {
     format!("__launch_bounds__({}) ", threads.iter().product::<u32>())
 }

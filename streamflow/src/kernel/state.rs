@@ -8,8 +8,8 @@ use crate::driver::{DeviceId, Driver, DriverResult, OwnedPinned};
 use crate::error::Result;
 use crate::stream::{Attached, StreamTable};
 
-/// The kernel module's state of a platform. It lives as long as the platform's streams, and is dropped when all
-/// their work is complete, because kernels write the reports.
+/// The kernel module's state of a platform. The state lives as long as the platform's streams, and is dropped
+/// when all their work is complete, because kernels write the reports.
 pub(super) struct KernelState {
     driver: Arc<dyn Driver>,
     /// By device.

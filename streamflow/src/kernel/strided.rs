@@ -85,7 +85,8 @@ impl<T, const N: usize> Strided<T, N> {
         Some(unsafe { &mut *place })
     }
 
-    /// All indices, the last dimension varying fastest. It borrows nothing, so that elements can be written meanwhile.
+    /// Returns all indices, the last dimension varying fastest. The iterator borrows nothing, so elements can be
+    /// written meanwhile.
     pub fn indices(&self) -> impl Iterator<Item = [usize; N]> + use<T, N> {
         let shape = self.shape;
         (0..self.len()).map(move |number| {
@@ -101,7 +102,7 @@ impl<T, const N: usize> Strided<T, N> {
     fn place(&self, at: [usize; N]) -> Option<*mut T> {
         let within = at.iter().zip(self.shape).all(|(index, len)| *index < len);
         let offset = || at.iter().zip(self.strides).map(|(index, stride)| index * stride).sum();
-        // SAFETY: the place of an element of the view, which is within its memory.
+        // SAFETY: this is the place of an element of the view, within the view's memory.
         within.then(|| unsafe { self.first.add(offset()) })
     }
 

@@ -5,7 +5,7 @@ use super::{Axes, INDICES};
 /// The number of bytes of a body that are looked at: the compiler reports constants that take long to compute.
 const MOST: usize = 64 << 10;
 
-/// CUDA's own variables with the place of a thread, which have a member for each axis.
+/// CUDA's own variables with the place of a thread. Each has a member for each axis.
 const VARIABLES: [&str; 2] = ["threadIdx", "blockIdx"];
 
 /// Names behind which any index may be: assembly, a header, NVVM's and NVRTC's own functions, and numbers that a thread draws.
@@ -27,8 +27,8 @@ impl Declaration {
     const EMPTY: Self = Self { is_extern: false, is_shared: false };
 }
 
-/// The axes of a body, with the names that it contains. Comments and literals don't count; what the preprocessor leaves
-/// out does.
+/// Returns the axes that a body reads, by the names in its text. Comments and literals don't count; code that the
+/// preprocessor leaves out does.
 pub(super) const fn axes(cuda: &str) -> Axes {
     let text = cuda.as_bytes();
     let end = if text.len() < MOST { text.len() } else { MOST };
