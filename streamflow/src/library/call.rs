@@ -1,4 +1,4 @@
-//! One call of a library: its claims, queued as one operation.
+//! A call of a library: its claims, queued as one operation.
 //!
 //! A call binds no device that the hook has bound, keeps its claims alone where the driver reads no parameters and no
 //! accesses, and goes past each layer that does nothing in it. The claims of a hot call are an array whose loops are
@@ -25,11 +25,11 @@ use crate::memory::access::{self, Order, Use};
 use crate::memory::{DeviceSlice, Element};
 use crate::stream::{CudaStream, Timeline};
 
-/// One operation of a library on a stream: which memory it reads and writes, and the values for its host body. Claims and
-/// values reach the host body in the order in which they are made.
+/// An operation of a library on a stream: the memory that it reads and writes, and the values for its host body. Claims
+/// and values reach the host body in the order of their declaration.
 ///
-/// A [`Call`] is one operation. The accesses are typed claims. Only the device's body, which passes addresses to foreign
-/// code, needs `unsafe`:
+/// A [`Call`] is one operation. The accesses are typed claims. Only the device's body needs `unsafe`, since it passes
+/// addresses to foreign code:
 ///
 /// ```
 /// use streamflow::library::{Call, HostBody, LibraryError};
@@ -74,9 +74,9 @@ use crate::stream::{CudaStream, Timeline};
 pub struct Call<'a> {
     library: &'static str,
     function: &'static str,
-    /// The claims by which the call is ordered.
+    /// The claims that order the call.
     uses: ArrayVec<Use<'a>, MAX_CLAIMS>,
-    /// If there were more claims or values than there is room for: these claims. The call is refused.
+    /// Claims beyond the room for them. The call is refused if there are any, or too many values.
     #[expect(clippy::box_collection, reason = "almost no call has it, and each is moved")]
     beyond: Option<Box<Vec<Use<'a>>>>,
     is_captured: bool,
@@ -92,8 +92,8 @@ impl<'a> Call<'a> {
         Self::needed(LibraryCalls::Whole, library, function)
     }
 
-    /// A call that will be queued at once on this stream, and on no other. It keeps what the platform's driver needs, and no
-    /// more: on a GPU nothing but the uses by which it is ordered.
+    /// Begins a call that will be queued at once on this stream, and on no other. The call keeps only the data that the
+    /// platform's driver needs: on a GPU, only the uses that order it.
     #[inline]
     pub fn on(stream: &CudaStream, library: &'static str, function: &'static str) -> Self {
         Self::needed(stream.timeline().driver().libraries().library_calls(), library, function)
@@ -145,8 +145,8 @@ impl<'a> Call<'a> {
         Self { is_captured: true, ..self }
     }
 
-    /// Declares that the function is called once more if it finds no memory: the pools of the platform give back what is free in
-    /// them before that. A call that finds no memory must leave the claimed memory as it was.
+    /// Declares that the function is called once more if it finds no memory. Before that, the pools of the platform
+    /// give back their free memory. A call that finds no memory must leave the claimed memory as it was.
     #[must_use = "it returns the call with this declaration"]
     #[inline]
     pub fn may_be_repeated(self) -> Self {
@@ -165,13 +165,13 @@ impl<'a> Call<'a> {
     /// `device` queues work on the stream that it gets, and on no other. That work touches the claimed memory as claimed,
     /// and no other memory that streamflow or the host may use. `device` makes no call of streamflow.
     ///
-    /// If the call [may be captured](Self::may_be_captured), the stream that `device` gets may be another one than `stream`: one
-    /// from which the work is captured. Calls with the same function, host body, claims and values are the same work, and
-    /// `device` is called for one of them alone; if the capture fails, it is called once more, to be sent. So each plan has a host
-    /// body of its own, a plan that changes gets another one, and each number that `device` uses is in the plan or is a
-    /// [`value`](Self::value). The work writes no memory but the claimed, since two of these calls may run at the same time: a work
-    /// area is claimed as [written](Self::write). All that it reads beside the claimed memory, as the tables of a plan, stays as it
-    /// is until the work of the last such call is complete.
+    /// If the call [may be captured](Self::may_be_captured), `device` may get a stream other than `stream`, for
+    /// capturing its work. Calls with the same function, host body, claims and values are the same work, and `device`
+    /// is called for only one of them; if the capture fails, `device` is called once more, to send the work. So each
+    /// plan has a host body of its own, a plan that changes gets another one, and each number that `device` uses is in
+    /// the plan or is a [`value`](Self::value). The work writes no memory but the claimed, since two of these calls may
+    /// run at the same time: a work area is claimed as [written](Self::write). All that it reads beside the claimed
+    /// memory, as the tables of a plan, stays as it is until the work of the last such call is complete.
     ///
     /// The device's body of a call that [may be repeated](Self::may_be_repeated) is called once more if it finds no memory.
     #[track_caller]
@@ -192,9 +192,9 @@ impl<'a> Call<'a> {
         unsafe { self.queue_in_place(stream, host, &|stream| (*device.borrow_mut())(stream)) }
     }
 
-    /// As [`queue`](Self::queue), for a call of a plan that was begun [`on`](Self::on) this stream. Its claims neither mind nor
-    /// make a mark of memory that is not written, since most are of the plan's own; [`Target`](super::Target) has the rule for
-    /// the caller's. `device` must leave the stream's device current.
+    /// As [`queue`](Self::queue), for a call of a plan that was begun [`on`](Self::on) this stream. The claims neither
+    /// check nor set marks of unwritten memory, since most are of the plan's own memory; [`Target`](super::Target) has
+    /// the rule for the caller's memory. `device` must leave the stream's device current.
     ///
     /// # Errors
     /// As for [`queue`](Self::queue).
@@ -232,8 +232,8 @@ impl<'a> Call<'a> {
             let mut may_be_repeated = self.may_be_repeated;
             loop {
                 stream.table().tell(&Note::At(location));
-                // SAFETY: the stream is alive. The caller vouches for the device's body. The host body touches what its
-                // operands give it: the claimed memory, which is freed only after the uses that are noted.
+                // SAFETY: the stream is alive. The caller vouches for the device's body. The host body touches only
+                // memory from its operands: the claimed memory, freed only after the uses that are noted.
                 match unsafe { libraries.call_library(timeline.raw(), &call) } {
                     Err(DriverError::Library(error))
                         if may_be_repeated && error.is_out_of_memory() =>
@@ -250,7 +250,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// The claims by which the call is ordered.
+    /// The claims that order the call.
     #[inline(always)]
     fn uses(&self) -> impl Iterator<Item = Use<'a>> + Clone + '_ {
         self.uses.iter().filter_map(|&used| taken(used, self.function))
@@ -271,8 +271,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The call has no room for a claim or a value, so it will be refused. What this claim was to write is not written then,
-    /// like that of the others.
+    /// Notes that the call has no room for a claim or a value, so it will be refused. The memory that this claim was to
+    /// write then counts as unwritten, as that of the other claims.
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, claim: Option<Use<'a>>) {
@@ -300,8 +300,8 @@ fn taken<'a>(used: Use<'a>, function: &'static str) -> Option<Use<'a>> {
     used.chosen(|argument, mode| claims::taken(function, argument, mode))
 }
 
-/// The stream's timeline, with its device current. It binds the device only if the hook has bound another one or has run
-/// other code since.
+/// Returns the stream's timeline, with its device current. The function binds the device only if the hook has bound
+/// another one or has run other code since.
 #[inline(always)]
 fn ready(stream: &CudaStream) -> Result<&Timeline> {
     let timeline = &**stream.timeline();

@@ -1,4 +1,4 @@
-//! One claim of a call: memory that it reads or writes.
+//! A claim of a call: memory that the call reads or writes.
 
 use crate::driver::{Access, AccessMode, MemoryRange, Rows};
 use crate::memory::access::Use;
@@ -31,13 +31,13 @@ impl<'a> Claim<'a> {
         Self { mode: AccessMode::Write, ..Self::read(argument, slice) }
     }
 
-    /// As [`read`](Self::read), of a view, which may have gaps. The host body gets it as
+    /// As [`read`](Self::read), of a view, possibly with gaps. The host body gets the claim as
     /// [`Elements`](super::Elements).
     pub fn read_view<T: Element>(argument: &'static str, view: &TensorView<'a, T>) -> Self {
         Self::of_view(argument, view, AccessMode::Read)
     }
 
-    /// As [`write`](Self::write), of a view, which may have gaps.
+    /// As [`write`](Self::write), of a view, possibly with gaps.
     pub fn write_view<T: Element>(argument: &'static str, view: TensorViewMut<'a, T>) -> Self {
         Self::of_view(argument, &view.into_view(), AccessMode::Write)
     }
@@ -62,12 +62,12 @@ impl<'a> Claim<'a> {
         self.is_view
     }
 
-    /// Whether there is no element in it, which orders nothing.
+    /// Whether the claim has no elements. An empty claim orders nothing.
     pub(super) fn is_empty(&self) -> bool {
         self.range.bytes == 0
     }
 
-    /// The parts of a claim by which a call is ordered.
+    /// Returns the parts of a claim that order a call.
     #[inline(always)]
     pub(super) fn used(&self) -> Use<'a> {
         let used = Use::new((self.block, self.range), self.mode, self.argument);

@@ -11,12 +11,12 @@ pub type TakeClaim = fn(&'static str, &'static str, AccessMode) -> Option<Access
 #[cfg(debug_assertions)]
 static TAKE: std::sync::OnceLock<TakeClaim> = std::sync::OnceLock::new();
 
-/// Has this function decide about each claim of the process from now on. The first one stays. Returns whether the build
-/// asks it.
+/// Has this function decide about each claim of the process from now on. Only the first function passed is used.
+/// Returns whether this build asks the function.
 ///
 /// # Safety
-/// A call whose claim is made wrong is ordered by the wrong one: it may use memory that other work writes, or that is free.
-/// The caller makes claims wrong only of calls on the simulator, which finds and refuses such a use.
+/// A call with a falsified claim is ordered by the false claim: it may use memory that other work writes, or that is
+/// free. The caller falsifies only claims of calls on the simulator; the simulator finds and refuses such a use.
 pub unsafe fn take_claims_by(take: TakeClaim) -> bool {
     #[cfg(debug_assertions)]
     TAKE.get_or_init(|| take);

@@ -20,7 +20,7 @@ thread_local! {
     static KEPT: Cell<Option<Box<Parts>>> = const { Cell::new(None) };
 }
 
-/// The description of a call. It is apart from the call, since a device's calls have none.
+/// The description of a call, separate from the call, since calls on a device have none.
 #[derive(Debug)]
 pub(super) struct Description(Option<Box<Parts>>);
 

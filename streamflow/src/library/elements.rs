@@ -21,8 +21,8 @@ pub struct ElementsMut<'a, T>(Elements<'a, T>);
 
 impl<T: Element> Elements<'_, T> {
     /// # Safety
-    /// There are so many elements from `first` on, of one allocation, or none. Those that are read are initialised, and no
-    /// other code writes them during the lifetime; no reference to them is used.
+    /// From `first` on there are `span` elements of one allocation, or `span` is 0. Elements that are read are
+    /// initialised, and no other code writes them during the lifetime; no reference to them is used.
     pub(super) unsafe fn new(first: *mut T, span: usize) -> Self {
         Self { first, span, _memory: PhantomData }
     }
@@ -37,7 +37,7 @@ impl<T: Element> Elements<'_, T> {
         unsafe { self.first.add(place).read() }
     }
 
-    /// This number of elements, which follow each other.
+    /// Returns this number of adjacent elements.
     ///
     /// # Panics
     /// If the last one is after the last element.
@@ -55,13 +55,13 @@ impl<T: Element> Elements<'_, T> {
 
 impl<T: Element> ElementsMut<'_, T> {
     /// # Safety
-    /// As for [`Elements::new`], and no other code reads what is written.
+    /// As for [`Elements::new`], and no other code reads the written elements.
     pub(super) unsafe fn new(first: *mut T, span: usize) -> Self {
         // SAFETY: the caller vouches for the same.
         Self(unsafe { Elements::new(first, span) })
     }
 
-    /// Writes elements, which follow each other.
+    /// Writes adjacent elements.
     ///
     /// # Panics
     /// If there is a value for a place after the last element.

@@ -13,15 +13,15 @@ use crate::memory::Element;
 /// The body that the simulator runs in place of a library's function: safe code over the claimed memory. A plan makes it once;
 /// clones share it.
 ///
-/// An error of the body is what the library's function would return: [`LibraryError`](crate::library::LibraryError) as it is, and
-/// any other error or a panic as [`DriverError::HostBody`](crate::driver::DriverError::HostBody), which names the operator
-/// that made the call. The next call that can return it does, once: the call itself, if the body runs at once. The device
-/// stays usable. The body may not call the platform that runs it.
+/// An error of the body stands for an error of the library's function: [`LibraryError`](crate::library::LibraryError)
+/// as it is, and any other error or a panic as [`DriverError::HostBody`](crate::driver::DriverError::HostBody), which
+/// names the operator that made the call. The next call that can return the error returns it, once: the call itself, if
+/// the body runs at once. The device stays usable. The body may not call the platform that runs it.
 #[derive(Debug, Clone)]
 pub struct HostBody(pub(super) LibraryBody);
 
 impl HostBody {
-    /// A body for the function of this name, which messages have.
+    /// Makes a body for the function of this name. Messages contain the name.
     pub fn new(
         function: &str,
         body: impl Fn(&mut Operands<'_>) -> Result<(), BodyError> + Send + Sync + 'static,
@@ -32,8 +32,7 @@ impl HostBody {
     }
 }
 
-/// The claims and values of a [`Call`](crate::library::Call), as its [`HostBody`] gets them: in the order in which they were
-/// made.
+/// The claims and values of a [`Call`](crate::library::Call) for its [`HostBody`], in the order of their declaration.
 #[derive(Debug)]
 pub struct Operands<'a> {
     params: slice::Iter<'a, Param>,
@@ -94,7 +93,7 @@ impl<'a> Operands<'a> {
         unsafe { slice::from_raw_parts_mut(ptr::with_exposed_provenance_mut(address), len) }
     }
 
-    /// The next claim, of memory that is read. It may be a view.
+    /// Takes the next claim, of memory that is read, possibly a view.
     ///
     /// # Panics
     /// As for [`read`](Self::read).
@@ -104,7 +103,7 @@ impl<'a> Operands<'a> {
         unsafe { Elements::new(ptr::with_exposed_provenance_mut(address), len) }
     }
 
-    /// The next claim, of memory that is written. It may be a view.
+    /// Takes the next claim, of memory that is written, possibly a view.
     ///
     /// # Panics
     /// As for [`write`](Self::write).

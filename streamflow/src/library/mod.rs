@@ -1,8 +1,8 @@
-//! Libraries on the operator's stream: what a crate needs that calls one, as `streamflow-gpu-math` calls those of NVIDIA.
+//! Libraries on the operator's stream: tools for a crate that calls a library, as `streamflow-gpu-math` calls NVIDIA's.
 //!
-//! A library's function queues work on a stream, as a launch does. So it is ordered as a launch is: its operands and its
-//! work area are claimed, the stream first waits for what they must come after, and the race checker, the recorder and the
-//! simulator see one operation with its accesses.
+//! A library's function queues work on a stream, as a launch does. So a call is ordered as a launch is: its operands
+//! and its work area are claimed, the stream first waits for all work that they must come after, and the race checker,
+//! the recorder and the simulator see one operation with its accesses.
 //!
 //! On the simulator the same call runs a [`HostBody`], with the same conventions and the same errors, and no library is
 //! needed.
@@ -13,7 +13,7 @@
 //! | part | item |
 //! |---|---|
 //! | one operation, with the memory that it reads and writes | [`Call`], [`Claim`] |
-//! | what the simulator executes in its place | [`HostBody`], [`Operands`], [`Elements`], [`ElementsMut`] |
+//! | the simulator's replacement for it | [`HostBody`], [`Operands`], [`Elements`], [`ElementsMut`] |
 //! | the functions, in a file that is found while the program runs | [`SharedLibrary`] |
 //! | a handle on a stream, and its drop after the stream's work | [`CudaStream::make_object`](crate::CudaStream::make_object), [`AfterWork`](crate::memory::AfterWork) |
 //! | a plan that belongs to a stream, or that the node keeps | [`OnStream`](crate::context::OnStream), [`ExecutionContext::cached`](crate::ExecutionContext::cached) |

@@ -15,12 +15,12 @@ impl CudaStream {
         Ok(self.timeline().driver().device_info(self.device())?)
     }
 
-    /// Makes an object of a library for a stream, with the stream's device current. If the library finds no memory for it, the
-    /// pools of the platform give back what is free in them, and `make` is called once more.
+    /// Makes an object of a library for a stream, with the stream's device current. If the library finds no memory for
+    /// the object, the pools of the platform give back their free memory, and `make` is called once more.
     ///
-    /// The stream's work does not come after what the library queues meanwhile on the default stream, as cuFFT does:
-    /// [`AfterWork`](crate::memory::AfterWork), which also drops the object in time, and
-    /// [`wait_for_default`](Self::wait_for_default) order it.
+    /// A library may queue work on the default stream while it makes the object, as cuFFT does. The stream's own work
+    /// is not ordered after that work by itself: use [`AfterWork`](crate::memory::AfterWork), which also drops the
+    /// object in time, and [`wait_for_default`](Self::wait_for_default).
     ///
     /// A [`Call`](crate::library::Call) alone may queue work of the object on the stream: `make` gives the stream to the object, and queues no
     /// work there. Unlike [`raw`](Self::raw), this function does not tell replay that other code has the stream's handle.
@@ -42,8 +42,8 @@ impl CudaStream {
     }
 }
 
-/// A library has found no memory: the pools of the platform give back what is free in them. The stream's device is current
-/// after it.
+/// Has the pools of the platform give back their free memory, after a library has found none. The stream's device is
+/// current afterwards.
 #[cold]
 pub(super) fn give_back_memory(stream: &CudaStream) -> Result<()> {
     Pools::trim(stream.table())?;

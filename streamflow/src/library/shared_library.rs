@@ -12,8 +12,8 @@ use crate::log;
 /// The directory that is searched before all others, and then alone.
 const DIRECTORY: &str = "STREAMFLOW_LIBRARY_DIR";
 
-/// A shared library that is loaded. Its drop unloads it, if nothing else in the process has loaded it; a program that keeps its
-/// functions in a `static` never drops it, for example by `Box::leak`.
+/// A shared library that is loaded. Dropping it unloads the library, if nothing else in the process has loaded it; a
+/// program that keeps the library's functions in a `static` must never drop it, for example by `Box::leak`.
 #[derive(Debug)]
 pub struct SharedLibrary {
     name: &'static str,
@@ -35,7 +35,7 @@ impl SharedLibrary {
     /// [`DriverError::Unavailable`], with the places that were searched.
     ///
     /// # Safety
-    /// Loading runs the library's initialisers, and the drop its termination routines. They have no preconditions.
+    /// Loading runs the library's initialisers, and the drop runs its termination routines. Neither have preconditions.
     pub unsafe fn load(
         name: &'static str,
         file: &str,
@@ -84,9 +84,9 @@ impl SharedLibrary {
     /// [`DriverError::Unavailable`] if the library has none of this name.
     ///
     /// # Safety
-    /// `F` is the type of the function, as the library's header declares it. The answer does not borrow the library, whose
-    /// drop unloads the function's code. So the library is dropped only after the last call of the function, after the end of
-    /// all objects that its functions have made, and after all work that they have queued.
+    /// `F` is the type of the function, as the library's header declares it. The result does not borrow the library,
+    /// but dropping the library unloads the function's code. So the library is dropped only after the last call of the
+    /// function, after the end of all objects that its functions have made, and after all work that they have queued.
     pub unsafe fn function<F: Copy>(&self, name: &str) -> DriverResult<F> {
         // SAFETY: the caller vouches for the type.
         let found = unsafe { self.library.get::<F>(name.as_bytes()) };

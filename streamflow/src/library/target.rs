@@ -81,11 +81,11 @@ use crate::memory::{Block, DeviceSlice, Element, Tensor, TensorViewMut};
 /// }
 /// ```
 pub trait Target {
-    /// Its parts.
+    /// Returns the parts of the target.
     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>>;
 
-    /// Whether other memory of the caller is between its elements, so that a call that overwrites each element leaves
-    /// something of what a part has.
+    /// Whether other memory of the caller lies between the elements. If so, a call that overwrites each element still
+    /// leaves some of a part's content.
     fn has_gaps(&self) -> bool {
         false
     }
@@ -123,7 +123,8 @@ impl<T: Element> Target for TensorViewMut<'_, T> {
     }
 }
 
-/// Memory that a plan keeps. It is marked on any stream, since a call on another one than the plan's fails as well.
+/// Memory that a plan keeps. The memory is marked from any stream, since a call on a stream other than the plan's also
+/// fails.
 impl<H: Target> Target for OnStream<H> {
     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
         self.value_mut().parts()
@@ -134,10 +135,10 @@ impl<H: Target> Target for OnStream<H> {
     }
 }
 
-/// The rule for the [`Target`] of a plan, whose own memory is written by several calls.
+/// The rule for the [`Target`] of a plan. Several calls write a plan's own memory.
 impl Call<'_> {
-    /// Passes on the result of a step of a call. If it has failed, the target is not written; if the call has overwritten all of it,
-    /// earlier marks end.
+    /// Passes on the result of a step of a call. If the step has failed, the target is marked as unwritten; if the call
+    /// has overwritten all of the target, earlier marks end.
     #[inline(always)]
     pub fn written<R>(done: Result<R>, target: &mut (impl Target + ?Sized)) -> Result<R> {
         match done {
@@ -179,7 +180,8 @@ impl Call<'_> {
         marked(target).for_each(|part| part.block.begin_overwrite(part.range));
     }
 
-    /// A call begins that needs what its target has, as one that [has gaps](Target::has_gaps), or overwrites all of it.
+    /// Begins a call. The call either needs the content of its target, as always for a target that [has
+    /// gaps](Target::has_gaps), or overwrites all of the target.
     ///
     /// # Errors
     /// As for [`needs`](Self::needs).

@@ -1,5 +1,5 @@
-//! A call whose accesses no driver reads is ordered by its claims as any other: the simulator, which reads them, can't show
-//! it by itself. And the device that is current in a call, and when an object is dropped.
+//! Tests that a call is ordered by its claims even if no driver reads its accesses. The simulator reads them, so it
+//! can't show that by itself. Other tests are of the device that is current in a call, and when an object is dropped.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
@@ -62,8 +62,8 @@ impl CallsFunctions {
         self.bound.lock().unwrap().get(&thread::current().id()).copied()
     }
 
-    /// A copy that no use of memory is noted for, right after a record, as another thread may make one. That record does not
-    /// cover the copy, so a use that was noted before would be lost.
+    /// Copies without noting a use of memory, right after a record that another thread might have made. The record does
+    /// not cover the copy, so a use that was noted before the record would be lost.
     fn copy_bytes(&self, stream: &CudaStream, source: u64, target: u64) {
         assert_eq!(self.bound(), Some(device(0)), "another device than the stream's is current");
         stream.record().unwrap();
@@ -101,8 +101,9 @@ fn calling(seed: u64) -> (Arc<CallsFunctions>, Platform) {
     (driver, platform)
 }
 
-/// One stream fills `x`, another one copies it to `y` by a call of a library, and the first one reads `y`. Returns that. If `x`
-/// is filled again before, that comes after the call by the claim of `x` alone, and else the read by the claim of `y`.
+/// Fills `x` on a first stream, copies it to `y` on a second stream by a call of a library, and returns `y` as read on
+/// the first stream. If `x` is filled again before the read, only the claim of `x` orders that fill after the call;
+/// otherwise the claim of `y` orders the read.
 fn copied(status: i32, seed: u64, fills_again: bool) -> Vec<u8> {
     let (driver, platform) = calling(seed);
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
@@ -134,7 +135,7 @@ fn a_call_without_accesses_is_ordered_by_its_claims() {
     }
 }
 
-/// A wait would make it current as well: here none is needed.
+/// No wait is needed here, since a wait would make the device current as well.
 #[test]
 fn a_function_is_called_with_its_streams_device_current() {
     for status in [0, 7] {
@@ -149,7 +150,7 @@ fn a_function_is_called_with_its_streams_device_current() {
     }
 }
 
-/// An object of a library. Its drop tells the device that is current.
+/// An object of a library. Its drop reports the current device.
 struct Object {
     driver: Arc<CallsFunctions>,
     told: Sender<Option<DeviceId>>,
