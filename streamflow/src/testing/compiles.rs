@@ -20,14 +20,14 @@ const COMPUTE_CAPABILITIES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 /// [`Outcome::Skipped`]; with `STREAMFLOW_REQUIRE_NVRTC=1` that is an error. To compile one kernel, also for other compute
 /// capabilities, call [`compile_for`].
 ///
-/// Of a generic kernel the instances are compiled that the program launches, and those
-/// that [`#[kernel(instances(f32, f16), …)]`](macro@crate::kernel) names. The outcome lists what was compiled, and the generic
-/// kernels without instances, which were not.
+/// Of a generic kernel the instances are compiled that the program launches, and those that [`#[kernel(instances(f32,
+/// f16), …)]`](macro@crate::kernel) names. The outcome lists the compiled kernels, and the generic kernels without
+/// instances, as not compiled.
 ///
-/// A program launches an instance if the launch is part of its code, whether that runs or not. That is so for the operators of
-/// each graph that the tested crate defines, for example `scale::<f32>` for a node of the type `Scale<f32>`, and for all that
-/// its tests call. A graph of another crate counts if the program makes it. These launches are found on Linux, for x86-64 and
-/// AArch64.
+/// A program launches an instance if the launch is part of its code, whether the code runs or not. This holds for the
+/// operators of each graph that the tested crate defines, for example `scale::<f32>` for a node of the type
+/// `Scale<f32>`, and for everything that its tests call. A graph of another crate counts if the program makes it. These
+/// launches are found on Linux, for x86-64 and AArch64.
 ///
 /// Cargo links a crate if the program names it: a test in a file of its own begins with `use my_kernels as _;`.
 ///
@@ -52,7 +52,7 @@ const COMPUTE_CAPABILITIES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 ///
 /// # Errors
 /// [`DriverError::Kernel`](crate::driver::DriverError::Kernel) with the compiler's messages about each kernel that does
-/// not compile, which have the file and the line of each mistake.
+/// not compile, and the file and the line of each mistake.
 pub fn kernels() -> Result<Outcome> {
     compile_all(&kernel::kernels())
 }

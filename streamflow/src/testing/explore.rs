@@ -30,8 +30,8 @@ const PREEMPTIONS: u32 = 2;
 /// Runs a test under 64 seeds of the simulator, each with the race checker and without it, as [`Explorer::run`] does. A failing
 /// seed is an error.
 ///
-/// The test is run on the platform that it is given: one that uses another platform fails, since its orders would not be
-/// explored. It fails by a race as well, with or without a graph, unless it has taken the race by
+/// The test is run on the platform that it is given: one that uses another platform fails, since its orders would not
+/// be explored. A race fails the test as well, with or without a graph, unless the test has taken the race by
 /// [`Platform::take_races`].
 ///
 /// # Errors
@@ -124,8 +124,8 @@ impl Explorer {
     /// until one fails.
     /// With `STREAMFLOW_TEST_SEED=n` it runs under that seed alone.
     ///
-    /// A test fails by an error or by a panic, and by what it has left at its end: work that fails when it is executed,
-    /// and races that it has not taken. A test that makes a platform of its own, or does not use the one that it is
+    /// A test fails by an error or by a panic, and by leftovers at its end: work that fails when it is executed, and
+    /// races that the test has not taken. A test that makes a platform of its own, or does not use the one that it is
     /// given, fails with [`Error::Unexplored`].
     ///
     /// # Errors
@@ -302,7 +302,7 @@ fn platform_builder(check: Option<bool>) -> PlatformBuilder {
     }
 }
 
-/// Runs a test whose threads take turns. An error of the turns comes first: other errors may follow from it.
+/// Runs a test with threads that take turns. An error of the turns comes first: other errors may follow from it.
 fn taking_turns(turns: &Arc<Turns>, test: impl FnOnce() -> Result<()>) -> Result<()> {
     let seat = turns.enter();
     let done = test();

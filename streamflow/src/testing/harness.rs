@@ -20,11 +20,11 @@ use crate::stream::{CudaStream, CudaStreamPool, Point};
 /// The most edges that [`OperatorHarness::push_to`] makes at an input of many: each is a queue.
 const MOST_EDGES: usize = 1024;
 
-/// One operator without a graph: push messages into its inputs, let it tick, take the messages that it emitted.
+/// An operator without a graph: push messages into its inputs, let it tick, take the messages that it emitted.
 ///
-/// An input here has the queue of an edge whose capacity is not limited. In a graph, an edge with room for more than 64
-/// messages has this queue too; one with less room is a ring, where no message can be put in from outside. An operator
-/// receives the same messages from both.
+/// An input here has the queue of an edge without a limit of its capacity. In a graph, an edge with room for more than
+/// 64 messages has this queue too; an edge with less room is a ring, and no message can be put into a ring from
+/// outside. An operator receives the same messages from both.
 ///
 /// Device data is pushed on the harness's own [`stream`](Self::stream), so the operator must wait for it as in a graph.
 /// An emitted message comes with the point at which its data is ready.
@@ -46,8 +46,8 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         Self::begin(platform, operator)
     }
 
-    /// As the documentation has it. The harness is inferred from the operator: if that is none, the harness has no type, about
-    /// which rustc is silent.
+    /// The documented `new`. The type of the harness is inferred from the operator. For a value that is not an operator
+    /// the harness has no type, and rustc reports no further error about it.
     ///
     /// # Errors
     /// As above.
@@ -81,7 +81,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         Ok(Self { node, stream, races, started: false })
     }
 
-    /// The stream on which device data is pushed.
+    /// The stream that device data is pushed on.
     pub fn stream(&self) -> &CudaStream {
         &self.stream
     }
@@ -174,9 +174,10 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         Ok(true)
     }
 
-    /// Calls the operator's `flush` in a tick, as a graph does when the inputs have ended: the first call gets all messages that
-    /// were pushed and not received. Take what it emits before the next call. After [`Flushed::Done`], nothing is called. From the
-    /// first call on, [`tick`](Self::tick) calls nothing and returns `false`. All this holds until [`stop`](Self::stop).
+    /// Calls the operator's `flush` in a tick, as a graph does when the inputs have ended: the first call gets all
+    /// messages that were pushed and not received. Take the emitted messages before the next call. After
+    /// [`Flushed::Done`], nothing is called. From the first call on, [`tick`](Self::tick) calls nothing and returns
+    /// `false`. All this holds until [`stop`](Self::stop).
     ///
     /// # Errors
     /// As for [`tick`](Self::tick).
@@ -261,7 +262,8 @@ impl<O: Compute> fmt::Debug for OperatorHarness<O> {
     }
 }
 
-/// An operator that a harness runs, and the type of the harness. That it is a [`Compute`] is implied, so rustc reports one of both.
+/// An operator that a harness runs, and the type of the harness. [`Compute`] is implied, so rustc reports only one of
+/// the two if both are missing.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a harness runs an operator, and `{Self}` is none",
@@ -298,8 +300,8 @@ impl<O: Compute + Nothing> Harnessed<()> for O {
 pub struct Emitted<T> {
     /// The message.
     pub message: Shared<T>,
-    /// Its metadata.
+    /// The message's metadata.
     pub metadata: Metadata,
-    /// The point at which its device data is ready; `None` for host data.
+    /// The point when the message's device data is ready; `None` for host data.
     pub sent: Option<Point>,
 }

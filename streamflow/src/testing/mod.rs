@@ -1,15 +1,15 @@
 //! Tools for tests of your kernels, operators and graphs.
 //!
-//! [`kernels`] compiles the CUDA bodies of all kernels, and [`compare_bodies`] compares that of one with the Rust body on random
-//! input. [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a test under many of the orders in which a
-//! device may execute its work, and [`Explorer`] also under all of them, on the host simulator. [`scope`] spawns
-//! threads whose order is explored as well.
+//! [`kernels`] compiles the CUDA bodies of all kernels, and [`compare_bodies`] compares that of one with the Rust body
+//! on random input. [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a test under many of the
+//! orders that a device may execute its work in, and [`Explorer`] also under all of them, on the host simulator.
+//! [`scope`] spawns threads; their order is explored as well.
 //!
 //! # The two bodies of a kernel
 //!
-//! On the simulator only the Rust body runs. Two more tests concern the CUDA body. One finds mistakes of syntax and of
-//! types; it needs NVRTC, and no GPU. The other finds a CUDA body that computes something else, and needs a GPU. Both say
-//! if they were skipped.
+//! On the simulator only the Rust body runs. Two more tests concern the CUDA body. The first finds mistakes of syntax
+//! and of types; it needs NVRTC, and no GPU. The second finds a CUDA body that computes something else, and needs a
+//! GPU. The outcome of each says if it was skipped.
 //!
 //! ```
 //! use streamflow::prelude::*;
@@ -187,11 +187,11 @@
 //! # }
 //! ```
 //!
-//! # What fails a test
+//! # Failures of a test
 //!
-//! An error and a panic do, and what a test leaves: a race that it has not taken by
-//! [`Platform::take_races`](crate::Platform::take_races), with or without a graph, and queued work that fails when it is
-//! executed. A test must use the platform that it is given, since no other one is explored: a platform that it makes
+//! A test fails by an error, by a panic, and by leftovers: a race that it has not taken by
+//! [`Platform::take_races`](crate::Platform::take_races), with or without a graph, and queued work that fails when it
+//! is executed. A test must use the platform that it is given, since no other one is explored: a platform that it makes
 //! itself, a graph of a platform from outside, and a test that uses none are an
 //! [`Error::Unexplored`](crate::Error::Unexplored).
 //!
@@ -251,7 +251,8 @@
 //! wait for a tick: `while running.report()?.ticks("gain") < Some(3) { yield_now(); }`. A graph without an end needs
 //! `stop`, since its `join` does not return.
 //!
-//! A test that was skipped, because it needs a GPU or NVRTC, counts as passed. It prints why, with `--nocapture`.
+//! A test that was skipped, because it needs a GPU or NVRTC, counts as passed. The test prints the reason, with
+//! `--nocapture`.
 //!
 //! # Time
 //!
@@ -267,7 +268,7 @@
 //! set their number. Repeat a test with several threads in the same profile: in release builds there are fewer places
 //! where another thread may get the turn.
 //!
-//! # What exhaustive means
+//! # The meaning of "exhaustive"
 //!
 //! The simulator has a choice before each driver call that submits work or queries its progress, and while such a call
 //! blocks: it executes any operation that is next on its stream, or lets the call go on. An exhaustive exploration
@@ -286,10 +287,10 @@
 //! - two states with the same 64-bit hash are the same.
 //!
 //! With several threads the next thread is a choice like the others. Not all of these choices are made: a run has at
-//! most two preemptions, which are switches away from a thread that could go on. So the exploration visits the states
+//! most two preemptions, that is, switches away from a thread that could go on. So the exploration visits the states
 //! that up to 2 preemptions lead to, and not every state; [`Exploration::preemptions`] has that number. Threads share
-//! more than the device, so the state then includes the answers that each thread got, and the order of their turns.
-//! Few orders lead to the same state, and two threads with ten calls each are many runs.
+//! more than the device, so the state then includes the answers that each thread got, and the order of their turns. Few
+//! orders lead to the same state, and two threads with ten calls each are many runs.
 //!
 //! States multiply with each stream that works on its own. Take few ticks, and small sizes, since the content of
 //! memory is hashed after each operation. A graph of four streams and two ticks has some 3000 states.

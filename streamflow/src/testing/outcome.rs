@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a test that was skipped has shown nothing: print the outcome"]
 pub enum Outcome {
-    /// The test ran: what was tried.
+    /// The test ran. The text says what was tried.
     Passed(String),
-    /// The test could not run: what is missing, and what to do.
+    /// The test could not run. The text says what is missing, and what to do.
     Skipped(String),
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::driver::host::Chooser;
 
-/// The states visited so far, as a graph whose edges are choices. A run is a path from the first state to an end. The
+/// The states visited so far, as a graph with choices as its edges. A run is a path from the first state to an end. The
 /// search leads each run to choices that were never made. Work is executed again only because each run starts at the
 /// beginning.
 #[derive(Debug, Default)]
@@ -26,12 +26,11 @@ pub(super) struct Search {
 struct State {
     /// The state that each choice led to.
     next: Vec<Option<usize>>,
-    /// The states from which this one was reached.
+    /// The states that led to this one.
     before: Vec<usize>,
     /// Whether a choice was not made yet, here or in a state that is reached from here.
     open: bool,
-    /// About how many states with an untried choice one run could pass from here on. It is a hint, updated along each
-    /// run.
+    /// A hint, updated along each run: about how many states with an untried choice one run could pass from here on.
     untried: u32,
 }
 
@@ -73,7 +72,7 @@ impl Search {
         self.run.iter().map(|(_, choice)| *choice)
     }
 
-    /// The state with a key, to which the latest choice has led. `None` if there is no room for it.
+    /// Returns the state with a key, reached by the latest choice, or `None` if there is no room for another state.
     fn arrive(&mut self, key: u64, options: usize) -> Option<usize> {
         let known = self.by_key.get(&key).copied();
         let index = known.unwrap_or(self.states.len());
@@ -111,7 +110,7 @@ impl Search {
     }
 
     /// Closes the states of this run that have no untried choice left, and other states that led to them. `last` is the
-    /// state in which the run has ended.
+    /// state at the end of the run.
     fn close(&mut self, last: usize) {
         // The last one comes first, since it closes those before it.
         let mut candidates: Vec<_> = self.run.iter().map(|(index, _)| *index).collect();
@@ -138,7 +137,7 @@ impl Search {
         }
         let next = &self.states[index].next;
         let untried = next.iter().position(Option::is_none);
-        // The choice whose path has the most untried choices; any, if none has some.
+        // The choice of the path with the most untried choices, or any choice if no path has untried choices.
         let after = |choice: &usize| next[*choice].map(|next| &self.states[next]);
         let best = || {
             let open = (0..options).filter(|choice| after(choice).is_some_and(|next| next.open));

@@ -22,14 +22,14 @@ impl Switches {
 
     /// Sets the simulator. Called once, before there is a second thread: the order is made before the driver.
     pub(super) fn choose_with(&self, driver: &Arc<HostDriver>) {
-        // It can't fail: it is called once.
+        // `set` can't fail, since it is called once.
         let _ = self.driver.set(Arc::downgrade(driver));
     }
 }
 
 impl Order for Switches {
     fn next(&mut self, current: Option<usize>, ready: &[usize]) -> usize {
-        // The current thread is choice 0, so that a run in which all choices are 0 has no preemptions.
+        // The current thread is choice 0, so a run with only choices of 0 has no preemptions.
         let mut options: Vec<_> = current.into_iter().collect();
         if current.is_none() || self.left > 0 {
             options.extend(ready.iter().filter(|thread| Some(**thread) != current));

@@ -67,7 +67,7 @@ fn work(platform: &Platform, stream: &CudaStream, name: u8, times: u8) -> Result
     Ok(())
 }
 
-/// One thread queues downloads, another one waits for them.
+/// A test with a thread that queues downloads, and a second one that waits for them.
 fn second_thread_waits(platform: &Platform) -> Result<()> {
     let [stream] = streams(platform)?;
     let (send, receive) = mpsc::channel::<Download<u8>>();

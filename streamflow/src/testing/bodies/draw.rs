@@ -54,7 +54,7 @@ impl Draw {
         self.value(range)
     }
 
-    /// A number in a range. Its ends, and 0 if it is in the range, are more frequent than others.
+    /// Draws a number in a range. The ends of the range, and 0 if it is inside, are more frequent than others.
     ///
     /// The range must not be empty; else its start is the number.
     pub fn value<T: Drawn>(&mut self, range: RangeInclusive<T>) -> T {

@@ -1,4 +1,4 @@
-//! Both bodies of a kernel on random input.
+//! Compares the bodies of a kernel on random input.
 
 mod draw;
 #[cfg(test)]
@@ -22,12 +22,12 @@ use crate::platform::{Platform, device};
 /// How many cases are tried by default.
 const CASES: u64 = 64;
 
-/// Runs both bodies of a kernel on random input, and compares what they write.
+/// Runs both bodies of a kernel on random input, and compares their output.
 ///
 /// `arguments` draws the input of a case: a grid, and the kernel's arguments as a tuple, with a `Vec` for each slice
-/// ([`KernelValues`]). It must draw all that is random from its [`Draw`], so that a seed repeats a case. The Rust body
-/// runs on the simulator, and the CUDA body on the first GPU. Each value of each `&mut` slice is compared, also those
-/// that the kernel should not write. Give such a slice a content that no kernel writes, as NaN.
+/// ([`KernelValues`]). All random values must come from its [`Draw`], so that a seed repeats a case. The Rust body runs
+/// on the simulator, and the CUDA body on the first GPU. Each value of each `&mut` slice is compared, also those that
+/// the kernel should not write. Give such a slice a content that no kernel writes, as NaN.
 ///
 /// There are 64 cases, one for each seed from 0 on. `STREAMFLOW_TEST_SEEDS=n` tries `n`, and `STREAMFLOW_TEST_SEED=n`
 /// repeats the one that a failure names. Set `STREAMFLOW_CHECK_BOUNDS=1` to report also indices out of range.
@@ -62,7 +62,7 @@ const CASES: u64 = 64;
 /// ```
 ///
 /// # Errors
-/// [`Error::Bodies`] for the first case in which the bodies differ, or one of them fails; [`Error::Variable`]; the
+/// [`Error::Bodies`] for the first case where the bodies differ, or one of them fails; [`Error::Variable`]; the
 /// driver's, if there is a GPU that can't be used.
 pub fn compare_bodies<K: KernelValues>(
     tolerance: Tolerance,

@@ -71,7 +71,7 @@ impl Tolerance {
             return true;
         }
         let (off, largest) = a.distance(b);
-        // Neither is true of a NaN, nor of an infinite distance.
+        // Both comparisons are false for a NaN and for an infinite distance.
         let by_size = off <= self.absolute || off / largest <= self.relative;
         by_size && off.is_finite() || a.steps(b).is_some_and(|steps| steps <= self.ulps)
     }

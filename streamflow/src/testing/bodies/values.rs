@@ -9,7 +9,7 @@ use crate::memory::{
 use crate::platform::{Platform, device};
 use crate::stream::CudaStream;
 
-/// A kernel whose arguments can be made from values of the host: any kernel with at most 16 arguments.
+/// A kernel with arguments that can be made from values of the host: any kernel with at most 16 arguments.
 pub trait KernelValues: Kernel {
     /// The arguments as a tuple: a `Vec<T>` for each `&[T]` and `&mut [T]`, the elements and the shape, as
     /// `(Vec<T>, Vec<usize>)`, for each `&Strided<T, N>` and `&mut Strided<T, N>`, and the scalars. A view is one of a
@@ -206,7 +206,7 @@ impl<'a, T: Element> Borrowed<'a, PitchedTensor<T>> for TensorViewMut<'a, T> {
     }
 }
 
-/// An argument that is made from what is on the device, and lives for `'a`.
+/// An argument made from data on the device, with the lifetime `'a`.
 pub trait Borrowed<'a, Uploaded> {
     fn borrow(uploaded: &'a mut Uploaded) -> Self;
 }

@@ -53,8 +53,8 @@ impl Odometer {
     }
 }
 
-/// A random program on two or three streams and two buffers. Its result depends on all answers and data that the
-/// host got, and its submissions depend on the earlier ones.
+/// A random program on two or three streams and two buffers. The result depends on all answers and data that the
+/// host got, and submissions depend on the earlier answers.
 fn program(driver: &dyn Driver, seed: u64) -> u64 {
     let mut random = SplitMix::new(seed);
     let streams: Vec<_> = (0..2 + random.below(2))
