@@ -1,4 +1,4 @@
-//! A sink that prints what its messages look like.
+//! A sink that prints a description of its messages.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use crate::operator::Compute;
 use streamflow_macros::operator;
 
 /// Prints what each message looks like: the names, element types, shapes and devices of its parts, the stream that it
-/// came on, and its metadata. It takes any message, by its type, and does not touch the data.
+/// came on, and its metadata. The operator takes any type of message, and does not touch the data.
 ///
 /// ```
 /// # use streamflow::prelude::*;

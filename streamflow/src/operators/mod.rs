@@ -1,8 +1,8 @@
 //! Operators that come with the library, for any graph.
 //!
 //! - [`Inspect`] prints what messages look like.
-//! - [`Convolve2d`] filters images, [`Window`] and [`Resample`] prepare signals, [`Normalize`] shifts and scales. They are
-//!   written as users write theirs, so their source is to be read as an example: a kernel with two bodies, a
+//! - [`Convolve2d`] filters images, [`Window`] and [`Resample`] prepare signals, [`Normalize`] shifts and scales. These
+//!   operators are written as users write theirs, so their source can serve as an example: a kernel with two bodies, a
 //!   [`Table`](crate::Table) of constants, and a hook.
 //! - [`Reduce`] adds rows, or takes their means.
 //! - The module `futures`, by the feature of that name, has the ports of a graph as a `Sink` and a `Stream` of asynchronous code.

@@ -7,7 +7,7 @@ use crate::memory::Tensor;
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
-/// `(x - mean) / deviation` for each element, in the message's own memory. Mean and deviation are parameters, which any
+/// `(x - mean) / deviation` for each element, in the message's own memory. Mean and deviation are parameters that any
 /// thread may set.
 #[operator]
 pub struct Normalize {

@@ -83,12 +83,12 @@ fn other_shape(columns: usize, shape: &[usize]) -> Failure {
     ))
 }
 
-/// The number of lanes in which a row is added. The CUDA body has the same number.
+/// The number of lanes that add a row. The CUDA body has the same number.
 const LANES: usize = 256;
 
 /// `sums[i] = factor Σ rows[i, j]` over the columns, by a block for each row.
 ///
-/// Both bodies add in 256 lanes and then pairwise, so that they round in the same places.
+/// Each body adds in 256 lanes and then pairwise, so that both round in the same places.
 #[kernel(
     instances(f32, f64),
     threads(256),

@@ -32,7 +32,7 @@ pub struct Window<T: Element + Mul<f32, Output = T>> {
     #[output]
     windowed: Tensor<T>,
     weights: Table<f32>,
-    /// A window whose weights are not computed yet: a message of that length needs them first.
+    /// A window with weights that are not computed yet. The first message of that length needs them.
     cosines: Option<Cosines>,
     of: PhantomData<T>,
 }

@@ -15,8 +15,8 @@ use crate::error::{Error, failure};
 use crate::operator::{Answer, Compute, Condition};
 use streamflow_macros::operator;
 
-/// A source that sends what a task gives its [`PortSink`], in that order. Its node has
-/// `#[when(condition(numbers.arrived()))]`, if `numbers` is this operator; without, the run fails at its start. The
+/// A source that sends the messages that a task gives its [`PortSink`], in that order. The node must have
+/// `#[when(condition(numbers.arrived()))]`, for an operator `numbers`; otherwise the run fails at its start. The
 /// [module](super) has a whole graph.
 ///
 /// The node ends when the sink is closed or dropped, and all its messages are sent. A node that ends before its run, as by
@@ -30,10 +30,10 @@ pub struct FromSink<M: PortItem> {
 }
 
 impl<M: PortItem> FromSink<M> {
-    /// The source, for a graph, and the sink of the task. `capacity` is how many messages may wait between them.
+    /// Makes the source, for a graph, and the sink of the task. `capacity` is how many messages may wait between them.
     ///
     /// # Errors
-    /// [`Error::Handle`] for a capacity of 0, or one for which there is no memory.
+    /// [`Error::Handle`] for a capacity of 0, or one too large for the memory.
     #[track_caller]
     pub fn channel(capacity: usize) -> Result<(Self, PortSink<M>), Error> {
         let lost = "no run has taken them; before a run is stopped, await the sink's `close`";

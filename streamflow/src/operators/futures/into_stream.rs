@@ -15,14 +15,14 @@ use crate::error::{Error, failure};
 use crate::operator::{Answer, Compute, Condition, Flush, Flushed};
 use streamflow_macros::operator;
 
-/// A node whose messages a task reads from its [`PortStream`]. The node has `#[when(condition(numbers.has_room()))]`, if
-/// `numbers` is this operator; without, the run fails at its start. The [module](super) has a whole graph.
+/// A node that passes its messages to a task, as a [`PortStream`]. The node must have
+/// `#[when(condition(numbers.has_room()))]`, for an operator `numbers`; otherwise the run fails at its start. The
+/// [module](super) has a whole graph.
 ///
 /// A node that ends before its run, as by `count(3)`, sends no more. The nodes before it go on, so a task that waits is
-/// told when these have ended, or the run has.
-/// When the stream is dropped, the node ends. Messages that wait on its edge are in the report of the run, as behind any node
-/// that has ended. Those that wait in the stream are dropped with the graph, and a warning in the log has their number and the
-/// call that made the stream.
+/// told when these have ended, or the run has. When the stream is dropped, the node ends. Messages that wait on its
+/// edge are in the report of the run, as behind any node that has ended. Messages that wait in the stream are dropped
+/// with the graph, and a warning in the log has their number and the call that made the stream.
 #[operator(no_new, unlisted, flush)]
 pub struct IntoStream<M: PortItem> {
     /// The messages for the task.
@@ -40,10 +40,10 @@ enum Entry<M> {
 }
 
 impl<M: PortItem> IntoStream<M> {
-    /// The node, for a graph, and the stream of the task. `capacity` is how many messages may wait between them.
+    /// Makes the node, for a graph, and the stream of the task. `capacity` is how many messages may wait between them.
     ///
     /// # Errors
-    /// [`Error::Handle`] for a capacity of 0, or one for which there is no memory.
+    /// [`Error::Handle`] for a capacity of 0, or one too large for the memory.
     #[track_caller]
     pub fn channel(capacity: usize) -> Result<(Self, PortStream<M>), Error> {
         let lost = "no task has read them; read the stream to its end";
@@ -63,7 +63,7 @@ impl<M: PortItem> IntoStream<M> {
     }
 }
 
-/// The marks at the end of a run in which the node was not flushed.
+/// Adds the marks at the end of a run, if the node was not flushed in the run.
 fn cut<M>(state: &mut State<Entry<M>>) {
     if state.run != Run::Flushed {
         state.mark(Entry::Cut);

@@ -1,8 +1,9 @@
 //! The ports of a graph as a `Sink` and a `Stream` of asynchronous code, by the feature `futures`.
 //!
-//! [`FromSink`] is a source that a task feeds by a [`PortSink`], and [`IntoStream`] a node that hands what it receives to
-//! a task, by a [`PortStream`]. They implement the traits of `futures-core` and `futures-sink`, so they run in any
-//! executor, and the library needs none. Between a task and its node is a queue of a capacity that the program chooses:
+//! [`FromSink`] is a source that a task feeds by a [`PortSink`], and [`IntoStream`] a node that passes its messages to
+//! a task, by a [`PortStream`]. Sink and stream implement the traits of `futures-core` and `futures-sink`, so they run
+//! in any executor, and the library needs no executor. Between a task and its node is a queue of a capacity that the
+//! program chooses:
 //!
 //! - A task that finds the queue full waits, and the node wakes it. A node that finds it full waits as well, so a slow
 //!   task slows its graph down: memory stays bounded. Each run that ends leaves a mark or two behind the messages of its

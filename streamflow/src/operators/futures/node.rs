@@ -19,7 +19,7 @@ pub(super) struct PortNode {
 }
 
 impl PortNode {
-    /// Starts a node, whose condition has begun the run of the queue.
+    /// Starts a node, after its condition has begun the run of the queue.
     ///
     /// # Errors
     /// The node does not have that condition.

@@ -1,8 +1,9 @@
 //! The queue between a task and a node.
 //!
-//! All state is under one lock. A side that finds nothing to do leaves its waker in the same section in which it looked, and
-//! the other side takes the waker in the section in which it changes the state: no wake-up is lost. Wakers are the user's
-//! code, and so are the messages' destructors. They are cloned, called and dropped without the lock.
+//! All state is under one lock. A side that finds nothing to do leaves its waker in the same critical section as its
+//! look, and the other side takes the waker in the same section as its change of the state: no wake-up is lost. Wakers
+//! are the user's code, and so are the messages' destructors. Both are called and dropped without the lock, and wakers
+//! are cloned without it.
 //!
 //! A queue is dropped with the last of its two ends. The log then has the number of messages that are dropped with it.
 
@@ -144,7 +145,7 @@ impl<T> Queue<T> {
         result
     }
 
-    /// The task has changed what the node waits for.
+    /// Wakes the scheduler, after the task has changed the state that the node waits for.
     pub(super) fn wake_scheduler(&self) {
         turns::point("a queue has changed, and no scheduler is woken yet");
         if let Some(scheduler) = self.look(|state| state.scheduler.clone()) {
