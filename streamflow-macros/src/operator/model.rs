@@ -79,7 +79,7 @@ pub(super) struct Port {
     pub(super) docs: Vec<Attribute>,
     /// The doc comment as text.
     pub(super) doc: String,
-    /// The name of the port's own type, `CombineAndSum_in1`. See "What becomes of a port" in `operator/mod.rs`.
+    /// The name of the port's own type, `CombineAndSum_in1`. See "The expansion of a port" in `operator/mod.rs`.
     pub(super) port_type_name: Ident,
 }
 

@@ -36,7 +36,7 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     let implementation = implementation::expand_methods(graph, &mermaid, &dot);
     let graph_impl = graph_impl::expand_graph_impl(graph);
     let handle = handle::expand_handle(graph);
-    // Some would fail because of a mistake that is reported anyway: see "Which check is where" in `graph/mod.rs`.
+    // Some would fail because of a mistake that is reported anyway: see "Where each check is" in `graph/mod.rs`.
     let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
     let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
     let worker_assertions = has_assertions.then(|| assertions::assert_workers(graph));
