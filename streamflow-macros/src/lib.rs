@@ -8,9 +8,10 @@
 //! named after its location and its first item: `main-42-Ramp.rs`. Cargo does not know the variable, so change the file
 //! first: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 //!
-//! Paths in the expansions begin with `::streamflow`. A crate that knows streamflow by another name has `extern crate
-//! other_name as streamflow;` at its root. A crate with `#![no_implicit_prelude]` can't use `#[operator]`,
-//! `#[derive(Message)]` and `graph!`: their expansions have `#[diagnostic::…]`, unknown to rustc without the prelude.
+//! Paths in the expansions begin with `::streamflow`. A crate that knows streamflow by another name must have
+//! `extern crate other_name as streamflow;` at its root. A crate with `#![no_implicit_prelude]` can't use
+//! `#[operator]`, `#[derive(Message)]` and `graph!`: their expansions have `#[diagnostic::…]`, unknown to rustc without
+//! the prelude.
 
 mod diagnostic;
 mod editor;
@@ -224,12 +225,12 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `const NAME: CudaStreamPool = …;` describes a stream pool that `new` makes.
 /// - `const NAME: CudaGreenContextPool = …;` describes a partition of a device's multiprocessors, for stream pools that
 ///   are `.on(NAME.context(0))`.
-/// - `let NAME = CudaStreamPool::new()…;` describes a stream pool by values of the run, and so does `let NAME =
-///   CudaGreenContextPool::new()…;` for green contexts. The expression can use the parameters, the pools above it,
-///   `platform` and `?` on any error. Use it for values chosen at deployment: devices, sizes, partitions, priorities,
-///   and, with `.use_default_stream(flag)`, whether the operators work on the default stream. `new` checks such a pool,
-///   with the same error texts as for a `const`. An expression that does not begin with the name of the type needs the
-///   type: `let NAME: CudaStreamPool = from_file(path)?;`.
+/// - `let NAME = CudaStreamPool::new()…;` describes a stream pool by values of the run, and so does
+///   `let NAME = CudaGreenContextPool::new()…;` for green contexts. The expression can use the parameters, the pools
+///   above it, `platform` and `?` on any error. Use it for values chosen at deployment: devices, sizes, partitions,
+///   priorities, and, with `.use_default_stream(flag)`, whether the operators work on the default stream. `new` checks
+///   such a pool, with the same error texts as for a `const`. An expression that does not begin with the name of the
+///   type needs the type: `let NAME: CudaStreamPool = from_file(path)?;`.
 /// - `let name: Operator = …;` is a node. The operator's type is required. The expression can use the parameters,
 ///   `platform` and `?` on any error, as in `Blend::new(0.25, platform.allocator("BLENDED", device(0), LIMITS)?)`. The documentation
 ///   of `streamflow::memory::Allocator` has the whole program.
@@ -385,8 +386,8 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///
 /// The port fields are declarations: the struct keeps only the other fields, its state. The macro adds
 /// - `CombineAndSumIo<'t>`, the ports and stream names in one tick, a field for each,
-/// - the type of the ports that a graph connects, a field for each, named in code as `<CombineAndSum as
-///   Operator>::Ports`,
+/// - the type of the ports that a graph connects, a field for each, named in code as
+///   `<CombineAndSum as Operator>::Ports`,
 /// - `CombineAndSumStreams<'t>`, the stream names for `start`,
 /// - and an implementation of `streamflow::operator::Operator`, which describes the ports (names, types, documentation) and the
 ///   number of streams that the operator may take from its pool.

@@ -20,9 +20,9 @@ const COMPUTE_CAPABILITIES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 /// [`Outcome::Skipped`]; with `STREAMFLOW_REQUIRE_NVRTC=1` that is an error. To compile one kernel, also for other compute
 /// capabilities, call [`compile_for`].
 ///
-/// Of a generic kernel the instances are compiled that the program launches, and those that [`#[kernel(instances(f32,
-/// f16), …)]`](macro@crate::kernel) names. The outcome lists the compiled kernels, and the generic kernels without
-/// instances, as not compiled.
+/// Of a generic kernel the instances are compiled that the program launches, and those that
+/// [`#[kernel(instances(f32, f16), …)]`](macro@crate::kernel) names. The outcome lists the compiled kernels, and the
+/// generic kernels without instances, as not compiled.
 ///
 /// A program launches an instance if the launch is part of its code, whether the code runs or not. This holds for the
 /// operators of each graph that the tested crate defines, for example `scale::<f32>` for a node of the type

@@ -97,8 +97,8 @@ fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
     }
 }
 
-/// Returns `any_node::<Type>(node)`. The call names the type and has its span, so rustc reports a missing `impl
-/// Compute` at the type.
+/// Returns `any_node::<Type>(node)`. The call names the type and has its span, so rustc reports a missing
+/// `impl Compute` at the type.
 fn any_node(node: &Node) -> TokenStream {
     let (name, ty) = (idents::field(node), &node.ty);
     let (first, last) = first_and_last(ty);
