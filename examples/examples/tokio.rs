@@ -110,7 +110,8 @@ async fn serve(args: &Args) -> Result<()> {
     let read = read(answers).await;
     // The run ends with its source, and with its stream.
     running.ended().await;
-    // An error of the run comes first, since it may be why a task has failed, and then that of the reader, whose end is one of the run.
+    // An error of the run is returned first, since it may be why a task has failed, and then an error of the reader,
+    // since the run ends with the reader's stream.
     running.join()?;
     let count = read?;
     sender.await??;

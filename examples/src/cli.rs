@@ -83,7 +83,7 @@ impl PlatformArgs {
     /// Starts the platform.
     ///
     /// # Errors
-    /// [`Usage`] for a seed on a GPU, which takes none; the platform's, if it can't be started.
+    /// [`Usage`] for a seed on a GPU, since a GPU takes none; the platform's, if it can't be started.
     pub fn open(&self) -> Result<Platform, Failure> {
         self.start(Platform::builder())
     }
@@ -160,7 +160,7 @@ pub fn main(run: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
     let wanted = env::var("RUST_LOG").ok().and_then(|targets| targets.parse().ok());
     let targets = wanted.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
-    // Fails only if a subscriber is already set, which is then used.
+    // Fails only if a subscriber is already set; that subscriber is then used.
     let _ = tracing_subscriber::registry().with(lines.with_filter(targets)).try_init();
     match run() {
         Ok(()) => ExitCode::SUCCESS,

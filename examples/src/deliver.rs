@@ -4,7 +4,7 @@ use std::fmt;
 
 use streamflow::prelude::*;
 
-/// A callback. It gets the tick, from 0, and the elements of its tensor, tick after tick.
+/// A callback, called for each tick with the tick's number, from 0, and the elements of its tensor.
 pub type Report<T> = Box<dyn FnMut(u64, &[T]) -> Result<()> + Send>;
 
 /// Downloads each tensor and reports it one tick later.

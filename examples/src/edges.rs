@@ -15,7 +15,7 @@ use streamflow::prelude::*;
 
 use crate::png_io::Image;
 
-/// One stream for upload, grey and blur, one for each gradient, and one for the join and the download.
+/// A stream for upload, grey and blur, a stream for each gradient, and a stream for the join and the download.
 const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4).reserved_size(4);
 
 /// The pipeline for one photograph.

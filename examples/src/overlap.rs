@@ -108,7 +108,7 @@ impl Overlap {
         self.streams.len()
     }
 
-    /// The device's time for all chunks, which take the streams in turn.
+    /// Returns the device's time for all chunks, taking the streams in turn.
     ///
     /// # Errors
     /// Those of the driver.

@@ -98,7 +98,7 @@ pub fn decode(from: impl io::BufRead + io::Seek) -> Result<Image, DecodingError>
 
 /// Writes an 8-bit grey PNG, completely or not at all.
 ///
-/// The bytes go to a temporary file in the same directory, which is then renamed to `path`. If anything fails, the
+/// The bytes go to a temporary file in the same directory; the file is then renamed to `path`. If anything fails, the
 /// temporary file is removed, and an existing file at `path` does not change.
 ///
 /// # Errors

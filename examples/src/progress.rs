@@ -2,7 +2,8 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar on stderr over `total` steps. It is hidden if stderr is not a terminal, or if there is only one step.
+/// Returns a bar on stderr over `total` steps. The bar is hidden if stderr is not a terminal, or if there is
+/// only one step.
 ///
 /// The bar disappears when it is dropped, so that an error message is alone on the screen.
 pub fn bar(total: u64) -> ProgressBar {

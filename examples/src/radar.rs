@@ -1,7 +1,7 @@
-//! A pulse-Doppler radar of 16 channels, which finds its targets in the mean of the last maps.
+//! A pulse-Doppler radar of 16 channels that finds its targets in the mean of the last maps.
 //!
-//! All work on the device is in one chain. The disk is at the end of a branch of its own, on a thread of its own: it is
-//! slow, holds nobody up, and gets the newest map.
+//! All work on the device is in one chain. The disk is at the end of a separate branch, on a separate thread: the slow
+//! disk holds nothing up, and gets the newest map.
 
 mod antenna;
 mod kernels;
@@ -23,13 +23,14 @@ use crate::deliver::{Deliver, Report};
 /// The number of receivers.
 pub const CHANNELS: usize = 16;
 
-/// The number of pulses in a tick. It is also the number of Doppler cells: the rows of a map.
+/// The number of pulses in a tick, and of Doppler cells: the rows of a map.
 pub const PULSES: usize = 32;
 
-/// The number of samples after each pulse. It is also the number of range cells: the columns of a map.
+/// The number of samples after each pulse, and of range cells: the columns of a map.
 pub const SAMPLES: usize = 256;
 
-/// The modulation of a pulse: Barker's code of 13 chips. Its correlation with itself is 13, or at most 1 elsewhere.
+/// The modulation of a pulse: Barker's code of 13 chips. The code's correlation with itself is 13, and at most 1
+/// elsewhere.
 pub const CODE: [f32; 13] = [1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0];
 
 /// The number of maps in the running average.
@@ -66,7 +67,7 @@ impl Compute for Compress {
     }
 }
 
-/// Fourier transforms over the pulses, which separate echoes by how fast their targets move.
+/// Returns the plan of Fourier transforms over the pulses. They separate echoes by the speed of their targets.
 pub fn over_pulses() -> fft::Planner<fft::Fft<f32>> {
     let layout = Layout::embedded([PULSES]).stride(CHANNELS * SAMPLES).distance(1);
     fft::Fft::plan(PULSES).batch(CHANNELS * SAMPLES).input(layout).output(layout)
@@ -140,8 +141,8 @@ impl Compute for Disk {
 }
 
 graph! {
-    /// Finds the targets `count` times, once in each `interval`. `code` is what pulses are compressed with. `show` gets
-    /// what was found in each tick, and `write` those maps for which it has the time.
+    /// Finds the targets `count` times, once in each `interval`. `code` compresses the pulses. `show` gets the targets
+    /// found in each tick, and `write` the maps that it has time for.
     pub struct Radar(code: &[f32], count: u64, interval: Duration, show: Report<u8>, write: Report<f32>) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4);
 

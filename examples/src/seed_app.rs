@@ -17,10 +17,10 @@ pub fn exp_linspace(out: &mut [f32], start: f32, step: f32) {
     }
 }
 
-/// `out[r] = Σ a[r, c] * b[r, c]` over the `cols` columns. One block per row.
+/// `out[r] = Σ a[r, c] * b[r, c]` over the `cols` columns. The launch has one block per row.
 ///
-/// Both bodies add in 256 lanes and then pairwise, so the error of a row of `n` columns is at most `(n / 256 + 9) / 2`
-/// ε of `Σ |a b|`. Up to six million columns this is below [`SUM_TOLERANCE`]` · √n · ε`.
+/// Each body adds in 256 lanes and then pairwise, so the error of a row of `n` columns is at most `(n / 256 + 9) / 2` ε
+/// of `Σ |a b|`. Up to six million columns this is below [`SUM_TOLERANCE`]` · √n · ε`.
 #[kernel(
     threads(256),
     requires(a.len() == b.len(), a.len() == out.len() * cols as usize),
@@ -66,7 +66,7 @@ pub fn multiply_sum_rows(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
     }
 }
 
-/// The number of lanes in which [`multiply_sum_rows`] adds a row. Its CUDA body has the same number.
+/// The number of lanes that [`multiply_sum_rows`] adds a row with. The CUDA body has the same number.
 const LANES: usize = 256;
 
 /// The maximum error of [`exp_linspace`], in ε (`f32::EPSILON`) of the exact value.
@@ -86,7 +86,7 @@ pub(crate) fn step(elements: usize) -> f32 {
 /// The streams of the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streams {
-    /// One stream for each of the four parts, from a pool.
+    /// A stream for each of the four parts, from a pool.
     Pool,
     /// The device's default stream for all parts.
     Default,

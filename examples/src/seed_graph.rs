@@ -38,7 +38,7 @@ pub struct CombineAndSum {
     /// The second image, of the same shape.
     #[input]
     in2: &Tensor<f32>,
-    /// One sum per row.
+    /// The sums of the rows.
     #[output]
     out: Tensor<f32>,
 }

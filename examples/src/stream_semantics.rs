@@ -85,7 +85,8 @@ impl Snippets {
         near(&r2, &spectrum(&a))
     }
 
-    /// Stateless, with operands on the device: the second call reads, on `s2`, what the first one makes on `s1`.
+    /// Stateless calls, with operands on the device: the second call reads, on `s2`, the result that the first one
+    /// makes on `s1`.
     fn stateless(&mut self, cx: &ExecutionContext, s1: Stream<'_>, s2: Stream<'_>) -> Result<()> {
         let a = self.rand(cx, &s1)?;
         let b = fft::forward(cx, &s1, &a)?;

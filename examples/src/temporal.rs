@@ -75,10 +75,10 @@ pub struct Filtered {
 #[operator(streams(side), no_new)]
 #[derive(Debug)]
 pub struct Average {
-    /// The frame, which the operator keeps.
+    /// The frame. The operator keeps it.
     #[input]
     frame: Shared<Tensor<f32>>,
-    /// A copy of the frame, which becomes the result.
+    /// A copy of the frame that becomes the result.
     #[input]
     canvas: Tensor<f32>,
     /// A new weight for the mean, from this frame on.
@@ -92,7 +92,7 @@ pub struct Average {
 }
 
 impl Average {
-    /// An operator with the weight 0, which does not change the frames.
+    /// Makes an operator with the weight 0. With this weight, the frames do not change.
     pub fn new() -> Self {
         Self { frames: History::new(), current: 0.0 }
     }
@@ -139,7 +139,7 @@ impl Compute for Average {
     }
 }
 
-/// A callback. It gets the tick, from 0, the weight, and the values of each filtered frame.
+/// A callback, called with the tick, from 0, the weight, and the values of each filtered frame.
 pub type ReportFrame = Box<dyn FnMut(u64, f32, &[f32]) -> Result<()> + Send>;
 
 /// Downloads each frame and reports it one tick later, like [`Deliver`](crate::deliver::Deliver).
@@ -201,7 +201,7 @@ graph! {
         #[copy]
         camera.frame >> average.canvas;
         camera.number >> control.number;
-        // On workers, the average may be ahead of a new weight. It never holds the camera.
+        // On workers, the average may be ahead of a new weight. A late weight never holds up the camera.
         #[policy(pop)]
         control.weight >> average.weight;
         average.filtered >> show.filtered;

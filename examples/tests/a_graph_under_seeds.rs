@@ -49,7 +49,7 @@ fn the_filter_is_right_under_64_seeds() -> Result<()> {
     Ok(explore(|platform| filter(platform, 7, None))?)
 }
 
-/// One frame on one thread has few enough states that all of them are visited.
+/// A single frame on one thread has few enough states to visit all of them.
 #[test]
 fn one_frame_is_right_in_every_state() -> Result<()> {
     let one_frame = |platform: &Platform| filter(platform, 1, Some(Workers::none()));
@@ -76,7 +76,7 @@ fn a_mistake_is_found_and_its_seed_repeats_it() -> Result<()> {
     let text = error.to_string();
     assert!(text.contains("the download is not complete"), "{text}");
     assert!(text.contains("STREAMFLOW_TEST_SEED="), "{text}");
-    // `first_seed` does in code what the variable does.
+    // `first_seed` has the same effect as the variable.
     let seed = found.failing.as_ref().and_then(|failing| failing.seed).expect("a run has failed");
     let again = Explorer::new().first_seed(seed).seeds(1).run(hasty)?;
     assert_eq!(again.failing, found.failing);

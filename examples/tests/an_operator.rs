@@ -1,7 +1,7 @@
 //! Tests of an operator without a graph, and of its kernels: a harness takes the place of the graph.
 //!
-//! The operator is `Average` of the program `temporal_filter`. It keeps frames, has an optional input, and works on two
-//! streams. `cargo test -p streamflow-examples --test an_operator` runs this file.
+//! The operator is `Average` of the program `temporal_filter`. This operator keeps frames, has an optional input, and
+//! works on two streams. `cargo test -p streamflow-examples --test an_operator` runs this file.
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
@@ -23,7 +23,7 @@ fn frame(platform: &Platform, number: u32) -> Result<Tensor<f32>> {
     Ok(platform.upload(&values)?.reshape(SHAPE)?)
 }
 
-/// Pushes the messages of a tick, lets the operator tick, and compares what it emitted with the reference in `f64`.
+/// Pushes the messages of a tick, lets the operator tick, and compares its output with the reference in `f64`.
 fn tick(
     platform: &Platform,
     harness: &mut OperatorHarness<Average>,
@@ -98,7 +98,7 @@ fn its_kernels_compile() -> Result<()> {
     Ok(())
 }
 
-/// Needs a GPU, on which it runs both bodies on the same input.
+/// Runs both bodies on the same input. Needs a GPU.
 #[test]
 fn the_two_bodies_of_its_kernel_agree() -> Result<()> {
     let outcome = compare_bodies::<share>(Tolerance::EXACT, |draw| {

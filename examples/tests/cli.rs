@@ -192,7 +192,7 @@ fn the_output_with_workers_is_that_without() {
         let pool = run_pool(&[&size[..], workers].concat());
         let files = [input.to_str().unwrap(), edges.to_str().unwrap(), "--platform", "host"];
         let found = run_edges(&[&files[..], workers].concat());
-        // Which tick gets a new weight depends on time. The program checks every value itself.
+        // The tick that gets a new weight depends on time. The program checks every value itself.
         let filter = run_temporal_filter(&[&size[..6], workers].concat());
         for output in [&pool, &found, &filter] {
             assert!(output.status.success(), "{workers:?}: {}", text(&output.stderr));
@@ -450,7 +450,7 @@ fn the_report_flag_says_why_the_run_ended() {
         |line: &&str| matches!(line.split_whitespace().collect::<Vec<_>>()[..], [_, "4", _]);
     let ticks = report.lines().filter(is_row).count();
     assert_eq!(ticks, 4, "each node did 4 ticks:\n{report}");
-    // Statistics: of each node, and of the path to the sink from the source whose data is the earlier.
+    // There are statistics of each node, and of the path to the sink from the source with the earlier data.
     for words in ["host time of a tick", "latency of a path", "p99", " → rx"] {
         assert!(report.contains(words), "{report}");
     }

@@ -1,4 +1,5 @@
-//! Runs the program `radar` as a user does, on the simulator, whose clock is simulated under a seed: no time passes.
+//! Runs the program `radar` as a user does, on the simulator. Under a seed the clock is simulated, so no time
+//! passes.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../../tests/src/started.rs"]

@@ -38,7 +38,7 @@ fn program(path: &str, args: &[&str]) -> Command {
     command
 }
 
-/// Runs a program on the simulator, and returns its lines. It must succeed, and have no progress bar.
+/// Runs a program on the simulator, and returns its lines. The program must succeed, and print no progress bar.
 #[track_caller]
 fn lines(path: &str, seed: u64, args: &[&str]) -> Vec<String> {
     let seed = seed.to_string();

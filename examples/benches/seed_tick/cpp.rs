@@ -14,7 +14,8 @@ type New = unsafe extern "C" fn(c_int, c_int) -> *mut c_void;
 type Queue = unsafe extern "C" fn(*mut c_void, c_int);
 type Wait = unsafe extern "C" fn(*mut c_void);
 
-/// The program for one size. Its streams, events, memory and CUDA errors stay until the process ends.
+/// The C++ program for one size. The program's streams, events, memory and CUDA errors stay until the process
+/// ends.
 pub(crate) struct Cpp {
     seed: *mut c_void,
     queue: Symbol<'static, Queue>,

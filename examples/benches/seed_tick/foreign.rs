@@ -12,7 +12,7 @@ pub(crate) struct Functions {
 
 impl Functions {
     pub(crate) fn new(platform: &Platform, ptx: &[u8]) -> Result<Self> {
-        // SAFETY: `--ptx` names a file with PTX, which the driver checks.
+        // SAFETY: `--ptx` names a file with PTX, and the driver checks PTX.
         let module = platform.module(device(0), unsafe { CompiledCode::new(ptx) })?;
         let source = module.function("_Z6sourcePfi")?;
         Ok(Self { source, mulsum: module.function("_Z6mulsumPKfS0_Pfi")? })

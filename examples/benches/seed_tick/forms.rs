@@ -8,7 +8,7 @@ use streamflow::prelude::*;
 
 use crate::{LATENCIES, TICKS};
 
-/// One form of the application.
+/// A form of the application.
 pub(crate) trait Form {
     /// Queues [`TICKS`] ticks and waits for them. Returns the seconds until all were queued, and until all were done. A
     /// form that reads while it queues has only the second.

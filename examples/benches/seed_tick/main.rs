@@ -138,7 +138,7 @@ fn main() -> ExitCode {
     cli::main(|| run(&Args::parse()))
 }
 
-/// The report callback of the forms that read. It discards the values.
+/// Returns the report callback of the forms that read. The callback discards the values.
 fn discard() -> Report<f32> {
     Box::new(|_, values| {
         std::hint::black_box(values);

@@ -1,5 +1,5 @@
-//! The program `cudarc_alone` with a kernel of streamflow: cudarc hands its data over and gets it back, without a copy. Both
-//! need a GPU.
+//! The program `cudarc_alone` with a kernel of streamflow: cudarc hands its data over and gets it back, without a copy.
+//! Both programs need a GPU.
 //!
 //! `cargo run -p streamflow-examples --features all --bin beside_cudarc`
 

@@ -1,6 +1,6 @@
 //! A camera stand-in: a thread of a camera's library calls back with each frame, and the graph takes it from there. The
-//! callback writes page-locked memory and permits one tick of the source; a frame for which no memory is free is
-//! dropped, as real cameras do it.
+//! callback writes page-locked memory and permits one tick of the source. If no memory is free for a frame, the frame
+//! is dropped, as real cameras do.
 //!
 //! `cargo run -p streamflow-examples --features all --bin camera` says how many frames arrived, and ends with
 //! code 1 if one is wrong.
@@ -77,7 +77,7 @@ impl Compute for Camera {
     }
 }
 
-/// Compares each frame with what the camera has written, one tick later.
+/// Compares each frame, one tick later, with the data that the camera has written.
 #[operator]
 struct Check {
     #[input]
@@ -156,7 +156,7 @@ fn run(args: &Args) -> Result<()> {
     let mut graph = Recording::new(&platform, Buffers { full, empty }, notices.clone())?;
 
     let bar = progress::bar(args.count.into());
-    // The platform's clock is the one that conditions and times of messages have. It may be simulated.
+    // The platform's clock, possibly a simulated one: conditions and times of messages use the same clock.
     let clock = platform.clock().clone();
     let camera = start(args, move |number| {
         bar.inc(1);

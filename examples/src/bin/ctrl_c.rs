@@ -1,8 +1,8 @@
 //! Ctrl-C: an endless graph runs on a thread of its own. The first Ctrl-C lets the tick finish and calls every `stop`
 //! hook; the second ends the process at once. SIGTERM and SIGHUP do the same.
 //!
-//! `cargo run -p streamflow-examples --bin ctrl_c`, then press Ctrl-C: the program prints what the run did, and ends with
-//! code 0. `--seconds 5` ends the run without you.
+//! `cargo run -p streamflow-examples --bin ctrl_c`, then press Ctrl-C: the program prints the run's report, and ends
+//! with code 0. `--seconds 5` ends the run without you.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -68,7 +68,7 @@ fn run(args: &Args) -> Result<()> {
     finish(&running.join()?, &delivered)
 }
 
-/// Also the last frame, which was delivered in a `stop` hook, has arrived.
+/// Prints the report, and checks that every frame has arrived, also the last one, delivered in a `stop` hook.
 fn finish(report: &streamflow::schedule::Report, delivered: &AtomicU64) -> Result<()> {
     write!(io::stdout(), "{report}")?;
     let (ticks, delivered) = (report.ticks("deliver"), delivered.load(Ordering::Relaxed));

@@ -1,5 +1,5 @@
-//! A program of cudarc alone: data of one stream, and a kernel on another. `beside_cudarc` is the same program with a kernel of
-//! streamflow. Both need a GPU.
+//! A program of cudarc alone: data of one stream, and a kernel on another. `beside_cudarc` is the same program with a
+//! kernel of streamflow. Both programs need a GPU.
 //!
 //! `cargo run -p streamflow-examples --features all --bin cudarc_alone`
 

@@ -1,7 +1,7 @@
 //! Reads digits with a small network: two products of matrices on the device, each with its bias.
 //!
-//! `cargo run -p streamflow-examples --features all --bin digits` says how many it has read right. It ends with code 1
-//! if these are fewer than 9 of 10.
+//! `cargo run -p streamflow-examples --features all --bin digits` says how many digits were read right. The program
+//! ends with code 1 if these are fewer than 9 of 10.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

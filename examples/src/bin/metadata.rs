@@ -1,5 +1,5 @@
-//! Metadata: what travels with a message beside its data. A source says when its frame was acquired and which number it
-//! has, another operator adds a value by name, and the sink reads all of them.
+//! Metadata: values that travel with a message beside its data. A source says when its frame was acquired and which
+//! number it has, another operator adds a value by name, and the sink reads all of them.
 //!
 //! `cargo run -p streamflow-examples --bin metadata` prints the metadata of each frame, and ends with code 1 if it is wrong.
 
@@ -73,7 +73,7 @@ impl Compute for Amplify {
     }
 }
 
-/// Reads the metadata. It is there before the stream of the data is received.
+/// Reads the metadata. Metadata can be read before the stream of the data is received.
 #[operator]
 struct Print {
     #[input]

@@ -78,7 +78,7 @@ fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// One measurement.
+/// The times of one measurement.
 struct Times {
     run: u64,
     chunks: u32,

@@ -49,7 +49,7 @@ graph! {
     }
 }
 
-/// Writes a frame, whose values are from 0 to 1.
+/// Writes a frame of values from 0 to 1.
 fn write(directory: &Path, tick: u64, values: &[f32]) -> Result<()> {
     let grey: Vec<u8> = values.iter().map(|x| (255.0 * x).round() as u8).collect();
     Ok(png_io::write_grey(&directory.join(format!("{tick:04}.png")), COLS, ROWS, &grey)?)

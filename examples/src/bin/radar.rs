@@ -1,8 +1,8 @@
 //! A radar: finds the targets that its simulated antenna sees, and writes its maps as PNGs.
 //!
 //! `cargo run --release -p streamflow-examples --features all --bin radar` runs for 10 s, or until Ctrl-C. With
-//! `--report` it prints at the end what each node did. It ends with code 1 at the first map that lacks a target,
-//! or has one that is not there.
+//! `--report` the program prints at the end what each node did. The program ends with code 1 at the first map
+//! that lacks a target, or has a false one.
 
 use std::fs;
 use std::io::{self, Write};
@@ -74,7 +74,7 @@ fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Compares what was found with the truth.
+/// Compares the targets found with the truth.
 fn check(number: u64, found: &[u8]) -> Result<()> {
     match score(found) {
         (hits, 0) if hits == TARGETS.len() => Ok(()),

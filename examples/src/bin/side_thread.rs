@@ -1,5 +1,6 @@
-//! A thread beside the graph: the sink gives each download to a thread, which waits for it and works with it, while the
-//! graph goes on. The channel has room for a few, so a slow thread slows the graph down and memory stays bounded.
+//! A thread beside the graph: the sink gives each download to a thread. The thread waits for the download and uses it
+//! while the graph goes on. The channel has room for a few downloads, so a slow thread slows the graph down and memory
+//! stays bounded.
 //!
 //! `cargo run -p streamflow-examples --bin side_thread` prints the mean of each frame, and ends with code 1 if one is
 //! wrong.
@@ -25,7 +26,7 @@ struct Args {
 const SHAPE: [usize; 2] = [48, 64];
 const FRAMES: u64 = 20;
 
-/// A download and the tick in which it began. It may not be complete yet; only the thread waits for it.
+/// A download, possibly not complete yet, and the tick that it began in. Only the thread waits for the download.
 type Work = (u64, Download<f32>);
 
 /// Begins a download and sends it to the thread.
@@ -84,7 +85,7 @@ fn run(args: &Args) -> Result<()> {
     let mut graph = Beside::new(&args.platform.open()?, FRAMES, sender)?;
     let thread = thread::spawn(|| work(receiver));
     let run = graph.run();
-    // The sender goes with it, so the thread ends when it has done what was sent.
+    // The graph's sender is dropped with it, so the thread ends after the work sent so far.
     drop(graph);
     // An error of the thread comes first: it may be why the graph has failed.
     let done =

@@ -1,5 +1,5 @@
-//! Means of windows of frames: an operator that holds frames back, and whose `flush` sends the mean of the last window, which has
-//! fewer.
+//! Means of windows of frames: an operator holds frames back, and its `flush` sends the mean of the last, shorter
+//! window.
 //!
 //! `cargo run -p streamflow-examples --bin windows` prints the mean of each window, and ends with code 1 if one is wrong.
 

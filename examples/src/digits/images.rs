@@ -37,7 +37,7 @@ pub fn pixels(number: u32) -> [f32; PIXELS] {
     })
 }
 
-/// A number in -1 to 1, by a hash of 32 bits. It has 24 bits, so it is exact.
+/// Returns a number in -1 to 1, by a hash of 32 bits. The number has 24 bits, so it is exact.
 pub(super) fn noise(at: u32) -> f32 {
     let mut hash = at.wrapping_mul(2_654_435_769);
     hash = (hash ^ hash >> 15).wrapping_mul(739_982_445);

@@ -71,7 +71,7 @@ impl Network {
         (&self.output, &self.output_bias)
     }
 
-    /// The same network without its hidden layer's bias, which reads digits worse.
+    /// Returns the same network without its hidden layer's bias. This network reads digits worse.
     #[must_use]
     pub fn without_hidden_bias(&self) -> Self {
         Self { hidden_bias: vec![0.0; HIDDEN], ..self.clone() }

@@ -75,7 +75,7 @@ impl Compute for Grey {
 #[operator]
 #[derive(Debug)]
 pub struct SobelX {
-    /// The blurred image, which [`SobelY`] reads at the same time.
+    /// The blurred image. [`SobelY`] reads it at the same time.
     #[input]
     image: &Tensor<f32>,
     /// The gradient, of the same shape.
@@ -97,7 +97,7 @@ impl Compute for SobelX {
 #[operator]
 #[derive(Debug)]
 pub struct SobelY {
-    /// The blurred image, which [`SobelX`] reads at the same time.
+    /// The blurred image. [`SobelX`] reads it at the same time.
     #[input]
     image: &Tensor<f32>,
     /// The gradient, of the same shape.

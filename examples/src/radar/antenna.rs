@@ -20,7 +20,7 @@ pub struct Target {
     pub amplitude: f32,
 }
 
-/// The truth: what the antenna sees.
+/// The truth: the targets that the antenna sees.
 pub const TARGETS: [Target; 5] = [
     Target { range: 40, doppler: 3, bearing: 0.0, amplitude: 0.30 },
     Target { range: 64, doppler: 3, bearing: 2.0, amplitude: 0.12 },
@@ -29,7 +29,7 @@ pub const TARGETS: [Target; 5] = [
     Target { range: 200, doppler: 11, bearing: 7.0, amplitude: 0.08 },
 ];
 
-/// Emits what the channels receive after each pulse: the echoes of the targets, and noise.
+/// Emits the signals that the channels receive after each pulse: the echoes of the targets, and noise.
 #[operator(streams(listen), no_new)]
 pub struct Antenna {
     /// The samples: channels, pulses, samples of a pulse.

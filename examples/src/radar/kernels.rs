@@ -60,8 +60,8 @@ pub fn average(
     }
 }
 
-/// CFAR: 1 where a cell has more than `threshold` times the mean power of its neighbours in range, else 0. They begin
-/// `guard` cells away, and there are `training` on each side, or fewer at a border.
+/// CFAR: 1 where a cell has more than `threshold` times the mean power of its neighbours in range, else 0. The
+/// neighbours begin `guard` cells away, and there are `training` of them on each side, or fewer at a border.
 #[kernel(requires(found.len() == map.len(), samples > 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= found_len) return;

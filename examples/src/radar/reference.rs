@@ -7,7 +7,8 @@ use streamflow::memory::Complex;
 use super::{CHANNELS, CODE, GUARD, PULSES, SAMPLES, TARGETS, TRAINING};
 
 /// The maximum distance of a cell from the reference, relative to the cell. A cell is a sum of thousands of products,
-/// and their roundings add up to a few ε, as the steps of a random walk. This is ten times what was found.
+/// and their roundings add up to a few ε, as the steps of a random walk. The tolerance is ten times the distance that
+/// was measured.
 pub const TOLERANCE: f64 = 3e-5;
 
 /// The map of one tick: the power of each Doppler and range cell.

@@ -2,7 +2,7 @@
 
 use streamflow::prelude::*;
 
-/// A frame of noise, different for each number. Its values are in `0.0..1.0`, and exact.
+/// Writes a frame of noise, different for each number, with exact values in `0.0..1.0`.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= out_len) return;
