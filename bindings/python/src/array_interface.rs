@@ -115,7 +115,7 @@ impl Interface {
 }
 
 impl Interface {
-    /// A copy of the memory, which is on the host, on the device of a stream.
+    /// Copies the memory from the host to the device of a stream.
     pub(crate) fn upload(&self, py: Python<'_>, on: &Stream) -> PyResult<Box<dyn AnyTensor>> {
         let shape = Shape::new(&self.shape).or_raise()?;
         for_dtype!(self.dtype.as_str(), T => {

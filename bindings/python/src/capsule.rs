@@ -1,4 +1,4 @@
-//! DLPack's capsules: each is consumed once, and what nobody consumes is given back.
+//! DLPack's capsules. Each is consumed once, and the tensor of a capsule that nobody consumes is given back.
 
 use std::ffi::CStr;
 
@@ -28,7 +28,7 @@ pub(crate) fn wrap(py: Python<'_>, tensor: DlExport) -> PyResult<Bound<'_, PyAny
     }
 }
 
-/// The tensor of a capsule, which is then used.
+/// Takes the tensor out of a capsule. The capsule counts as used afterwards.
 ///
 /// # Errors
 /// `ValueError` for a used capsule; `TypeError` for another object; as for [`DlTensor::from_versioned`].
@@ -76,7 +76,7 @@ unsafe fn take(pointer: *mut std::ffi::c_void, name: &CStr) -> Result<DlTensor, 
     }
 }
 
-/// The destructor of a capsule: calls the deleter of what was not used.
+/// The destructor of a capsule. Calls the deleter of the tensor if the capsule was not used.
 unsafe extern "C" fn give_back(capsule: *mut ffi::PyObject) {
     for name in [VERSIONED, LEGACY] {
         // SAFETY: a capsule of `wrap`; with this name it was not used.

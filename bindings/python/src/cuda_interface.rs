@@ -17,7 +17,7 @@ use crate::unseen::{come_after_everything, order_who_ignores_streams};
 
 const NAME: &str = "__cuda_array_interface__";
 
-/// The dictionary of a tensor. It names the tensor's stream, which lives as long as the tensor.
+/// Returns the dictionary of a tensor. The dictionary names the tensor's stream, alive as long as the tensor.
 ///
 /// Libraries that ignore the stream are ordered here.
 pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyDict>> {
@@ -37,8 +37,8 @@ pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 /// The work that has written an exporter's memory.
 #[derive(Debug, PartialEq)]
 enum Ready {
-    /// The exporter names no stream. That may be a promise that the content is complete, and often is none: PyTorch has
-    /// version 2 of the interface, RMM version 0, and Numba no stream for arrays of its default stream.
+    /// The exporter names no stream. This should be a promise that the content is complete, but often is not: PyTorch
+    /// has version 2 of the interface, RMM version 0, and Numba no stream for arrays of its default stream.
     Unknown,
     Default,
     /// The default stream of the thread, or another one.

@@ -54,7 +54,7 @@ export! {
     /// Parameters
     /// ----------
     /// factor : float, optional
-    ///     From -1000 to 1000. It can be set while the graph runs.
+    ///     From -1000 to 1000. The factor can be set while the graph runs.
     /// platform : Platform, optional
     ///     The default platform by default.
     /// use_default_stream : bool, optional

@@ -16,7 +16,7 @@ use crate::stream::{Queue, Stream, wait_until};
 /// Parameters
 /// ----------
 /// timing : bool, optional
-///     Whether its records have a time, for `elapsed_time`. Such a record costs several times as much.
+///     Whether the event's records have a time, for `elapsed_time`. A record with a time costs several times as much.
 #[pyclass(frozen, module = "streamflow")]
 pub(crate) struct Event {
     has_time: bool,

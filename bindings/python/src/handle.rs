@@ -4,11 +4,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
-/// The attributes in which libraries have the handle of a stream: PyTorch, CuPy, and Numba, CV-CUDA and cuda.core.
+/// The attributes that hold the handle of a stream in PyTorch, in CuPy, and in Numba, CV-CUDA and cuda.core.
 const ATTRIBUTES: [&str; 3] = ["cuda_stream", "ptr", "handle"];
 
-/// The number that stands for a stream: an int, or what an object with `__cuda_stream__` says, or another library's
-/// attribute.
+/// Returns the number that stands for a stream: an int, the number that `__cuda_stream__` of an object gives, or
+/// another library's attribute.
 ///
 /// # Errors
 /// `TypeError` for an object that is no stream.
@@ -50,7 +50,8 @@ pub(crate) fn handle_of(stream: &Bound<'_, PyAny>) -> PyResult<i64> {
     )))
 }
 
-/// An int, or the value of a `ctypes.c_void_p`, whose null is `None`. `None` for another object.
+/// Returns an int, or the value of a `ctypes.c_void_p` (its null is Python's `None`). Returns `None` for another
+/// object.
 pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     if let Ok(number) = object.extract::<i64>() {
         return Ok(Some(number));

@@ -5,14 +5,14 @@ use std::any::Any;
 use streamflow::memory::dlpack::{Abi, Consumer, DlExport, Imported};
 use streamflow::{CudaStream, Element, Error, Platform, Shared, Tensor};
 
-/// A tensor whose element type is known at run time alone.
+/// A tensor of an element type that is known only at run time.
 pub(crate) trait AnyTensor: Any + Send + Sync {
     fn dtype(&self) -> &'static str;
     fn shape(&self) -> &[usize];
     fn len(&self) -> usize;
     fn is_read_only(&self) -> bool;
 
-    /// For another library, which may write it unless it is read only.
+    /// Exports the tensor to another library. The library may write it unless it is read only.
     fn export(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport, Error>;
 
     /// Notes a use on a stream, by all that is queued there until the next use elsewhere. Returns the address.

@@ -22,8 +22,8 @@ use crate::{capsule, cuda_interface};
 /// The newest version of DLPack that imports take.
 const VERSION: (u32, u32) = (1, 3);
 
-/// An array of another library as a tensor: the same memory, without a copy. `as_tensor` copies what is on the host to a
-/// GPU, too.
+/// An array of another library as a tensor: the same memory, without a copy. `as_tensor` also copies an array on the
+/// host to a GPU.
 ///
 /// The tensor's stream comes after the work that the other library has queued for the array. The array is kept until the
 /// last use of the tensor is complete.
@@ -35,8 +35,8 @@ const VERSION: (u32, u32) = (1, 3);
 /// stream : Stream, optional
 ///     The stream that the tensor belongs to; by default a new one, on the array's device.
 /// copy : bool, optional
-///     With True the tensor has a copy. It is made by the other library, and on a GPU of an array on the host by
-///     streamflow, too. False and None share the memory.
+///     With True the tensor has a copy. The other library makes the copy, and streamflow another one if the array is on
+///     the host and the stream on a GPU. False and None share the memory.
 ///
 /// Returns
 /// -------
@@ -64,7 +64,7 @@ pub(crate) fn from_dlpack(
 /// An array of another library with DLPack.
 struct Producer<'a, 'py> {
     array: &'a Bound<'py, PyAny>,
-    /// Its method `__dlpack__`.
+    /// The array's method `__dlpack__`.
     export: Bound<'py, PyAny>,
     /// The type and the number.
     device: (i32, i32),
@@ -116,7 +116,7 @@ impl<'a, 'py> Producer<'a, 'py> {
             bound.map_err(streamflow::Error::from).or_raise()?;
             keywords.set_item("stream", on.protocol_number()?)?;
         }
-        // Its library would copy page-locked memory at once, and a copy to it may be queued.
+        // The array's library would copy page-locked memory at once, but a copy to that memory may still be queued.
         let is_page_locked = is_on_cuda && self.device.0 == DlDevice::CUDA_HOST;
         if copy.is_some() && !(is_page_locked && copy == Some(true)) {
             keywords.set_item("copy", copy)?;
@@ -132,7 +132,8 @@ impl<'a, 'py> Producer<'a, 'py> {
             made => made,
         };
         let tensor = capsule::unwrap(&made?)?;
-        // A GPU reads what is page-locked by itself, if the structure says so. PyTorch's says that it is on the CPU.
+        // A GPU reads page-locked memory by itself, if the structure says that the memory is page-locked. PyTorch's
+        // structure says that it is on the CPU.
         let is_copied = match tensor.device().kind {
             DlDevice::CPU => true,
             DlDevice::CUDA_HOST => copy == Some(true),
@@ -170,8 +171,8 @@ fn stream_on(py: Python<'_>, ordinal: i32) -> PyResult<Py<Stream>> {
     Py::new(py, Stream::make(py, Some(platform), found.unwrap_or(0))?)
 }
 
-/// A tensor of another library on a stream, which comes after the work of that library: for memory of a GPU, the other
-/// library's stream is that one, or was ordered before it.
+/// Makes a tensor of another library's memory on a stream. The stream comes after the work of that library: for memory
+/// of a GPU, the other library's stream is this one, or was ordered before it.
 pub(crate) fn import(
     py: Python<'_>,
     tensor: DlTensor,

@@ -78,8 +78,9 @@ fn _stop(py: Python<'_>) {
     });
 }
 
-/// Adds the classes and functions of streamflow to a module, and what ends them to the exit of the interpreter. Each
-/// native module has classes of its own: tensors of another one are arrays of another library, which `as_tensor` takes.
+/// Adds the classes and functions of streamflow to a module, and registers their shutdown for the exit of the
+/// interpreter. Each native module has classes of its own: tensors of another module are arrays of another library, and
+/// `as_tensor` takes them.
 ///
 /// # Errors
 /// Those of Python.

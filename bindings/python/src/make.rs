@@ -26,7 +26,7 @@ fn lengths(shape: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     ))
 }
 
-/// A tensor whose content is undefined.
+/// A tensor with undefined content.
 ///
 /// Parameters
 /// ----------

@@ -44,12 +44,12 @@ impl Memory {
         memory
     }
 
-    /// The tensor, for what it is. Whoever uses its content calls [`settle`](Self::settle) first.
+    /// Returns the tensor, for its description. Call [`settle`](Self::settle) before a use of its content.
     pub(crate) fn held(&self) -> &dyn AnyTensor {
         &*self.held
     }
 
-    /// The number that CUDA has for its GPU, if it is on one.
+    /// Returns CUDA's number for the GPU that the memory is on, if any.
     pub(crate) fn gpu(&self) -> Option<i32> {
         self.gpu
     }
@@ -159,7 +159,7 @@ fn forget(memory: &Memory) {
     tensors().remove(&key(memory));
 }
 
-/// The handle of a GPU's work stream, which from now on comes after all that the tensors there must come after.
+/// Orders a GPU's work stream after all work that the tensors there must come after, and returns the stream's handle.
 pub(crate) fn after_everything(ordinal: i32) -> Result<u64, Error> {
     let work = on_gpu(ordinal)?;
     // A tensor that this drops last forgets itself, so without the lock.

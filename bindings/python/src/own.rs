@@ -23,7 +23,7 @@ pub fn own_or_none<T: PyClass>(object: &Bound<'_, PyAny>) -> PyResult<Option<Py<
     if object.is_none() { Ok(None) } else { own(object).map(Some) }
 }
 
-/// Refuses an object whose class is called like a class of this module, and is that of another one.
+/// Refuses an object of another module's class that has the name of a class of this module.
 ///
 /// # Errors
 /// A `TypeError`.

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-/// An object that keeps memory alive. It is dropped on any thread, which takes the interpreter lock for that.
+/// An object that keeps memory alive. Any thread may drop it, taking the interpreter lock for that.
 pub(crate) struct Owner(Option<Py<PyAny>>);
 
 impl Owner {

@@ -15,7 +15,7 @@ use crate::error::OrRaise;
 ///     "cuda" needs a CUDA driver and a GPU, "host" is the simulator. "detect" takes CUDA if it works, and else the
 ///     simulator: a line on standard error then says why.
 /// seed : int, optional
-///     The order in which the simulator executes work. Only for "host".
+///     The seed of the order that the simulator executes work in. Only for "host".
 ///
 /// Raises
 /// ------
@@ -82,8 +82,8 @@ pub(crate) fn default_inner() -> Result<streamflow::Platform, streamflow::Error>
     Ok(locked().get_or_insert(made).clone())
 }
 
-/// The platform that calls use which name none: CUDA if it works, and else the simulator, with a line on standard error
-/// that says why. It is made once.
+/// The platform of calls that name none: CUDA if it works, and else the simulator, with a line on standard error that
+/// says why. There is one default platform per process.
 ///
 /// Returns
 /// -------

@@ -39,14 +39,14 @@ pub struct Stream(pub(crate) Arc<Queue>);
 pub(crate) struct Queue {
     platform: Inner,
     raw: RawStream,
-    /// One thread queues work at a time. No thread waits for a GPU while it holds the lock: the GPU may need the
-    /// interpreter lock for that work, which a thread may hold that waits for this one.
+    /// One thread queues work at a time. No thread waits for a GPU while it holds this lock: the GPU's work may need
+    /// the interpreter lock, and the thread that holds the interpreter lock may wait for this lock.
     stream: Mutex<Kind>,
-    /// Another library's stream, which is dropped after its wrapper.
+    /// Another library's stream, dropped after its wrapper.
     _theirs: Option<Owner>,
 }
 
-/// Whose stream it is.
+/// The owner of a stream.
 enum Kind {
     Ours(CudaStream),
     Theirs(ExternalStream<'static>),
@@ -68,7 +68,7 @@ impl Queue {
         Arc::new(Self::of(platform, Kind::Ours(stream), None))
     }
 
-    /// A stream of another library, which `theirs` keeps.
+    /// Makes a queue on a stream of another library. `theirs` keeps the stream alive.
     pub(crate) fn external(
         platform: &Inner,
         stream: ExternalStream<'static>,
@@ -89,7 +89,7 @@ impl Queue {
         Ok(Self::new(platform, stream))
     }
 
-    /// Calls a function with the stream. It must not wait for a GPU, unless no other thread has the stream.
+    /// Calls a function with the stream. The function must not wait for a GPU, unless no other thread has the stream.
     pub(crate) fn with<R>(&self, call: impl FnOnce(&Inner, &CudaStream) -> R) -> R {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         call(&self.platform, &stream)
@@ -181,8 +181,8 @@ impl Stream {
         })
     }
 
-    /// The number that DLPack and the CUDA array interface have for the stream: 1 for the legacy default stream, whose
-    /// handle is 0.
+    /// Returns the number that DLPack and the CUDA array interface have for the stream: its handle, or 1 for the legacy
+    /// default stream with the handle 0.
     pub(crate) fn protocol_number(&self) -> PyResult<u64> {
         Ok(self.cuda_handle()?.max(1))
     }

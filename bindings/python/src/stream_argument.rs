@@ -10,7 +10,7 @@ pub(crate) enum StreamArgument {
     Default,
     /// 2: the default stream of the calling thread.
     PerThread,
-    /// The handle of a stream, which is alive during the call.
+    /// The handle of a stream that is alive during the call.
     Handle(u64),
     /// -1: the producer does not order anything.
     Unordered,
@@ -20,7 +20,7 @@ impl StreamArgument {
     /// The meaning of the argument; `None` is Python's.
     ///
     /// # Errors
-    /// A `ValueError` for 0, which would be ambiguous, and for other negative numbers.
+    /// A `ValueError` for 0, since 0 would be ambiguous, and for other negative numbers.
     pub(crate) fn new(argument: Option<i64>) -> PyResult<Self> {
         match argument {
             None | Some(1) => Ok(Self::Default),

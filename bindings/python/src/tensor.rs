@@ -15,8 +15,8 @@ use crate::stream::Stream;
 /// An array in device memory: dense, the last dimension varying fastest. On the simulator, device memory is host memory.
 ///
 /// Other libraries use it without a copy: `numpy.from_dlpack(t)`, `torch.from_dlpack(t)`, `cupy.from_dlpack(t)`. Their
-/// stream comes after the work that has written it, and its memory lives until they have finished with it. It is made by
-/// `empty`, `zeros`, `from_dlpack` and `as_tensor`.
+/// stream comes after the work that has written the tensor, and the memory lives until they have finished with it.
+/// `empty`, `zeros`, `from_dlpack` and `as_tensor` make tensors.
 #[pyclass(frozen, module = "streamflow")]
 pub struct Tensor {
     memory: Arc<Memory>,

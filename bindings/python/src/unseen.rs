@@ -9,7 +9,7 @@ use streamflow::stream::BorrowedStream;
 use crate::error::OrRaise;
 use crate::stream::Stream;
 
-/// Libraries whose `__dlpack__` takes a stream and does nothing with it, by the beginning of their modules' names. CV-CUDA
+/// Libraries that ignore the stream passed to their `__dlpack__`, by the beginning of their modules' names. CV-CUDA
 /// (`nvcv` in its older versions) names the stream in its CUDA array interface alone.
 const IGNORE_STREAMS: [&str; 3] = ["cuda.core", "cvcuda", "nvcv"];
 
@@ -18,7 +18,7 @@ const SWITCHES: [&str; 2] =
     ["NUMBA_CUDA_ARRAY_INTERFACE_SYNC", "HOLOSCAN_CUDA_ARRAY_INTERFACE_SYNC"];
 
 /// Makes a stream of a GPU come after all work that the device has now, of every library. The calling thread does not
-/// wait. It is for memory whose library names no stream.
+/// wait. For memory of a library that names no stream.
 pub(crate) fn come_after_everything(py: Python<'_>, stream: &Stream) -> PyResult<()> {
     let ordered = py.detach(|| {
         stream.with(|platform, stream| {
@@ -30,7 +30,7 @@ pub(crate) fn come_after_everything(py: Python<'_>, stream: &Stream) -> PyResult
     ordered.map_err(streamflow::Error::from).or_raise()
 }
 
-/// Whether the library of an array does not order what it exports by DLPack.
+/// Whether the library of an array does not order its exports by DLPack.
 pub(crate) fn ignores_streams(module: &str) -> bool {
     IGNORE_STREAMS.iter().any(|known| module.starts_with(known))
 }

@@ -11,8 +11,8 @@ use crate::held::{AnyTensor, Held};
 use crate::stream::{Queue, Stream};
 use crate::unseen::come_after_everything;
 
-/// Copies a tensor of another library in host memory to the device of a stream. Afterwards the host memory may be changed.
-/// `is_page_locked` is what the library says beside the structure.
+/// Copies a tensor of another library in host memory to the device of a stream. Afterwards the host memory may be
+/// changed. `is_page_locked` is the library's own statement, beside that of the structure.
 pub(crate) fn upload_dlpack(
     py: Python<'_>,
     tensor: &DlTensor,
@@ -28,9 +28,9 @@ pub(crate) fn upload_dlpack(
     let dtype = tensor.dtype().to_string();
     for_dtype!(dtype.as_str(), T => {
         let shape = tensor.dense_shape::<T>().or_raise()?;
-        // SAFETY: the exporter vouches for the memory until its deleter is called, which the structure does when it is
-        // dropped. The address was checked with the shape. Memory on the host is complete when it is exported; what is
-        // page-locked was waited for above.
+        // SAFETY: the exporter vouches for the memory until its deleter is called, and only the drop of the structure
+        // calls it. The address was checked with the shape. Memory on the host is complete when it is exported; the
+        // work on page-locked memory was waited for above.
         unsafe { upload::<T>(py, tensor.address(), &shape, on) }?
     })
 }

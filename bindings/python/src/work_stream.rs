@@ -86,15 +86,15 @@ pub(crate) fn with_work_stream<R>(
         return work.with(|_, stream| call(stream));
     }
     work.with(|_, stream| {
-        // SAFETY: the stream lives with the process, is no default stream and captures nothing. Both platforms have the
-        // primary context of its device.
+        // SAFETY: the stream lives as long as the process, is no default stream and captures nothing. Both platforms
+        // use the primary context of its device.
         let borrowed = unsafe { BorrowedStream::new(on, stream.raw().handle()) };
         call(&*platform.external_stream(borrowed)?)
     })
 }
 
-/// The stream on which libraries with DLPack's C exchange API work on tensors of a GPU. To be used where a library is
-/// called that works on the producer's stream without asking for it.
+/// The stream that libraries with DLPack's C exchange API use for work on tensors of a GPU. Use it to call a library
+/// that works on the producer's stream without asking for it.
 ///
 /// Parameters
 /// ----------

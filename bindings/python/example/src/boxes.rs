@@ -1,9 +1,10 @@
-//! The operator of the user guide's MatX page, which is C++ there: the boxes of one label.
+//! The operator of the user guide's MatX page, written in Rust in place of C++: the boxes of one
+//! label.
 
 use streamflow::prelude::*;
 use streamflow_python::InputMessage;
 
-/// Boxes, and which of them are of the label.
+/// Boxes, with the numbers of those that have the label.
 #[derive(Debug, Message)]
 pub struct LabelledBoxes {
     /// Of shape (1, boxes, 4).
@@ -18,7 +19,7 @@ impl InputMessage for LabelledBoxes {
     }
 }
 
-/// The four numbers of each box that `label` names; zeros for a number that is none.
+/// Writes the four numbers of each box that `label` names, or zeros if `label` names no box.
 #[kernel(
     unsafe cuda = "unsigned long long i = thread_index(); if (i < out_len) {
         int box = label[i / 4];

@@ -1,4 +1,4 @@
-//! A message with named tensors, which Python pushes as a dict.
+//! A message with named tensors, pushed from Python as a dict.
 
 use streamflow::prelude::*;
 use streamflow_python::InputMessage;
@@ -6,9 +6,9 @@ use streamflow_python::InputMessage;
 /// Boxes with their scores.
 #[derive(Debug, Message)]
 pub struct Detections {
-    /// One number for each box.
+    /// A number for each box.
     pub boxes: Tensor<f32>,
-    /// One score for each box.
+    /// A score for each box.
     pub scores: Tensor<f32>,
 }
 

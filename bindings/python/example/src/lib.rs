@@ -60,9 +60,9 @@ graph! {
 }
 
 export! {
-    /// NVIDIA's CudaStreamPool example: `source1` and `source2` go to `in1` and `in2`, where a Python operator takes them.
-    /// Its results go to `processed`, and by way of the operator `rx`, which prints it, to `printed`. All are
-    /// dicts of tensors.
+    /// NVIDIA's CudaStreamPool example: `source1` and `source2` go to `in1` and `in2`, where a Python operator takes
+    /// them. The results go to `processed`, and by way of the operator `rx`, which prints them, to `printed`. All
+    /// messages are dicts of tensors.
     ///
     /// Parameters
     /// ----------
@@ -80,8 +80,8 @@ export! {
 }
 
 graph! {
-    /// A Python operator between two Rust operators. It may hold messages back, so the port of its input tells it when its input has
-    /// ended.
+    /// A Python operator between two Rust operators. The Python operator may hold messages back, so the port of its
+    /// input tells it when its input has ended.
     struct AroundGraph(
         source: InputPort<Tensor<f32>>,
         emitted: InputPort<TensorMap>,
@@ -108,9 +108,10 @@ graph! {
 }
 
 export! {
-    /// A Python operator takes float32 images of shape (rows, columns, 3) from `received`, which are those of `source`, and
-    /// pushes a dict of tensors to `emitted`. They arrive at `result`, when their work is complete. When `source` was closed and
-    /// all its images were taken, `received` ends, and the operator can push what it has held back.
+    /// A Python operator takes float32 images of shape (rows, columns, 3) from `received`, which are those of `source`,
+    /// and pushes a dict of tensors to `emitted`. The dicts arrive at `result` when their work is complete. When
+    /// `source` was closed and all its images were taken, `received` ends, and the operator can push what it has held
+    /// back.
     pub class AroundPython of AroundGraph {
         inputs { source: Tensor<f32> [_, _, 3], capacity 2; emitted: TensorMap; }
         outputs { received: Tensor<f32>, capacity 2; result: TensorMap; }

@@ -1,4 +1,4 @@
-//! Graphs in which the condition of a port is forgotten: their runs fail, and say what to write.
+//! Graphs without the condition of a port. Their runs fail with an error that says what to write.
 
 use streamflow::prelude::*;
 use streamflow_python::{FromPython, InputPort, OutputPort, ToPython, export};
@@ -13,7 +13,7 @@ graph! {
 }
 
 export! {
-    /// Its input has no condition.
+    /// A graph with an input without its condition.
     pub class NoReady of WithoutReady {
         inputs { x: Tensor<f32>; }
         outputs { y: Tensor<f32>; }
@@ -30,7 +30,7 @@ graph! {
 }
 
 export! {
-    /// Its output has no condition.
+    /// A graph with an output without its condition.
     pub class NoRoom of WithoutRoom {
         inputs { x: Tensor<f32>; }
         outputs { y: Tensor<f32>; }

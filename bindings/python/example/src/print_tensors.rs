@@ -1,4 +1,4 @@
-//! Holoscan's `PingTensorRxOp`: prints what it receives.
+//! Holoscan's `PingTensorRxOp`: prints the tensors that it receives.
 
 use std::io::{self, Write};
 

@@ -51,7 +51,8 @@ fn with_borrowed<R>(
     let done = queue.with(|platform, own| match handle {
         None => call(own, &platform.default_stream(own.device())?),
         Some(handle) => {
-            // SAFETY: the caller of the Python function has the stream, which nothing made here outlives.
+            // SAFETY: the caller of the Python function keeps the stream alive, and nothing made here outlives the
+            // call.
             let borrowed = unsafe { BorrowedStream::find(&**platform.driver(), handle) }?;
             call(own, &*platform.external_stream(borrowed)?)
         }
@@ -93,8 +94,8 @@ impl Stream {
     /// TypeError
     ///     For an object that is no stream.
     /// ValueError
-    ///     For 0, 1 and 2, which name default streams; for a number that is the handle of nothing; on the simulator; for a
-    ///     stream of another context, or of a device that the platform has not. The text says what to write.
+    ///     For 0, 1 and 2, since these name default streams; for a number that is no stream's handle; on the simulator;
+    ///     for a stream of another context, or of a device that the platform has not. The text says what to write.
     #[staticmethod]
     #[pyo3(signature = (stream, /, platform = None))]
     fn from_external(
@@ -124,8 +125,8 @@ impl Stream {
         Py::new(py, Self(Queue::external(&platform, wrapped, Owner::new(stream))))
     }
 
-    /// The legacy default stream of a device. It waits for the blocking streams of other libraries, and they wait for
-    /// it. Streams of streamflow and `cupy.cuda.Stream(non_blocking=True)` are not blocking.
+    /// The legacy default stream of a device. This stream waits for the blocking streams of other libraries, and they
+    /// wait for it. Streams of streamflow and `cupy.cuda.Stream(non_blocking=True)` are not blocking.
     ///
     /// Parameters
     /// ----------
@@ -208,7 +209,7 @@ impl Stream {
     /// Parameters
     /// ----------
     /// timing : bool, optional
-    ///     Whether the event has a time, for `Event.elapsed_time`. Such a record costs several times as much.
+    ///     Whether the event has a time, for `Event.elapsed_time`. A record with a time costs several times as much.
     ///
     /// Returns
     /// -------
@@ -232,7 +233,7 @@ impl Stream {
     /// TypeError
     ///     For another object.
     /// ValueError
-    ///     For an event that was not recorded, or whose handle is that of nothing, and as for `from_external`.
+    ///     For an event that was not recorded, for a number that is no event's handle, and as for `from_external`.
     fn wait(&self, py: Python<'_>, what: &Bound<'_, PyAny>) -> PyResult<()> {
         let point = if let Ok(event) = what.cast::<Event>() {
             event.get().point()?
@@ -300,7 +301,7 @@ impl Stream {
 }
 
 impl Stream {
-    /// Refuses the simulator, which has no streams and events of other libraries.
+    /// Refuses the simulator, since it has no streams and events of other libraries.
     fn on_cuda(&self) -> PyResult<()> {
         self.cuda_handle().map(drop)
     }

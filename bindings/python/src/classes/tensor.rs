@@ -68,14 +68,14 @@ impl Tensor {
         self.dl_device().map(|device| (device.kind, device.id))
     }
 
-    /// The tensor for another library, by DLPack. Its `from_dlpack` calls this.
+    /// The tensor for another library, by DLPack. The other library's `from_dlpack` calls this.
     ///
     /// Parameters
     /// ----------
     /// stream : int or object with ``__cuda_stream__``, optional
-    ///     On a GPU, where the other library uses the tensor: 1 or None for the legacy default stream, 2 for that of the
-    ///     thread, the handle of a stream, or -1 for no order. The stream waits, the calling thread does not. On the CPU
-    ///     None, and the calling thread waits.
+    ///     On a GPU, the stream that the other library uses the tensor on: 1 or None for the legacy default stream, 2
+    ///     for that of the thread, the handle of a stream, or -1 for no order. The stream waits, the calling thread
+    ///     does not. On the CPU None, and the calling thread waits.
     /// max_version : tuple of (int, int), optional
     ///     The newest version that the other library takes. Without it the capsule has no flags.
     /// dl_device : tuple of (int, int), optional
@@ -92,7 +92,7 @@ impl Tensor {
     /// BufferError
     ///     If the tensor can't be exported in this way. The text says what to do.
     /// ValueError
-    ///     For a stream that DLPack does not have, and for a number that is the handle of nothing.
+    ///     For a stream that DLPack does not have, and for a number that is no stream's handle.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         &self,
@@ -147,14 +147,14 @@ impl Tensor {
         capsule::wrap(py, exported?)
     }
 
-    /// DLPack's C exchange API: a table of functions for libraries in C. They work on the stream that
+    /// DLPack's C exchange API: a table of functions for libraries in C. The libraries work on the stream that
     /// `streamflow.work_stream` returns.
     #[classattr]
     fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
         exchange::capsule(py)
     }
 
-    /// NumPy's protocol. Only on the simulator, whose memory is host memory. Waits until the tensor is written.
+    /// NumPy's protocol. Only on the simulator, where device memory is host memory. Waits until the tensor is written.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if self.is_on_gpu() {
@@ -165,8 +165,8 @@ impl Tensor {
         array_interface::describe(py, self)
     }
 
-    /// The CUDA array interface, version 3. Only on a GPU. It names the tensor's own stream, which comes after all work
-    /// that uses the tensor.
+    /// The CUDA array interface, version 3. Only on a GPU. The interface names the tensor's own stream, ordered after
+    /// all work that uses the tensor.
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if !self.is_on_gpu() {
@@ -212,8 +212,8 @@ enum Asked {
 }
 
 impl Tensor {
-    /// The meaning of the argument `stream`. It has no side effects, since some libraries call again with other
-    /// arguments.
+    /// Returns the meaning of the argument `stream`. The method has no side effects, since some libraries call again
+    /// with other arguments.
     fn consumer(&self, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Asked> {
         if !self.is_on_gpu() {
             return match stream {

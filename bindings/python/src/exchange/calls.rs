@@ -19,7 +19,7 @@ use crate::stream::{Queue, Stream};
 use crate::tensor::Tensor;
 use crate::work_stream::{on_gpu, on_simulator};
 
-/// Calls a body, whose exception becomes the thread's, and whose panic stays here.
+/// Calls a body. An exception of the body becomes the thread's, and a panic becomes a `RuntimeError`.
 fn call(body: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
     let called = catch_unwind(AssertUnwindSafe(|| {
         Python::attach(|py| match body(py) {
@@ -41,7 +41,7 @@ fn null(what: &str) -> PyErr {
 }
 
 /// # Safety
-/// The pointer is null or to a Python object, which lives during the call.
+/// The pointer is null or to a Python object that lives during the call.
 unsafe fn tensor<'py>(py: Python<'py>, object: *mut c_void) -> PyResult<Bound<'py, Tensor>> {
     if object.is_null() {
         return Err(null("py_object"));
@@ -104,7 +104,7 @@ pub(super) unsafe extern "C" fn export_borrowed(object: *mut c_void, out: *mut P
             strides: layout.strides.as_ptr().cast_mut(),
             byte_offset: 0,
         };
-        // SAFETY: a place for one structure. Its shape lives with the tensor.
+        // SAFETY: `out` is a place for one structure. The shape that it points to lives with the tensor.
         unsafe { out.write(lent) };
         Ok(())
     })
@@ -130,13 +130,13 @@ pub(super) unsafe extern "C" fn import_managed(
         let stream = Py::new(py, Stream(queue.or_raise()?))?;
         let held = import(py, tensor, stream.get(), false)?;
         let made = Bound::new(py, Tensor::new(held, stream))?;
-        // SAFETY: a place for one pointer, which owns the object.
+        // SAFETY: `out` is a place for one pointer. The pointer owns the object.
         unsafe { out.write(made.into_ptr().cast()) };
         Ok(())
     })
 }
 
-/// `current_work_stream`: the stream on which the library must work.
+/// `current_work_stream`: the stream that the library must work on.
 pub(super) unsafe extern "C" fn current_work_stream(
     kind: i32,
     id: i32,
@@ -164,14 +164,14 @@ pub(super) unsafe extern "C" fn current_work_stream(
     })
 }
 
-/// `managed_tensor_allocator`: a new tensor with undefined content. It calls no Python.
+/// `managed_tensor_allocator`: a new tensor with undefined content. The function calls no Python.
 pub(super) unsafe extern "C" fn allocate(
     prototype: *mut Plain,
     out: *mut *mut c_void,
     context: *mut c_void,
     set_error: Option<SetError>,
 ) -> c_int {
-    // SAFETY: the consumer passes a prototype whose shape has `ndim` numbers, and a place for a pointer.
+    // SAFETY: the consumer passes a prototype with `ndim` numbers in its shape, and a place for a pointer.
     let made = catch_unwind(AssertUnwindSafe(|| unsafe { make(prototype, out) }));
     let made = made
         .unwrap_or_else(|_panic| Err(("RuntimeError", "a call of streamflow panicked".to_owned())));
@@ -216,7 +216,8 @@ unsafe fn make(prototype: *mut Plain, out: *mut *mut c_void) -> Result<(), Refus
             format!("the prototype has {} dimensions, and no shape for them", prototype.ndim),
         ));
     }
-    // SAFETY: the shape has that many numbers, as the caller says. They may be unaligned, since they are other code's.
+    // SAFETY: the shape has that many numbers, as the caller says. The numbers may be unaligned, since other code
+    // placed them.
     let dims = (0..rank).map(|index| unsafe { prototype.shape.add(index).read_unaligned() });
     let dims: Result<Vec<usize>, Refusal> = dims
         .map(|dim| {

@@ -1,9 +1,10 @@
-//! DLPack's C exchange API: a table of functions by which a library in C takes tensors as arguments of its kernels, and
-//! returns others, without a call of Python.
+//! DLPack's C exchange API: a table of functions. A library in C takes tensors with them as arguments of its kernels,
+//! and returns others, without a call of Python.
 //!
-//! Its functions are called "no sync": the library works on the stream that `current_work_stream` names, and so it is
-//! ordered. With us there is one such stream for each GPU, a non-blocking one ([`work_stream`](crate::work_stream)), and
-//! these rules make the exchange ordered in both directions without blocking the host:
+//! The API's functions are called "no sync": the library works on the stream that `current_work_stream` names, and this
+//! stream orders the work. Here there is one such stream for each GPU, a non-blocking one
+//! ([`work_stream`](crate::work_stream)), and these rules make the exchange ordered in both directions without blocking
+//! the host:
 //!
 //! 1. **Each export** makes the work stream wait for all that the tensor must come after, and notes a use of the tensor
 //!    there. On the CPU, where there is no stream, the calling thread waits, as for `__dlpack__`.
@@ -14,7 +15,8 @@
 //!    then: the work that the library has queued. ([`Memory::settle`](crate::memory::Memory))
 //! 4. **An import** comes after all work that is on the work stream then.
 //!
-//! A library that works on another stream orders that by itself, as the header says; `__dlpack__` does it for it.
+//! A library that works on another stream orders that stream by itself, as the header says; `__dlpack__` does so for
+//! its caller.
 
 mod abi;
 mod calls;
@@ -26,7 +28,7 @@ use abi::{ExchangeApi, Header, Version};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// The table, which lives with the process.
+/// The table, alive as long as the process.
 static TABLE: ExchangeApi = ExchangeApi {
     header: Header { version: Version { major: 1, minor: 3 }, prev_api: ptr::null_mut() },
     managed_tensor_allocator: calls::allocate,

@@ -32,8 +32,8 @@ fn capacity_of(port: &str, capacity: Option<usize>) -> PyResult<usize> {
     }
 }
 
-/// A graph that was written in Rust. Its classes are made by `streamflow_python::export!`, and have the ports and the
-/// parameters of the graph as attributes.
+/// A graph that was written in Rust. `streamflow_python::export!` makes the classes of such graphs, with the ports and
+/// the parameters of the graph as attributes.
 ///
 /// An object runs once: by `run`, or by `spawn` on a thread of its own.
 #[pyclass(frozen, subclass, module = "streamflow")]
@@ -47,8 +47,8 @@ pub struct Graph {
 
 #[pymethods]
 impl Graph {
-    /// Runs the graph to its end, without the interpreter lock. For a graph whose inputs are closed, or that has none, and
-    /// whose outputs have room; else `spawn` it.
+    /// Runs the graph to its end, without the interpreter lock. Use `run` if all inputs are closed and all outputs have
+    /// room, or there are none; else use `spawn`.
     ///
     /// Parameters
     /// ----------

@@ -34,11 +34,11 @@
 /// - The streams of the ports are those of device 0, and so are the nodes of the ports.
 /// - An input may have a shape: `_` stands for any length. A tensor with another shape is refused when it is pushed. A port
 ///   holds 4 messages, or those of `capacity`, which is at least 1.
-/// - The arguments are keyword arguments of the class, which has two more: `platform`, and `use_default_stream`. With the
-///   latter the streams of the ports are the default stream of the device. A graph whose last argument is called
-///   `use_default_stream` gets it, too, if the export ends with `use_default_stream;`.
+/// - The arguments are keyword arguments of the class. The class has two more: `platform`, and `use_default_stream`.
+///   With the latter the streams of the ports are the default stream of the device. If the export ends with
+///   `use_default_stream;`, the graph gets the flag as its last argument, of the same name.
 /// - A parameter is an attribute that can be set while the graph runs: `scale.factor` reads it, and `scale.set_factor`
-///   sets it, of the node `scale`. Its range is checked.
+///   sets it, of the node `scale`. The parameter's range is checked.
 ///
 /// The crate of the graph depends on `pyo3` as well, with the version of this crate, and adds the classes to its module:
 ///

@@ -95,9 +95,9 @@ fn value(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
 }
 
-/// An input of a graph: what is pushed here, the graph gets, in order.
+/// An input of a graph. The graph gets the messages pushed here, in order.
 ///
-/// It is an attribute of the graph, under the name of the port.
+/// The input is an attribute of the graph, under the name of the port.
 #[pyclass(frozen, module = "streamflow")]
 pub struct Input {
     pub(crate) port: Port,
@@ -119,18 +119,19 @@ impl Input {
         self.port.stream.clone_ref(py)
     }
 
-    /// How many messages were pushed that the graph has not used before its run ended, as by `stop` or a failure. They went
-    /// back to their owners. `finish` and `close` leave none.
+    /// How many messages were pushed that the graph has not used before its run ended, as by `stop` or a failure. These
+    /// messages went back to their owners. `finish` and `close` leave none.
     #[getter]
     fn left(&self) -> usize {
         self.queue.left()
     }
 
-    /// Gives the graph a tensor, without a copy of what its device can use. An array on the host, as of NumPy, is copied to
-    /// a GPU. Waits while the port is full, without the interpreter lock.
+    /// Gives the graph a tensor, without a copy if the graph's device can use the memory. An array on the host, as of
+    /// NumPy, is copied to a GPU. Waits while the port is full, without the interpreter lock.
     ///
-    /// The graph uses it after the work that the producing library has queued for it, and after the work on
-    /// `port.stream`. Do not write an array afterwards that was not copied: the graph has it now, and may write it.
+    /// The graph uses the tensor after the work that the producing library has queued for it, and after the work on
+    /// `port.stream`. Do not write an array afterwards that was not copied: the graph has the array now, and may write
+    /// it.
     ///
     /// Parameters
     /// ----------
@@ -145,7 +146,7 @@ impl Input {
     ///     As for `as_tensor`: None copies an array on the host if the graph is on a GPU, True copies always, and False
     ///     never. A copy is needed of a read-only array, and of one that is written again.
     /// timeout : float, optional
-    ///     How long to wait for room, in seconds. None waits without a limit.
+    ///     How long to wait for room, in seconds; without a limit by default.
     ///
     /// Raises
     /// ------
@@ -175,14 +176,14 @@ impl Input {
         self.push_in_order(py, value, metadata, sequence, copy, timeout, false)
     }
 
-    /// As `push`, for a tensor of streamflow, without its order: the port's stream does not wait for the tensor. It is a
-    /// raw view for tests, and as ordered as the work on the port's stream is.
+    /// As `push`, for a tensor of streamflow, without its order: the port's stream does not wait for the tensor. This
+    /// raw view is for tests, and only as ordered as the work on the port's stream.
     fn _push_unordered(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.push_in_order(py, value, None, None, None, None, true)
     }
 
-    /// Says that nothing more will be pushed. The graph uses up what was pushed, and then ends if nothing else keeps it
-    /// running. A second call changes nothing.
+    /// Says that nothing more will be pushed. The graph uses up the pushed messages, and then ends if nothing else
+    /// keeps it running. A second call changes nothing.
     fn close(&self) {
         self.queue.close();
     }

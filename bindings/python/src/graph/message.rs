@@ -18,11 +18,11 @@ use crate::import;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
 
-/// How a port takes over what Python pushes.
+/// The way a port takes over the objects that Python pushes.
 pub struct Adopting<'a, 'py> {
     pub(crate) py: Python<'py>,
     pub(crate) port: &'a str,
-    /// The port's stream, which comes after the producer's work.
+    /// The port's stream, ordered after the producer's work.
     pub(crate) stream: &'a Py<Stream>,
     pub(crate) shape: &'a [Option<usize>],
     /// As for `as_tensor`.
@@ -33,10 +33,10 @@ pub struct Adopting<'a, 'py> {
 
 /// A message that Python pushes: a tensor, or named tensors in a dict.
 ///
-/// A struct with `#[derive(Message)]`, whose fields are tensors, gets it by `impl InputMessage for Detections {}`: Python
-/// pushes a dict with the names of the fields.
+/// A struct of tensors with `#[derive(Message)]` gets the trait by `impl InputMessage for Detections {}`: Python pushes
+/// a dict with the names of the fields.
 pub trait InputMessage: Message<Place = Device> + for<'t> Receive<'t, Message = Self> {
-    /// Makes it of an object of Python.
+    /// Makes the message from an object of Python.
     ///
     /// # Errors
     /// The exception for an object that is no such message.
@@ -54,7 +54,7 @@ pub trait InputMessage: Message<Place = Device> + for<'t> Receive<'t, Message = 
 
 /// A message that Python takes: a tensor, or named tensors as a dict.
 pub trait OutputMessage: Message<Place = Device> + Sized {
-    /// Makes an object of Python of it, whose tensors belong to the port's stream.
+    /// Makes an object of Python from the message, with tensors that belong to the port's stream.
     ///
     /// # Errors
     /// The exception for a message that has no such form.
@@ -65,7 +65,7 @@ pub trait OutputMessage: Message<Place = Device> + Sized {
 }
 
 impl Adopting<'_, '_> {
-    /// One array as a tensor on the port's stream.
+    /// Returns an array as a tensor on the port's stream.
     fn tensor(&self, array: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Box<dyn AnyTensor>> {
         let py = self.py;
         let held = match array.cast::<Tensor>() {
@@ -89,7 +89,8 @@ impl Adopting<'_, '_> {
                     })
                 });
                 // SAFETY: the structure was just made, and nobody else has it. The export and the import name the same
-                // stream, except for the view of a test, which orders that stream itself, or is a control.
+                // stream, except for the unordered view of a test. Such a test orders the stream itself, or shows that
+                // the missing order is found.
                 let exported = unsafe { DlTensor::from_versioned(exported.or_raise()?.into_raw()) };
                 self.import(exported.or_raise()?)?
             }
@@ -115,7 +116,7 @@ impl Adopting<'_, '_> {
         Ok(held)
     }
 
-    /// A tensor of streamflow, which comes back as a tensor of this port.
+    /// Imports a tensor of streamflow as a tensor of this port.
     fn import(&self, tensor: DlTensor) -> PyResult<Box<dyn AnyTensor>> {
         let dtype = tensor.dtype().to_string();
         for_dtype!(dtype.as_str(), T => {

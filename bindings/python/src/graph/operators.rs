@@ -26,20 +26,22 @@ pub(crate) struct Pushed<M> {
 /// A message that a Python program can take.
 pub(crate) struct Taken<M: Message> {
     pub(crate) message: Shared<M>,
-    /// Its work is complete at this point.
+    /// The point that the message's work is complete at.
     pub(crate) ready: Point,
     pub(crate) metadata: Vec<(String, Value)>,
     pub(crate) sequence: Option<u64>,
 }
 
-/// An input of a graph, to which Python pushes messages of type `M`. [`export!`](crate::export) makes it and passes it to
-/// the graph, which has a node with [`operator`](Self::operator) and the condition [`ready`](Self::ready).
+/// An input of a graph. Python pushes messages of type `M` to it. [`export!`](crate::export) makes the input and passes
+/// it to the graph; the graph must have a node with [`operator`](Self::operator) and the condition
+/// [`ready`](Self::ready).
 pub struct InputPort<M> {
     pub(crate) queue: Arc<Queue<Pushed<M>>>,
 }
 
-/// An output of a graph, from which Python takes messages of type `M`. [`export!`](crate::export) makes it and passes it to
-/// the graph, which has a node with [`operator`](Self::operator) and the condition [`room`](Self::room).
+/// An output of a graph. Python takes messages of type `M` from it. [`export!`](crate::export) makes the output and
+/// passes it to the graph; the graph must have a node with [`operator`](Self::operator) and the condition
+/// [`room`](Self::room).
 pub struct OutputPort<M: Message> {
     pub(crate) queue: Arc<Queue<Taken<M>>>,
 }
@@ -72,28 +74,29 @@ impl<M> InputPort<M>
 where
     M: Message<Place = Device> + for<'t> Receive<'t, Message = M>,
 {
-    /// The operator that emits what Python pushes, at its output `message`.
+    /// Returns the operator that emits the messages pushed by Python, at its output `message`.
     pub fn operator(&self) -> FromPython<M> {
         FromPython { ends: Ends(self.queue.clone()) }
     }
 }
 
 impl<M: Message + Sync> InputPort<M> {
-    /// The condition of that operator's node: `#[when(condition(x.ready()))]`. It holds while a message waits, and never
-    /// again once the program has closed the port and all was emitted.
+    /// Returns the condition of that operator's node: `#[when(condition(x.ready()))]`. The condition holds while a
+    /// message waits, and never again once the program has closed the port and all messages were emitted.
     pub fn ready(&self) -> impl Condition + use<M> {
         HasEntry(self.queue.clone())
     }
 }
 
 impl<M: Message<Place = Device>> OutputPort<M> {
-    /// The operator that passes what it receives, at its input `message`, to Python.
+    /// Returns the operator that passes the messages at its input `message` to Python.
     pub fn operator(&self) -> ToPython<M> {
         ToPython { ends: Ends(self.queue.clone()) }
     }
 
-    /// As [`operator`](Self::operator), for an operator in Python that holds messages back. When all nodes before it have ended, the
-    /// program learns it: `for tensor in graph.y` ends, although the run goes on. Then it sends what it has held back.
+    /// As [`operator`](Self::operator), for an operator in Python that holds messages back. When all nodes before it
+    /// have ended, the program learns that: `for tensor in graph.y` ends, although the run goes on. The program then
+    /// sends the messages that it has held back.
     ///
     /// The node has a [`Flush`], so the report [counts](streamflow::schedule::NodeReport::flush_ticks) a tick for it, and
     /// [names](streamflow::schedule::NodeReport::unflushed) the node in a run that was stopped before.
@@ -101,8 +104,8 @@ impl<M: Message<Place = Device>> OutputPort<M> {
         FlushToPython { ends: Ends(self.queue.clone()) }
     }
 
-    /// The condition of that operator's node: `#[when(condition(y.room()))]`. It holds while the program has not taken
-    /// all that the port has room for, and never again once the program has closed the port.
+    /// Returns the condition of that operator's node: `#[when(condition(y.room()))]`. The condition holds while the
+    /// port has room for another message, and never again once the program has closed the port.
     pub fn room(&self) -> impl Condition + use<M> {
         HasRoom(self.queue.clone())
     }
@@ -141,7 +144,7 @@ where
         if let Some(number) = pushed.sequence {
             out = out.sequence(number);
         }
-        // The message names what has written it, and this stream comes after that.
+        // The message names the work that has written it, and this stream is ordered after that work.
         out.set_cuda_stream(&stream).emit_with(pushed.message, |metadata| {
             for (name, value) in pushed.metadata {
                 metadata.set(name, value);
@@ -172,7 +175,7 @@ macro_rules! hand_over {
     }};
 }
 
-/// Passes what it receives to Python: [`OutputPort::operator`].
+/// Passes its messages to Python: [`OutputPort::operator`].
 #[operator(no_new, unlisted)]
 pub struct ToPython<M: Message<Place = Device>> {
     /// Messages for Python.
@@ -193,7 +196,7 @@ impl<M: Message<Place = Device>> Compute for ToPython<M> {
     }
 }
 
-/// Passes what it receives to Python, and then that its inputs have ended: [`OutputPort::flush_operator`].
+/// Passes its messages to Python, and then the end of its inputs: [`OutputPort::flush_operator`].
 #[operator(no_new, unlisted, flush)]
 pub struct FlushToPython<M: Message<Place = Device>> {
     /// Messages for Python.

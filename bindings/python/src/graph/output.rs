@@ -107,10 +107,11 @@ impl Message {
     }
 }
 
-/// An output of a graph: what the graph sends, Python takes here, in order.
+/// An output of a graph. Python takes the graph's messages here, in order.
 ///
-/// It is an attribute of the graph, under the name of the port. Iterating over it takes all messages until the graph has
-/// ended: `for tensor in graph.y: …`. At an output for an operator in Python it ends when the inputs of that operator have. A graph waits while an output is full; `close` ends that.
+/// The output is an attribute of the graph, under the name of the port. Iterating over it takes all messages until the
+/// graph has ended: `for tensor in graph.y: …`. At an output for an operator in Python the iteration ends when the
+/// inputs of that operator have ended. A graph waits while an output is full; `close` ends that.
 #[pyclass(frozen, module = "streamflow")]
 pub struct Output {
     pub(crate) port: Port,
@@ -132,13 +133,13 @@ impl Output {
         self.port.stream.clone_ref(py)
     }
 
-    /// Takes the oldest message. Waits while there is none, without the interpreter lock. It does not wait for the work
-    /// of the GPU.
+    /// Takes the oldest message. Waits while there is no message, without the interpreter lock, but not for the work of
+    /// the GPU.
     ///
     /// Parameters
     /// ----------
     /// timeout : float, optional
-    ///     How long to wait for a message, in seconds. None waits without a limit.
+    ///     How long to wait for a message, in seconds; without a limit by default.
     ///
     /// Returns
     /// -------
@@ -172,8 +173,8 @@ impl Output {
         self.queue.take(&Call::new(py, &self.port, timeout)?)
     }
 
-    /// Says that nothing more will be taken. What waits is dropped, and so is what the graph sends here later. A second
-    /// call changes nothing.
+    /// Says that nothing more will be taken. Messages that wait, and all that the graph sends here later, are dropped.
+    /// A second call changes nothing.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.queue.close());
     }

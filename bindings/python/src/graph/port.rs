@@ -38,7 +38,8 @@ impl Port {
     }
 }
 
-/// When a time is over that Python gave in seconds. None if there is no limit: a time beyond the clock's end is none, either.
+/// Returns the end of a time that Python gave in seconds, or `None` without a limit. A time beyond the clock's end is
+/// no limit either.
 pub(super) fn end_of(timeout: Option<f64>) -> PyResult<Option<Instant>> {
     match timeout.map(|seconds| (seconds, Duration::try_from_secs_f64(seconds))) {
         None => Ok(None),
@@ -84,10 +85,10 @@ impl<'a> Call<'a> {
         self.py.check_signals()
     }
 
-    /// The exception of a port whose graph has ended.
+    /// Returns the exception of a port for the end of its graph.
     pub(super) fn ended(&self, problem: &str) -> PyErr {
         let run = &self.port.run;
-        // The run's thread may still call `stop` hooks. Its report says why it has ended when that is done.
+        // The run's thread may still call `stop` hooks. After the hooks, the run's report says why the run has ended.
         let (_, why) = self.py.detach(|| {
             let end = Instant::now() + Duration::from_secs(1);
             while run.handle().is_some() && !run.is_over() && Instant::now() < end {
@@ -101,7 +102,7 @@ impl<'a> Call<'a> {
         ))
     }
 
-    /// The exception of an output whose inputs have ended, while the run goes on.
+    /// Returns the exception of an output for the end of its inputs, while the run goes on.
     pub(super) fn flushed(&self) -> PyErr {
         Ended::new_err(format!(
             "port `{}` of {}: nothing is left to take, since all nodes before it have ended; send what was held back, and close the \

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use streamflow::schedule::{self, End};
 
-/// What a run did, and why it ended. `str(report)` is a table.
+/// The report of a run: its work, and why it ended. `str(report)` is a table.
 #[pyclass(frozen, module = "streamflow")]
 pub struct Report {
     inner: schedule::Report,
@@ -55,7 +55,7 @@ impl Report {
         self.inner.elapsed.as_secs_f64()
     }
 
-    /// How many ticks of each node failed, of the nodes of which one did: a dict of str to int.
+    /// The number of failed ticks of each node with a failure: a dict of str to int.
     #[getter]
     fn failures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let failures = PyDict::new(py);
@@ -93,7 +93,7 @@ impl Report {
         dropped.map(|it| (it.edge, it.messages, it.reason.to_string()).into_pyobject(py)).collect()
     }
 
-    /// The parameters that were set, and from which tick on: a list of (node, parameter, tick, value as text).
+    /// The parameters that were set, each with its first tick: a list of (node, parameter, tick, value as text).
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let changes = self.inner.parameters.iter();

@@ -86,7 +86,7 @@ impl Running {
         Self { run, inputs, state: Mutex::new(State::Runs(joinable)) }
     }
 
-    /// Leaves a run that does not end to itself. Its thread goes on until the process ends.
+    /// Abandons a run that does not end. The run's thread goes on until the process ends.
     pub(crate) fn abandon(&self) {
         std::mem::forget(std::mem::replace(&mut *self.state(), State::Joined));
     }
@@ -130,7 +130,7 @@ impl Running {
             *self.state() = next;
         }
         let (ended, result) = found?;
-        // The graph, whose operators may take long to drop.
+        // The graph is dropped without the lock, since its operators may take long to drop.
         py.detach(|| drop(ended));
         Some(result)
     }
@@ -150,8 +150,8 @@ impl Running {
         Ok(())
     }
 
-    /// Closes all inputs: the graph uses up what was pushed, and then ends if nothing else keeps it running. Go on taking
-    /// from its outputs meanwhile: it waits while they are full.
+    /// Closes all inputs: the graph uses up the pushed messages, and then ends if nothing else keeps it running. Go on
+    /// taking from its outputs meanwhile: the graph waits while they are full.
     fn finish(&self) {
         self.inputs.iter().for_each(|input| input.get().queue.close());
     }
@@ -172,7 +172,7 @@ impl Running {
         self.run.is_over()
     }
 
-    /// What the run does now: the phase, and each node with its ticks.
+    /// The present state of the run: the phase, and each node with its ticks.
     ///
     /// Returns
     /// -------
@@ -211,7 +211,7 @@ impl Running {
     /// Parameters
     /// ----------
     /// timeout : float, optional
-    ///     How long to wait, in seconds. None waits without a limit.
+    ///     How long to wait, in seconds; without a limit by default.
     ///
     /// Returns
     /// -------
@@ -284,11 +284,12 @@ impl Drop for Running {
         let state = std::mem::replace(&mut *self.state(), State::Joined);
         if let State::Runs(joinable) = state {
             if is_exiting() && !self.run.is_over() {
-                // It has not ended within the time that the exit waits.
+                // The run has not ended within the time that the exit waits.
                 std::mem::forget(joinable);
                 return;
             }
-            // Dropping it waits for the end of the run, in which a thread may need the interpreter lock to return memory.
+            // The drop waits for the end of the run. Until then, a thread may need the interpreter lock to return
+            // memory.
             let mut joinable = Some(joinable);
             let dropped = Python::try_attach(|py| {
                 let joinable = joinable.take();
