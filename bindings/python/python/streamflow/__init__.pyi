@@ -107,7 +107,7 @@ class Ended(Error):
 
 @final
 class Input:
-    """An input of a graph: what is pushed here, the graph gets, in order."""
+    """An input of a graph. The graph gets the messages pushed here, in order."""
 
     @property
     def name(self) -> str: ...
@@ -142,7 +142,7 @@ class Message:
 
 @final
 class Output:
-    """An output of a graph: what the graph sends, Python takes here, in order."""
+    """An output of a graph. Python takes the graph's messages here, in order."""
 
     @property
     def name(self) -> str: ...
