@@ -69,8 +69,8 @@ fn note(more: usize, less: usize) {
     }
 }
 
-// SAFETY: every method passes its arguments to the system's allocator, which has the same contract.
-// Counting touches only a thread-local integer and atomic ones.
+// SAFETY: every method passes its arguments to the system's allocator, under the same contract. Counting touches only a
+// thread-local integer and atomic ones.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size(), 0);

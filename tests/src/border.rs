@@ -18,10 +18,10 @@ const LEN: usize = 1024;
 /// The elements that a fill with the byte 1 makes.
 const ONES: f32 = f32::from_bits(0x0101_0101);
 
-/// A program, which leaves no memory on the other side of the border.
+/// A program that leaves no memory on the other side of the border.
 pub type Program = fn(&Platform) -> Result<(), Failed>;
 
-/// The programs, by what they show.
+/// The programs, each with a name that says what it shows.
 pub const PROGRAMS: &[(&str, Program)] = &[
     ("a_context_of_cudarc_that_is_not_the_primary_one_is_refused", other_contexts),
     ("an_external_stream_is_no_stream_for_cudarc", external_for_cudarc),
@@ -59,7 +59,7 @@ fn ours(platform: &Platform) -> Result<CudaStream> {
     Ok(platform.stream_pool("OURS", &CudaStreamPool::new().max_size(1))?.allocate("ours")?)
 }
 
-/// A tensor full of [`ONES`]. Its work is complete.
+/// Returns a tensor full of [`ONES`], with its work complete.
 fn ones(platform: &Platform, stream: &CudaStream) -> Result<Tensor<f32>> {
     let mut tensor = platform.tensor([LEN], stream)?;
     stream.fill_bytes(&mut tensor, 1)?;
@@ -114,7 +114,7 @@ fn other_contexts(platform: &Platform) -> Result<(), Failed> {
     cudarc(other.check_err())
 }
 
-/// cudarc's slices keep the stream that they were allocated on, which its owner may destroy.
+/// cudarc's slices keep the stream that they were allocated on, but the stream's owner may destroy it.
 fn external_for_cudarc(platform: &Platform) -> Result<(), Failed> {
     let context = cudarc(CudaContext::new(0))?;
     let outside = external(platform, &cudarc(context.new_stream())?)?;
@@ -260,7 +260,7 @@ fn untracked_slices(platform: &Platform) -> Result<(), Failed> {
     cudarc(context.check_err())
 }
 
-/// The stream of CUDA has one owner, which lives as long as cudarc's stream, and destroys it.
+/// CUDA's stream has one owner. The owner lives as long as cudarc's stream, and destroys CUDA's.
 fn outliving(platform: &Platform) -> Result<(), Failed> {
     let context = cudarc(CudaContext::new(0))?;
     let first = Platform::builder().race_check(false).driver(platform.driver().clone())?;

@@ -44,7 +44,7 @@ pub fn check_close<T: Copy + Into<f64> + fmt::Debug>(
     Ok(())
 }
 
-/// Fails unless a call failed, with an error for which `is_right` holds.
+/// Fails unless a call failed with an error that `is_right` accepts.
 ///
 /// Returns the error's text.
 ///

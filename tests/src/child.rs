@@ -56,8 +56,8 @@ pub(crate) fn play(body: impl FnOnce() -> Result<(), Failed>) -> ExitCode {
     code
 }
 
-/// The parent's side: runs this binary again in a role of a suite, with more environment variables. It passes if the child prints
-/// that its body passed *and* then exits with code 0, within the time limit.
+/// The parent's side: runs this binary again in a role of a suite, with more environment variables. The test passes if
+/// the child prints that its body passed *and* then exits with code 0, within the time limit.
 ///
 /// # Errors
 /// How the child ended, with its stdout and stderr.

@@ -1,4 +1,4 @@
-//! cuDSS, which is no part of a CUDA toolkit: a machine with a GPU may lack it.
+//! cuDSS is not part of a CUDA toolkit, so a machine with a GPU may lack it.
 
 use streamflow::driver::DriverError;
 use streamflow::prelude::*;

@@ -1,4 +1,4 @@
-//! Messages in pinned memory, which a test reads without a wait.
+//! Messages in pinned memory. A test reads them without a wait.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Compute for FlagTx {
     }
 }
 
-/// A platform without a race checker, on which a test can read memory without a wait. A checker would report the race
+/// Makes a platform without a race checker, for tests that read memory without a wait. A checker would report the race
 /// before the data shows it.
 ///
 /// # Errors

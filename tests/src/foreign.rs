@@ -74,7 +74,7 @@ DONE:
 /// # Errors
 /// Those of [`Platform::module`].
 pub fn module(platform: &Platform, device: DeviceId, ptx: &str) -> Result<Module, Error> {
-    // SAFETY: PTX is text, which the driver checks.
+    // SAFETY: PTX is text, and the driver checks it.
     platform.module(device, unsafe { CompiledCode::new(ptx.as_bytes()) })
 }
 
@@ -243,7 +243,7 @@ impl UnseenCopy<'_> {
 impl Drop for ForeignStream {
     fn drop(&mut self) {
         let bound = self.driver.bind(self.raw.device());
-        // SAFETY: this type made the stream, which is no longer borrowed, and destroys it once.
+        // SAFETY: this type made the stream and destroys it once; the stream is no longer borrowed.
         let destroyed = bound.and_then(|()| unsafe { self.driver.destroy_stream(self.raw) });
         assert!(destroyed.is_ok() || std::thread::panicking(), "{destroyed:?}");
     }
@@ -424,6 +424,6 @@ pub fn synchronize_stream(driver: &dyn Driver, stream: RawStream) -> DriverResul
 /// Those of the driver; another device is bound.
 pub fn make_event(driver: &dyn Driver, device: DeviceId) -> DriverResult<()> {
     let event = driver.create_event(device)?;
-    // SAFETY: the event was made in this function, which does not share it.
+    // SAFETY: the event was made in this function and is not shared.
     unsafe { driver.destroy_event(event) }
 }

@@ -1,9 +1,9 @@
-//! The forms in which the tests run: the variables that set something for all graphs or platforms. A test that has nothing
-//! to show in a form is reported as ignored there, with the reason: [`Suite::except`](crate::Suite::except).
+//! The forms that the tests run in: the variables that set something for all graphs or platforms. A test that has
+//! nothing to show in a form is reported as ignored there, with the reason: [`Suite::except`](crate::Suite::except).
 
 use std::env;
 
-/// A variable of the environment, and the values for which it is another form.
+/// A variable of the environment, with the values that make another form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `STREAMFLOW_WORKERS=n`: workers run the graphs that set no scheduler.

@@ -75,7 +75,7 @@ impl Compute for Renew {
     }
 }
 
-/// Notes what it receives together.
+/// Notes the messages that it receives together.
 #[operator]
 pub struct Overlay {
     /// A frame.

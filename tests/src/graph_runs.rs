@@ -8,7 +8,7 @@ use streamflow_examples::temporal::TemporalFilter;
 
 use crate::Failed;
 
-/// A callback for each tick of a sink, in order. Its error ends the run.
+/// A callback for each tick of a sink, in order. An error of the callback ends the run.
 pub type OnTick = Box<dyn FnMut(u64) -> Result<()> + Send>;
 
 /// A graph of the examples.

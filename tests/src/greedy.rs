@@ -4,7 +4,7 @@ use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
 
-/// The graph, which one thread runs in the static order.
+/// Returns the graph, set to run on one thread in the static order.
 ///
 /// # Errors
 /// Those of [`Schedule::workers`].

@@ -36,7 +36,7 @@ use crate::tier::Tier;
 /// The variable that makes too few GPUs a failure.
 const REQUIRE_GPUS: &str = "STREAMFLOW_REQUIRE_GPUS";
 
-/// A simulator that executes work at submission, for which the host sleeps as for a GPU.
+/// Makes a simulator that executes work at submission, with a host that sleeps as for a GPU.
 ///
 /// # Errors
 /// The driver's.
@@ -46,7 +46,7 @@ fn working_alone(devices: usize) -> Result<Platform, Failed> {
     Ok(Platform::builder().race_check(false).driver(driver)?)
 }
 
-/// A test body, which runs on a platform.
+/// A test body that runs on a platform.
 pub trait Body: Fn(&Platform) -> Result<(), Failed> + Send + 'static {}
 
 impl<F: Fn(&Platform) -> Result<(), Failed> + Send + 'static> Body for F {}
@@ -98,7 +98,7 @@ impl Binary {
         self.run_with(&arguments)
     }
 
-    /// As [`run`](Self::run), one test at a time: for tests that count what the whole process does.
+    /// As [`run`](Self::run), one test at a time: for tests that count calls or memory of the whole process.
     pub fn run_one_at_a_time(self) -> ExitCode {
         self.run_with(&Arguments { test_threads: Some(1), ..Arguments::from_args() })
     }
@@ -121,7 +121,7 @@ type Runner = Box<dyn FnOnce() -> Result<Completion, libtest_mimic::Failed> + Se
 #[derive(Default)]
 pub struct Suite {
     tests: Vec<(String, Runner)>,
-    /// The forms in which the tests that are added don't run, each with the reason.
+    /// The forms that the added tests don't run in, each with the reason.
     exceptions: Vec<(Form, &'static str)>,
     /// Whether the tests that are added have much data.
     is_large: bool,
@@ -201,7 +201,7 @@ impl Suite {
         self.devices(name, 1, body)
     }
 
-    /// Adds a body for the host simulator only. It gets a new platform for each seed.
+    /// Adds a body for the host simulator only. The body gets a new platform for each seed.
     #[must_use]
     pub fn host(self, name: &str, body: impl Body) -> Self {
         self.host_devices(name, 1, body)
@@ -280,8 +280,8 @@ impl Suite {
         self.optional(name, "", || body().map(|()| None))
     }
 
-    /// Adds a test that needs no platform and may be unable to run. It then returns `Ok(Some(reason))`, and is reported
-    /// as ignored, or as failed if the environment variable `require` is 1.
+    /// Adds a test that needs no platform. If the test can't run, it returns `Ok(Some(reason))`, and is reported as
+    /// ignored, or as failed if the environment variable `require` is 1.
     #[must_use]
     pub fn optional(
         mut self,
@@ -308,7 +308,7 @@ impl Suite {
     }
 }
 
-/// Runs a body on a platform that may lack what it needs.
+/// Runs a body on a platform that may lack what the body needs.
 fn on_platform(
     platform: &Platform,
     needed: Option<Needed>,

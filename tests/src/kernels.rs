@@ -1,5 +1,5 @@
-//! The tests' kernels: [slow](fill), [broken](trap), [of every type](axpy), and kernels whose result
-//! [identifies their inputs](mixing).
+//! The tests' kernels: [slow](fill), [broken](trap), [of every type](axpy), and kernels with results
+//! that [identify their inputs](mixing).
 
 mod broken;
 mod complex;

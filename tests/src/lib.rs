@@ -1,11 +1,13 @@
 //! The code that streamflow's tests share.
 //!
-//! [`Suite`] runs one body on both platforms, in the [`forms`] of the environment, and [`child`] runs one in a separate process. [`setup`] makes streams,
-//! data and recorded platforms. [`layers`] are drivers that are wrong on purpose. [`kernels`] are slow, broken or
-//! generic. [`allocations`] counts heap allocations, [`logged`](fn@logged) has what is logged, and [`wakers`] call the test. [`each_order`] runs a graph in each order, and [`greedy`] is for tests
-//! of the order on one thread. [`floor`] has the task graphs of the benchmark of that name. [`relays`] are operators on
-//! numbers, [`tensors`] and [`flags`] on device data and on its copies. [`cudss`] is for tests of a library that a machine with a GPU may lack. [`built`] is a graph that is built at run time. [`border`] has programs that
-//! exchange memory and streams with cudarc.
+//! [`Suite`] runs one body on both platforms, in the [`forms`] of the environment, and [`child`] runs one in a separate
+//! process. [`setup`] makes streams, data and recorded platforms. [`layers`] are drivers that are wrong on purpose.
+//! [`kernels`] are slow, broken or generic. [`allocations`] counts heap allocations, [`logged`](fn@logged) collects log
+//! lines, and [`wakers`] call the test. [`each_order`] runs a graph in each order, and [`greedy`] is for tests of the
+//! order on one thread. [`floor`] has the task graphs of the benchmark of that name. [`relays`] are operators on
+//! numbers, [`tensors`] and [`flags`] on device data and on its copies. [`cudss`] is for tests of a library that a
+//! machine with a GPU may lack. [`built`] is a graph that is built at run time. [`border`] has programs that exchange
+//! memory and streams with cudarc.
 
 pub mod allocations;
 pub mod border;

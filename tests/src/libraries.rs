@@ -47,7 +47,7 @@ const KINDS: &[(&str, Make)] = &[
     ("cholesky", solve::cholesky),
 ];
 
-/// A problem whose sizes and inputs are those of another kind.
+/// The error for a problem with sizes and inputs of another kind.
 fn of_another_kind() -> Failure {
     Failure::msg("sizes and inputs of another problem")
 }

@@ -81,8 +81,8 @@ floats! {
     f64: f64::from, |x| x, f64::EPSILON, 0.0;
 }
 
-/// Complex numbers: each part is a sum of two products and a term, of which each operation is rounded once. The reference
-/// is of doubles, which is exact enough for floats; for doubles its own roundings count once more.
+/// Complex numbers. Each part is a sum of two products and a term, with each operation rounded once. The reference is
+/// of doubles and exact enough for floats; for doubles its own roundings count once more.
 macro_rules! complex {
     ($($part:ty),*) => {$(
         impl Number for Complex<$part> {

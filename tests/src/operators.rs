@@ -88,7 +88,8 @@ impl Compute for Delay {
     }
 }
 
-/// Host data only. Its ports have names that could collide with generated names, or that are keywords.
+/// An operator with host data only, and ports with names that could collide with generated names, or that are
+/// keywords.
 #[operator]
 #[derive(Debug)]
 pub struct Names {
@@ -117,7 +118,7 @@ impl Compute for Names {
     }
 }
 
-/// Calls a function. Its type parameter occurs in its state, and not in its ports.
+/// Calls a function. The operator's type parameter occurs in its state, and not in its ports.
 #[operator]
 #[allow(missing_debug_implementations, reason = "a function does not implement Debug")]
 pub struct Apply<F: Fn(f32) -> f32 + Send + 'static, const N: usize> {
@@ -137,7 +138,7 @@ impl<F: Fn(f32) -> f32 + Send + 'static, const N: usize> Compute for Apply<F, N>
     }
 }
 
-/// Its type parameters occur in its ports only. It has a default, a where clause, and a handwritten constructor.
+/// An operator with type parameters only in its ports, a default, a where clause, and a handwritten constructor.
 #[operator(no_new, streams(copy))]
 #[derive(Debug)]
 pub struct Pass<M, E = f32>

@@ -1,5 +1,5 @@
-//! Programs whose data is right only because one dependency orders their work, and their controls: the same programs
-//! without the dependency.
+//! Programs with data that is right only because one dependency orders their work, and their controls: the same
+//! programs without the dependency.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::layers::gates::Ended;
 use crate::layers::{DropWaits, Gates};
 use crate::{Failed, Suite, check};
 
-/// A program. It returns whether its data was right.
+/// A program. Returns whether its data was right.
 pub type Program = fn(&Platform) -> Result<bool>;
 
 /// Selects the waits of a stream for an event that a control drops.
 pub type Drops = fn(RawStream, RawEvent) -> bool;
 
-/// One freed block in flight: the next allocation of its size takes this block, and must wait for it.
+/// Options for one freed block in flight: the next allocation of its size takes this block, and must wait for it.
 pub const MEMORY: MemoryOptions = MemoryOptions::new().in_flight(1).small_in_flight(1);
 
 /// The number of seeds of a control, and of the seeds that must give wrong data.
@@ -173,8 +173,8 @@ where
     check(right, || "the data is wrong".into())
 }
 
-/// Whether a program's data is right. This platform has no race checker, which could end the run before the data is
-/// compared. The GPU's driver may have one already: then its races count as wrong data.
+/// Whether a program's data is right. This platform has no race checker, since a checker could end the run before the
+/// data is compared. The GPU's driver may have one already: then its races count as wrong data.
 fn by_data(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
     let builder = Platform::builder().memory(MEMORY).race_check(false);
     let platform = builder.driver(driver)?;

@@ -1,4 +1,4 @@
-//! A graph whose operators have two plans each, on two streams: of transforms, products, sparse products and solvers.
+//! A graph of operators with two plans each, on two streams: of transforms, products, sparse products and solvers.
 
 use streamflow::memory::Complex;
 use streamflow::prelude::*;

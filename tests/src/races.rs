@@ -1,4 +1,4 @@
-//! Programs in which one missing dependency makes wrong data. Each is right, and must be wrong when a driver drops its
+//! Programs where one missing dependency makes wrong data. Each is right, and must be wrong when a driver drops its
 //! waits.
 //!
 //! Each returns whether the data was right. The slow side is queued first, and the data of the fast side is read first,
@@ -36,8 +36,8 @@ pub const ALL: &[(&str, Program)] = &[
 ];
 
 /// The barrier of the legacy default stream. CUDA orders it, not streamflow: without any waits, the barrier still
-/// orders a `Blocking` stream, and not a `NonBlocking` one. Returns whether the default stream read what the other
-/// stream wrote.
+/// orders a `Blocking` stream, and not a `NonBlocking` one. Returns whether the default stream read the data that the
+/// other stream wrote.
 ///
 /// # Errors
 /// Those of the platform.
@@ -62,7 +62,7 @@ fn streams(platform: &Platform) -> Result<Streams> {
     Ok(Streams { a: pool.allocate("a")?, b: pool.allocate("b")?, c: pool.allocate("c")? })
 }
 
-/// Loads the kernels early: loading a kernel may wait for running kernels, which would hide a missing dependency.
+/// Loads the kernels early: loading a kernel may wait for running kernels, and so would hide a missing dependency.
 fn load_kernels(platform: &Platform, stream: &CudaStream) -> Result<()> {
     // These buffers have another size than the programs' buffers, so that the programs don't reuse their memory.
     let (mut one, mut other) = (platform.buffer(1, stream)?, platform.buffer(1, stream)?);
@@ -84,7 +84,8 @@ fn holds(stream: &CudaStream, buffer: &DeviceSlice<f32>, value: f32) -> Result<b
     Ok(stream.download_blocking(buffer)?.iter().all(|&x| x == value))
 }
 
-/// A hazard of cudarc, which keeps one read event per buffer: the faster reader overwrites the event of the slower one.
+/// A hazard of cudarc. cudarc keeps one read event per buffer, so the faster reader overwrites the event of the slower
+/// one.
 fn two_readers_then_a_write(platform: &Platform) -> Result<bool> {
     let Streams { a, b, c } = streams(platform)?;
     let mut source = filled(platform, &c, 7.0)?;

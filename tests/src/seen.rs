@@ -1,11 +1,11 @@
-//! Lists to which operators add what they received, for the test to check.
+//! Lists that operators add the received messages to, for the test to check.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::prelude::*;
 use streamflow_examples::deliver::Report;
 
-/// A list that operators add to. Its clones share it.
+/// A list that operators add to. Clones share the list.
 pub type Seen<T> = Arc<Mutex<Vec<T>>>;
 
 /// Adds an entry.

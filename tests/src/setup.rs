@@ -1,4 +1,4 @@
-//! The setup of test bodies: a stream, data, and a platform whose driver calls are recorded.
+//! The setup of test bodies: a stream, data, and a platform that records its driver calls.
 
 use std::sync::Arc;
 

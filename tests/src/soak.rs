@@ -1,7 +1,7 @@
 //! A graph of 12 operators for long runs: timers, notices, a queue that drops, feedback, failures and restarts.
 //!
-//! Each operator counts what it sends and receives, so that a lost message is found; `fuse` compares the two halves of
-//! each frame, which come on different ways. All chance is from a seed.
+//! Each operator counts the messages that it sends and receives, so that a lost message is found; `fuse` compares the
+//! two halves of each frame, which arrive by different paths. All random choices come from a seed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -248,7 +248,7 @@ impl Compute for Control {
         self.counts.digest(state);
         self.counts.may_fail(Fails::Control)?;
         if cx.tick().is_multiple_of(10) {
-            // It may be closed already, at the end of the run.
+            // The handle may be closed already, at the end of the run.
             let _closed = self.notices.notify();
         }
         Ok(())
@@ -388,7 +388,7 @@ pub struct Outcome {
 /// Runs the graph in simulated time, and checks that each message that was sent was received, or is in the report.
 ///
 /// # Errors
-/// Those of the run, and what the checks find.
+/// The errors of the run and of the checks.
 pub fn run(seed: u64, frames: u64) -> Result<Outcome, Failed> {
     run_with(seed, frames, &Workers::none())
 }
@@ -438,7 +438,7 @@ fn check_counts(counts: &Counts, report: &Report) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Any 64 bits, which `value` decides.
+/// Returns 64 arbitrary bits, determined by `value`.
 fn mix(value: u64) -> u64 {
     Random::new(value).bits()
 }

@@ -151,7 +151,7 @@ impl Compute for Show {
     }
 }
 
-/// Emits the number of each tick. It has host data only.
+/// Emits the number of each tick, as host data only.
 #[operator]
 #[derive(Debug)]
 pub struct Counter {

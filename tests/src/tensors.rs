@@ -105,7 +105,7 @@ impl Compute for Rx {
     }
 }
 
-/// A tensor's value, read with a copy on `stream` alone. It is NaN unless all elements are equal.
+/// Returns a tensor's value, read with a copy on `stream` alone. The value is NaN unless all elements are equal.
 ///
 /// # Errors
 /// Those of the driver.

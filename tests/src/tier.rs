@@ -10,7 +10,7 @@ const VARIABLE: &str = "STREAMFLOW_TESTS";
 /// How many times as many random cases the full tier tries.
 const MORE: u64 = 8;
 
-/// A part of what the tests can try.
+/// A part of all that the tests can try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
     /// Each suite, in minutes.

@@ -1,5 +1,5 @@
-//! A waker whose code the test has, each part of it: the waker that [`Wake`](std::task::Wake) makes has none where it is
-//! cloned.
+//! A waker with all of its code in the test: a waker made by [`Wake`](std::task::Wake) runs no code of the test when it
+//! is cloned.
 
 use std::sync::Arc;
 use std::task::{RawWaker, RawWakerVTable, Waker};
@@ -7,19 +7,19 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 /// The part of a waker that is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// It is cloned.
+    /// The waker is cloned.
     Clone,
-    /// It is woken.
+    /// The waker is woken.
     Wake,
-    /// It is dropped without being woken.
+    /// The waker is dropped without being woken.
     Drop,
 }
 
-/// A waker that calls this function, as do its clones.
+/// Makes a waker that calls this function, as do its clones.
 pub fn calling<F: Fn(Part) + Send + Sync + 'static>(call: F) -> Waker {
     let call = Arc::into_raw(Arc::new(call)).cast();
-    // SAFETY: the functions of the table are those of this type, each of which keeps the count of the `Arc` right, and the
-    // function is `Send` and `Sync`.
+    // SAFETY: the functions of the table are those of this type. Each keeps the count of the `Arc` right, and `call` is
+    // `Send` and `Sync`.
     unsafe { Waker::from_raw(RawWaker::new(call, &Table::<F>::TABLE)) }
 }
 

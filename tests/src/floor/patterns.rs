@@ -1,4 +1,5 @@
-//! The dependencies in the patterns of Task Bench, for the tests' build script, too, which writes their graphs.
+//! The dependencies in the patterns of Task Bench. The tests' build script uses this file, too, to write their
+//! graphs.
 
 use crate::random::Random;
 
@@ -34,7 +35,7 @@ pub fn dependencies(pattern: &str, step: usize, column: usize) -> Vec<usize> {
     }
 }
 
-/// One to five different columns.
+/// Draws one to five different columns.
 fn drawn(step: usize, column: usize, tasks: usize) -> Vec<usize> {
     let mut random = Random::new((step * COLUMNS + column) as u64);
     let mut columns: Vec<usize> = (0..tasks).collect();

@@ -1,11 +1,12 @@
 //! The waits and records of a task graph that is wired by hand.
 //!
-//! Each task has two buffers, for ticks in turn. It waits for what it reads, and for the tasks that have read, two ticks
-//! ago, the buffer that it writes now. A wait that another implies is left out, as an expert leaves it out.
+//! Each task has two buffers, for ticks in turn. A task waits for the tasks that it reads from, and for the tasks that
+//! have read, two ticks ago, the buffer that it writes now. A wait that another implies is left out, as an expert
+//! would.
 
 use std::collections::VecDeque;
 
-/// The buffers and the events of each task, which ticks use in turn.
+/// The number of buffers and of events of each task. Ticks use them in turn.
 pub const SLOTS: usize = 2;
 
 /// Ticks after which the waits of a tick are always the same. The last of them is the plan.
@@ -16,8 +17,8 @@ const TICKS: usize = 8;
 pub struct Plan {
     /// The stream of each task.
     pub streams: Vec<usize>,
-    /// The tasks whose event a task waits for: of those before it the one of this tick, of the others the one that was
-    /// recorded two ticks ago. Both are in the slot of this tick.
+    /// The tasks with an event that a task waits for. An earlier task's event is that of this tick, and a later task's
+    /// event was recorded two ticks ago. Both events are in the slot of this tick.
     pub waits: Vec<Vec<usize>>,
     /// Whether a task records an event.
     pub records: Vec<bool>,
@@ -126,8 +127,8 @@ impl Plan {
         self.streams.iter().max().map_or(0, |last| last + 1)
     }
 
-    /// A task that something is not ordered before which it must come after, if there is one: the check of a plan, by other
-    /// rules than those that it was made by.
+    /// Returns a task that the plan does not order after all its predecessors, if there is one. This check of a plan
+    /// goes by other rules than those that made the plan.
     pub fn unordered(&self, reads: &[Vec<usize>]) -> Option<usize> {
         let mut order = Order::new(reads, &self.streams);
         for tick in 0..TICKS {
@@ -139,7 +140,7 @@ impl Plan {
                     match (other < task, tick.checked_sub(SLOTS)) {
                         (true, _) => order.wait(stream, (tick, other)),
                         (false, Some(before)) => order.wait(stream, (before, other)),
-                        // Its event was never recorded: CUDA does not wait for it.
+                        // The other task's event was never recorded, and CUDA does not wait for such an event.
                         (false, None) => {}
                     }
                 }

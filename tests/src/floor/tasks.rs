@@ -1,4 +1,4 @@
-//! Task graphs as lists: which tasks each one reads, and which values it makes.
+//! Task graphs as lists: the tasks that each task reads, and the values that it makes.
 
 use super::kernels::{ELEMENTS, absorb_on_host, begin_on_host, take_on_host};
 use super::patterns::{self, STEPS};
@@ -20,11 +20,11 @@ pub enum Layout {
 pub struct TaskGraph {
     /// The tasks that each one reads, in the order of its inputs.
     pub reads: Vec<Vec<usize>>,
-    /// Each one's column.
+    /// The column of each task.
     pub columns: Vec<usize>,
-    /// The task that only passes on what it reads, without a kernel of its own; `None` if each one has kernels.
+    /// The task that only passes on its inputs, without a kernel; `None` if each task has kernels.
     pub sink: Option<usize>,
-    /// The tasks whose numbers are compared, in the order of the downloads.
+    /// The tasks with numbers to compare, in the order of the downloads.
     pub results: Vec<usize>,
 }
 
@@ -40,7 +40,7 @@ impl TaskGraph {
         Self::new(reads, vec![0; tasks], Some(tasks - 1))
     }
 
-    /// A task whose numbers `ends` tasks read.
+    /// Makes a task, and `ends` tasks that read its numbers.
     pub fn fan(ends: usize) -> Self {
         let reads = [vec![]].into_iter().chain((0..ends).map(|_| vec![0])).collect();
         Self::new(reads, (0..=ends).collect(), None)
@@ -74,7 +74,7 @@ impl TaskGraph {
         Self { reads, columns, sink, results }
     }
 
-    /// The same tasks, each of which makes its numbers of the first task alone that it reads. Its sink reads all.
+    /// Returns the same tasks, each reading only the first of its inputs. The sink still reads all.
     pub fn of_first_reads(&self) -> Self {
         let mut graph = self.clone();
         for (task, reads) in graph.reads.iter_mut().enumerate() {
@@ -104,7 +104,8 @@ impl TaskGraph {
         }
     }
 
-    /// The numbers of each result in the tick in which tasks that read nothing add `salt` to their tags by `^`.
+    /// Returns the numbers of each result in a tick where tasks without inputs combine `salt` with their tags by
+    /// `^`.
     pub fn expected(&self, salt: u32) -> Vec<[u32; ELEMENTS]> {
         let mut made: Vec<[u32; ELEMENTS]> = Vec::new();
         for (task, reads) in self.reads.iter().enumerate() {

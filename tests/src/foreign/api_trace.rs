@@ -60,7 +60,7 @@ impl ApiCalls {
 /// Parses the lines of the trace: `driver cuLaunchKernel 100`.
 ///
 /// # Errors
-/// The first line that is none.
+/// The first line that is not one of a trace.
 pub fn parse(text: &str) -> Result<Vec<ApiCalls>, Failed> {
     let line = |line: &str| {
         let mut words = line.split(' ').skip(1);
@@ -123,7 +123,7 @@ impl ApiTrace {
     /// The counts.
     ///
     /// # Errors
-    /// A text of the trace that is none.
+    /// A text that is not a trace.
     pub fn calls(&self) -> Result<Vec<ApiCalls>, Failed> {
         let mut text = vec![0_u8; 1 << 20];
         // SAFETY: the function writes at most so many bytes.

@@ -97,7 +97,7 @@ impl Bare {
         Ok(event)
     }
 
-    /// [`BYTES`] of device memory, whose first use is on `stream`.
+    /// Allocates [`BYTES`] of device memory, first used on `stream`.
     pub fn allocate(&self, stream: RawStream) -> DriverResult<MemoryRange> {
         // SAFETY: this value owns the stream.
         let range = unsafe { self.driver.allocate(stream, BYTES, MemorySource::Unused) }?;
@@ -339,7 +339,7 @@ pub fn host_function(driver: &dyn Driver, stream: RawStream) -> DriverResult<boo
     let called = Arc::new(AtomicBool::new(false));
     let data = Arc::into_raw(called.clone()).cast_mut().cast();
     let function = HostFunction { call, data };
-    // SAFETY: the data is valid until the call, which makes no CUDA calls and does not unwind.
+    // SAFETY: the data is valid until the function is called. The function makes no CUDA calls and does not unwind.
     unsafe { driver.launch_host_function(stream, function) }?;
     Ok(called.load(Ordering::Acquire))
 }

@@ -52,9 +52,9 @@ impl ByHand {
         }
     }
 
-    /// Keeps the stream of this handle busy for so many cycles, and marks the begin of what is queued next.
+    /// Keeps the stream of this handle busy for so many cycles, and marks the beginning of the work queued next.
     pub fn begin(&self, stream: u64, cycles: u64) {
-        // SAFETY: the stream is alive, and what is queued touches no memory.
+        // SAFETY: the stream is alive, and the queued work touches no memory.
         unsafe { (self.begin)(stream as *mut c_void, cycles as c_longlong) }
     }
 
@@ -65,7 +65,7 @@ impl ByHand {
     }
 }
 
-/// A plan with its operands, by hand, on the current device. It stays until the process ends.
+/// A plan with its operands, by hand, on the current device, alive until the process ends.
 #[derive(Debug)]
 pub struct Case {
     functions: ByHand,
@@ -121,7 +121,7 @@ impl Case {
         unsafe { (self.functions.stream)(self.case) as u64 }
     }
 
-    /// Replaces values with what the calls wrote, which has as many bytes.
+    /// Replaces values with the result of the calls, of as many bytes.
     pub fn result_blocking(&mut self, values: &mut Values) {
         let bytes = values.bytes();
         // SAFETY: as in `prepare_blocking`; the values have as many bytes, and any bytes are numbers.

@@ -10,7 +10,7 @@ use streamflow::memory::{After, DeviceSlice, ForeignMemory};
 use streamflow::prelude::*;
 use streamflow::stream::{CudarcStream, ExternalStream};
 
-/// Memory of streamflow as a slice of cudarc, which nothing orders.
+/// Returns memory of streamflow as a slice of cudarc that nothing orders.
 ///
 /// # Errors
 /// Those of streamflow.

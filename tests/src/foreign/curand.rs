@@ -1,4 +1,4 @@
-//! cuRAND's host generator, which needs no GPU and no driver: the oracle of random numbers.
+//! cuRAND's host generator, the oracle of random numbers. The generator needs no GPU and no driver.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -161,7 +161,7 @@ impl HostPhilox<'_> {
 
 impl Drop for HostPhilox<'_> {
     fn drop(&mut self) {
-        // SAFETY: the handle is this generator's own, or null, which cuRAND refuses.
+        // SAFETY: the handle is this generator's own, or null; cuRAND refuses null.
         unsafe {
             let destroy: Result<Symbol<unsafe extern "C" fn(Handle) -> Status>, _> =
                 self.of.library.get(b"curandDestroyGenerator");

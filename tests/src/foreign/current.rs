@@ -1,4 +1,4 @@
-//! Another library's code, which makes a device current and leaves it so.
+//! Another library's code that makes a device current and leaves it so.
 
 use std::ffi::{c_int, c_void};
 
@@ -20,7 +20,8 @@ pub fn is_current(driver: &dyn Driver, device: DeviceId) -> bool {
 pub fn make_none_current() -> Result<(), String> {
     type SetCurrent = unsafe extern "C" fn(*mut c_void) -> c_int;
     let say = |error: libloading::Error| error.to_string();
-    // SAFETY: the library is that of the CUDA driver, whose function has this declaration. No context is a valid argument.
+    // SAFETY: the library is that of the CUDA driver, and its function has this declaration. No context is a valid
+    // argument.
     let status = unsafe {
         let cuda = Library::new("libcuda.so").map_err(say)?;
         cuda.get::<SetCurrent>(b"cuCtxSetCurrent").map_err(say)?(std::ptr::null_mut())
@@ -37,8 +38,8 @@ pub fn make_current(ordinal: i32) -> Result<(), String> {
     type SetCurrent = unsafe extern "C" fn(*mut c_void) -> c_int;
     let say = |error: libloading::Error| error.to_string();
     let mut context = std::ptr::null_mut();
-    // SAFETY: the library is that of the CUDA driver, whose functions have these declarations. The context has a place, and
-    // streamflow keeps it for the life of the process.
+    // SAFETY: the library is that of the CUDA driver, and its functions have these declarations. The context has a
+    // place, and streamflow keeps it for the life of the process.
     let statuses = unsafe {
         let cuda = Library::new("libcuda.so").map_err(say)?;
         let retain = cuda.get::<Retain>(b"cuDevicePrimaryCtxRetain").map_err(say)?;

@@ -19,7 +19,7 @@ pub enum Argument {
     Buffer(Buffer),
     /// A number, in as many of the lowest bytes as the kernel's parameter has.
     Value(u64),
-    /// This number `^` the number of the tick and the salt, which are added.
+    /// This number `^` the sum of the tick's number and the salt.
     TickBits(u32),
     /// The number of the tick and the salt, modulo 8, times 0.125, as an `f32`.
     TickStart,
@@ -150,7 +150,7 @@ impl Program {
     ) -> Result<Function, Failed> {
         let (image, name) =
             (CompiledCode::cached_for(kernel, capability)?, CString::new(kernel.entry)?);
-        // SAFETY: the program is alive, as in all methods; the image is compiled code, which CUDA checks.
+        // SAFETY: the program is alive, as in all methods; the image is compiled code, and CUDA checks it.
         let index = unsafe {
             (self.functions.function)(self.raw, image.bytes().as_ptr().cast(), name.as_ptr())
         };
@@ -279,7 +279,7 @@ impl Program {
         self.functions.check(done).map(drop)
     }
 
-    /// Waits, and copies what a download has last brought.
+    /// Waits, and copies the latest result of a download.
     ///
     /// # Errors
     /// The driver's.

@@ -17,7 +17,7 @@ use streamflow_driver::driver::{
 
 use super::ADD_PTX;
 
-/// A graph that is destroyed with its owner. Its launches are complete by then.
+/// A graph that is destroyed with its owner, after its launches are complete.
 #[derive(Debug)]
 struct Graph {
     driver: Arc<dyn Driver>,
@@ -90,7 +90,7 @@ pub fn twice(
     let op = |kind, source, target, rows| GraphWork::Copy(CopyOp { kind, target, source, rows });
     // SAFETY: no simulator runs it.
     let body = unsafe { LibraryBody::new("fill", |_| Ok(())) };
-    // A library has statuses of its own, which don't say why a call of CUDA failed.
+    // A library has its own statuses, and these don't say why a call of CUDA failed.
     let cause = RefCell::new(None);
     let filled = |stream: RawStream, byte| -> Result<(), LibraryError> {
         // SAFETY: the memory is `data`, and the stream is alive.

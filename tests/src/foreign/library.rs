@@ -94,7 +94,8 @@ impl CopyLibrary {
         unsafe { Ok(call.queue(stream, body, queue)?) }
     }
 
-    /// Fills `to` with a byte, which is a value of the call. `body` stands for a plan: see [`filling`].
+    /// Fills `to` with a byte, passed as a value of the call. `body` stands for a plan: see
+    /// [`filling`].
     ///
     /// # Errors
     /// Those of the call.

@@ -31,7 +31,8 @@ const POISON: u8 = 0xf3;
 type OnReturn = Box<dyn FnOnce() + Send>;
 
 /// Memory of other code, for elements of `f32`: allocated and used by a driver of its own on a GPU, and ordinary host
-/// memory on the simulator. So no layer of the platform's driver sees what the other code does with it, as with a library.
+/// memory on the simulator. So no layer of the platform's driver sees the other code's uses of the memory, as with a
+/// library.
 pub struct Outside {
     /// On the simulator that of the platform, for functions on its streams.
     driver: Arc<dyn Driver>,
@@ -55,7 +56,7 @@ impl Returned {
         self.is_back.load(Ordering::Acquire)
     }
 
-    /// The thread on which it got the memory back.
+    /// Returns the thread that the owner got the memory back on.
     pub fn thread(&self) -> Option<ThreadId> {
         *self.thread.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -114,7 +115,7 @@ impl Outside {
         self.returned.clone()
     }
 
-    /// Queues a write of [`VALUE`] to all elements, which streamflow does not see.
+    /// Queues a write of [`VALUE`] to all elements, unseen by streamflow.
     ///
     /// # Errors
     /// Those of the driver.
@@ -214,7 +215,7 @@ fn set(range: MemoryRange, byte: u8) {
     unsafe { start.write_bytes(byte, range.bytes as usize) };
 }
 
-/// Calls `queue` with a stream of its own, and waits for what it queues.
+/// Calls `queue` with a new stream, and waits for the work that it queues.
 fn on_a_stream<R>(
     driver: &dyn Driver,
     device: DeviceId,
@@ -278,8 +279,8 @@ impl Drop for ForeignEvent {
     }
 }
 
-/// Makes one stream wait for all work on another one, as other code does: `driver` is below the layers of a platform, which
-/// see nothing of it.
+/// Makes a stream wait for all work on another one, as other code does: `driver` is below the layers of a platform, so
+/// the layers see nothing of it.
 ///
 /// # Errors
 /// Those of the driver.
@@ -346,8 +347,8 @@ pub fn write_outside(
     Ok(unsafe { platform.driver().fill(stream, range, BYTE) }?)
 }
 
-/// Queues a copy from a bare address, which other code got for memory of streamflow, to memory of that other code: to
-/// `target`, whose address is requested on `stream`.
+/// Queues a copy from a bare address to memory of other code. The other code got `source` for memory of streamflow; the
+/// address of `target` is requested on `stream`.
 ///
 /// # Errors
 /// Those of the driver.

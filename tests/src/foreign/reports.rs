@@ -1,5 +1,5 @@
-//! The programs of the guide's page about the reports of the race checker, each wrong and right. They call the driver
-//! directly: streamflow's own calls free and destroy in order.
+//! The programs of the guide's page about the reports of the race checker, each wrong and right. The programs call
+//! the driver directly, since streamflow's own calls free and destroy in order.
 
 use streamflow::prelude::*;
 use streamflow_driver::driver::MemorySource;

@@ -3,7 +3,7 @@
 
 use streamflow::prelude::*;
 
-/// Writes to address 16, which is not allocated.
+/// Writes to address 16. No memory is allocated there.
 #[kernel(partial, unsafe cuda = "
     if (out_len > 0 && thread_index() == 0) *(volatile unsigned int*)16 = 1;
 ")]

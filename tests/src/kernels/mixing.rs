@@ -1,10 +1,10 @@
-//! Kernels whose result identifies their inputs: each element of the output depends on every element of the inputs, on
-//! a tag, and on its own index. No element is ever 0. On a GPU each kernel first waits for `cycles` clock cycles, so
-//! that it can be slow.
+//! Kernels with results that identify their inputs: each element of the output depends on every element of the inputs,
+//! on a tag, and on its own index. No element is ever 0. On a GPU each kernel first waits for `cycles` clock cycles,
+//! so that it can be slow.
 
 use streamflow::prelude::*;
 
-/// One step of the hash.
+/// Computes one step of the hash.
 pub fn step(hash: u32, value: u32) -> u32 {
     let hash = (hash ^ value).wrapping_mul(0x85eb_ca6b);
     hash ^ (hash >> 13)
@@ -122,7 +122,7 @@ pub fn numbers(out: &mut [f32], a: &[u32], cycles: u64) {
     out.iter_mut().zip(a).for_each(|(out, a)| *out = (a & NUMBER) as f32);
 }
 
-/// Writes the hash of the tag and of each number, which is `count` times what it should be, nearly.
+/// Writes the hash of the tag and of each number divided by `count` and rounded.
 #[kernel(requires(out.len() == a.len()), unsafe cuda = "
     auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
     long long start = clock64();

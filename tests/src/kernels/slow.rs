@@ -58,7 +58,7 @@ pub fn add_one(data: &mut [f32]) {
     data.iter_mut().for_each(|x| *x += 1.0);
 }
 
-/// `out[0]` is the sum of the products. One thread computes it.
+/// Writes the sum of the products to `out[0]`, by one thread.
 #[kernel(partial, requires(a.len() == b.len()), unsafe cuda = "
     if (thread_index() != 0 || out_len == 0) return;
     float sum = 0.0f;
@@ -71,7 +71,7 @@ pub fn dot(out: &mut [f32], a: &[f32], b: &[f32]) {
     }
 }
 
-/// Writes the number of the multiprocessor on which each thread ran. Each thread first waits `cycles` clock cycles, so
+/// Writes the number of the multiprocessor that each thread ran on. Each thread first waits `cycles` clock cycles, so
 /// that the blocks spread over all permitted multiprocessors. The host has one.
 #[kernel(unsafe cuda = "
     long long start = clock64();

@@ -35,7 +35,7 @@ fn rounded(y: f64) -> bf16 {
     bf16::from_f32(f32::from_bits((bits - u32::from(is_beyond)) | 1))
 }
 
-/// `out[i] = mask[i] ? a : b`, and whether that is not what the flag says. Any byte but 0 is true.
+/// Writes `out[i] = mask[i] ? a : b`, and whether that differs from the flag. Any byte but 0 is true.
 #[kernel(
     requires(mask.len() == out.len(), differs.len() == out.len()),
     unsafe cuda = "

@@ -91,8 +91,8 @@ pub fn number_in_rows(out: &mut [i32], cols: u32) {
     }
 }
 
-/// Reverses the elements, in a loop of the block's threads. One block needs dynamic shared memory for all of them, four bytes each; with less, the kernel
-/// writes nothing.
+/// Reverses the elements, in a loop of the block's threads. A block needs dynamic shared memory for all elements, four
+/// bytes each; with less, the kernel writes nothing.
 #[kernel(
     grid_stride,
     requires(out.len() == input.len()),

@@ -1,4 +1,4 @@
-//! A driver that counts calls, and whose device is behind the host.
+//! A driver that counts calls, with a device that is behind the host.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,15 +33,15 @@ struct Device {
     counts: Counts,
     /// The calls of launches, copies, records and waits.
     queued: u64,
-    /// The work for which a thread has waited.
+    /// The work that a thread has waited for.
     done: u64,
     /// The place of the latest record of an event, and of the latest work of a stream.
     events: HashMap<u64, u64>,
     streams: HashMap<u64, u64>,
 }
 
-/// Counts calls. A query finds complete what was queued so many calls ago, which a real device does at its own pace, or
-/// what a thread has waited for.
+/// Counts calls. A query finds work complete if it was queued so many calls ago, in place of a real device's pace, or
+/// if a thread has waited for it.
 #[derive(Debug)]
 pub struct Behind {
     below: Arc<dyn Driver>,

@@ -7,7 +7,7 @@ use streamflow::driver::{Driver, RawStream};
 use streamflow_driver::driver::{CopyOp, DriverResult, Layer, RawEvent};
 
 /// Runs code once during the next wait, record, query or copy: before or after the driver below has taken the call, and
-/// in any case before the caller has it back. It changes no call.
+/// in any case before the caller has it back. The layer changes no call.
 pub struct Between {
     below: Arc<dyn Driver>,
     next: Mutex<Option<(Moment, Code)>>,

@@ -40,9 +40,9 @@ impl Blind {
     }
 }
 
-// SAFETY: this layer breaks a driver's promises on purpose: it reports copies as complete that may not be. Its programs
-// then read numbers that the device may be writing, to find whether the copy was done, and synchronise their streams at
-// the end.
+// SAFETY: this layer breaks a driver's promises on purpose: it reports copies as complete that may not be. The tests'
+// programs then read numbers that the device may be writing, to find whether the copy was done, and synchronise their
+// streams at the end.
 unsafe impl Layer for Blind {
     fn below(&self) -> &dyn Driver {
         &*self.below

@@ -28,7 +28,7 @@ impl Bound {
 }
 
 impl Bound {
-    /// Another library makes a device current on this thread, of which no call of the driver knows.
+    /// Makes a device current on this thread as another library does, unknown to any call of the driver.
     pub fn bind_unseen(device: DeviceId) {
         BOUND.set(Some(device));
     }

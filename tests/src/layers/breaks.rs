@@ -47,14 +47,14 @@ pub enum Clause {
     AdoptionIsPassed,
 }
 
-/// Keeps the contract but for one clause, in each call that the clause is about. Only for a simulator with two devices, and
-/// for programs whose kernels compute numbers from numbers.
+/// Keeps the contract but for one clause, in each call that the clause is about. Only for a simulator with two devices,
+/// and for programs with kernels that compute numbers from numbers.
 #[derive(Debug)]
 pub struct Breaks {
     below: Arc<dyn Driver>,
     clause: Option<Clause>,
     times: AtomicUsize,
-    /// What was made first, for answers that give it out again.
+    /// The objects that were made first, for answers that give them out again.
     first: Mutex<First>,
 }
 
@@ -104,9 +104,9 @@ impl Breaks {
     }
 }
 
-// In all comments below, the caller's contract is that of the same method of `Driver`.
-// SAFETY: this layer breaks a driver's promises on purpose, above a simulator, for programs that compute numbers from numbers.
-// Memory with a wrong size or place is refused before anything touches it, which is what the tests are about.
+// In all comments below, the caller's contract is that of the same method of `Driver`. SAFETY: this layer breaks a
+// driver's promises on purpose, above a simulator, for programs that compute numbers from numbers. Memory with a wrong
+// size or place is refused before anything touches it; the tests are about this refusal.
 unsafe impl Layer for Breaks {
     fn below(&self) -> &dyn Driver {
         &*self.below

@@ -42,7 +42,7 @@ impl DropWaits {
         device
     }
 
-    /// Drops the waits for which `filter` returns true.
+    /// Drops the waits that `filter` selects.
     pub fn when(
         below: Arc<dyn Driver>,
         filter: impl Fn(RawStream, RawEvent) -> bool + Send + Sync + 'static,
@@ -57,7 +57,7 @@ impl DropWaits {
 }
 
 impl Drop for DropWaits {
-    /// Discards the races of a checker below, which has not seen the waits. A test that needs them has taken them
+    /// Discards the races of a checker below, since it has not seen the waits. A test that needs them has taken them
     /// already; for other tests they are no failure.
     fn drop(&mut self) {
         let _missed = self.below.observer().take_races();
@@ -65,8 +65,8 @@ impl Drop for DropWaits {
 }
 
 // SAFETY: this layer breaks a driver's promises on purpose: streams race that should wait. The kernels of its programs
-// compute numbers from numbers, at indices that do not depend on data. A race makes wrong data only, which the tests
-// look for.
+// compute numbers from numbers, at indices that do not depend on data. A race makes only wrong data, and the tests
+// look for that.
 unsafe impl Layer for DropWaits {
     fn below(&self) -> &dyn Driver {
         &*self.below

@@ -50,7 +50,8 @@ impl FailNth {
         if kind != self.kind {
             return Ok(());
         }
-        // Below zero the counter wraps to the largest number, from which no test reaches zero again.
+        // Below zero the counter wraps to the largest number. No test counts down from there to zero
+        // again.
         if self.left.fetch_sub(1, Ordering::Relaxed) != 0 {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Faults of the driver: a driver that fails one call as CUDA documents it, and counts what is alive.
+//! Faults of the driver: a driver that fails one call as CUDA documents it, and counts live objects.
 
 mod documented;
 mod injector;

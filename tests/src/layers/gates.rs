@@ -1,4 +1,4 @@
-//! A driver whose device does nothing until the host waits for it.
+//! A driver with a device that does nothing until the host waits for it.
 
 mod flags;
 mod held;
@@ -25,9 +25,9 @@ use self::watch::{Last, Opens, Quiet};
 /// after it. So a stream that waits for another one on the device finds all of its work done, and a stream that should wait
 /// and does not finds none: a missing wait makes wrong data, however fast the device is.
 ///
-/// On a GPU a gate is a kernel that waits for a flag in page-locked memory, queued before the work. On the simulator it is
-/// a host function, which checks that its gate is open: under [`Lazy`](streamflow::driver::host::Policy::Lazy) the simulator
-/// executes in the same order by itself. Work behind a gate is never replayed.
+/// On a GPU a gate is a kernel that waits for a flag in page-locked memory, queued before the work. On the simulator a
+/// gate is a host function that checks that the gate is open: under [`Lazy`](streamflow::driver::host::Policy::Lazy)
+/// the simulator executes in the same order by itself. Work behind a gate is never replayed.
 ///
 /// New memory has NaNs, as on the simulator.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub struct Gates {
     is_holding: AtomicBool,
     /// The last call while work is held back.
     last: Mutex<Last>,
-    /// The first wait of the host for which all gates have opened.
+    /// The first wait of the host that has opened all gates.
     waited: Mutex<Option<String>>,
 }
 
@@ -55,7 +55,7 @@ pub struct Ended<T> {
     pub with: T,
     /// Whether one has opened by itself: the host has waited for work behind it in a way that [`Gates`] does not see.
     pub by_itself: bool,
-    /// The first wait of the host, in a call or outside of the driver, for which all gates have opened.
+    /// The first wait of the host, in a call or outside of the driver, that has opened all gates.
     pub waited: Option<String>,
     /// Whether nothing of the run uses its driver any more.
     pub is_over: bool,
@@ -102,7 +102,7 @@ impl Gates {
         self.before(|driver| {
             thread::scope(|scope| {
                 let (_ends, ended) = channel();
-                // The simulator executes what the host waits for.
+                // The simulator by itself executes the work that the host waits for.
                 if self.below.observer().works_alone() {
                     scope.spawn(|| self.watch(ended));
                 }
@@ -111,8 +111,8 @@ impl Gates {
         })
     }
 
-    /// Calls `run`, whose work nothing holds back, opens all gates, and waits for the device, and until other threads have
-    /// dropped what they have of the run: the thread that destroys plans waits for the device in each of them.
+    /// Calls `run` without holding back its work, opens all gates, waits for the device, and waits until other threads
+    /// have dropped their objects of the run: the thread that destroys plans waits for the device in each of them.
     ///
     /// # Errors
     /// Those of the driver.
@@ -236,7 +236,8 @@ impl Gates {
 pub(crate) fn spread_streams() {
     const CONNECTIONS: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
     if std::env::var_os(CONNECTIONS).is_none() {
-        // SAFETY: `Suite::run` calls this before it starts threads, and before the first call of CUDA, which reads it.
+        // SAFETY: `Suite::run` calls this before it starts threads, and before the first call of CUDA reads the
+        // variable.
         unsafe { std::env::set_var(CONNECTIONS, "32") };
     }
 }

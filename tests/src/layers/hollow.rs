@@ -1,4 +1,4 @@
-//! A driver whose large allocations are small.
+//! A driver that makes large allocations small.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ impl Hollow {
     }
 }
 
-// SAFETY: the driver below has the memory that is there. Memory beyond it is for tests alone whose calls are refused before any
-// work is queued.
+// SAFETY: the driver below has the memory that is there. Memory beyond it is only for tests with calls that are refused
+// before any work is queued.
 unsafe impl Layer for Hollow {
     fn below(&self) -> &dyn Driver {
         &*self.0

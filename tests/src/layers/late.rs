@@ -1,4 +1,4 @@
-//! A driver whose device is late.
+//! A driver with a late device.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

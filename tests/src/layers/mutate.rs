@@ -1,9 +1,9 @@
-//! A driver that drops one dependency of a graph: a call with which the runtime orders work.
+//! A driver that drops one dependency of a graph: a call that the runtime orders work with.
 //!
 //! The runtime orders work with waits, records, deferred frees, and waits and queries of the host. Each of these is a
 //! [`Dependency`], named by its place in the graph, so that it is the same in each tick and each run. The layer lists
-//! the dependencies, and drops one of them. It is above a race checker and below the runtime: the checker sees the
-//! calls that are executed, and the runtime assumes that its dependency is in effect.
+//! the dependencies, and drops one of them. The layer is above a race checker and below the runtime: the checker sees
+//! only executed calls, and the runtime assumes that its dependency is in effect.
 
 mod declared;
 mod dependency;
@@ -102,7 +102,8 @@ impl Mutate {
         self
     }
 
-    /// Takes no notes, so that the runtime does what it does without a checker, and drops what an earlier run has dropped.
+    /// Takes no notes, so that the runtime acts as without a checker, and drops the dependencies that an earlier run
+    /// has dropped.
     #[must_use]
     pub fn unwatched(mut self, dropped: &Dropped) -> Self {
         self.watches = false;
@@ -183,10 +184,9 @@ impl Drop for Mutate {
     }
 }
 
-// In all comments below, the caller's contract is that of the same method of `Driver`.
-// SAFETY: this layer breaks a driver's promises on purpose: streams race that should wait. As for `DropWaits`, the
-// kernels of its programs compute numbers from numbers. They run on the simulator, which executes one operation at a
-// time and keeps freed memory.
+// In all comments below, the caller's contract is that of the same method of `Driver`. SAFETY: this layer breaks a
+// driver's promises on purpose: streams race that should wait. As for `DropWaits`, the kernels of its programs compute
+// numbers from numbers. The programs run on the simulator; it executes one operation at a time and keeps freed memory.
 unsafe impl Layer for Mutate {
     fn below(&self) -> &dyn Driver {
         &*self.below
@@ -291,9 +291,9 @@ unsafe impl Layer for Mutate {
                 instead = Some(self.no_wait_stream(stream.device())?);
             }
         }
-        // Before the call, which may give the address to another thread.
+        // Before the call, since it may give the address to another thread.
         let accesses = self.lock().log.accesses(&[(range, Write)]);
-        // SAFETY: the caller's contract, except for the order, which this layer breaks on purpose.
+        // SAFETY: the caller's contract, except for the order. This layer breaks the order on purpose.
         unsafe { self.below.free(instead.unwrap_or(stream), range) }?;
         self.log_step(|_| LogStep::Free { stream, instead, accesses });
         Ok(())
@@ -361,7 +361,7 @@ impl Observer for Mutate {
         Some(self.below.observer())
     }
 
-    /// This layer needs the notes, which name the operator that calls, unless it goes by numbers.
+    /// This layer needs the notes for the name of the calling operator, unless it goes by numbers.
     fn watches(&self) -> bool {
         self.watches
     }

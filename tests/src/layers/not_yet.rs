@@ -33,7 +33,7 @@ impl NotYet {
         self.host_functions.load(Ordering::Acquire)
     }
 
-    /// As [`new`](Self::new), but a query fails once a host function is queued, which would wake the thread.
+    /// As [`new`](Self::new), but a query fails once a host function that would wake the thread is queued.
     pub fn failing_in_sleep(below: Arc<dyn Driver>) -> Self {
         Self { fails: true, ..Self::new(below) }
     }

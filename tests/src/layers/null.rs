@@ -42,8 +42,8 @@ impl Null {
 
 macro_rules! nothing {
     ($([$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) -> $ret:ty = $value:expr;)*) => {
-        // SAFETY: while off, this layer reports success for work that was never queued. It is for measuring the host's
-        // side of programs that do not read their data.
+        // SAFETY: while off, this layer reports success for work that was never queued. The layer is for measuring the
+        // host's side of programs that do not read their data.
         unsafe impl Layer for Null {
             fn below(&self) -> &dyn Driver {
                 &*self.below

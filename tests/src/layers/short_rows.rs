@@ -1,4 +1,4 @@
-//! A driver whose copies of rows leave out the last row.
+//! A driver that leaves out the last row in copies of rows.
 
 use std::sync::Arc;
 

@@ -67,7 +67,7 @@ pub struct Spent {
     pub nanoseconds: u64,
 }
 
-/// Passes all calls on, and measures them. One thread calls it.
+/// Passes all calls on, and measures them. Only one thread calls this layer.
 #[derive(Debug)]
 pub struct Timed {
     below: Arc<dyn Driver>,
@@ -100,7 +100,8 @@ impl Timed {
         let done = call();
         let took = begin.elapsed().as_nanos() as u64;
         let (calls, time) = &self.spent[kind as usize];
-        // No thread but one writes: a load and a store are cheaper than what a sum of several threads needs.
+        // Only one thread writes, and a load and a store are cheaper than the atomic addition for several
+        // threads.
         calls.store(calls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         time.store(time.load(Ordering::Relaxed) + took, Ordering::Relaxed);
         done

@@ -13,8 +13,8 @@ use streamflow_driver::driver::{
 };
 use streamflow_driver::driver::{DriverResult, Image};
 
-/// Above a `libcuda` that has one kernel, which stands for all others. A launch is a line in a file, and nothing else: the
-/// driver below does not get it.
+/// A layer above a `libcuda` with one kernel that stands for all others. A launch is a line in a file, and nothing
+/// else: the driver below does not get it.
 pub struct Unlaunched {
     below: Arc<dyn Driver>,
     log: File,
@@ -37,15 +37,15 @@ impl Unlaunched {
         Self { below, log, captures: false }
     }
 
-    /// The same, but each call of a library that may be captured is captured, and not made. The libraries queue nothing, which
-    /// is an error of such a capture.
+    /// The same, but each call of a library that may be captured is captured, and not made. The libraries queue
+    /// nothing, so such a capture ends with an error.
     pub fn capturing(below: Arc<dyn Driver>, log: File) -> Self {
         Self { captures: true, ..Self::new(below, log) }
     }
 }
 
-// SAFETY: kernels do nothing here, so their results are those bytes that the memory had. It is for tests of which calls are
-// made.
+// SAFETY: kernels do nothing here, so their results are the bytes that the memory had. The layer is for tests of which
+// calls are made.
 unsafe impl Layer for Unlaunched {
     fn below(&self) -> &dyn Driver {
         &*self.below

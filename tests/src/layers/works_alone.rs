@@ -1,4 +1,4 @@
-//! A simulator that stands for a device in what the host leaves to it.
+//! A simulator that stands for a device that works on while the host makes no call.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use streamflow::driver::Driver;
 use streamflow_driver::driver::{Layer, Observer};
 
 /// Says that queued work goes on while the host makes no call. So a scheduler that waits sleeps, and a thread of the
-/// library takes memory back that other code has returned, as on a GPU. Below is a simulator whose work executes at
-/// submission, or a program whose waits query it.
+/// library takes memory back that other code has returned, as on a GPU. Below is a simulator that executes work at
+/// submission, or the program queries the simulator in its waits.
 #[derive(Debug)]
 pub struct WorksAlone(pub Arc<dyn Driver>);
 

@@ -101,7 +101,7 @@ impl Problem {
         Self { kind: "matmul", sizes: vec![4, m, n, k, batch], inputs }
     }
 
-    /// As [`matmul`](Self::matmul), of `bf16`, in which sums of `f32` are rounded.
+    /// As [`matmul`](Self::matmul), of `bf16`: sums of `f32` are rounded to `bf16`.
     pub fn matmul_bf16(m: usize, n: usize, k: usize, batch: usize) -> Self {
         let mut random = Random::new(3);
         let mut some = |len: usize| (0..len).map(|_| bf16::from_f32(random.signed())).collect();

@@ -8,9 +8,9 @@
 /// An error code of CUDA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {
-    /// Its number.
+    /// The error's number.
     pub number: i32,
-    /// Its name, as `CUDA_ERROR_INVALID_VALUE`.
+    /// The error's name, as `CUDA_ERROR_INVALID_VALUE`.
     pub name: &'static str,
 }
 
@@ -24,9 +24,9 @@ impl Code {
 /// A function of CUDA, and the errors that its documentation lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Function {
-    /// Its name.
+    /// The function's name.
     pub name: &'static str,
-    /// Its own errors, without those of earlier work.
+    /// The function's own errors, without those of earlier work.
     pub errors: &'static [Code],
 }
 
@@ -166,7 +166,7 @@ table! {
     "launch": cuLaunchKernel [DEINITIALIZED, NOT_INITIALIZED, INVALID_CONTEXT, INVALID_HANDLE, INVALID_IMAGE,
         INVALID_VALUE, LAUNCH_FAILED, LAUNCH_OUT_OF_RESOURCES, LAUNCH_TIMEOUT, LAUNCH_INCOMPATIBLE_TEXTURING,
         SHARED_OBJECT_INIT_FAILED, NOT_FOUND];
-    // A library has numbers of its own; these are what its launches may meet.
+    // A library has numbers of its own; these are the errors that its launches may meet.
     "call_library": cuLaunchKernelEx [DEINITIALIZED, NOT_INITIALIZED, INVALID_CONTEXT, INVALID_HANDLE, INVALID_IMAGE,
         INVALID_VALUE, LAUNCH_FAILED, LAUNCH_OUT_OF_RESOURCES, LAUNCH_TIMEOUT, LAUNCH_INCOMPATIBLE_TEXTURING,
         SHARED_OBJECT_INIT_FAILED];

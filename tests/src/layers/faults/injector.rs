@@ -1,4 +1,4 @@
-//! A driver that fails one call as CUDA documents it, and counts what is alive.
+//! A driver that fails one call as CUDA documents it, and counts live objects.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -13,7 +13,7 @@ use streamflow_driver::driver::Sticky;
 use super::ledger::{Ledger, Live};
 use super::{Code, functions};
 
-/// A call of a program: where it is made, which call it is, and how many of that kind are made there before it.
+/// A call of a program: its place, its function, and the number of earlier calls of that function there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
     /// The phase of the program, inside of a hook the node and the hook, and the program's line if it is known:
@@ -61,9 +61,9 @@ const OUT_OF_MEMORY: i32 = 2;
 /// `CUDA_ERROR_DEINITIALIZED`.
 pub(super) const DEINITIALIZED: i32 = 4;
 
-/// Fails one call, and counts all calls and what is alive. After a sticky error it does what
-/// [`CudaDriver`](streamflow_driver::driver::cuda::CudaDriver) does: it refuses calls that submit or wait, and those that give
-/// something back do nothing.
+/// Fails one call, and counts all calls and live objects. After a sticky error the layer acts as
+/// [`CudaDriver`](streamflow_driver::driver::cuda::CudaDriver): it refuses calls that submit or wait, and calls that
+/// give something back do nothing.
 pub struct Injector {
     pub(super) below: Arc<dyn Driver>,
     watches: bool,
@@ -126,8 +126,8 @@ pub(super) enum Verdict {
 }
 
 impl Injector {
-    /// Wraps a driver. With `watches` the platform sends notes, from which hooks are known; a race checker above this
-    /// layer passes them on.
+    /// Wraps a driver. With `watches` the platform sends notes that tell the hooks; a race checker above this layer
+    /// passes them on.
     pub fn new(below: Arc<dyn Driver>, watches: bool) -> Self {
         let state = State {
             phase: "",
@@ -172,7 +172,7 @@ impl Injector {
         self.state().ledger.live()
     }
 
-    /// Gives everything back that is alive, and returns what was given back twice.
+    /// Gives back all live objects, and returns descriptions of those that were given back twice.
     pub fn clean_up(&self) -> Vec<String> {
         let mut ledger = std::mem::take(&mut self.state().ledger);
         let troubles = std::mem::take(&mut ledger.troubles);

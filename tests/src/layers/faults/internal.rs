@@ -8,7 +8,7 @@ use super::documented::*;
 /// Defines the list: each function with its errors.
 macro_rules! list {
     ($($function:ident [$($error:ident),*];)*) => {
-        /// The functions. Those of [`CALLS`] are not among them.
+        /// The functions, without those of [`CALLS`].
         pub const INTERNAL: &[Function] =
             &[$(Function { name: stringify!($function), errors: &[$($error),*] }),*];
     };

@@ -44,7 +44,7 @@ impl Injector {
         }
     }
 
-    /// A call that makes something, which is noted.
+    /// Makes and notes an object.
     fn make<T: Copy>(
         &self,
         about: About<'_>,
@@ -56,7 +56,7 @@ impl Injector {
         Ok(made)
     }
 
-    /// A call that gives something back, which is noted.
+    /// Notes and gives back an object.
     fn give_back(
         &self,
         call: &'static str,
@@ -73,7 +73,7 @@ impl Injector {
             Verdict::Fails(error) => return Err(error),
             Verdict::TakesEffectAndFails(error) => Err(error),
         };
-        // Noted first: what is given back twice must not reach a GPU.
+        // Noted first, since an object that is given back twice must not reach a GPU.
         let before = self.state().ledger.troubles.len();
         note(&mut self.state().ledger);
         if self.state().ledger.troubles.len() == before {

@@ -33,7 +33,7 @@ impl fmt::Display for Live {
     }
 }
 
-/// The objects that are alive, and what was given back that was not.
+/// The live objects, and the objects that were given back while they were not alive.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     streams: BTreeMap<(usize, u64), RawStream>,
@@ -110,7 +110,7 @@ impl Ledger {
         }
     }
 
-    /// Gives everything back that is alive, to the driver that it came from. Its users are gone.
+    /// Gives back all live objects to the driver that they came from. Their users are gone.
     pub(super) fn give_back(&mut self, driver: &dyn Driver) {
         let Self { streams, events, graphs, device: blocks, pinned, .. } = std::mem::take(self);
         for id in (0..driver.device_count() as u32).map(device) {

@@ -51,7 +51,8 @@ impl Mishandles {
     }
 }
 
-// SAFETY: this layer breaks a driver's promises on purpose, after a call has failed. Its kernels compute plain numbers.
+// SAFETY: this layer breaks a driver's promises on purpose, after a call has failed. The kernels of its programs
+// compute plain numbers.
 unsafe impl Layer for Mishandles {
     fn below(&self) -> &dyn Driver {
         &*self.below
@@ -88,7 +89,7 @@ unsafe impl Layer for Mishandles {
             return Ok(());
         }
         if self.after(How::GivesBackTwice) {
-            // SAFETY: the injector below refuses to give back what is not alive.
+            // SAFETY: the injector below refuses to give back an object that is not alive.
             unsafe { self.below.destroy_event(event) }?;
         }
         // SAFETY: the caller keeps the same contract of the same method.

@@ -82,7 +82,8 @@ pub(super) struct Flags {
     freed: Mutex<Vec<MemoryRange>>,
 }
 
-/// A gate on the simulator, whose work executes in calls alone: a gate that is closed by then has waited too long.
+/// A gate on the simulator. Work executes only in calls there, so a gate that is closed when it executes has waited
+/// too long.
 struct HostGate {
     flag: &'static AtomicU32,
     late: &'static AtomicU32,
@@ -111,7 +112,7 @@ impl Flags {
         let waits = below.observer().works_alone().then(|| load(below, device)).transpose()?;
         let reserved = AtomicUsize::new(0);
         let flags = Self { device, memory, waits, own, reserve, reserved, freed: Mutex::default() };
-        // The first launch may load code, for which CUDA waits for kernels.
+        // The first launch may load code, and CUDA then waits for kernels.
         flags.queue(below, own, Gate { device, flag: 1, number: 0 })?;
         // SAFETY: the stream was made above.
         unsafe { below.synchronize_stream(own) }?;
@@ -181,7 +182,7 @@ impl Flags {
         }
     }
 
-    /// Page-locked memory from the reserve, which needs no call of CUDA; `None` if too little is left.
+    /// Takes page-locked memory from the reserve, without a call of CUDA. Returns `None` if too little is left.
     pub(super) fn take(&self, bytes: u64) -> Option<MemoryRange> {
         let len = bytes.next_multiple_of(256) as usize;
         let start = self.reserved.fetch_add(len, Ordering::Relaxed) as u64;
@@ -225,7 +226,7 @@ fn at<T>(address: u64) -> *mut T {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
-/// The kernel. Its code is a module's, so that no tick with a gate is replayed.
+/// The kernel. The kernel's code is a module's, so that no tick with a gate is replayed.
 fn load(below: &dyn Driver, device: DeviceId) -> DriverResult<RawFunction> {
     let name = "streamflow_gate";
     // SAFETY: the image is text.

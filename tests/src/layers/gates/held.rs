@@ -19,7 +19,7 @@ impl Behind {
     }
 }
 
-/// The gates of a stream. They have the numbers from 1 on.
+/// The gates of a stream, numbered from 1.
 #[derive(Debug)]
 struct Gates {
     /// The place of the stream's flag among those of its device.
@@ -43,7 +43,7 @@ pub(super) enum Point {
     Event(RawEvent),
 }
 
-/// All gates, and what is behind them.
+/// All gates, and the work behind them.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     gates: HashMap<RawStream, Gates>,
@@ -79,7 +79,7 @@ impl Held {
         self.blocking.remove(&stream);
     }
 
-    /// Notes a new event, which has no record.
+    /// Notes a new event without a record.
     pub(super) fn create_event(&mut self, event: RawEvent) {
         self.events.insert(event, Behind::default());
     }
@@ -149,7 +149,7 @@ impl Held {
         Behind(self.gates.iter().map(|(&stream, gates)| (stream, gates.placed)).collect())
     }
 
-    /// Whether a host function on this stream may be what the host waits for: a stream of wake-ups has no other work.
+    /// Whether the host may wait for a host function on this stream: a stream of wake-ups has no other work.
     pub(super) fn wakes(&self, stream: RawStream) -> bool {
         !self.streams.get(&stream).is_some_and(|behind| behind.0.contains_key(&stream))
     }
@@ -206,7 +206,7 @@ mod tests {
 
     use super::*;
 
-    /// Handles, which a driver alone makes.
+    /// Makes handles, by a driver, since only a driver can make them.
     fn handles<const N: usize>() -> DriverResult<([RawStream; N], RawEvent, RawStream)> {
         let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().build());
         let device = streamflow::device(0);

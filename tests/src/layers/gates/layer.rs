@@ -105,8 +105,8 @@ unsafe impl Layer for Gates {
             None,
             |below| pass!([unsafe] below.allocate(stream, bytes, source)),
         )?;
-        // Memory of a device has what the program before left there. A race checker would not see that the host has waited
-        // for such memory.
+        // Memory of a device has the data that earlier programs left there. A race checker would not see that the host
+        // has waited for such memory.
         if source == MemorySource::Unused
             && self.below.observer().works_alone()
             && !self.below.observer().watches()

@@ -1,8 +1,9 @@
-//! Kernels whose declared accesses can be made wrong, for one argument of one node, in every tick; and the same for the
-//! claims of each call of a library, in debug builds.
+//! Kernels with declared accesses that can be made wrong, for one argument of one node, in every tick; and the same for
+//! the claims of each call of a library, in debug builds.
 //!
 //! The runtime gets the wrong declaration. For a kernel, the layer replaces it with the accesses that follow from the
-//! parameters, so that a checker below sees what the kernel touches. A call reaches the layer with its own claims.
+//! parameters, so that a checker below sees the memory that the kernel touches. A call reaches the layer with its own
+//! claims.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -60,7 +61,7 @@ pub(super) struct OfRun {
     numbers: Numbers,
 }
 
-/// The run and the node whose kernels the calling thread launches.
+/// The run and the node that the calling thread launches kernels for.
 #[derive(Debug, Default)]
 struct Current {
     node: Box<str>,
@@ -194,7 +195,7 @@ fn leave_out<'a>(to: &mut Passing<'a>, argument: &'static str, slice: &'a Device
     }
 }
 
-/// Defines kernels whose launches can declare wrong accesses.
+/// Defines kernels with launches that can declare wrong accesses.
 macro_rules! declared {
     ($($name:ident = $kernel:ty, ($($arg:ident: $ty:ty = $pass:ident),*);)*) => {
         $(

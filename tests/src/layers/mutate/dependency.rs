@@ -23,7 +23,7 @@ pub enum DependencyKind {
     HostQuery,
 }
 
-/// One dependency, which is the same in each tick.
+/// A dependency, the same in each tick.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dependency {
     /// The call that makes it.
@@ -61,7 +61,7 @@ impl fmt::Display for Dependency {
     }
 }
 
-/// One visit of a place: a hook from its beginning to its end, or the time until the next hook.
+/// A visit of a place: a hook from its beginning to its end, or the time until the next hook.
 #[derive(Debug)]
 pub(super) struct Visit {
     place: Arc<str>,
@@ -89,7 +89,8 @@ impl Visit {
         self.latest.clear();
     }
 
-    /// One dependency for all queries of a stream in this visit: the number of queries depends on their results.
+    /// Returns a single dependency for all queries of a stream in this visit, since the number of queries depends on
+    /// their results.
     pub(super) fn query_dependency(&self, kind: DependencyKind, stream: Arc<str>) -> Dependency {
         Dependency { kind, place: self.place.clone(), stream, on: None, nth: 0 }
     }
@@ -114,7 +115,7 @@ impl Visit {
     }
 }
 
-/// The labels of streams, and the stream on which each event was recorded last.
+/// The labels of streams, and the stream that each event was recorded on last.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     streams: HashMap<RawStream, Arc<str>>,

@@ -48,7 +48,7 @@ impl Mutate {
         let streams = self.lock().names.streams();
         for stream in streams {
             self.below.bind(stream.device())?;
-            // SAFETY: the platform has named the stream. It still exists, and keeps its streams.
+            // SAFETY: the platform has named the stream. The platform still exists, and keeps its streams.
             if !unsafe { self.below.query_stream(stream) }? {
                 return Ok(false);
             }

@@ -1,4 +1,4 @@
-//! The log of a run, from which an order can be computed.
+//! The log of a run, for computing its order.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub struct Access {
     pub mode: AccessMode,
 }
 
-/// One entry of a log: a step of a run. A dropped step was not executed.
+/// An entry of a log: a step of a run. A dropped step was not executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are the arguments of the call")]
 pub enum LogStep {
@@ -50,7 +50,7 @@ pub struct Log {
     /// The latest allocation at each address: its number and its bytes.
     blocks: HashMap<u64, (u32, u64)>,
     count: u32,
-    /// In the order in which the platform has got them.
+    /// In the order that the platform has got them in.
     streams: Vec<RawStream>,
 }
 

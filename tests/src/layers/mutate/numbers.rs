@@ -15,7 +15,7 @@ pub struct Dropped {
 pub(super) struct Numbers {
     next: u64,
     dropped: Vec<u64>,
-    /// The numbers of an earlier run, which decide in place of names.
+    /// The numbers of an earlier run, used in place of names.
     repeated: Option<Vec<u64>>,
 }
 
