@@ -1,5 +1,5 @@
-//! Writes the graphs of the benchmark `floor`: chains, a fan, and the patterns of Task Bench. They are text, which that
-//! benchmark alone compiles.
+//! Writes the graphs of the benchmark `floor`: chains, a fan, and the patterns of Task Bench. The graphs are text, and
+//! only that benchmark compiles them.
 
 #[allow(unreachable_pub, reason = "the tests' library exports it")]
 #[path = "src/floor/patterns.rs"]
@@ -35,7 +35,7 @@ struct Text {
 }
 
 impl Text {
-    /// Adds a node, which is called `t` and its number.
+    /// Adds a node, named `t` and its number.
     fn node(&mut self, operator: &str) -> usize {
         let node = self.count;
         // Writing to a `String` does not fail.

@@ -74,7 +74,7 @@ impl Bench {
         tensor.into_dlpack(Abi::Versioned, Consumer::QueuesOn(&self.theirs))
     }
 
-    /// One time for each row.
+    /// Measures a time for each row.
     fn round(&self) -> Result<[f64; ROWS.len()]> {
         let (nothing, ()) = timed(|| (0..COUNT).for_each(|at| _ = black_box(at)));
         let by_hand = self
@@ -92,7 +92,7 @@ impl Bench {
         let imported = imported?;
         let (given_back, ()) = timed(|| drop(imported));
         self.ours.synchronize_blocking()?;
-        // Once more, for the deleter of what was not imported.
+        // Once more, for the deleter of structures that were not imported.
         let exported: Vec<DlExport> =
             self.tensors()?.into_iter().map(|it| self.export(it)).collect::<Result<_, _>>()?;
         let (read, structures) =

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Two streams take turns: one launches a kernel that reads two buffers and writes a third, and records; the other
-//! waits. The driver does nothing, so the time is streamflow's. "At the seam" measures only these three driver calls,
-//! to which the goal applies. "Through streams" also measures the platform's part. Each is measured without the
+//! waits. The driver does nothing, so the time is streamflow's. "At the seam" measures only these three driver calls;
+//! the goal applies to these. "Through streams" also measures the platform's part. Each is measured without the
 //! checker, with it, and with it from a thread other than the first. All take turns, so that a change of the machine's
 //! speed affects all. The results are medians. A checker that is off costs nothing: it is not a layer then.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]

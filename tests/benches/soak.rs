@@ -1,5 +1,6 @@
-//! Runs a graph of 12 operators for millions of ticks, with timers, notices, a queue that drops, feedback, random failures
-//! and restarts. It fails if a message is lost, if memory grows, or if a seed does not repeat a run.
+//! Runs a graph of 12 operators for millions of ticks, with timers, notices, a queue that drops, feedback, random
+//! failures and restarts. The benchmark fails if a message is lost, if memory grows, or if a seed does not repeat a
+//! run.
 //!
 //! ```text
 //! cargo bench -p streamflow-tests --bench soak              # 10 million ticks of the operators together
@@ -8,7 +9,7 @@
 //! cargo bench -p streamflow-tests --bench soak -- 1 7 4 turns    # 1 million, with 4 workers that take turns
 //! ```
 //!
-//! With workers on real threads, no seed repeats the order in which they come; everything else is checked.
+//! With workers on real threads, no seed repeats the order of the workers' steps; everything else is checked.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 use std::process::ExitCode;

@@ -11,7 +11,7 @@
 //! for short kernels that of its scheduler, for long ones that of waking its thread. The forms take turns; the results
 //! are medians.
 //!
-//! The last line is the time in which two threads wake each other, without a device: `std::thread::park`, a futex.
+//! The last line is the time of two threads to wake each other, without a device: `std::thread::park`, a futex.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 use std::process::ExitCode;
@@ -108,8 +108,8 @@ fn by_hand(platform: &Platform, cycles: u64, trips: u64, queries: bool) -> Resul
     Ok(())
 }
 
-/// How long one thread needs to wake another, in microseconds: the median of half a round trip of two threads, each of
-/// which sleeps for `asleep` before it wakes the other.
+/// Returns how long one thread needs to wake another, in microseconds: the median of half a round trip of two threads.
+/// Each thread sleeps for `asleep` before it wakes the other.
 fn futex(asleep: Duration) -> f64 {
     let turn = AtomicUsize::new(0);
     let main = std::thread::current();
@@ -127,7 +127,7 @@ fn futex(asleep: Duration) -> f64 {
             }
         });
         let trips = (0..TRIPS_OF_THREADS).map(|trip| {
-            // Long enough for the other thread to be asleep. It is a benchmark, and not a test.
+            // Long enough for the other thread to be asleep. A benchmark may assume that; a test must not.
             std::thread::sleep(asleep);
             let start = Instant::now();
             turn.store(2 * trip + 1, Ordering::Release);

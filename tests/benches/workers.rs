@@ -4,10 +4,11 @@
 //! cargo bench -p streamflow-tests --bench workers
 //! ```
 //!
-//! Two nodes on two workers pass one message around. Half a round trip is a hand-over: `emit`, the end of the
-//! tick, the other worker's look, `receive`. It is measured while workers spin, and with `spin(0)`, where each hand-over
-//! wakes a thread from its sleep; beside that, two threads pass a number around by a futex, `std::thread::park`. The forms
-//! take turns; the results are medians of all rounds, and of the 99th percentile of a round.
+//! Two nodes on two workers pass one message around. Half a round trip is a hand-over: `emit`, the end of the tick, the
+//! other worker's look, `receive`. The hand-over is measured while workers spin, and with `spin(0)`, where each
+//! hand-over wakes a thread from its sleep; beside that, two threads pass a number around by a futex,
+//! `std::thread::park`. The forms take turns; the results are medians of all rounds, and of the 99th percentile of a
+//! round.
 //!
 //! The last rows are a tick of two operators that pass a `u64`: on one thread, and with workers.
 //!
@@ -15,7 +16,8 @@
 //! cargo bench -p streamflow-tests --bench workers -- lateness
 //! ```
 //!
-//! measures another graph on real time, from its report: a source at 20 Hz, beside a branch whose hook takes 500 ms.
+//! measures another graph on real time, from its report: a source at 20 Hz, beside a branch with a hook that takes 500
+//! ms.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 use std::process::ExitCode;

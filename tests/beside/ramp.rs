@@ -1,4 +1,5 @@
-//! A kernel of streamflow in a program of other crates, and which `libcuda` the process has.
+//! A kernel of streamflow in a program of other crates, and the files of `libcuda` that the process
+//! has loaded.
 
 use streamflow::prelude::*;
 
@@ -22,7 +23,8 @@ pub fn compute() -> Result<String> {
     Ok(platform.name().to_owned())
 }
 
-/// The files of the process whose name begins with `libcuda.so`: one, unless a second copy was loaded.
+/// Returns the files of the process with names that begin with `libcuda.so`: one, unless a second copy
+/// was loaded.
 pub fn mapped() -> Vec<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux has it");
     let files = maps.lines().filter_map(|line| line.split_whitespace().nth(5));

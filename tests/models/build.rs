@@ -1,4 +1,4 @@
-//! Writes what the models have in place of files that loom has no form of.
+//! Writes the models' replacements of files that loom has no form of.
 #![allow(clippy::unwrap_used, reason = "a build script fails by panicking")]
 
 use std::env;

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// Writes what is in the library's file of the seam itself: it also declares the drivers, which no model executes.
+/// Writes the seam's own part of the library's file: the file also declares the drivers, and no model executes these.
 pub(crate) fn write_seam(out: &Path) {
     let file = fs::read_to_string("../../crates/streamflow-driver/src/driver/mod.rs").unwrap();
     let (_, seam) = file.split_once("\nuse std::fmt;\n").unwrap();
     fs::write(out.join("seam.rs"), seam).unwrap();
 }
 
-/// Writes the mutex of the crate `spin`, whose atomics the models replace. It has no form for loom of its own.
+/// Writes the mutex of the crate `spin`, with its atomics replaced by the models'. The crate has no form for loom.
 pub(crate) fn write_spin(out: &Path) {
     let mut metadata = Command::new(env::var_os("CARGO").unwrap());
     metadata.args(["metadata", "--format-version", "1", "--locked", "--filter-platform"]);

@@ -75,7 +75,7 @@ impl Compute for Same {
 }
 
 graph! {
-    /// Numbers, and what is equal to them.
+    /// Random numbers, compared with the right ones.
     struct EveryFeature(count: u64) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(2);
 

@@ -74,7 +74,7 @@ fn measure() -> Result<(), Box<dyn Error>> {
     println!("{rounds} rounds, {} processors", std::thread::available_parallelism()?);
     let mut medians: Vec<Vec<Times>> = Vec::new();
     for mode in [Mode::Clean, Mode::Incremental] {
-        // The first build is not measured. It builds the dependencies, and the incremental builds start from it.
+        // The first build is not measured: it builds the dependencies, and the incremental builds start from it.
         for program in &programs {
             fs::write(main_file(&root, &program.name), (program.source)(1))?;
             build(&root, &program.name, mode)?;
@@ -150,7 +150,7 @@ fn write_workspace(root: &Path, programs: &[Program]) -> Result<(), Box<dyn Erro
     }
     let workspace = format!("[workspace]\nresolver = \"3\"\nmembers = [{members}]\n");
     fs::write(root.join("Cargo.toml"), workspace)?;
-    // The same versions as this repository, which are downloaded already.
+    // The same versions as in this repository, since these are downloaded already.
     fs::copy(repository.join("Cargo.lock"), root.join("Cargo.lock"))?;
     Ok(())
 }

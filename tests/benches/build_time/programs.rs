@@ -1,4 +1,4 @@
-//! The programs to build. `value` is a number in their steps, which changes between two builds.
+//! The programs to build. `value` is a number in their steps that changes between two builds.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ fn types(nodes: usize) -> usize {
     nodes.min(20)
 }
 
-/// A program without steps, which measures the compiler, the linker and cargo alone.
+/// Returns a program without steps, for measuring the compiler, the linker and cargo alone.
 pub(crate) fn empty() -> String {
     "fn main() -> streamflow::Result<()> {\n    streamflow::Platform::host().build()?;\n    Ok(())\n}\n"
         .into()

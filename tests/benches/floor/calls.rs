@@ -1,5 +1,5 @@
-//! The calls of the driver that a tick makes, beside those of the same program by hand. They need no GPU, and are what a
-//! tick costs there beyond the host's own work.
+//! The calls of the driver that a tick makes, beside those of the same program by hand. Counting needs no GPU. On a
+//! GPU, these calls are the cost of a tick beyond the host's own work.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::workloads::{Mode, Work, Workload};
 /// After so many ticks the calls repeat.
 const WARM_UP: u64 = 300;
 
-/// The ticks whose calls are counted.
+/// The number of ticks that calls are counted in.
 const TICKS: u64 = 200;
 
-/// A platform that does nothing, whose device is so many ticks behind the host.
+/// A platform that does nothing, with a device that is so many ticks behind the host.
 pub(crate) struct Calls {
     null: Arc<Null>,
     behind: Arc<Behind>,

@@ -33,7 +33,8 @@ pub(crate) enum NoCompiler {
     Refused { nvcc: String, output: String },
 }
 
-/// Compiles the programs and opens them. The source is in this binary, and what is compiled in a temporary directory.
+/// Compiles the programs and opens them. The source is in this binary, and the compiled library in a temporary
+/// directory.
 pub(crate) fn compile() -> Result<Floor> {
     let nvcc = find_nvcc().ok_or(NoCompiler::Missing)?;
     let directory = tempfile::tempdir()?;

@@ -13,10 +13,10 @@ use crate::graphs::{self, Any, AnyGraph};
 use crate::run::{Run, Seconds};
 use crate::workloads::{Mode, Work, Workload};
 
-/// The ticks of a turn before the measured ones, in which what is made once is made.
+/// The ticks of a turn before the measured ones. Objects that are made once are made there.
 pub(crate) const WARM: u64 = 2;
 
-/// One form of a workload.
+/// A form of a workload.
 pub(crate) trait Form {
     fn name(&self) -> &str;
 
@@ -34,7 +34,8 @@ pub(crate) trait Form {
         None
     }
 
-    /// Runs the program without its order, in which its results must be wrong. `None` for a form that has no such program.
+    /// Runs the program without its order, and returns whether its results are wrong, as they must be. Returns `None`
+    /// for a form that has no such program.
     fn is_wrong_without_order(&mut self, _salt: u32) -> Result<Option<bool>> {
         Ok(None)
     }

@@ -73,7 +73,7 @@ impl<G: Graph> AnyGraph for Any<G> {
     }
 }
 
-/// The same graph, which may ask for replay without being compiled again.
+/// The same graph, able to ask for replay without being compiled again.
 impl<G: Graph> Graph for Any<G> {
     fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
         self.graph.nodes()

@@ -3,11 +3,11 @@
 /// The kernels of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kernels {
-    /// None: events and waits alone.
+    /// No kernels: only events and waits.
     None,
-    /// One for each task that it reads. Those of tasks that read nothing get the number of the tick.
+    /// A kernel for each task that it reads. A task that reads nothing has a kernel with the number of the tick.
     ForEachRead,
-    /// One, which reads the first of them. No parameter changes within a turn.
+    /// A single kernel that reads the first of them. No parameter changes within a turn.
     One,
 }
 

@@ -168,7 +168,7 @@ fn host_rows(
     Ok(())
 }
 
-/// Says what the numbers are of.
+/// Prints a title that says what was measured.
 fn title(flags: &Flags, platform: &Platform) -> Result<()> {
     let (turns, processes) = (flags.turns, flags.processes);
     let of = match processes {

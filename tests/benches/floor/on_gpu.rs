@@ -12,7 +12,7 @@ use crate::table::{self, Row};
 use crate::turns::{Size, Times, quantile, ratio, take_turns};
 use crate::workloads::{Mode, Workload};
 
-/// The tasks that a batch runs, and those whose latency is measured in a turn.
+/// The number of tasks that a batch runs, and the number of tasks with a measured latency in a turn.
 const TASKS: usize = 2_500;
 const LATE_TASKS: usize = 500;
 

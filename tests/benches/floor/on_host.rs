@@ -50,7 +50,7 @@ impl OnHost {
         }
     }
 
-    /// A workload's forms, which have run once on the simulator, with their results compared.
+    /// Returns a workload's forms, after each has run once on the simulator and their results were compared.
     pub(crate) fn forms(&self, workload: &Workload, modes: &[&Mode]) -> Result<Vec<Box<dyn Form>>> {
         let mut list: Vec<Box<dyn Form>> = vec![Box::new(Wired::new(&self.platform, workload)?)];
         for mode in modes {
@@ -113,7 +113,7 @@ impl OnHost {
             Ok([instructions, Some(allocations)])
         };
         of(WARM_UP)?;
-        // Queues and pools grow to what the longer run needs.
+        // Queues and pools grow to the size that the longer run needs.
         (0..4).try_for_each(|_| of(2 * ticks).map(drop))?;
         let (few, many) = (of(ticks)?, of(2 * ticks)?);
         let more = |index: usize| Some((many[index]? as f64 - few[index]? as f64) / ticks as f64);

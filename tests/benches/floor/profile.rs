@@ -18,7 +18,7 @@ use crate::workloads::{Mode, Workload};
 /// The tasks of a turn.
 const TASKS: usize = 4_000;
 
-/// A platform whose driver's calls are measured.
+/// A platform that measures the calls of its driver.
 pub(crate) struct Profile {
     timed: Arc<Timed>,
     platform: Platform,

@@ -16,7 +16,7 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct Run<T: Element> {
     pub(crate) kernels: Kernels,
     salt: AtomicU32,
-    /// The tick whose end is the begin of what is measured.
+    /// The tick before the measured ones. The measurement begins at its end.
     begin_after: AtomicU64,
     /// From this tick on, results are kept.
     keep_from: AtomicU64,
@@ -33,7 +33,8 @@ pub(crate) struct Kept<T: Element> {
     results: Vec<(usize, Download<T>)>,
 }
 
-/// The seconds from the begin of what is measured until all was queued, and until the results had arrived.
+/// The seconds from the beginning of the measurement until all was queued, and until the results had
+/// arrived.
 pub(crate) type Seconds = (f64, Option<f64>);
 
 impl<T: Element> Run<T> {
@@ -74,7 +75,7 @@ impl<T: Element> Run<T> {
         self.kernels.number(self.salt.load(Ordering::Relaxed), tick)
     }
 
-    /// The end of an operator's tick, if no operator reads what it makes.
+    /// Notes the end of an operator's tick, if no operator reads its output.
     pub(crate) fn end(
         &self,
         tick: u64,

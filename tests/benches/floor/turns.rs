@@ -1,4 +1,4 @@
-//! Forms in turns, and what they took.
+//! Forms in turns, and their times.
 
 use indicatif::ProgressBar;
 use streamflow::prelude::*;
@@ -12,7 +12,7 @@ pub(crate) struct Size {
     pub(crate) turns: usize,
     /// The ticks of a batch.
     pub(crate) ticks: u64,
-    /// The ticks whose latency is measured; 0 for none.
+    /// The number of ticks with a measured latency; 0 for none.
     pub(crate) latencies: u64,
     pub(crate) check: bool,
 }

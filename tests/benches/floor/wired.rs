@@ -180,7 +180,7 @@ impl Tensors {
     }
 }
 
-/// Replaces what the task has made in the tick before.
+/// Replaces the task's output of the tick before.
 fn put<T>(list: &mut Vec<T>, place: usize, value: T) {
     match list.get_mut(place) {
         Some(old) => *old = value,

@@ -1,4 +1,4 @@
-//! The rows of the table: the workloads, and the modes in which streamflow runs them.
+//! The rows of the table: the workloads, and the modes that streamflow runs them in.
 
 use streamflow::prelude::*;
 use streamflow::stream::Assign;
@@ -7,7 +7,7 @@ use streamflow_tests::floor::{Layout, TaskGraph};
 use crate::graphs::{self, Make};
 use crate::kernels::Kernels;
 
-/// A way in which streamflow runs a graph, and the program by hand that it is compared with.
+/// A way to run a graph by streamflow, and the program by hand that it is compared with.
 pub(crate) struct Mode {
     pub(crate) name: &'static str,
     pub(crate) pool: fn() -> CudaStreamPool,
@@ -40,9 +40,9 @@ pub(crate) struct Workload {
 
 /// The work of a workload.
 pub(crate) enum Work {
-    /// NVIDIA's CudaStreamPool example with images of this shape. Its times are those of a tick.
+    /// NVIDIA's CudaStreamPool example with images of this shape. The times are per tick.
     Seed([usize; 2]),
-    /// Tasks. Its times are those of a task.
+    /// Tasks. The times are per task.
     Tasks { graph: TaskGraph, make: Make, kernels: Kernels },
 }
 

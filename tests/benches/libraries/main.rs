@@ -6,24 +6,26 @@
 //! cargo bench -p streamflow-tests --bench libraries -- --help
 //! ```
 //!
-//! `by_hand.cu` says how the library of the code by hand is compiled. Both are in one process, since another one could run
-//! at another speed. There are two plans and two programs by hand, which have the same data, in memory of their own, and
-//! streams of their own. They are made in the order program, plan, plan, program, since the libraries take up to 600 ns longer
-//! for one of two equal plans, by the order in which they were made. In each turn, a kernel keeps the stream busy until all
-//! calls of the turn are queued. So the device's time, by CUDA's events, has no gap in which the device waits for the host.
-//! The host's time is that of queueing. `more` is the mean of the median differences of each plan from each program, and
-//! `apart` is how far the second plan is from the first one, and the second program from the first one.
+//! `by_hand.cu` says how the library of the code by hand is compiled. Both sides are in one process, since another
+//! process could run at another speed. There are two plans and two programs by hand with the same data, each in its own
+//! memory and on its own stream. The four are made in the order program, plan, plan, program, since the libraries take
+//! up to 600 ns longer for one of two equal plans, depending on the order of their making. In each turn, a kernel keeps
+//! the stream busy until all calls of the turn are queued. So the device's time, by CUDA's events, has no gap where the
+//! device waits for the host. The host's time is that of queueing. `more` is the mean of the median differences of each
+//! plan from each program, and `apart` is how far the second plan is from the first one, and the second program from
+//! the first one.
 //!
 //! A call of a plan and one by hand do the same for the device: one call of the library's function, on operands that are in
 //! the device's memory before. The first call of a turn has columns of its own, since it finds less of its memory in the caches
 //! than the others: before it the host has waited for the device. All rows have as many calls a turn, but for solvers.
 //!
-//! Then the host's time of single calls is measured, of all four in turn, call by call: what slows the host for some
-//! microseconds slows them alike. That difference is the most exact one. The last column is the largest difference of the
-//! results, over the largest result.
+//! Then the host's time of single calls is measured, of all four in turn, call by call: a disturbance of the host for
+//! some microseconds slows all four alike. That difference is the most exact one. The last column is the largest
+//! difference of the results, over the largest result.
 //!
 //! A row that fails is printed with its error, and the next one is measured. At the end the files of the libraries are
-//! printed that the process has loaded: two of one library are an error, since the two sides then ran different code.
+//! printed that the process has loaded. Two files of one library are an error, since the two sides then ran different
+//! code.
 //!
 //! Without `--by-hand` the plans run alone, on the simulator where there is no GPU, with small sizes, as with `--small`.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
@@ -42,8 +44,8 @@ use streamflow_tests::libraries::Problem;
 use measured::{FORMS, Measured};
 use turns::Turns;
 
-/// How many calls a turn has after its first one. Of few calls, what the first ones take until their memory is in the caches
-/// would be a large part.
+/// How many calls a turn has after its first one. With few calls, the time of the first ones, until their memory is in
+/// the caches, would be a large part.
 const CALLS: usize = 50;
 
 /// How many a turn of a solver has: each launches some hundred kernels. The device takes a thousand ahead, and then the host

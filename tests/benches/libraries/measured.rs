@@ -13,7 +13,7 @@ pub(crate) const FORMS: usize = 2 * OF_EACH;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Times {
     pub(crate) device: f64,
-    /// The first call after the host has waited: what it needs is no longer in the first caches.
+    /// The first call after the host has waited. The call's memory is no longer in the first caches.
     pub(crate) first: f64,
     /// Each call after it.
     pub(crate) host: f64,
@@ -23,7 +23,7 @@ pub(crate) struct Times {
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     pub(crate) turns: Vec<[Times; FORMS]>,
-    /// The host's seconds of single calls, which follow each other: one of each form.
+    /// The host's seconds of consecutive single calls: one of each form.
     pub(crate) calls: Vec<[f64; FORMS]>,
     pub(crate) difference: f64,
 }

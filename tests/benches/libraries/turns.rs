@@ -8,7 +8,7 @@ use streamflow_tests::libraries::{Problem, Workload};
 
 use crate::measured::{FORMS, Measured, OF_EACH, Times};
 
-/// Cycles for which a stream is busy, for each call that is queued meanwhile: 50 µs at 2 GHz, and as much again for
+/// The cycles that a stream is kept busy, for each call that is queued meanwhile: 50 µs at 2 GHz, and as much again for
 /// calls that launch many kernels.
 const CYCLES_PER_CALL: u64 = 100_000;
 const CYCLES_AT_LEAST: u64 = 2_000_000;
@@ -174,10 +174,11 @@ impl Compute for Turns {
     }
 }
 
-/// The forms in the order of a turn. In as many turns as there are forms, each has each place once, and within the turns each
-/// other form before it once: a call finds in the caches what the one before has left. (E. J. Williams, 1949, "Experimental
-/// designs balanced for the estimation of residual effects of treatments".) From one round of single calls to the next, a plan
-/// comes before a program as often as a program before a plan. Before each turn, the last single call is the first program's.
+/// The forms in the order of a turn. In as many turns as there are forms, each has each place once, and within the
+/// turns each other form before it once: a call finds the caches as the call before has left them. (E. J. Williams,
+/// 1949, "Experimental designs balanced for the estimation of residual effects of treatments".) From one round of
+/// single calls to the next, a plan comes before a program as often as a program before a plan. Before each turn, the
+/// last single call is the first program's.
 fn order(turn: usize) -> [usize; FORMS] {
     [0, 3, 1, 2].map(|form| (form + turn) % FORMS)
 }

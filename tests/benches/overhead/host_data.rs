@@ -2,7 +2,8 @@
 //!
 //! The rows of `statistics` compare a graph on a platform that keeps them with the same graph on one that does not.
 //!
-//! A chain is a source, operators that forward the number, and an end. A fan is a source whose message many ends read.
+//! A chain is a source, operators that forward the number, and an end. A fan is a source with many ends that read its
+//! message.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -1,7 +1,9 @@
-//! Calls of libraries' plans: the host's time from the call of a plan to the library's function, which does nothing here.
+//! Calls of libraries' plans: the host's time from the call of a plan to the library's function. The functions do
+//! nothing here.
 //!
-//! A call by hand has none of it, so this is what a plan costs more. A second time has other memory used between two calls, as
-//! a library and the CUDA driver use it: then a call finds its own no longer in the first cache.
+//! A call by hand has no such time, so this is the extra cost of a plan. For the second time, other memory is used
+//! between two calls, as a library and the CUDA driver would: a call then no longer finds its own memory in the first
+//! cache.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -21,7 +23,7 @@ const TRIES: usize = 20;
 /// How many bytes of other memory are used between two calls: those of a first cache, and half as much.
 const OTHER_MEMORY: usize = 48 << 10;
 
-/// The name of a row, and what it computes.
+/// The name of a row, and its problem.
 type Row = (&'static str, fn() -> Problem);
 
 const ROWS: &[Row] = &[

@@ -11,10 +11,10 @@
 //!
 //! A chain of operators, each with its own stream, runs on a driver that does nothing, so the time is streamflow's.
 //! `pass` only forwards a tensor; `launch` also queues a kernel on it. Each is compared with the same program wired by
-//! hand: the same streams, waits, records and launches. Both take turns, so that a change of the machine's speed
-//! affects both. The results are medians.
+//! hand: the same streams, waits, records and launches. The two programs take turns, so that a change of the machine's
+//! speed affects both. The results are medians.
 //!
-//! The rows of `device_chains.rs` are longer chains, whose operators make a tensor each. The last argument, `graph` or
+//! The rows of `device_chains.rs` are longer chains of operators that make a tensor each. The last argument, `graph` or
 //! `hand`, runs one form alone, for programs that count from outside.
 //!
 //! The other rows, of `host_data.rs`, are graphs that pass a `u64`. The argument `u64` measures these alone,
@@ -187,7 +187,7 @@ fn wait_until_idle(by_hand: &ByHand) -> Result<()> {
     Ok(by_hand.streams.iter().try_for_each(CudaStream::synchronize_blocking)?)
 }
 
-/// Nanoseconds per tick of both, which take turns.
+/// Returns the nanoseconds per tick of both programs, taking turns.
 fn compare(
     ticks: u64,
     mut one: impl FnMut() -> Result<(), Error>,
@@ -214,7 +214,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// The same program without a graph: a stream for each stage, which waits for the previous stage.
+/// The same program without a graph: a stream for each stage. Each stream waits for the previous stage.
 struct ByHand {
     platform: Platform,
     streams: Vec<CudaStream>,

@@ -23,13 +23,13 @@ pub(crate) struct Allocations {
     called: BTreeSet<u64>,
     /// Streams with work: kernels, copies and fills.
     worked: BTreeSet<u64>,
-    /// Streams on which memory was allocated or freed.
+    /// The streams that memory was allocated or freed on.
     of_memory: BTreeSet<u64>,
     /// The allocations before the next work of each stream.
     streams: BTreeMap<u64, Clock>,
     /// The allocations before the latest record of each event.
     events: BTreeMap<u64, Clock>,
-    /// The allocations for which the host has waited.
+    /// The allocations that the host has waited for.
     host: Clock,
     /// By the address: the size, the stream of the allocation, and its number there.
     live: BTreeMap<u64, (u64, u64, u64)>,
@@ -41,7 +41,7 @@ impl Allocations {
         self.called.insert(stream);
     }
 
-    /// Notes work. Returns whether it is the first on a stream on which memory was allocated or freed.
+    /// Notes work. Returns whether the work is the first on a stream with allocations or frees of memory.
     pub(crate) fn work(&mut self, stream: u64) -> bool {
         self.call(stream);
         self.worked.insert(stream) && self.of_memory.contains(&stream)
@@ -71,7 +71,7 @@ impl Allocations {
         self.events.insert(event, clock);
     }
 
-    /// Notes that a stream waits for an event. One without a record orders nothing.
+    /// Notes that a stream waits for an event. An event without a record orders nothing.
     pub(crate) fn wait(&mut self, stream: u64, event: u64) {
         if let Some(clock) = self.events.get(&event) {
             join(self.streams.entry(stream).or_default(), clock);

@@ -47,7 +47,7 @@ struct Side {
 }
 
 impl Side {
-    /// Its first byte.
+    /// Returns the address of the side's first byte.
     fn memory(&self) -> Result<*mut u8, c_int> {
         let Self { x: 0, y: 0, array, .. } = self else { return Err(INVALID_VALUE) };
         match self.kind {
@@ -305,7 +305,7 @@ exports! {
         *module = state().make("module")?;
     }
     fn cuModuleUnload(module: Handle) { state().give_back("module", number(module))?; }
-    // A function's handle is that of its module, which has one kernel: `add`, or the copy of the library itself.
+    // A function's handle is that of its module. A module has one kernel: `add`, or the library's own copy.
     fn cuModuleGetFunction(function: To<u64>, module: Handle, name: *const c_char) {
         state().check("module", number(module))?;
         let name = CStr::from_ptr(name);
@@ -421,7 +421,7 @@ exports! {
         let mut state = state();
         state.check("executable graph", number(exec))?;
         state.check("module", number((*params).function))?;
-        // The node is one of the graph that the executable was instantiated from, which still lives.
+        // The node belongs to the graph that the executable was instantiated from, and that graph still lives.
         let template = state.templates.get(&number(exec)).copied().unwrap_or_default();
         state.check("graph", template)?;
         let set = Work::kernel((*params).params, state.is_copy(number((*params).function)));

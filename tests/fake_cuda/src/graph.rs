@@ -57,7 +57,7 @@ struct Side {
 }
 
 impl Side {
-    /// Its first byte.
+    /// Returns the address of the side's first byte.
     fn address(&self) -> Result<u64, i32> {
         let Self { x: 0, y: 0, z: 0, level: 0, array, .. } = self else {
             return Err(INVALID_VALUE);
@@ -95,12 +95,12 @@ pub(crate) enum Work {
         height: usize,
     },
     Fill(Fill),
-    /// That of another graph, in order.
+    /// The work of another graph, in order.
     Graph(Vec<Work>),
 }
 
 impl Work {
-    /// A kernel with these parameters, which are copied.
+    /// Returns the work of a kernel with a copy of these parameters.
     pub(crate) unsafe fn kernel(params: *mut *mut c_void, copies: bool) -> Self {
         // SAFETY: both kernels have three parameters; the last one of `add` has four bytes.
         let [first, second] = [0, 1].map(|index| unsafe { *(*params.add(index)).cast::<u64>() });

@@ -1,9 +1,9 @@
-//! The order that a program gives to streams: what was recorded, and what waits for it. A test in the same process takes
-//! it: see `taken`.
+//! The order that a program gives to streams: the records of events, and the waits for them. A test in the same process
+//! takes this order: see `taken`.
 
 const NOT_READY: i32 = 600;
 
-/// One call that orders work.
+/// A call that orders work.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Order {
     Records {

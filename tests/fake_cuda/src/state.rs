@@ -28,7 +28,7 @@ const ALIGNMENT: usize = 256;
 /// No allocation is larger.
 const MEMORY: usize = 1 << 30;
 
-/// The line of the log for a stream that has work, and on which memory was allocated or freed.
+/// The line of the log for a stream with work and with allocations or frees of memory.
 const MEMORY_IN_ORDER: &str = "in-order";
 
 thread_local! {
@@ -77,9 +77,9 @@ pub(crate) struct State {
     pub(crate) templates: BTreeMap<u64, u64>,
     /// The work that was captured so far, of each stream that is being captured.
     pub(crate) captures: BTreeMap<u64, Vec<Work>>,
-    /// The events whose latest record was captured.
+    /// The events with a captured latest record.
     captured_events: BTreeSet<u64>,
-    /// The modules whose kernel copies.
+    /// The modules with the kernel that copies.
     copies: Vec<u64>,
 }
 
@@ -178,14 +178,15 @@ impl State {
         if stream <= 2 { current().map(drop) } else { self.check("stream", stream) }
     }
 
-    /// Notes a call for a stream that is neither work nor an allocation. It is refused if the stream is not alive.
+    /// Notes a call for a stream that is neither work nor an allocation. The call is refused if the stream is not
+    /// alive.
     pub(crate) fn check_stream(&mut self, stream: u64) -> Result<(), i32> {
         self.find_stream(stream)?;
         self.allocations.call(stream);
         Ok(())
     }
 
-    /// Notes work on a stream: a kernel, a copy or a fill, which uses this memory.
+    /// Notes work on a stream that uses this memory: a kernel, a copy or a fill.
     pub(crate) fn check_work(
         &mut self,
         stream: u64,
@@ -274,7 +275,7 @@ impl State {
         }
     }
 
-    /// The context in which a stream was made.
+    /// Returns the context that a stream was made in.
     pub(crate) fn context_of_stream(&mut self, stream: u64) -> Result<usize, i32> {
         self.check("stream", stream)?;
         Ok(self.live.get(&stream).map_or(0, |(_, context)| *context))
@@ -315,8 +316,8 @@ impl State {
         self.copies.contains(&module)
     }
 
-    /// Adds a node to a graph. Those that it comes after must be nodes of it: then the order in which they were added is
-    /// one that the edges permit.
+    /// Adds a node to a graph. The nodes that it comes after must already be in the graph, so the order of adding nodes
+    /// is one that the edges permit.
     pub(crate) unsafe fn add_node(
         &mut self,
         graph: u64,

@@ -1,9 +1,11 @@
 //! NVIDIA's libraries without a GPU, for tests of the calls that plans make of them: functions that do nothing.
 //!
-//! One file has the functions of all libraries that streamflow loads, and no others: a test gives it each of their names.
-//! Each call is a line of the log of `fake_cuda`, `STREAMFLOW_FAKE_CUDA_LOG`, so that the calls of CUDA and those of
-//! libraries are there in their order. `STREAMFLOW_FAKE_LIBRARIES_FAIL` names a function that fails, and `STREAMFLOW_FAKE_LIBRARIES_SHORT` one
-//! that finds no memory in its first call, with the status of that: `cufftMakePlanMany64 2`. A function that makes an object writes some handle, and one that is asked for a size writes `WORK`.
+//! A single file has the functions of all libraries that streamflow loads, and no others: a test gives it each of their
+//! names. Each call is a line of the log of `fake_cuda`, `STREAMFLOW_FAKE_CUDA_LOG`, so that the calls of CUDA and
+//! those of libraries are there in their order. `STREAMFLOW_FAKE_LIBRARIES_FAIL` names a function that fails, and
+//! `STREAMFLOW_FAKE_LIBRARIES_SHORT` one that finds no memory in its first call, with the status of that:
+//! `cufftMakePlanMany64 2`. A function that makes an object writes some handle, and one that is asked for a size writes
+//! `WORK`.
 //!
 //! The declarations are those of the headers of CUDA 13.0. Enums are integers, and handles are pointers.
 #![allow(non_snake_case, reason = "NVIDIA's names")]

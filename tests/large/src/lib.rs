@@ -1,4 +1,4 @@
-//! The operators of a graph of 2,000 nodes, which `build.rs` writes.
+//! The operators of a graph of 2,000 nodes. `build.rs` writes the graph.
 
 use streamflow::prelude::*;
 

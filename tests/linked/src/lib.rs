@@ -1,4 +1,5 @@
-//! Kernels of a crate that a program links and of which it names nothing. `tests/list.rs` finds them in the program's list.
+//! Kernels of a crate that a program links without naming anything of it. `tests/list.rs` finds them in the program's
+//! list.
 
 use streamflow::prelude::*;
 

@@ -1,11 +1,11 @@
-//! The linker's list has all kernels of a program and of the crates that it is linked of, whatever the profile: the section
-//! `linked` of `.ci/run` runs this with link-time optimization, which drops what nothing refers to.
+//! The linker's list has all kernels of a program and of the crates linked into it, in every profile. The section
+//! `linked` of `.ci/run` runs this test with link-time optimization, since that drops unreferenced items.
 
 use streamflow::__private::{Registered, kernels};
 use streamflow::prelude::*;
 use streamflow_tests_linked as _;
 
-/// `out[i] = by`. Its instances are those that an operator launches.
+/// Writes `out[i] = by`. The kernel's instances are those that an operator launches.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = by;

@@ -43,7 +43,8 @@ fn main() {
 #[derive(Default)]
 struct Module {
     name: String,
-    /// Its declaration, with the path of what was written for the mutant. Empty if the model does not need it.
+    /// The module's declaration, with the path of the file written for the mutant. Empty if the model does not need the
+    /// module.
     declaration: String,
     /// The names after `crate::` in its code: of modules, and of other items.
     uses: BTreeSet<String>,
@@ -79,12 +80,13 @@ fn write_mutant(mutant: &Mutant, out: &Path, modules: &mut String) {
     writeln!(modules, "#[allow(warnings)]\n#[path = {path:?}]\nmod {name};").unwrap();
 }
 
-/// Modules, and others that implement for types outside of themselves what the first ones have: a type has one method of
-/// a name, and a trait one implementation for a type of another crate. So there is one copy of both or of none.
+/// Pairs of modules. The second implements methods or traits of the first for types outside of itself. A type has one
+/// method of a name, and a trait one implementation for a type of another crate, so both modules of a pair are copied
+/// or neither is.
 const EXTENDED: &[(&str, &str)] = &[("stream", "memory"), ("driver", "element")];
 
-/// The declarations of a mutant's modules: of those that the model uses, the ones from which something leads to the edit.
-/// The others are the same with it and without, and compiled once for all mutants.
+/// Returns the declarations of a mutant's modules: of the modules that the model uses, those with uses that lead to the
+/// edit. The others are the same with the edit and without, and compiled once for all mutants.
 fn declarations(model: &str, modules: &[Module]) -> String {
     let used_by = |names: &BTreeSet<&str>, it: &Module| {
         modules

@@ -1,4 +1,4 @@
-//! Counts the allocations of each thread of the operating system, on one of which a model runs.
+//! Counts the allocations of each thread of the operating system. A model runs on one such thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -49,7 +49,7 @@ pub(crate) fn explore_switches(at_most: usize, model: impl Fn() + Send + Sync + 
     crate::sync::in_sections(|| explored(builder, model));
 }
 
-/// Executes a model of one thread, which has one interleaving: for a rule about what a single call does.
+/// Executes a model of one thread, and so of one interleaving: for a rule about the effect of a single call.
 pub(crate) fn execute(model: impl Fn() + Send + Sync + 'static) {
     loom::model(model);
 }
@@ -61,7 +61,7 @@ pub(crate) fn execute_long(model: impl Fn() + Send + Sync + 'static) {
     crate::sync::in_sections(|| builder.check(model));
 }
 
-/// Calls a model of changed code, which must fail with a message that contains `expected`.
+/// Calls a model of changed code. The model must fail with a message that contains `expected`.
 pub(crate) fn must_fail(expected: &str, model: fn()) {
     let Err(panic) = std::panic::catch_unwind(model) else {
         panic!("no interleaving of the model finds the mutant");
@@ -89,8 +89,8 @@ impl<T> Observed<T> {
     }
 }
 
-/// Locks a mutex of the standard library, which orders no threads of a model: no thread of it is interrupted while it
-/// holds one.
+/// Locks a mutex of the standard library. Such a mutex orders no threads of a model, and no thread of a model is
+/// interrupted while it holds one.
 pub(crate) fn plain<T>(mutex: &Plain<T>) -> PlainGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

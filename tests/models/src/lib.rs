@@ -32,7 +32,7 @@ mod task_list;
 mod turns;
 mod workers;
 
-// Outside of the mutants, which call the allocator by this name: a program has one.
+// The allocator is outside of the mutants, since a program has one. Mutants call it by this name.
 extern crate self as base;
 pub(crate) mod allocations;
 mod table;

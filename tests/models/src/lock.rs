@@ -80,7 +80,7 @@ impl<T> Drop for Held<'_, T> {
     }
 }
 
-/// Whether the calling thread has locked a value whose type's name contains this.
+/// Whether the calling thread has locked a value of a type with a name that contains this text.
 pub(crate) fn holds_one_of(name: &str) -> bool {
     HELD.with(|types| types.borrow().iter().any(|it| it.contains(name)))
 }

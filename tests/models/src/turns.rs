@@ -1,5 +1,5 @@
-//! The turns of two threads, in place of the library's, which are for threads of the operating system. A thread that
-//! takes none is interleaved by loom alone.
+//! The turns of two threads, in place of the library's turns for threads of the operating system. A thread that
+//! takes no turns is interleaved by loom alone.
 
 use std::cell::RefCell;
 use std::sync::{Arc, PoisonError};

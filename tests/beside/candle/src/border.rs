@@ -1,8 +1,8 @@
 //! The border between streamflow and candle, without a copy in either direction. This module holds the `unsafe` of the program.
 //!
-//! - In: candle has no tensor that borrows, so a [`Place`] is a tensor of candle whose memory is exchanged for that of a view while
-//!   the view lasts.
-//! - Out: a tensor of candle is the owner of its memory, which becomes a tensor of streamflow.
+//! - In: candle has no tensor that borrows, so a [`Place`] is a tensor of candle that holds a view's memory in place of
+//!   its own while the view lasts.
+//! - Out: the memory of a tensor of candle becomes a tensor of streamflow, with the tensor of candle as its owner.
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -16,7 +16,7 @@ use crate::ticks::given_back;
 const TURNS: u64 = 64;
 const LEN: usize = 1 << 16;
 
-/// Drops what was adopted, and what was lent, on threads of their own.
+/// Drops adopted memory and lent memory, each on its own thread.
 ///
 /// # Errors
 /// Those of streamflow, candle and cudarc; one that cudarc has kept.

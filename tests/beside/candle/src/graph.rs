@@ -42,7 +42,7 @@ pub struct Outcome {
     pub counts: Vec<u32>,
     /// The largest difference between a right result and that of the CPU.
     pub worst: f32,
-    /// The ticks in which both borders had equal addresses on either side.
+    /// The number of ticks with equal addresses on either side of both borders.
     pub in_place: u64,
     /// The host's time in the calls that hand memory over, and in candle's.
     pub hand_over: Duration,
@@ -145,7 +145,7 @@ impl Compute for Infer {
     }
 }
 
-/// Kernels that read candle's result, and count on the device what it is.
+/// Reads candle's result with kernels, and counts on the device what it is.
 #[operator]
 pub struct Judge {
     #[input]

@@ -1,4 +1,4 @@
-//! A small network of candle with weights from a formula, and what its results must be: those of candle on the CPU.
+//! A small network of candle with weights from a formula, and the right results: those of candle on the CPU.
 
 use candle_core::{DType, Device, Result, Tensor};
 

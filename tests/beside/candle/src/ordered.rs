@@ -43,7 +43,8 @@ fn of_others(outcome: &Outcome) -> u64 {
     outcome.counts[1..=IMAGES as usize].iter().copied().map(u64::from).sum()
 }
 
-/// All results are right with the edges; without one of them all are of what the memory held before.
+/// Checks that all results are right with the edges, and that without one of them all are stale: made of the memory's
+/// earlier content.
 ///
 /// # Errors
 /// Those of the runs.

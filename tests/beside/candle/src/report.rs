@@ -12,7 +12,7 @@ impl Report {
         self.told(right == all, format!("{name}: {right} of {all} right"));
     }
 
-    /// A control: so many have what the memory held before.
+    /// Reports a control: so many results are of the memory's earlier content.
     pub fn stale(&mut self, name: &str, stale: u64, all: u64) {
         self.told(stale == all, format!("{name}: {stale} of {all} stale, as they must be"));
     }
@@ -25,7 +25,7 @@ impl Report {
         );
     }
 
-    /// A figure, or what was left out.
+    /// Prints a figure, or the reason why something was left out.
     pub fn text(&mut self, text: &str) {
         println!("{text}");
     }

@@ -1,7 +1,8 @@
 //! Mutants of the code of `streamflow` that threads share, each with the model that must find it.
 //!
-//! The crate is empty unless it is compiled with `--cfg loom`; `.ci/run models` does that. See the README of the models.
-//! It is apart from them, since most mutants are found at once: to optimize their code would take longer than that saves.
+//! The crate is empty unless it is compiled with `--cfg loom`; `.ci/run models` does that. See the README of the
+//! models. The crate is separate from the models, since most mutants are found at once, and optimizing their code would
+//! take longer than it saves.
 #![cfg(all(loom, test))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a model fails by panicking")]
 

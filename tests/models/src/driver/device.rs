@@ -1,5 +1,4 @@
-//! A driver that keeps the truth: which work really comes before which, which memory is allocated, and what the device
-//! has done.
+//! A driver that keeps the truth: the real order of work, the allocated memory, and the work that the device has done.
 
 use std::fmt;
 use std::sync::{Arc, Mutex as Plain};
@@ -27,11 +26,11 @@ pub(crate) type Before = [u64; STREAMS];
 pub(crate) struct Device {
     /// The work before the next work of each stream.
     queues: [Mutex<Before>; STREAMS],
-    /// What comes before the latest record of each event; `None` for an event that was not recorded.
+    /// The work before the latest record of each event; `None` for an event that was not recorded.
     events: [Mutex<Option<Before>>; EVENTS],
     handles: Observed<Handles>,
     memory: Observed<Memory>,
-    /// What each thread has found complete.
+    /// The work that each thread has found complete.
     hosts: Plain<Vec<(ThreadId, Before)>>,
     /// The work that the device has done.
     done: Plain<Before>,
@@ -42,7 +41,7 @@ pub(crate) struct Device {
     wrong: Plain<Vec<&'static str>>,
 }
 
-// SAFETY: a host function's data may be sent, which its caller vouches for; all else is behind locks.
+// SAFETY: a host function's data may be sent, as its caller vouches; all else is behind locks.
 unsafe impl Send for Device {}
 // SAFETY: as above.
 unsafe impl Sync for Device {}
@@ -55,7 +54,7 @@ struct Handles {
     free_events: Vec<usize>,
 }
 
-/// What a model sets.
+/// The settings of a model.
 #[derive(Default)]
 struct Settings {
     /// The call that the driver refuses once.
@@ -64,11 +63,11 @@ struct Settings {
     is_busy: bool,
     /// How many bytes the device has, if that is looked at.
     capacity: Option<u64>,
-    /// The streams of users, on which memory is not freed.
+    /// The streams of users. No memory is freed on them.
     of_users: Vec<u64>,
     /// Whether work is executed in calls alone, as by a simulator.
     waits_for_calls: bool,
-    /// The thread that is in a deleter, which must make no call.
+    /// The thread that is in a deleter. This thread must make no call.
     in_deleter: Option<ThreadId>,
 }
 
@@ -160,7 +159,7 @@ impl Device {
         plain(&self.settings).of_users = streams.map(RawStream::handle).into();
     }
 
-    /// What is wrong so far.
+    /// Returns the mistakes found so far.
     pub(crate) fn wrong(&self) -> Vec<&'static str> {
         plain(&self.wrong).clone()
     }
@@ -188,7 +187,7 @@ impl Device {
         self.queue(stream)[slot(stream)]
     }
 
-    /// Calls the host functions, which have nothing left to wait for.
+    /// Calls the host functions. They have nothing left to wait for.
     pub(crate) fn call_host_functions(&self) {
         let functions = std::mem::take(&mut *plain(&self.functions));
         for (before, HostFunction { call, data }) in functions {
@@ -225,7 +224,7 @@ impl Device {
         Err(DriverError::Call { call, device: DEVICE, code: 1, name, message })
     }
 
-    /// Queues work. What comes before it, itself included.
+    /// Queues work. Returns the work that comes before its end: all work before it, and the work itself.
     fn queue(&self, stream: RawStream) -> Before {
         let found = self.found_complete();
         let mut queue = self.queues[slot(stream)].lock().unwrap();
@@ -247,7 +246,7 @@ impl Device {
         }
     }
 
-    /// The device does what comes before, and no more.
+    /// Has the device do the work that comes before, and no more.
     fn complete(&self, before: &Before) {
         merge(&mut plain(&self.done), before);
         self.note_complete(before);
@@ -255,10 +254,10 @@ impl Device {
 
     /// Notes an access of work, and looks at the earlier ones.
     fn access(&self, stream: usize, before: &Before, range: MemoryRange, mode: AccessMode) {
-        // What the device has done comes before, whichever thread knows that.
+        // Work that the device has done comes before, whichever thread knows that.
         let mut before = *before;
         merge(&mut before, &plain(&self.done));
-        // In whichever order two accesses are noted, they are ordered or not.
+        // The lock is plain: whether two accesses are ordered does not depend on which one is noted first.
         let mut memory = plain(&self.memory.value);
         let inside =
             |it: &&mut Block| it.range.address <= range.address && range.end() <= it.range.end();
@@ -336,8 +335,8 @@ fn merge(into: &mut Before, other: &Before) {
     *into = std::array::from_fn(|index| into[index].max(other[index]));
 }
 
-// SAFETY: a model reads and writes no memory but the page-locked one, which is real; what else a driver promises is what
-// this one keeps account of.
+// SAFETY: a model reads and writes only page-locked memory, and that memory is real; this driver keeps account of all
+// else that a driver promises.
 unsafe impl Driver for Device {
     fn name(&self) -> &str {
         "model"
@@ -665,7 +664,7 @@ impl fmt::Debug for Device {
     }
 }
 
-/// A device whose frequent calls do nothing but call host functions, so that all that is done is done above it.
+/// A device with frequent calls that only call host functions, so that all work is done above it.
 #[derive(Debug)]
 pub(crate) struct Idle(pub(crate) Arc<Device>);
 

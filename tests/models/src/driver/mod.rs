@@ -1,5 +1,5 @@
-//! The library's seam, with a driver that keeps the truth instead of CUDA and the simulator, and what is between the
-//! seam and the layers above: signals, owners of handles and the race checker, with their models.
+//! The library's seam, with a driver that keeps the truth instead of CUDA and the simulator, and the parts between
+//! the seam and the layers above: signals, owners of handles and the race checker, with their models.
 
 #[path = "../../../../crates/streamflow-driver/src/driver/current.rs"]
 pub(crate) mod current;

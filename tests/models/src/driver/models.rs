@@ -11,7 +11,7 @@ use crate::sync::{AtomicBool, Mutex, Ordering};
 
 const LONG: Duration = Duration::from_secs(3600);
 
-/// Sleeps until a flag is set, which another thread sets before it raises the signal.
+/// Sleeps until a flag is set. Another thread sets the flag before it raises the signal.
 fn sleep_until(flag: &AtomicBool, signal: &Signal) {
     loop {
         let seen = signal.raised();

@@ -25,11 +25,11 @@ enum Part {
 }
 use Part::{All, Left, Right};
 
-/// One block, on four streams.
+/// A block, on four streams.
 struct Memory {
     world: World,
-    /// Behind a lock of the standard library, which orders no threads of the model, where it has one owner.
     claims: Claims,
+    /// Behind a lock of the standard library, since such a lock orders no threads of the model.
     accesses: Plain<Vec<(Part, AccessMode, usize, u64)>>,
 }
 
@@ -87,7 +87,8 @@ fn meet(begin: fn(&Memory), one: fn(&Memory), two: fn(&Memory), end: fn(&Memory)
     });
 }
 
-/// Two threads read on two streams; then a write on the stream of the only write, which takes no lock without reads.
+/// Two threads read on two streams; then a write follows on the stream of the only write. Such a write takes no lock if
+/// there are no reads.
 #[test]
 pub(crate) fn two_reads_and_a_write() {
     meet(

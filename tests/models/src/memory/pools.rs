@@ -43,12 +43,12 @@ impl Memory {
     }
 }
 
-/// Memory whose pool keeps one free block that the device may still use.
+/// Returns options for a pool that keeps one free block that the device may still use.
 fn one_in_flight() -> MemoryOptions {
     MemoryOptions { in_flight: 1, small_in_flight: 1, ..MemoryOptions::default() }
 }
 
-/// Two threads, each with what `begin` has made for it, and then `end` with what the first one returns.
+/// Runs two threads, each with its value from `begin`, and then `end` with the result of the first thread.
 fn meeting<T: 'static, U: Send + 'static, R: 'static>(
     (limits, options): (MemoryLimits, MemoryOptions),
     begin: fn(&Memory) -> (T, U),
@@ -179,8 +179,8 @@ pub(crate) fn blocks_in_flight() {
     );
 }
 
-/// A thread drops a block that another stream uses, while another thread records that stream. Then the block has a new owner,
-/// whose work comes after that use.
+/// A thread drops a block that another stream uses, while another thread records that stream. Then the block has a new
+/// owner, and the new owner's work comes after that use.
 #[test]
 pub(crate) fn a_block_that_another_stream_has_used() {
     meet(

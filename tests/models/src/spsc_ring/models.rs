@@ -10,7 +10,7 @@ use super::ring::{Reader, Writer, ring};
 use crate::explore::explore_sections;
 use crate::sync::{UnsafeCell, yield_now};
 
-/// A number. Its drop is counted, and must come after the write of the value.
+/// A number with a counted drop. The drop must come after the write of the value.
 struct Value {
     number: UnsafeCell<usize>,
     dropped: Arc<AtomicUsize>,
@@ -52,8 +52,8 @@ fn read(reader: &mut Reader<Value>) -> Option<usize> {
     Some(taken)
 }
 
-/// A thread writes as many of two values as there is room for, and another one reads those that there are. One value went
-/// through the ring before.
+/// A thread writes as many of two values as there is room for, and another one reads the values that it finds. Before
+/// that, one value has passed through the ring.
 fn pass(capacity: usize) {
     explore_sections(move || {
         let (mut writer, mut reader, dropped) = ends(capacity);
@@ -111,7 +111,7 @@ pub(crate) fn values_that_are_waited_for() {
     });
 }
 
-/// Both ends are dropped while values are left, one of them not sent.
+/// The two ends are dropped while values are left, one of them not sent.
 #[test]
 pub(crate) fn ends_that_are_dropped_with_values_left() {
     explore_sections(|| {

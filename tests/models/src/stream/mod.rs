@@ -36,5 +36,5 @@ pub(crate) use table::{Attached, StreamTable};
 pub(crate) use timeline::Timeline;
 pub(crate) use world::{On, Refused, World};
 
-/// Green contexts, of which no model has one.
+/// Green contexts. No model has one.
 pub(crate) struct GreenContexts;

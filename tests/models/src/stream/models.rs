@@ -226,8 +226,8 @@ pub(crate) fn a_query_while_the_ring_turns() {
     );
 }
 
-/// The host finds a record complete that covers a record of a second stream, which waits for a third one meanwhile and makes
-/// later records.
+/// The host finds a record complete that covers a record of a second stream. Meanwhile the second stream waits for a
+/// third one and makes later records.
 #[test]
 pub(crate) fn a_query_about_a_stream_that_waited_for_another() {
     meet(

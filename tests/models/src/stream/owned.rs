@@ -46,7 +46,7 @@ impl CudaStream {
     }
 }
 
-/// Tasks that await downloads, of which no model has one.
+/// Tasks that await downloads. No model has one.
 #[derive(Debug, Default)]
 pub(crate) struct Awaited;
 

@@ -94,7 +94,8 @@ impl World {
         *queue
     }
 
-    /// Makes a call, as a driver that replays: while a run replays, behind what it holds back.
+    /// Makes a call, as a driver that replays: while a run replays, the call comes after the work that the driver
+    /// holds back.
     fn behind_held<R>(&self, call: impl FnOnce() -> R) -> R {
         match &self.replay {
             Some(replay) if replay.switch.is_on() => {
@@ -114,7 +115,7 @@ impl World {
         }
     }
 
-    /// A pass of a run that replays: the driver holds back work of a stream, whose number this is there.
+    /// Makes a pass of a run that replays: the driver holds back work of a stream, with this number on the stream.
     pub(crate) fn pass(&self, stream: usize, work: u64) {
         let Replay { switch, held } = self.replay.as_ref().unwrap();
         {

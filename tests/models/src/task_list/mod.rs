@@ -1,4 +1,5 @@
-//! The list of what is given back, and its models. The models of exchanges use a copy of their own, within memory.
+//! The list of objects to give back, and its models. The models of exchanges use a separate copy, within
+//! memory.
 
 #[path = "../../../../streamflow/src/memory/border/list.rs"]
 mod list;

@@ -1,5 +1,5 @@
-//! Models of the list of what is given back: invariant 16 of `streamflow/src/memory/README.md`. loom reports an entry
-//! that a thread reads before it is written, and one that is not freed.
+//! Models of the list of objects to give back: invariant 16 of `streamflow/src/memory/README.md`. loom reports an
+//! entry that a thread reads before it is written, and an entry that is not freed.
 
 use std::sync::Arc;
 

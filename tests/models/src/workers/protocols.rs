@@ -1,4 +1,4 @@
-//! Models of the protocols between workers. A wake-up that is lost is a deadlock, which loom reports.
+//! Models of the protocols between workers. A lost wake-up is a deadlock, and loom reports deadlocks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering as PlainOrdering};
@@ -82,8 +82,8 @@ fn waits_for(flag: &Arc<AtomicBool>, home: WorkerId, seen: &Arc<AtomicUsize>) ->
     })
 }
 
-/// Arming against completion: another thread sets what the nodes wait for, one for each worker, and raises the signal.
-/// One worker adds a wait while the other one goes to sleep.
+/// Arming against completion: another thread sets the flag that the nodes wait for, a node for each worker in `homes`,
+/// and raises the signal. A worker adds a wait while the other one goes to sleep.
 fn wait_for_flags(workers: usize, homes: std::ops::Range<WorkerId>) {
     explore_switches(SWITCHES, move || {
         let flags = Arc::new(AtomicBool::new(false));

@@ -21,7 +21,7 @@ pub(crate) const NOTHING: Looked =
 pub(crate) const CHANGED: Looked = Looked { changed: true, ..NOTHING };
 pub(crate) const ASKS: Looked = Looked { asks: true, ..NOTHING };
 
-/// The event for which a node waits.
+/// The event that a node waits for.
 #[derive(Clone)]
 pub(crate) enum Wait {
     /// Until another thread sets it, and then raises the run's signal.
@@ -32,14 +32,14 @@ pub(crate) enum Wait {
 
 type Look = Box<dyn FnMut(&Team, WorkerId) -> Result<Looked, Wait> + Send>;
 
-/// A node: its place, and what a look at it does. An error is what it waits for.
+/// A node: its place, and the function that looks at it. The function's error is the event that the node waits for.
 pub(crate) struct Node {
     place: Place,
     look: UnsafeCell<Look>,
     waits: UnsafeCell<Option<Wait>>,
 }
 
-/// A node which this worker alone runs, or any.
+/// Makes a node that this worker alone runs, or any worker.
 pub(crate) fn node(
     home: Option<WorkerId>,
     neighbours: &[NodeId],
@@ -105,7 +105,7 @@ impl Team {
         let look = self.nodes[node].look.to_write();
         // SAFETY: loom reports two workers that hold the node, and no look is nested.
         let found = unsafe { &mut *look }(self, me);
-        // After what the hook did meanwhile, too.
+        // Checks that this also comes after the hook's actions meanwhile.
         self.nodes[node].look.to_write();
         match found {
             Ok(found) => found,

@@ -39,7 +39,7 @@ impl Checked {
     }
 
     fn allocate(&self, stream: RawStream) -> MemoryRange {
-        // SAFETY: here and below: the driver refuses what is not live, or reports it.
+        // SAFETY: here and below, the driver refuses or reports objects that are not live.
         unsafe { Driver::allocate(&*self.driver, stream, 64, MemorySource::Unused) }.unwrap()
     }
 
@@ -107,7 +107,7 @@ impl Checked {
     }
 
     fn tell(&self, note: &Note<'_>) {
-        // SAFETY: a model may tell what is not true.
+        // SAFETY: a model may tell the observer things that are not true.
         unsafe { Driver::observer(&*self.driver).tell(note) };
     }
 
@@ -122,14 +122,14 @@ impl Checked {
         assert!(wrong.is_empty() || !reports.is_empty(), "a race is missed: {}", wrong[0]);
     }
 
-    /// The program is right in every interleaving, and nothing is reported.
+    /// Checks that the program is right in every interleaving, and that nothing is reported.
     fn assert_right(&self) {
         self.device.check();
         let reports = self.take();
         assert!(reports.is_empty(), "a false report: {reports}");
     }
 
-    /// The program is wrong in every interleaving, which is reported.
+    /// Checks that the program is wrong in every interleaving, and that this is reported.
     fn assert_wrong(&self) {
         assert!(!self.device.wrong().is_empty(), "the program is right");
         self.assert_no_miss();

@@ -1,5 +1,5 @@
-//! Sequences of calls of one thread: invariants 7 and 9. They have no interleavings; all short sequences are tried, and
-//! each answer of the checker is compared with the truth.
+//! Sequences of calls of one thread: invariants 7 and 9. One thread has no interleavings. All short sequences are
+//! tried, and each answer of the checker is compared with the truth.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::driver::race::RaceChecker;
 use crate::driver::{AccessMode, Driver, MemoryRange, MemorySource, RawEvent, RawStream};
 use crate::explore::execute_long;
 
-/// One call of a sequence.
+/// A call of a sequence.
 #[derive(Debug, Clone, Copy)]
 enum Call {
     /// Work on one of two streams.
@@ -54,7 +54,7 @@ impl Streams {
         self.checked.wait(self.streams[1 - from], self.event);
     }
 
-    /// Makes a call. Whether it makes a race, which the checker must report, and nothing else.
+    /// Makes a call. Returns whether the call makes a race. The checker must report that race, and nothing else.
     fn call(&self, call: Call, memory: MemoryRange) -> bool {
         let before = self.checked.device.wrong().len();
         match call {

@@ -6,7 +6,7 @@ use super::Checked;
 use crate::driver::{Driver, MemoryRange, Note, RaceMark, RawEvent, RawStream};
 use crate::explore::explore_sections;
 
-/// Three streams, an event and memory, whose allocation the streams come after.
+/// Three streams, an event and memory. The streams come after the memory's allocation.
 #[derive(Clone, Copy)]
 struct Begun {
     a: RawStream,
@@ -22,7 +22,7 @@ fn begin(checked: &Checked) -> Begun {
     let (event, memory) = (checked.event(), checked.allocate(a));
     assert!(checked.record(event, a));
     [b, c].iter().for_each(|stream| checked.wait(*stream, event));
-    // Reads what was noted.
+    // Reads the notes.
     checked.take();
     Begun { a, b, c, event: checked.event(), memory }
 }

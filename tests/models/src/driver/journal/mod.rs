@@ -1,4 +1,4 @@
-//! The race checker's journal, and its models. Those of the checker use a copy of their own, within the checker.
+//! The race checker's journal, and its models. The checker's models use a separate copy, within the checker.
 
 #[path = "../../../../../crates/streamflow-driver/src/driver/race/journal.rs"]
 mod list;

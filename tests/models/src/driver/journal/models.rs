@@ -11,7 +11,7 @@ use crate::sync::{AtomicBool, Mutex, Ordering};
 /// The lines of a journal.
 const LINES: u16 = 2;
 
-/// What was read so far: the position in the journal, and the numbers in the lines.
+/// The state of reading: the position in the journal, and the numbers in the lines read so far.
 #[derive(Default)]
 struct Read {
     position: usize,
@@ -49,7 +49,7 @@ fn append(journal: &Journal, read: &Mutex<Read>, lines: usize, number: u64) {
     }
 }
 
-/// One thread appends more lines than fit, and another one reads.
+/// A thread appends more lines than fit, and another one reads.
 #[test]
 pub(crate) fn lines_are_read_once_and_in_order() {
     explore(|| {
@@ -101,7 +101,7 @@ pub(crate) fn lines_are_seen_by_a_thread_that_got_something() {
     });
 }
 
-/// A reader that finds a call closed comes after what the driver did in it.
+/// A reader that finds a call closed comes after the driver's actions in the call.
 #[test]
 pub(crate) fn a_call_is_open_until_it_has_returned() {
     explore(|| {

@@ -39,7 +39,7 @@ impl Exchange {
             MemoryOptions { in_flight: 1, small_in_flight: 1, ..MemoryOptions::default() };
         let limits = MemoryLimits::unbounded();
         let pool = MemoryPool::limited(&table, DEVICE, options, "pool", limits).unwrap();
-        // Handle 0x100 is the default stream, which only other code uses.
+        // Handle 0x100 is the default stream. Only other code uses it.
         Self { device, a, b, theirs: RawStream::new(DEVICE, 0x100), pool }
     }
 
@@ -95,7 +95,7 @@ fn adopt_and_drop(waits_for_calls: bool) {
         thread.join().unwrap();
         let device = exchange.device.clone();
         if waits_for_calls {
-            // The pool calls what is left.
+            // The pool's drop calls the host functions that are left.
             drop(exchange);
         } else {
             device.call_host_functions();
@@ -125,7 +125,7 @@ fn wait_for_memory() {
     }
 }
 
-/// Other code returns memory, which it still uses, while a thread needs some.
+/// Other code returns memory that it still uses, while a thread needs some.
 #[test]
 pub(crate) fn lent_memory_that_is_needed() {
     explore_watched_or_not(|watches| {

@@ -51,7 +51,7 @@ impl Drops {
     }
 }
 
-/// An owner that knows what it may meet in its drop.
+/// An owner that checks the conditions of its drop.
 pub(super) struct Theirs(pub(super) Arc<Drops>);
 
 impl Drop for Theirs {
@@ -124,7 +124,7 @@ pub(crate) fn a_stop_while_an_owner_is_dropped() {
     });
 }
 
-/// A thread that finds an owner's memory in no count any more sees what the owner has left.
+/// A thread that finds an owner's memory in no count any more sees the writes of the owner's drop.
 #[test]
 pub(crate) fn what_an_owner_leaves() {
     explore_sections(|| {
