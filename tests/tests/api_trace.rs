@@ -1,5 +1,5 @@
-//! Steady ticks of a graph with libraries' plans neither allocate nor wait for the device: by streamflow's log, and below
-//! it by a trace of CUDA's API, which also has the calls that the libraries make.
+//! Steady ticks of a graph with libraries' plans neither allocate nor wait for the device: by streamflow's log, and
+//! below it by a trace of CUDA's API. The trace also has the calls that the libraries make.
 //!
 //! The trace needs a GPU and a process that was started with it: `tests/api_trace/api_trace.c` says how.
 #![allow(clippy::print_stdout, reason = "the trace is a result")]
@@ -43,7 +43,7 @@ const REQUIRE: &str = "STREAMFLOW_REQUIRE_API_TRACE";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extra {
     Nothing,
-    /// It makes a stream-ordered allocation, which it keeps.
+    /// The tick makes a stream-ordered allocation, and keeps it.
     Allocation,
     /// The host waits for the stream.
     Synchronization,
@@ -184,7 +184,7 @@ fn finds(place: &str, found: u64) -> Result<(), Failed> {
     check(found + 3 >= TICKS, || format!("{place} has {found} such calls in {TICKS} ticks"))
 }
 
-/// All traced runs, in this order: the trace counts what the whole process does.
+/// All traced runs, in this order, since the trace counts the calls of the whole process.
 fn traced() -> Result<Option<String>, Failed> {
     let platform = match Platform::cuda() {
         Ok(platform) => platform,

@@ -72,7 +72,7 @@ fn on_cuda(platform: &Platform, what: &str) -> Result<(), Failed> {
             };
             (kernel.as_str(), argument.as_str(), *index) == wanted && *length == LEN as u64
         })?;
-        // It is reported once, and everything continues.
+        // The access is reported once, and everything continues.
         s.synchronize_blocking()?;
         s.launch::<fill>(LEN, (&mut out, 1.0))?;
         s.launch::<add_one>(LEN, (&mut out,))?;
@@ -84,7 +84,7 @@ fn on_cuda(platform: &Platform, what: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// On the simulator a slice is a Rust slice: its own check panics, which stops the kernel and the device.
+/// On the simulator a slice is a Rust slice: its own check panics, and so stops the kernel and the device.
 fn on_host(platform: &Platform, what: &str) -> Result<(), Failed> {
     let s = stream(platform)?;
     let (mut out, input) = (filled(platform, &s, 1.0)?, filled(platform, &s, 2.0)?);

@@ -17,7 +17,7 @@ use streamflow_tests::layers::{Breaks, Clause};
 use streamflow_tests::setup::stream;
 use streamflow_tests::{Failed, Suite, check};
 
-/// What the user gets.
+/// The outcome that the user sees.
 #[derive(Debug)]
 enum Shown {
     /// [`DriverError::Contract`] with this call and device, where `node` is the operator that called.
@@ -80,7 +80,7 @@ pub(crate) fn suite() -> Suite {
     })
 }
 
-/// Runs a program on a platform whose layer breaks a clause, and compares what is shown.
+/// Runs a program on a platform with a layer that breaks a clause, and compares the outcome.
 fn shows(seed: u64, clause: Option<Clause>, program: Program, shown: &Shown) -> Result<(), Failed> {
     let host = HostDriver::builder().seed(seed).devices(2).memory(MEMORY).build();
     let checker: Arc<dyn Driver> = Arc::new(RaceChecker::new(Arc::new(host)));

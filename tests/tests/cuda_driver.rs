@@ -1,11 +1,11 @@
 //! Each call that `CudaDriver` makes fails in turn, with each error that CUDA documents for it: also the calls that no
 //! call of the driver stands for, as those that open a device or make its memory pool.
 //!
-//! The driver runs on a `libcuda` of the tests (`fake_cuda`), so that no GPU is needed. A trial is a process in which one
+//! The driver runs on a `libcuda` of the tests (`fake_cuda`), so that no GPU is needed. A trial is a process where one
 //! call fails. A program makes a platform, uses each part of it, and drops all; then it does the same again. A trial is
 //! explained if exactly one error is reported, with the names of the function and of the error; if everything was given
-//! back but what the failed call was to give back; and if the program then succeeds or, after a sticky error, is refused
-//! without a call of CUDA.
+//! back, except the object that the failed call was to give back; and if the program then succeeds or, after a sticky
+//! error, is refused without a call of CUDA.
 //!
 //! A call fails with one sticky error, and with `STREAMFLOW_FAULTS=all` with each. `STREAMFLOW_FAULTS=table` prints the
 //! fault table.

@@ -87,7 +87,7 @@ impl<'a> World<'a> {
         Ok(Self { platform, ours, context, theirs })
     }
 
-    /// A tensor full of `value`. Its work is complete.
+    /// Returns a tensor full of `value`, with its work complete.
     fn tensor(&self, value: f32) -> Result<Tensor<f32>> {
         let mut tensor = self.platform.tensor([LEN], &self.ours)?;
         self.ours.launch::<fill>(LEN, (&mut tensor, value))?;
@@ -95,7 +95,7 @@ impl<'a> World<'a> {
         Ok(tensor)
     }
 
-    /// A slice of cudarc full of `value`. Its work is complete.
+    /// Returns a slice of cudarc full of `value`, with its work complete.
     fn slice(&self, value: f32) -> Result<CudaSlice<f32>, Failed> {
         let slice = cudarc(self.theirs.clone_htod(&[value; LEN]))?;
         cudarc(self.theirs.synchronize())?;
@@ -123,7 +123,8 @@ impl<'a> World<'a> {
         Ok(found.iter().all(|&found| found == value))
     }
 
-    /// Writes the tensor after a read by `reader`, and ends the program. Whether the copy has what the tensor held before.
+    /// Writes the tensor after a read by `reader`, and ends the program. Returns whether the copy has the tensor's
+    /// content before the write.
     fn overwritten(
         &self,
         x: &mut Tensor<f32>,
@@ -355,8 +356,8 @@ fn lent_at_once(on: &Platform) -> Result<(), Failed> {
     check(hasty.dropped() > 0, || "no wait was dropped".into())
 }
 
-/// A slice is dropped on another thread behind slow work, and its memory used again, since its pool has no other. Whether cudarc
-/// has read what it held before.
+/// Drops a slice on another thread behind slow work, and uses its memory again, since its pool has no other. Returns
+/// whether cudarc has read the slice's own content.
 fn lent_again(on: &Platform) -> Result<bool, Failed> {
     const LEN: usize = 1 << 20;
     let on = World::new(on)?;
@@ -420,7 +421,7 @@ fn their_stream(on: &Platform) -> Result<(), Failed> {
     check(on.end(true)?, String::new)
 }
 
-/// Neither side has more memory afterwards.
+/// Checks that neither side has more memory afterwards.
 fn round_trips(on: &Platform) -> Result<(), Failed> {
     let on = World::new(on)?;
     let allocator = on.platform.allocator(

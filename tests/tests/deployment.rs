@@ -1,4 +1,4 @@
-//! Graphs whose pools, partitions, devices and default stream are values of the run: arguments of the graph's `new`.
+//! Graphs with pools, partitions, devices and default stream as values of the run: arguments of the graph's `new`.
 
 use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;

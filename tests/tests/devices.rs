@@ -1,4 +1,4 @@
-//! Graphs over several devices: which data may cross, and which devices a platform must have.
+//! Graphs over several devices: the data that may cross, and the devices that a platform must have.
 
 use std::sync::Arc;
 

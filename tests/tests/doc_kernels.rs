@@ -1,5 +1,5 @@
-//! The CUDA bodies of the documentation compile. Its examples run on the simulator, which executes the Rust bodies alone.
-//! The test needs NVRTC, and no GPU. Without NVRTC it does nothing, unless `STREAMFLOW_REQUIRE_NVRTC=1`.
+//! The CUDA bodies of the documentation compile. The documentation's examples run on the simulator, with only the Rust
+//! bodies. The test needs NVRTC, and no GPU. Without NVRTC it does nothing, unless `STREAMFLOW_REQUIRE_NVRTC=1`.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test")]
 
 use std::fs;

@@ -86,7 +86,7 @@ fn axpy_is_near<T: Number>(platform: &Platform) -> Result<(), Failed> {
 
 fn scalars_arrive(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
-    // The limits of each type, and values whose bytes all differ.
+    // The limits of each type, and values with all bytes different.
     let half = f16::from_f32(-1.5);
     let low = (half, -1.25e-30_f32, -1.25e-300_f64);
     let high = (f16::MAX, f32::MAX, f64::MIN_POSITIVE);
@@ -194,7 +194,7 @@ fn check_complex(
         ];
         let results = &found[RESULTS * i..RESULTS * (i + 1)];
         for (operation, (found, wanted)) in results.iter().zip(wanted).enumerate() {
-            // The sizes of what is added up, since sums may be near 0.
+            // The sizes of the summands, since sums may be near 0.
             let size = 3.0 + wanted.norm() + (x.norm() + 1.0) * (1.0 + 1.0 / y.norm());
             check((found - wanted).norm() <= tolerance * size, || {
                 format!("{what}: operation {operation} of {x} and {y} is {found}, not {wanted}")
@@ -222,7 +222,7 @@ fn rounding_to_bf16(platform: &Platform) -> Result<(), Failed> {
         (f32::from_bits(0xff7f_7fff), 0xff7f),
     ];
     let xs = cases.map(|(x, _)| x);
-    // Doubles whose float is the middle between two neighbours, and which are not the middle themselves.
+    // Doubles that round to a float in the middle between two neighbours, but are not the middle themselves.
     let mut ys = xs.map(f64::from);
     ys[1] = f64::from(xs[1]) + 1e-15;
     ys[2] = f64::from(xs[2]) - 1e-15;
@@ -329,7 +329,7 @@ fn empty_tensors(platform: &Platform) -> Result<(), Failed> {
     check_values("no grid", &s.download_blocking(&some)?, &[1.0])
 }
 
-/// One kernel writes a part of a slice and nothing else; another one writes both halves.
+/// A kernel writes a part of a slice and nothing else; another one writes both halves.
 fn views(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let values: Vec<f32> = (0..1003).map(|i| i as f32).collect();

@@ -277,7 +277,7 @@ fn devices_do_not_mix(seed: u64) -> Result<(), Failed> {
 /// When a stream can't be made, the streams made before it are available to the next pool.
 fn failed_pool_keeps_no_streams(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(seed).build());
-    // One stream is the platform's own.
+    // The first stream is the platform's own.
     let failing = Arc::new(FailNth::new(driver, CallKind::CreateStream, 4));
     let (recorder, platform) = recorded(failing.clone())?;
     let pool =

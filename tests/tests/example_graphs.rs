@@ -225,7 +225,7 @@ graph! {
     }
 }
 
-/// On the simulator's lazy policy, which executes work as late as possible.
+/// Runs under the simulator's lazy policy: work is executed as late as possible.
 fn ahead_on_the_host() -> Result<(), Failed> {
     let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().policy(Policy::Lazy).build());
     ahead(&driver)

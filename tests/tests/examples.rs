@@ -87,7 +87,7 @@ fn multiply_sum_rows(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Its shared memory fits only this block size, and a launch is a safe call.
+/// The kernel's shared memory fits only this block size, and a launch is a safe call.
 fn one_block_size(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let ones = uploaded(platform, &[1.0; 3 * 5], &s)?;

@@ -1,5 +1,5 @@
-//! Exploration of schedules, by seeds and exhaustively. It finds missing edges, reports no right program, and claims
-//! completeness only where it has visited all states.
+//! Exploration of schedules, by seeds and exhaustively. Exploration finds missing edges, reports no right program,
+//! and claims completeness only after visiting all states.
 #![allow(clippy::panic, reason = "panics are part of what is tested")]
 
 mod counts;

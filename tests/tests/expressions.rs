@@ -115,7 +115,7 @@ fn requirements(platform: &Platform) -> Result<(), Failed> {
     check_equal(stream.download_blocking(&eight)?.to_vec(), vec![2.0; 8])
 }
 
-/// Sends the number of each tick plus its offset. Its first tick fails.
+/// Sends the number of each tick plus its offset. The first tick fails.
 #[operator]
 struct Numbers {
     #[output]
@@ -134,7 +134,7 @@ impl Compute for Numbers {
     }
 }
 
-/// Keeps what it receives, and sends one more.
+/// Keeps the number that it receives, and sends one more.
 #[operator]
 struct Next {
     #[input]

@@ -39,7 +39,7 @@ fn ours(platform: &Platform) -> Result<CudaStream> {
     Ok(platform.stream_pool("OURS", &CudaStreamPool::new())?.allocate("ours")?)
 }
 
-/// A buffer full of `value`. Its work is complete, and all kernels are loaded.
+/// Returns a buffer full of `value`, with its work complete and all kernels loaded.
 fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer<f32>> {
     let (mut one, mut other) = (platform.buffer(1, stream)?, platform.buffer(1, stream)?);
     stream.launch::<slow_fill>(1, (&mut one, 0.0, 0))?;
@@ -84,7 +84,7 @@ fn by_points(platform: &Platform) -> Result<bool> {
 }
 
 /// `a` is allocated on one stream, read by a library on another, and dropped at once. With a stream-ordered allocator
-/// its memory would be free on the first stream, which did not wait.
+/// its memory would be free on the first stream, although that stream did not wait.
 fn dropped_while_read(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
@@ -117,7 +117,7 @@ fn planned_elsewhere(platform: &Platform) -> Result<bool> {
     Ok(reset & holds(&s_reset, &workspace, 5.0)? & holds(&s_exec, &result, 1.0)?)
 }
 
-/// The stream is destroyed while its work runs. Its writes and reads stay ordered.
+/// The stream is destroyed while its work runs. The work's writes and reads stay ordered.
 fn destroyed(platform: &Platform) -> Result<bool> {
     let ours = ours(platform)?;
     let mut data = filled(platform, &ours, 0.0)?;
@@ -166,8 +166,8 @@ fn again(seed: u64) -> Result<(), Failed> {
     check(right, || "the data is wrong".into())
 }
 
-/// Both the record and the wait fail when the stream is detached, so that nothing can come after its work any more. A
-/// call that must come after it is an error.
+/// The record and the wait fail when the stream is detached, so that nothing can come after its work any more. A call
+/// that must come after it is an error.
 fn not_left(on: &Platform) -> Result<(), Failed> {
     let records = Arc::new(FailNth::new(on.driver().clone(), CallKind::RecordEvent, u64::MAX));
     let waits = Arc::new(FailNth::new(records.clone(), CallKind::SynchronizeStream, u64::MAX));

@@ -2,10 +2,11 @@
 //! turn, with each error that CUDA documents for it.
 //!
 //! A trial runs one program while one call fails: on a new platform, in `new`, in `run`, and in each drop. Then it runs
-//! the same program and a new one without a fault. A trial is explained if exactly one error is reported, with the names
-//! of the call, of the error and, from a hook, of the node; if everything was given back but what the failed call was to
-//! give back; and if the programs afterwards have the right data, or, after a sticky error, are refused. On the simulator
-//! the race checker runs, and each call fails without it as well. A watchdog ends the process when a trial hangs.
+//! the same program and a new one without a fault. A trial is explained if exactly one error is reported, with the
+//! names of the call, of the error and, from a hook, of the node; if everything was given back, except the object that
+//! the failed call was to give back; and if the programs afterwards have the right data, or, after a sticky error, are
+//! refused. On the simulator the race checker runs, and each call fails without it as well. A watchdog ends the process
+//! when a trial hangs.
 //!
 //! `STREAMFLOW_FAULTS=table` prints the fault table, and `STREAMFLOW_FAULTS=all` makes each call fail with each error, and
 //! prints it as well. `STREAMFLOW_FAULTS=few` makes the first call of each kind fail in two ways, for slow tools.

@@ -1,4 +1,4 @@
-//! Feedback edges, whose messages arrive in the next tick.
+//! Feedback edges. Their messages arrive in the next tick.
 
 use streamflow::prelude::*;
 use streamflow::stream::Assign;

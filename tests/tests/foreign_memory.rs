@@ -23,8 +23,8 @@ use streamflow_tests::{Failed, Suite, check, check_equal};
 const LEN: usize = 1003;
 const SLOW: u64 = 20_000_000;
 
-/// Programs whose data is right only because of a wait, as in `Suite::ordered`. The controls of the last two also need
-/// the threads that give memory back to be fast, so fewer seeds must show it.
+/// Programs with data that is right only because of a wait, as in `Suite::ordered`. The controls of the last two also
+/// need the threads that give memory back to be fast, so fewer seeds must show it.
 const PROGRAMS: &[(&str, Program, usize)] = &[
     ("adopted_memory_comes_after_a_stream", after_stream, 30),
     ("adopted_memory_comes_after_an_event", after_event, 30),
@@ -153,7 +153,7 @@ fn moved_and_dropped(platform: &Platform) -> Result<bool> {
     Ok(holds(&ours, &next, 9.0)? & holds(&work, &copy, 7.0)?)
 }
 
-/// A tensor full of 7. Its work is complete.
+/// Returns a tensor full of 7, with its work complete.
 fn filled_tensor(platform: &Platform, stream: &CudaStream) -> Result<Tensor<f32>> {
     let mut tensor = platform.tensor([LEN], stream)?;
     stream.launch::<fill>(LEN, (&mut tensor, 7.0))?;
@@ -165,7 +165,7 @@ fn ours(platform: &Platform) -> Result<CudaStream> {
     Ok(platform.stream_pool("OURS", &CudaStreamPool::new())?.allocate("ours")?)
 }
 
-/// A buffer full of `value`. Its work is complete, and all kernels are loaded.
+/// Returns a buffer full of `value`, with its work complete and all kernels loaded.
 fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer<f32>> {
     let (mut one, mut other) = (platform.buffer(1, stream)?, platform.buffer(1, stream)?);
     stream.launch::<slow_fill>(1, (&mut one, 0.0, 0))?;
@@ -264,7 +264,7 @@ fn reused(platform: &Platform) -> Result<bool> {
     theirs.launch::<slow_fill>(LEN, (&mut result, -1.0, SLOW))?;
     read_outside(platform, &theirs, address, &mut result)?;
     drop(managed);
-    // On a GPU another thread takes the memory back. It does not wait for the kernel.
+    // On a GPU another thread takes the memory back. That thread does not wait for the kernel.
     let end = Instant::now() + Duration::from_secs(2);
     let mut others = Vec::new();
     loop {

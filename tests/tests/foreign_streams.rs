@@ -38,7 +38,7 @@ fn ours(platform: &Platform, on: DeviceId) -> Result<CudaStream> {
     Ok(platform.stream_pool("OURS", &CudaStreamPool::new().device(on))?.allocate("ours")?)
 }
 
-/// A tensor full of `value`. Its work is complete, and all kernels are loaded.
+/// Returns a tensor full of `value`, with its work complete and all kernels loaded.
 fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Tensor<f32>> {
     let mut one = platform.tensor([1], stream)?;
     let mut other = platform.tensor([1], stream)?;
@@ -58,7 +58,7 @@ fn holds(stream: &CudaStream, data: &DeviceSlice<f32>, value: f32) -> Result<boo
 /// Where a library works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Where {
-    /// On its own stream, whose handle the operator has.
+    /// On its own stream. The operator has the handle.
     Handle(u64),
     /// On the operator's stream.
     Ours,
@@ -95,7 +95,7 @@ impl Compute for Library {
     }
 }
 
-/// One tick, whose image is written slowly on a stream of the test.
+/// Runs a tick, with an image that is written slowly on a stream of the test.
 fn tick(platform: &Platform, works: Where) -> Result<bool> {
     let stream = ours(platform, device(0))?;
     let mut image = filled(platform, &stream, 0.0)?;

@@ -459,7 +459,7 @@ fn bounds(platform: &Platform) -> Result<(), Failed> {
     check(staging.into_part(..11).is_none(), || "a part beyond the end".into())
 }
 
-/// Fills a buffer of the largest size, and sends what it has filled.
+/// Fills a buffer of the largest size, and sends the filled part.
 #[operator(streams(work))]
 struct Packets {
     #[output]

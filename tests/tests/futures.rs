@@ -208,7 +208,7 @@ impl Task {
     }
 }
 
-/// Sends what has room at once.
+/// Sends a number that has room at once.
 pub(crate) fn put(sink: &mut PortSink<u64>, number: u64) -> Result<(), Failed> {
     Ok(Pin::new(sink).start_send(number)?)
 }

@@ -103,7 +103,7 @@ fn recycled(platform: &Platform) -> Result<bool> {
         & allocates(platform, large, [(BYTES, 16 << 10), (0, 16 << 10)])?)
 }
 
-/// Without a stream pool there is no stream to allocate on, which is an error. Memory on the default stream is still
+/// Without a stream pool there is no stream to allocate on, and that is an error. Memory on the default stream is still
 /// recycled in order.
 #[operator]
 struct NoPool {

@@ -1,4 +1,4 @@
-//! A kernel that does what a body should not do, and then its work.
+//! A kernel that does forbidden things in its body, and then its work.
 
 use std::any::Any;
 use std::io::Write;
@@ -92,7 +92,7 @@ pub(crate) fn may_call(number: u32, platform: &Platform) {
     lock(&CALLED).push((number, platform.clone()));
 }
 
-/// From here on no body calls the platform. Returns what its bodies' calls have returned.
+/// Ends the bodies' calls of the platform. Returns the results of their calls so far.
 pub(crate) fn may_call_no_more(number: u32) -> Vec<String> {
     lock(&CALLED).retain(|(known, _)| *known != number);
     let of_platform = |(known, _): &mut (u32, String)| *known == number;

@@ -12,7 +12,7 @@ use streamflow_tests::{Failed, check, check_error, check_text};
 
 const LEN: usize = 8;
 
-/// Copies by a function of a library, whose body fails once.
+/// Copies by a function of a library with a body that fails once.
 #[operator(streams(work))]
 struct Copies {
     #[output]
@@ -31,7 +31,7 @@ impl Compute for Copies {
     }
 }
 
-/// Takes what is right.
+/// Counts the messages with wrong data.
 #[operator]
 struct Takes {
     #[input]
@@ -85,7 +85,7 @@ fn is_named(error: &Error, panics: bool) -> Result<(), Failed> {
     check(matches!(cause, Some(DriverError::HostBody { .. })), || format!("{error:?}"))
 }
 
-/// In each run one error comes, which names the operator that called; the data of no tick is wrong; a second run is right.
+/// Each run ends with one error that names the calling operator; the data of no tick is wrong; a second run is right.
 pub(crate) fn fails() -> Result<(), Failed> {
     for (seed, panics, workers) in
         (0..64).flat_map(|seed| [(seed, false, 0), (seed, true, seed % 3)])

@@ -1,4 +1,5 @@
-//! Graphs whose kernels misbehave: on one thread, with workers, replayed, and beside another thread.
+//! Graphs with kernels that misbehave: on one thread, with workers, replayed, and beside another
+//! thread.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -110,10 +111,10 @@ graph! {
     }
 }
 
-/// The platforms of these tests have numbers, by which a body finds its own.
+/// The next number of a platform. A body finds its platform by the number.
 static NUMBERS: AtomicU32 = AtomicU32::new(1);
 
-/// Runs a graph that counts what is wrong. Each call that a body makes is refused by name.
+/// Runs a graph that counts wrong data. Each call that a body makes is refused by name.
 fn runs(
     platform: &Platform,
     run: impl FnOnce(u32, Arc<AtomicU32>) -> Result<()>,
@@ -201,7 +202,7 @@ pub(crate) fn with_threads() -> Result<(), Failed> {
 static MET: Mutex<u32> = Mutex::new(0);
 static CHANGED: Condvar = Condvar::new();
 
-/// Ends when another thread runs it, too. Its value is whether that has happened.
+/// Ends when another thread runs this kernel, too. The value is whether that has happened.
 #[kernel(unsafe cuda = "if (out_len > 0) out[0] = 1;")]
 fn meets(out: &mut [u32]) {
     let mut met = MET.lock().unwrap_or_else(PoisonError::into_inner);

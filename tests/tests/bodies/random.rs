@@ -1,4 +1,5 @@
-//! Random programs of one or two threads, whose bodies misbehave: their data is that of sequential execution.
+//! Random programs of one or two threads, with bodies that misbehave. Their data must be that of sequential
+//! execution.
 
 use streamflow::prelude::*;
 use streamflow::stream::StreamPool;
@@ -41,7 +42,8 @@ fn part(platform: &Platform, pool: &StreamPool, draw: &mut Random, number: u32) 
                     0 => deeds::leave(data),
                     1 => deeds::leave((download, data)),
                     2 => deeds::leave((Shared::new(data), platform.pinned::<u32>(device(0), 8)?)),
-                    // Its pool makes a stream under its lock, and a body gives one back under it.
+                    // The pool makes a stream under its lock, and a body gives a stream back under the same
+                    // lock.
                     3 => deeds::leave((data, pool.allocate("left")?)),
                     _ => drop((data, download)),
                 }

@@ -82,7 +82,7 @@ pub(crate) fn keeps_the_turn() -> Result<(), Failed> {
                 let mut data = platform.buffer::<f32>(4, &b)?;
                 for _ in 0..3 {
                     let held = LOCKED.lock().unwrap_or_else(PoisonError::into_inner);
-                    // Calls that don't block, in which the other thread may get the turn.
+                    // Calls that don't block. The other thread may get the turn in them.
                     b.launch::<fill>(4, (&mut data, 1.0))?;
                     b.launch::<fill>(4, (&mut data, 2.0))?;
                     drop(held);

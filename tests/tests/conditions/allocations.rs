@@ -10,7 +10,7 @@ use streamflow_tests::{Failed, Suite, check_equal, child};
 use super::batches;
 use super::operators::simulated;
 
-/// A process of its own, in which all threads are those of one run.
+/// The role of a process with only the threads of one run.
 pub(crate) const ROLE: &str = "allocations";
 const SEED: &str = "ALLOCATIONS_SEED";
 const TEST: &str = "ALLOCATIONS_TEST";

@@ -139,7 +139,7 @@ impl Compute for Any {
     fn compute(&mut self, io: AnyIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (flags, _) = io.flags.receive().or_adopt().or_default().receive_cuda_stream(cx)?;
         for flag in flags {
-            // Neither poison nor older data: the next flag of its edge.
+            // The data must be the next flag of its edge, and not poison or older data.
             let look = || -> Result<bool> {
                 let Some(flag) = flag.try_as_slice()? else { return Ok(false) };
                 let count = &mut self.counts[usize::from(flag[0] > 100.0)];

@@ -1,6 +1,6 @@
-//! `stream_done`: each message is pinned memory to which a slow kernel's result is being copied. The receiver reads the bytes
-//! without a wait or a query, so that a tick that comes too early reads old bytes. The control is the same graph without the
-//! condition.
+//! `stream_done`: each message is pinned memory, with a copy of a slow kernel's result in flight to it. The receiver
+//! reads the bytes without a wait or a query, so that a tick that comes too early reads old bytes. The control is the
+//! same graph without the condition.
 
 use streamflow::memory::Pinned;
 use streamflow::prelude::*;

@@ -92,7 +92,7 @@ graph! {
     struct Small(at_most: usize, count: u64, seen: Seen<(u64, Vec<u64>)>) {
         #[when(count(count))]
         let source: Counter = Counter::new();
-        // It waits until the edge is full, and then takes less than that.
+        // The sink waits until the edge is full, and then takes less than that.
         #[when(any(message_available(number, 5), expiring(number, 1s)))]
         let sink: Batches = Batches::new(at_most, seen);
         #[capacity(5)]

@@ -188,7 +188,7 @@ fn notices_and_messages(platform: &Platform) -> Result<(), Failed> {
         graph.run()?;
         check_equal(take(&seen).iter().map(|(_, number)| *number).collect(), vec![0, 1])?;
     }
-    // One is left, and then the node waits in vain.
+    // One message is left, and then the node waits in vain.
     drop(trigger);
     let text = stalled(graph.run())?;
     check_equal(take(&seen).len(), 1)?;
@@ -284,7 +284,7 @@ graph! {
     }
 }
 
-/// As after `finish`, what is left is dropped.
+/// Messages that are left are dropped, as after `finish`.
 fn closed_consumer(platform: &Platform) -> Result<(), Failed> {
     for ticks in [3, 9] {
         let (trigger, seen) = (AsyncHandle::new(), Seen::default());

@@ -1,5 +1,5 @@
-//! Nodes that join ways of one source, of which one drops or delays messages: the mixed ticks in the report, and
-//! `#[when(same_sequence)]`, by what the consumers see.
+//! Nodes that join two paths from one source, with messages dropped or delayed on one path. Checked are the
+//! mixed ticks in the report, and `#[when(same_sequence)]` by the messages that consumers see.
 
 mod mixed;
 mod paired;

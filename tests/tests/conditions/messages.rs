@@ -1,4 +1,4 @@
-//! `message_available`, `multi_message`, `room` and `host_done`, by what the consumers see.
+//! `message_available`, `multi_message`, `room` and `host_done`, by the messages that consumers see.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .contrasted("a_download_is_received_when_it_is_there", printed, printed_too_early)
 }
 
-/// Counts what it sends.
+/// Counts the messages that it sends.
 #[operator]
 struct Counting {
     #[output]
@@ -152,7 +152,7 @@ fn each(seed: u64) -> Result<(), Failed> {
     let seen = Seen::default();
     let text = stalled(TwoAndOne::new(&simulated(seed)?.0, seen.clone())?.run())?;
     check_equal(take(&seen), vec![(10, Some(0), Some(0)), (20, Some(1), Some(1))])?;
-    // Two of `a` are left, which would be enough of it.
+    // Two messages of `a` are left; these would be enough of `a`.
     let lack = "waits for more: 0 of 1 messages of `b.number >> gather.b`, condition \
                 `multi_message([a, b], each(2, 1))`";
     check_text(&text, &[lack])
@@ -171,7 +171,7 @@ graph! {
     }
 }
 
-/// Both inputs are optional; the conditions make them required.
+/// The two inputs are optional, but the conditions make them required.
 fn full_behind(seed: u64) -> Result<(), Failed> {
     let seen = Seen::default();
     let text = stalled(NeverBoth::new(&simulated(seed)?.0, seen.clone())?.run())?;

@@ -199,7 +199,7 @@ graph! {
     }
 }
 
-/// Its `stop` hook panics.
+/// An operator with a `stop` hook that panics.
 #[operator]
 struct PanicsInStop {
     #[output]

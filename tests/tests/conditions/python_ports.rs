@@ -31,7 +31,7 @@ const PAUSES: u32 = 5;
 /// How often a program looks at a queue before the test fails: a graph needs a few turns.
 const LOOKS: u32 = 1000;
 
-/// A port, and what its queue wakes in place of its graph.
+/// A port, and the waker that its queue calls in place of the graph's.
 #[derive(Clone)]
 struct Port {
     queue: Arc<Queue<u64>>,
@@ -75,7 +75,7 @@ fn has_room(port: &Port) -> Has {
     Has { port: port.clone(), check: Queue::has_room }
 }
 
-/// Emits what the program pushes.
+/// Emits the messages that the program pushes.
 #[operator]
 struct Pushed {
     #[output]
@@ -95,7 +95,7 @@ impl Compute for Pushed {
     }
 }
 
-/// Passes what it receives to the program.
+/// Passes its messages to the program.
 #[operator]
 struct Taken {
     #[input]
@@ -213,7 +213,7 @@ fn cross(platform: &Platform, x: &Port, y: &Port, [pushes, takes]: [u32; 2]) -> 
     })?;
     pause(pushes);
     x.queue.close();
-    // A failure drops the run, which ends it.
+    // A failure drops the run and so ends it.
     until("the end of the run", || Ok(running.is_over().then_some(())))?;
     let report = running.join()?;
     if report.ticks("taken") == Some(MESSAGES) { Ok(()) } else { Err(Failure::msg(report)) }

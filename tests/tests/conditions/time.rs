@@ -153,7 +153,7 @@ graph! {
 fn silences(seed: u64) -> Result<(), Failed> {
     let began = Seen::default();
     let mut graph = Rare::new(&simulated(seed)?.0, began.clone())?;
-    // It ends in the silence.
+    // The run ends in the silence.
     graph.run_for(Duration::from_micros(10))?;
     check_equal(take(&began).len(), 68)?;
     for run in 0..2 {

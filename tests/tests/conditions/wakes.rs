@@ -37,7 +37,7 @@ impl Compute for Echo {
     }
 }
 
-/// A platform whose schedulers sleep at once.
+/// Makes a platform with schedulers that sleep at once.
 fn sleepy() -> Result<Platform, Error> {
     let driver = Platform::host().build()?.driver().clone();
     Platform::builder().spin(Duration::ZERO).driver(driver)

@@ -140,7 +140,7 @@ fn no_gate(platform: &Platform) -> Result<bool> {
     }
 }
 
-/// Counts what it sends.
+/// Counts the messages that it sends.
 #[operator(streams(tx))]
 struct Counted {
     #[output]

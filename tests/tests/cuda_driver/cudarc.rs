@@ -1,6 +1,6 @@
-//! Memory and streams across the border to cudarc, on the tests' `libcuda`: it refuses calls without a current context, and notes
-//! memory that a stream uses without having come after its allocation. That shows the order of streams; the order of data is shown on
-//! a GPU, by `cudarc_memory.rs`.
+//! Memory and streams across the border to cudarc, on the tests' `libcuda`: it refuses calls without a current context,
+//! and notes memory that a stream uses without having come after its allocation. These tests show the order of streams;
+//! `cudarc_memory.rs` shows the order of data, on a GPU.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -27,7 +27,7 @@ use super::trial::{self, LOG, Log};
 /// The role of the processes.
 pub(crate) const ROLE: &str = "cudarc";
 
-/// The variable with the name of what the process does.
+/// The variable with the name of the process's program.
 const PROGRAM: &str = "STREAMFLOW_TEST_PROGRAM";
 
 const LEN: usize = 1024;
@@ -103,8 +103,8 @@ fn exchange(platform: &Platform) -> Result<(), Failed> {
     cudarc(ours.write_cudarc(&mut x, &theirs, |mut view| theirs.memset_zeros(&mut view))?)?;
     check_equal(ours.download_blocking(&x)?, vec![0.0; LEN])?;
 
-    // A slice becomes a tensor, which is dropped on another thread. A view of it is for a stream that has not come after the
-    // slice's allocation.
+    // A slice becomes a tensor, and the tensor is dropped on another thread. A view of it is for a stream that has not
+    // come after the slice's allocation.
     for stream in [&theirs, &threads] {
         let tensor = platform.adopt_cudarc(cudarc(stream.clone_htod(&[7.0; LEN]))?, [LEN])?;
         let fresh = cudarc(context.new_stream())?;
@@ -114,13 +114,14 @@ fn exchange(platform: &Platform) -> Result<(), Failed> {
         drop_elsewhere(tensor)?;
     }
 
-    // A tensor becomes a slice, which is dropped on another thread.
+    // A tensor becomes a slice, and the slice is dropped on another thread.
     let mut lent = x.into_cudarc(&ours, &theirs)?;
     cudarc(theirs.memcpy_htod(&[5.0; LEN], &mut lent.as_view_mut()))?;
     check_equal(cudarc(theirs.clone_dtoh(&*lent))?, vec![5.0; LEN])?;
     drop_elsewhere(lent)?;
 
-    // Our stream for cudarc, whose slice lives longer than the loan; and a stream of cudarc for us.
+    // A stream of streamflow for cudarc, with a slice that lives longer than the loan; and a stream of cudarc for
+    // streamflow.
     let y = ones(platform, &ours)?;
     let slice = {
         let lent = for_cudarc(&ours, &context)?;
@@ -144,7 +145,7 @@ fn exchange(platform: &Platform) -> Result<(), Failed> {
     cudarc(context.check_err())
 }
 
-/// A claim in which cudarc may keep an error, so that it does not queue the next wait.
+/// Makes a claim. With `with_error` cudarc keeps an error in it, and so does not queue the next wait.
 fn claim(platform: &Platform, with_error: bool) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let context = cudarc(CudaContext::new(0))?;
@@ -170,7 +171,7 @@ fn adoption(platform: &Platform, with_stream: bool) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A view is read on a stream, which the claim drops if no other owner keeps it.
+/// Reads a view on a stream. The claim drops the stream if no other owner keeps it.
 fn claim_of_the_thread(platform: &Platform, is_kept: bool) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let context = cudarc(CudaContext::new(0))?;
@@ -195,7 +196,7 @@ fn old_driver(platform: &Platform) -> Result<(), Failed> {
     check_equal(foreign_counts().lent, 0)
 }
 
-/// Claims on another stream, whose context makes no events.
+/// Makes claims on another stream, of a context that makes no events.
 fn claims(platform: &Platform, count: usize) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let theirs = cudarc(cudarc(untracked_context())?.new_stream())?;
@@ -232,8 +233,9 @@ fn forgotten(platform: &Platform) -> Result<(), Failed> {
     check_equal(ours.download_blocking(&x)?, vec![ONES; LEN])
 }
 
-/// Memory that is allocated on a stream of cudarc within a claim, which orders the stream of streamflow after it: on the stream
-/// of the view, on another one that reads the view, on the default stream of the thread, and where the claim panics.
+/// Allocates memory on a stream of cudarc within a claim. The claim orders the stream of streamflow after the
+/// allocation: on the stream of the view, on another one that reads the view, on the default stream of the thread, and
+/// where the claim panics.
 fn way_back(platform: &Platform, is_ordered: bool) -> Result<(), Failed> {
     let context = cudarc(CudaContext::new(0))?;
     let ways = [(true, false), (false, false), (true, true), (false, true)];
@@ -255,7 +257,7 @@ fn way_back(platform: &Platform, is_ordered: bool) -> Result<(), Failed> {
                 check_equal(claim.is_err(), panics)?;
                 claim.unwrap_or(Ok(()))?;
             } else {
-                // As a claim whose end orders nothing.
+                // As a claim that orders nothing at its end.
                 ours.before_cudarc(&theirs)?;
                 made = Some(on.alloc_zeros(LEN));
             }

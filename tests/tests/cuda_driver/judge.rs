@@ -17,7 +17,7 @@ pub(crate) enum Ending {
     Logged,
     /// A driver that is shutting down has given back everything itself (law 11).
     ShutDown,
-    /// Free memory was given back, and the allocation then succeeded. That was logged.
+    /// Free memory was given back, the allocation then succeeded, and this was logged.
     TriedAgain,
     /// The context was bound, and the program was right.
     Bound,
@@ -48,8 +48,8 @@ const GIVE_BACK: &[(&str, &str)] = &[
     ("cuGraphExecDestroy", "executable graph"),
 ];
 
-/// Calls for which any current context is enough: after `CUDA_ERROR_INVALID_CONTEXT` the library binds one and repeats
-/// them.
+/// Calls that need only some current context: after `CUDA_ERROR_INVALID_CONTEXT` the library binds one and repeats the
+/// call.
 const REPEATED: &[&str] = &[
     "cuEventRecord",
     "cuStreamWaitEvent",
@@ -113,7 +113,7 @@ fn reported(round: &Round, fault: &Fault) -> Result<Ending, String> {
     let (reports, others): (Vec<&String>, Vec<&String>) =
         returned.iter().chain(logged).partition(|text| is_it(text));
     let is_logged = logged.iter().any(is_it);
-    // A sticky error that was logged in a drop ends the program, whose error says so.
+    // A sticky error that was logged in a drop ends the program, and the program's error says so.
     let is_end = |text: &String| text.contains("was not tried") && text.contains(fault.code.name);
     let ends = fault.code.is_sticky() && is_logged && others.len() == 1;
     if let Some(other) = others.iter().find(|text| !(ends && is_end(text))) {

@@ -1,5 +1,5 @@
-//! On which streams CUDA allocates and frees memory: on none that works. On a stream on which memory of a pool was ever
-//! allocated or freed, each record and each wait costs more, for good.
+//! CUDA allocates and frees memory only on streams without work. Once memory of a pool was allocated or freed on a
+//! stream, each record and each wait on this stream costs more, for good.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -21,7 +21,7 @@ use super::trial::{self, LOG, Log};
 /// The role of the processes.
 pub(crate) const ROLE: &str = "memory streams";
 
-/// The variable with the name of what the process does.
+/// The variable with the name of the process's program.
 const PROGRAM: &str = "STREAMFLOW_TEST_PROGRAM";
 
 const RUNS: usize = 3;

@@ -72,7 +72,7 @@ struct Calls {
 enum What {
     /// Each plan, with the log of all calls, and the rule for them.
     Each { log: String, rule: Rule },
-    /// The plan of a row, of which a function fails.
+    /// The plan of a row with a function that fails.
     One(&'static Row),
     /// The same, after another library has made another device current.
     Elsewhere(&'static Row),
@@ -240,7 +240,7 @@ fn play_steady(platform: &Platform, log: String, rule: Rule) -> Result<(), Faile
     Ok(harness.stop()?)
 }
 
-/// The library finds no memory, and finds some after the platform has given back what is free.
+/// The library finds no memory, and finds some after the platform has given back its free memory.
 fn play_short(platform: &Platform, short: &str, log: &str) -> Result<(), Failed> {
     let function = short.split_whitespace().next().unwrap_or_default();
     let prefix = &function[..5];
@@ -253,7 +253,7 @@ fn play_short(platform: &Platform, short: &str, log: &str) -> Result<(), Failed>
     let calls = log.lines().map(|line| line.trim_start_matches("call "));
     let is_one = |call: &&str| [function, "cuMemPoolTrimTo"].contains(call);
     let mut seen: Vec<_> = calls.filter(is_one).collect();
-    // One for each device.
+    // There is a trim for each device.
     seen.dedup();
     check(seen.starts_with(&[function, "cuMemPoolTrimTo", function]), || format!("{seen:?}"))
 }
@@ -290,7 +290,7 @@ fn library_of(function: &str) -> &'static str {
     known.map_or("no library", |(_, name)| name)
 }
 
-/// One call of each plan makes the calls of its row.
+/// A call of each plan makes the calls of its row.
 pub(crate) fn steady() -> Result<(), Failed> {
     run(&[])
 }

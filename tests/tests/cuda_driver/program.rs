@@ -22,8 +22,7 @@ const SHARED: usize = 64 << 10;
 
 const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
 
-/// Plays the program twice, and writes into the log of the fake what was reported. Only what could not be written is an
-/// error.
+/// Plays the program twice, and writes its reports into the log of the fake. Only a failure to write is an error.
 pub(crate) fn play_twice() -> Result<(), Failed> {
     let path = env::var_os(LOG).ok_or_else(|| Failed::msg("there is no log"))?;
     let mut file = OpenOptions::new().append(true).open(path)?;
@@ -107,7 +106,7 @@ fn rows(platform: &Platform, a: &CudaStream, data: &Buffer<u32>) -> Result<()> {
     expect(&a.download_blocking(&other)?)
 }
 
-/// All kinds of work in a graph, which is launched twice.
+/// Launches a graph with all kinds of work twice.
 fn in_a_graph(platform: &Platform, a: &CudaStream) -> Result<()> {
     let [mut data, mut copy] = [platform.buffer::<u32>(LEN, a)?, platform.buffer::<u32>(LEN, a)?];
     let mut result = platform.pinned::<u32>(device(0), LEN)?;

@@ -1,4 +1,4 @@
-//! One trial: a process in which one call fails, and its log.
+//! A trial: a process where one call fails, and its log.
 
 use std::collections::BTreeMap;
 use std::fs;

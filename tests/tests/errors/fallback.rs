@@ -1,4 +1,4 @@
-//! `Platform::detect` on a machine without a GPU says so, once. Each test is a process of its own, which sees no GPU.
+//! `Platform::detect` on a machine without a GPU says so, once. Each test is a separate process that sees no GPU.
 
 use std::io::{self, Write};
 

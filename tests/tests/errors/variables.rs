@@ -1,4 +1,5 @@
-//! Variables of the environment whose value means nothing. A process reads them, so each test is one of its own.
+//! Variables of the environment with meaningless values. A process reads each variable once, so each test is a
+//! separate process.
 
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, Suite, check_error, child};

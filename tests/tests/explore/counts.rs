@@ -1,8 +1,8 @@
-//! Tiny programs whose states are counted by hand.
+//! Tiny programs with states that are counted by hand.
 //!
 //! A stream's record is the smallest operation. When a program has submitted `s` operations to one stream and makes its
-//! next call, 0 to `s` of them may be executed, so that its states are the triangle of these pairs. The states of two
-//! streams multiply.
+//! next call, 0 to `s` of them may be executed, so the program's states are the triangle of these pairs. The states of
+//! two streams multiply.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -65,7 +65,7 @@ pub(crate) fn edge() -> Result<(), Failed> {
             a.synchronize_blocking()?;
             Ok(b.synchronize_blocking()?)
         })?;
-        // None of the m + 1 operations of `b`, with the wait, is executed before `a` is complete.
+        // No operation of the m + 1 of `b`, with the wait, is executed before `a` is complete.
         let b_submits = (1..=m + 1).map(|submitted| n + submitted).sum::<usize>();
         let expected = triangle(n) + b_submits + n + (m + 2);
         is(found, expected, &(n, m))?;

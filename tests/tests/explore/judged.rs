@@ -17,7 +17,7 @@ graph! {
 
 type Test<'a> = &'a dyn Fn(&Platform) -> Result<()>;
 
-/// Both kinds of exploration of a test fail, and say this.
+/// Checks that both kinds of exploration of a test fail, and say this.
 fn fails(test: Test<'_>, parts: &[&str]) -> Result<(), Failed> {
     let all = Explorer::new().run_exhaustively(test)?;
     for found in [Explorer::new().seeds(3).run(test)?, all] {
@@ -27,7 +27,7 @@ fn fails(test: Test<'_>, parts: &[&str]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Both kinds of exploration of a test pass, with the race checker: the tests look at its reports.
+/// Checks that both kinds of exploration of a test pass, with the race checker, since the tests look at its reports.
 fn passes(test: Test<'_>) -> Result<(), Failed> {
     Explorer::new().seeds(3).race_check(true).run(test)?.check()?;
     Ok(Explorer::new().race_check(true).run_exhaustively(test)?.check()?)

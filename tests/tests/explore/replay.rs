@@ -18,7 +18,7 @@ fn race(platform: &Platform) -> Result<()> {
     without_waits(RACE, platform)
 }
 
-/// Fails where no layer takes notes, in the states in which a record is complete.
+/// Fails if no layer takes notes, in the states where a record is complete.
 fn fails_unwatched(platform: &Platform) -> Result<()> {
     let stream = platform.stream_pool("TEST", &CudaStreamPool::new())?.allocate("a")?;
     stream.record()?;

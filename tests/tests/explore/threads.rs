@@ -48,8 +48,8 @@ fn losing_waits(platform: &Platform) -> Result<Platform> {
     Ok(Platform::builder().driver(Arc::new(Interrupted::new(platform.driver().clone())))?)
 }
 
-/// Runs a test with the fault. Its data is right under most policies; the race checker is below the fault and reports
-/// it.
+/// Runs a test with the fault. The test's data is right under most policies; the race checker is below the fault and
+/// reports it.
 fn interrupted(platform: &Platform, test: impl FnOnce(&Platform) -> Result<()>) -> Result<()> {
     let done = test(&losing_waits(platform)?);
     let races = platform.take_races();
@@ -151,7 +151,7 @@ pub(crate) fn foreign() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A thread waits on the host for another one, which must wait for its turn.
+/// A thread waits on the host for another one, and that one must wait for its turn.
 pub(crate) fn blocked() -> Result<(), Failed> {
     let test = |platform: &Platform| {
         let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;

@@ -20,7 +20,7 @@ pub(crate) enum Base {
     /// A simulator, under the race checker but for [`Way::Unwatched`]. Work executes at submission with [`Way::Eager`], else
     /// late.
     Host(Way),
-    /// A GPU, whose context belongs to the process.
+    /// A GPU. The context belongs to the process.
     Cuda,
 }
 
@@ -59,7 +59,7 @@ impl Base {
                 let sleeps = way == Way::Sleeps;
                 Injector::new(if sleeps { Arc::new(WorksAlone(host)) } else { host }, false)
             }
-            // Its modules are unloaded with it.
+            // The driver's modules are unloaded with it.
             Self::Cuda => Injector::new(Arc::new(CudaDriver::new()?), true),
         }))
     }
@@ -69,7 +69,7 @@ impl Base {
         injector: &Arc<Injector>,
         above: Above,
     ) -> Result<Platform, Error> {
-        // A scheduler that waits sleeps at once, which needs more calls.
+        // A scheduler that waits sleeps at once, since sleeping makes more calls.
         let mut builder = Platform::builder().spin(Duration::ZERO);
         if let Self::Host(way) = self {
             builder = builder.race_check(way != Way::Unwatched);
@@ -84,7 +84,7 @@ impl Base {
             }
             builder = builder.memory(memory);
         }
-        // As in the platforms that ship: replay is directly above CUDA or the simulator, which the injector stands for.
+        // As in the platforms that ship: replay is directly above CUDA or the simulator. The injector stands for these.
         builder.driver(above(Arc::new(Replaying::over(injector.clone()))))
     }
 

@@ -1,4 +1,4 @@
-//! A graph whose middle node calls a library.
+//! A graph with a middle node that calls a library.
 
 use streamflow::prelude::*;
 use streamflow_examples::deliver::Report;

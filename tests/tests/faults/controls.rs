@@ -14,7 +14,7 @@ use super::trial::{self, Trial};
 use super::watchdog::{HANGS, Watchdog};
 use super::world::World;
 
-/// The role of a process whose trial hangs.
+/// The role of a process with a trial that hangs.
 pub(crate) const HANGING: &str = "a trial that hangs";
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -70,7 +70,7 @@ fn wrong() -> Result<(), Failed> {
     Ok(())
 }
 
-/// In its own process, which the watchdog ends.
+/// Runs a trial that hangs in a separate process. The watchdog ends that process.
 fn hangs() -> Result<(), Failed> {
     let Err(ended) = child::run("faults", HANGING, &[]) else {
         return Err(Failed::msg("it did not hang"));

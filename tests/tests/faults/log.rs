@@ -12,7 +12,7 @@ thread_local! {
     static LINES: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether all threads share one log: a trial whose graph has workers, and which runs alone.
+/// Whether all threads share one log, for a trial that runs alone, with workers in its graph.
 pub(crate) static IS_SHARED: AtomicBool = AtomicBool::new(false);
 
 static OF_ALL: Mutex<Vec<Line>> = Mutex::new(Vec::new());
@@ -21,11 +21,11 @@ static OF_ALL: Mutex<Vec<Line>> = Mutex::new(Vec::new());
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) is_error: bool,
-    /// Its fields, as `name=value`.
+    /// The line's fields, as `name=value`.
     pub(crate) text: String,
 }
 
-/// Takes what this thread has logged since the last call. The first call begins the log.
+/// Takes the lines that this thread has logged since the last call. The first call begins the log.
 pub(crate) fn take() -> Vec<Line> {
     static START: Once = Once::new();
     START.call_once(|| {

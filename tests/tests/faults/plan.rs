@@ -89,7 +89,7 @@ pub(crate) fn plan(
     trials
 }
 
-/// The ways in which a call can fail.
+/// Returns the ways that a call can fail in.
 fn faults(call: &str) -> Vec<Fault> {
     let functions = functions(call);
     let mut faults = Vec::new();

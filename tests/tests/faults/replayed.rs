@@ -1,4 +1,5 @@
-//! A graph that is replayed, also where no variable asks for it. Its kernels get other parameters in each tick.
+//! A graph that is replayed, also if no variable asks for replay. The kernels get other parameters in each
+//! tick.
 
 use streamflow::prelude::*;
 use streamflow_examples::deliver::Report;

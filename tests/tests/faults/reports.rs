@@ -12,15 +12,15 @@ pub(crate) enum Ending {
     Logged,
     /// A driver that is shutting down has given back everything itself (law 11).
     ShutDown,
-    /// Free memory was given back, and the allocation then succeeded. That was logged.
+    /// Free memory was given back, the allocation then succeeded, and this was logged.
     TriedAgain,
     /// Replay had held the call back. The call that made it be sent got the error, in a drop, and it has ended the run.
     HeldBack,
-    /// A graph was not made, changed or launched. That was logged, and its calls were sent one by one.
+    /// A graph was not made, changed or launched. The failure was logged, and the graph's calls were sent one by one.
     SentOneByOne,
     /// The device was bound again, as after a library that has cleared the current context, and the call then succeeded.
     BoundAgain,
-    /// The program made no such call, which depends on the device's pace.
+    /// The program made no such call, as may happen by the device's pace.
     NotReached,
 }
 
@@ -35,10 +35,10 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
-    /// How a trial ended whose call has failed.
+    /// Returns how a trial ended after its call has failed.
     ///
     /// # Errors
-    /// What is wrong with the reports.
+    /// The mistake in the reports.
     pub(crate) fn judge(&self, target: &Target, fault: Fault) -> Result<Ending, String> {
         let Self { returned, logged, warned } = self;
         let is_no_memory = fault.code.name == "CUDA_ERROR_OUT_OF_MEMORY";
@@ -51,7 +51,7 @@ impl Reports {
         let says_so = |text: &&String| text.contains("sent one by one") && names_it(fault, text);
         let times = warned.iter().filter(says_so).count();
         let is_sent = times == 1 || times > 1 && fault.lasts;
-        // A sticky error that was logged, in a drop or for a graph, ends the run, whose error says so.
+        // A sticky error that was logged, in a drop or for a graph, ends the run, and the run's error says so.
         let is_end =
             |text: &String| text.contains("was not tried") && text.contains(fault.code.name);
         let is_logged = logged.iter().any(is_it);
@@ -96,7 +96,7 @@ fn is_held_back(returned: &[String], logged: &[String]) -> bool {
     Form::Replayed.is_set() && both.is_some_and(|([returned], [logged])| logged.contains(&returned))
 }
 
-/// Whether the library binds the device and repeats the call: one for which any context is good enough.
+/// Whether the library binds the device and repeats the call, as for calls that need only some current context.
 fn is_bound_again(target: &Target, fault: Fault) -> bool {
     const CALLS: [&str; 6] = [
         "record_event",

@@ -10,7 +10,7 @@ use super::reports::Ending;
 /// The trials of a function.
 #[derive(Debug, Default)]
 struct Row {
-    /// By error, with the way in which the call fails.
+    /// The number of trials by error, with the way that the call fails in.
     tried: BTreeMap<String, u64>,
     endings: BTreeMap<Ending, u64>,
     unexplained: u64,
@@ -62,7 +62,7 @@ impl Table {
         self.trials - self.rows.values().map(of).sum::<u64>()
     }
 
-    /// One line.
+    /// Returns a summary in one line.
     pub(crate) fn summary(&self) -> String {
         let mut endings: BTreeMap<Ending, u64> = BTreeMap::new();
         for row in self.rows.values() {

@@ -1,4 +1,4 @@
-//! One trial: a program is run on a new platform while one call fails, and afterwards without a fault.
+//! A trial: a program is run on a new platform while one call fails, and afterwards without a fault.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -159,7 +159,7 @@ impl<'a> State<'a> {
         });
     }
 
-    /// Runs a program without a fault. It succeeds with the right data, unless the context is unusable.
+    /// Runs a program without a fault. The program must succeed with the right data, unless the context is unusable.
     fn again(
         &mut self,
         platform: &Platform,
@@ -199,7 +199,7 @@ impl<'a> State<'a> {
         self.first_results = reported;
     }
 
-    /// Everything was given back, except what the failed call was to give back.
+    /// Checks that everything was given back, except the object that the failed call was to give back.
     fn judge_live(&mut self) {
         let live = self.injector.live();
         if self.is_lost || self.injector.sticky_error().is_some() {
@@ -223,7 +223,7 @@ impl<'a> State<'a> {
         self.expect(live == left, || format!("leaked: {live} are left, not {left}"));
     }
 
-    /// Judges the reports, and gives back what is left.
+    /// Judges the reports, and gives back the live objects.
     fn conclude(mut self) -> Result<Ending, String> {
         let has_fired = self.injector.has_fired();
         let troubles = self.injector.clean_up();

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// How long a trial may take. It takes milliseconds; only one that hangs takes longer.
+/// The time limit of a trial. A trial takes milliseconds; only one that hangs takes longer.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The exit code of a process that a watchdog has ended.

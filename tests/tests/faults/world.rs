@@ -16,7 +16,7 @@ use super::replayed::Replayed;
 /// The results of a program: tick and elements, as bits.
 pub(crate) type Results = Arc<Mutex<Vec<(u64, Vec<u32>)>>>;
 
-/// Takes what was reported.
+/// Takes the reported results.
 pub(crate) fn take(results: &Results) -> Vec<(u64, Vec<u32>)> {
     std::mem::take(&mut *results.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -102,7 +102,7 @@ impl World {
     }
 }
 
-/// A program that was made. It can be run several times.
+/// A program that was made, and can be run several times.
 pub(crate) trait Program {
     fn run(&mut self) -> Result<(), Error>;
 }

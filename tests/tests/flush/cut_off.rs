@@ -41,8 +41,8 @@ graph! {
 }
 runs!(BehindSlow);
 
-/// `count` waits for `join`, which has ended, so `tail` is flushed. It waits for `slow`, that for the clock, and nobody takes what
-/// comes then.
+/// `count` waits for `join`, and `join` has ended, so `tail` is flushed. `tail` waits for `slow`, `slow` for the clock,
+/// and nobody takes the messages that come then.
 fn behind_slow() -> Result<(), Failed> {
     in_each_order(2, BehindSlow::new, |graph, done| {
         let report = done?;

@@ -21,7 +21,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_stepped_run_that_is_ended_early_flushes_nothing", ended_early)
 }
 
-/// Keeps all numbers until its seventh tick, in which it finishes.
+/// Keeps all numbers, and finishes in its seventh tick.
 #[operator(flush)]
 struct FinishesItself {
     #[input]

@@ -82,7 +82,7 @@ fn ignored() -> Result<(), Failed> {
     )
 }
 
-/// Sends sums of pairs; `flush` sends what has no partner, one in a tick.
+/// Sends sums of pairs; `flush` sends the numbers without a partner, one in a tick.
 #[operator(flush)]
 struct Pairs {
     #[input]
@@ -222,7 +222,7 @@ graph! {
     }
 }
 
-/// One tick of `compute` takes one of each edge. The rest is three of `a`, and two of `c`.
+/// A tick of `compute` takes one message of each edge. The rest is three of `a`, and two of `c`.
 fn several() -> Result<(), Failed> {
     in_each_order(2, Several::new, |graph, done| {
         done?;

@@ -167,7 +167,7 @@ struct Left {
     n: u64,
     #[output]
     out: u64,
-    /// The tick in which it finishes.
+    /// The tick that the operator finishes in.
     last: u64,
 }
 
@@ -224,7 +224,8 @@ graph! {
     }
 }
 
-/// `left` has ended, and its source goes on for `eats`, or waits for room. Its flush gets nothing of what comes.
+/// `left` has ended, and its source goes on for `eats`, or waits for room. The flush of `left` gets none of the
+/// later messages.
 fn preview() -> Result<(), Failed> {
     let judge = |got: Vec<u64>, done: Result<Report, Error>| {
         let report = done?;
@@ -329,7 +330,7 @@ graph! {
     }
 }
 
-/// `sums` drops what has no partner, in turns without a tick, after its inputs have ended.
+/// `sums` drops messages without a partner, in turns without a tick, after its inputs have ended.
 fn alone() -> Result<(), Failed> {
     in_each_order(2, Alone::new, |graph, done| {
         let report = done?;
@@ -384,7 +385,7 @@ fn gives_way() -> Result<(), Failed> {
     })
 }
 
-/// Waits in `compute` until the other branch has got what a node flushes.
+/// Waits in `compute` until the other branch has got the messages that a node flushes.
 #[operator]
 struct Hangs {
     #[output]
@@ -462,7 +463,7 @@ graph! {
     }
 }
 
-/// Another branch waits for the clock, which does not move until `sum` was flushed.
+/// Another branch waits for the clock, and the clock does not move until `sum` was flushed.
 fn at_once() -> Result<(), Failed> {
     for workers in [Workers::none(), Workers::new(2), Workers::new(4)] {
         let clock = Clock::simulated();

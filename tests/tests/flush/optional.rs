@@ -86,8 +86,8 @@ graph! {
 }
 runs!(Waits, Popped);
 
-/// `holds` runs no more when `a` has ended, and `o` goes on. Its flush comes after the last tick of `o`, in each order, and gets the
-/// message that waits for it.
+/// `holds` runs no more when `a` has ended, and `o` goes on. The flush of `holds` comes after the last tick of `o`, in
+/// each order, and gets the message that waits for it.
 fn waits() -> Result<(), Failed> {
     in_each_order(2, Waits::new, |graph, done| {
         let report = done?;

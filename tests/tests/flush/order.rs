@@ -1,4 +1,4 @@
-//! When a `flush` begins, and in which order.
+//! The time when a `flush` begins, and the order of flushes.
 
 use std::cell::Cell;
 
@@ -114,7 +114,7 @@ fn for_nobody() -> Result<(), Failed> {
     })
 }
 
-/// The source goes on while a node behind its edge is flushed: the flush gets what the node has held, and no more.
+/// The source goes on while a node behind its edge is flushed: the flush gets only the messages that the node has held.
 fn ended() -> Result<(), Failed> {
     in_each_order(2, Ended::new, |graph, done| {
         let report = done?;
@@ -153,7 +153,7 @@ fn tick_by_tick() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The last node sums up what the nodes before it have flushed, and is flushed itself then.
+/// The last node adds up the messages that the nodes before it have flushed, and is then flushed itself.
 fn row() -> Result<(), Failed> {
     in_each_order(2, Row::new, |graph, done| {
         let report = done?;

@@ -29,6 +29,6 @@ fn no_allocations(platform: &Platform) -> Result<(), Failed> {
     (0..100).try_for_each(&mut round)?;
     let (allocations, done) = count(|| (100..300).try_for_each(&mut round));
     done?;
-    // Both tasks were woken in each round.
+    // Each round has woken both tasks.
     check_equal((allocations, sender.wakes(), reader.wakes()), (0, 300, 300))
 }

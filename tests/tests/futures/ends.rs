@@ -1,4 +1,5 @@
-//! Runs that end while tasks wait for them: each task is told, and what was not taken is counted.
+//! Runs that end while tasks wait for them: each task is told, and messages that were not taken are
+//! counted.
 
 use std::pin::Pin;
 use std::task::Poll;
@@ -254,7 +255,7 @@ fn ended(platform: &Platform) -> Result<(), Failed> {
     }
     drop(sink);
     second.end(&mut running.ended())?;
-    // Its future was gone.
+    // The future of the first task was gone.
     check_equal(first.wakes(), 0)?;
     check(running.is_over(), || "it is not over".into())?;
     check_equal(second.rest(&mut stream)?, (Vec::new(), true))?;

@@ -22,7 +22,7 @@ fn dropped(lines: Vec<String>) -> Vec<String> {
     lines.into_iter().filter(|line| line.contains(" are dropped: ")).collect()
 }
 
-/// Checks that the one line is a warning about so many messages of an end, which this file has made.
+/// Checks that the only line is a warning about so many messages of an end that this file has made.
 fn check_line(lines: Vec<String>, messages: usize, end: &str) -> Result<(), Failed> {
     let words = ["WARN", &format!("messages={messages} "), file!(), &format!("`{end}`")];
     let lines = dropped(lines);

@@ -212,7 +212,7 @@ fn anyway(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// A node ends before the run, whose clock goes on.
+    /// A node ends before the run, and the run's clock goes on.
     struct Counted(numbers: FromSink<u64>, copies: IntoStream<u64>, sent: u64, read: u64) {
         #[when(count(sent), condition(numbers.arrived()))]
         let numbers: FromSink<u64> = numbers;

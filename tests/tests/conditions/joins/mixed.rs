@@ -281,7 +281,7 @@ graph! {
     }
 }
 
-/// Sends at its end the sums of what has no partner.
+/// Sends at its end the sums of the messages without a partner.
 #[operator(flush)]
 struct Rest {
     #[input]
@@ -309,7 +309,7 @@ impl Flush for Rest {
     }
 }
 
-/// Notes what it receives.
+/// Notes the numbers that it receives.
 #[operator]
 struct Keep {
     #[input]
@@ -341,7 +341,7 @@ graph! {
     }
 }
 
-/// Of a batch the first message counts, and what is left for `flush` belongs to no tick.
+/// The first message of a batch counts, and messages left for `flush` belong to no tick.
 fn lists(platform: &Platform) -> Result<(), Failed> {
     let (seen, twos) = (Seen::default(), Seen::default());
     each_way(
@@ -357,13 +357,13 @@ fn lists(platform: &Platform) -> Result<(), Failed> {
         |done| {
             check_equal(mixed(&done?), Vec::new())?;
             check_equal(take(&seen), Vec::new())?;
-            // The frames 2 and 3, and what was found in 0 and 2.
+            // The frames 2 and 3, and the findings in 0 and 2.
             check_equal(take(&rest), vec![205])
         },
     )
 }
 
-/// Adds what it sent in the tick before, and an optional message.
+/// Adds the number that it sent in the tick before, and an optional message.
 #[operator]
 pub(super) struct Sum {
     #[input]

@@ -1,4 +1,4 @@
-//! `#[when(same_sequence)]`: what is received together, and what is dropped.
+//! `#[when(same_sequence)]`: messages that are received together, and messages that are dropped.
 
 use super::super::operators::simulated;
 use super::{

@@ -9,7 +9,7 @@ use streamflow_tests::{Failed, check, check_equal};
 
 use super::{all_accounted, each_way, lost};
 
-/// Sends those frames on whose bit is set.
+/// Forwards the frames with a set bit.
 #[operator]
 struct Way {
     #[input]

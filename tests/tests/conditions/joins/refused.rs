@@ -1,4 +1,4 @@
-//! Inputs whose messages can't be compared: refused where the graph is built, or a failed tick.
+//! Inputs with messages that can't be compared: the graph is refused when it is built, or a tick fails.
 
 use streamflow::operator::BooleanHandle;
 use streamflow::prelude::*;
@@ -87,7 +87,7 @@ macro_rules! surviving {
 surviving!(Skipping, on_failure(skip));
 surviving!(Restarting, on_failure(restart(2, 0ms)));
 
-/// A tick whose messages can't be compared fails as any other one: with `skip` its messages are gone.
+/// A tick with messages that can't be compared fails as any other one: with `skip` its messages are gone.
 fn survived(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     each_way(
@@ -163,7 +163,8 @@ graph! {
     }
 }
 
-/// No tick compares the messages that wait, since another condition has ended. Those are for `flush`.
+/// No tick compares the messages that wait, since another condition has ended. These messages are for
+/// `flush`.
 fn flushed(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     each_way(
@@ -212,7 +213,7 @@ impl Compute for Adjust {
 }
 
 graph! {
-    /// Both ways begin behind a join of two sources.
+    /// The two paths begin behind a join of two sources.
     struct BehindJoin(seen: Seen<(u64, u64)>) {
         #[when(count(5))]
         let left: Camera = Camera::new();
@@ -231,7 +232,7 @@ graph! {
 }
 
 graph! {
-    /// One of the ways passes a node that also receives from another source.
+    /// A path passes a node that also receives from another source.
     struct BesideOption(seen: Seen<(u64, u64)>) {
         #[when(count(5))]
         let camera: Camera = Camera::new();

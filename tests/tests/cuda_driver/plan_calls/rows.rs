@@ -7,7 +7,7 @@ use streamflow_math::matmul::{Blas, Matmul};
 use streamflow_math::solve::{Checked, Cholesky, DirectSolver, Eigen, Lu, Qr, Svd};
 use streamflow_math::sparse::{Csr, SpMm, SpMv};
 
-/// One call of a plan, with operands of its own.
+/// A call of a plan, with its own operands.
 pub(super) type Call = Box<dyn FnMut(&Stream<'_>) -> Result<(), Error>>;
 pub(super) type Make = fn(&ExecutionContext, &Stream<'_>) -> Result<Call, Error>;
 
