@@ -34,7 +34,7 @@ pub(crate) fn suite() -> Suite {
         .both("take_returns_only_messages_of_the_last_tick", harness)
 }
 
-/// Leaves its first message until a second one arrives, which may never happen.
+/// Leaves its first message until a second one arrives. That may never happen.
 #[operator]
 struct Pair {
     #[input]

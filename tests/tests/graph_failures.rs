@@ -43,7 +43,7 @@ enum Ending {
     StopsTheGraph,
 }
 
-/// The hook, the tick and the way in which an operator fails.
+/// The hook, the tick and the way of an operator's failure.
 #[derive(Debug, Clone, Copy)]
 struct Fault {
     hook: &'static str,
@@ -276,7 +276,7 @@ fn stopped(platform: &Platform) -> Result<(), Failed> {
         let fault = Fault { hook: "compute", tick: 3, ending: Ending::StopsTheGraph };
         let (done, reported) = run_with(platform, recorder, &[fault])?;
         done?;
-        // The tick that calls `stop_graph` is the last one of its operator. Its messages may still arrive.
+        // The tick that calls `stop_graph` is the last one of its operator. The tick's messages may still arrive.
         check((1..=4).contains(&reported), || format!("{reported} ticks reported"))
     })
 }

@@ -21,7 +21,7 @@ pub(crate) fn suite() -> Suite {
         .both("a_panic_of_a_message_that_an_edge_drops_keeps_no_message_back", evicted)
 }
 
-/// The place of a panic. Messages panic when they are dropped, which happens at different places.
+/// The place of a panic. Messages panic when they are dropped, at different places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Start,
@@ -362,7 +362,7 @@ fn in_a_kernel(seed: u64) -> Result<(), Failed> {
     check(stopped.load(Ordering::Relaxed) == 1, || "the operator was not stopped".into())
 }
 
-/// The number of a tick. That of the first tick panics when it is dropped.
+/// The number of a tick. The first tick's number panics when it is dropped.
 struct Numbered(u64);
 
 impl Drop for Numbered {

@@ -29,7 +29,7 @@ pub(crate) fn suite() -> Suite {
 }
 
 graph! {
-    /// Two cameras whose images are fused.
+    /// Two cameras, with their images fused.
     #[derive(Debug)]
     pub struct Stereo(len: usize, count: u64, firsts: [u8; 2]) {
         const GPU: CudaStreamPool = CudaStreamPool::new().max_size(6).reserved_size(1);
@@ -139,7 +139,7 @@ graph! {
         #[streams(GPU)] let invert: Invert = Invert::new();
         #[streams(GPU)] let cast: Cast = Cast::new();
         invert.dst >> show.image;
-        // One consumer takes the message itself, the other one gets a copy.
+        // The first consumer takes the message itself, the other one gets a copy.
         cast.dst >> invert.src;
         #[copy] cast.dst >> kept.image;
         camera.frame >> cast.src;
@@ -201,7 +201,7 @@ fn same_names(platform: &Platform) -> Result<(), Failed> {
     check_equal(graph.show().seen().len(), 1)
 }
 
-/// An operator whose ports have Rust keywords as names.
+/// An operator with Rust keywords as names of its ports.
 #[operator]
 struct Keywords {
     #[input]

@@ -1,5 +1,5 @@
 //! Green contexts: sizes of partitions, the multiprocessors that kernels use, and order between partitions and the rest
-//! of the device. Sizes are multiples of 8, which every device of compute capability 7.0 or later supports.
+//! of the device. Sizes are multiples of 8: every device of compute capability 7.0 or later supports these.
 
 mod made;
 

@@ -156,7 +156,7 @@ fn partial(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// One block for each sum.
+/// Computes sums of rows, with one block for each sum.
 #[kernel(threads(32), requires(input.len() == sums.len() * cols as usize), unsafe cuda = "
     if (threadIdx.x != 0 || blockIdx.x >= sums_len) return;
     float sum = 0.0f;

@@ -42,8 +42,8 @@ fn ids(row: &[&'static str]) -> impl Iterator<Item = &'static str> {
     row[0].split(", ")
 }
 
-/// How the sources of a suite add a test: `ordered` for `.ordered("name", …)`. A module whose tests no suite adds does not
-/// pass the lints, since its function is not used.
+/// Returns the methods by which the sources of a suite add a test: `ordered` for `.ordered("name", …)`. A module with
+/// tests that no suite adds does not pass the lints, since its function is not used.
 fn added(source: &str, test: &str) -> Vec<String> {
     let name = format!("\"{test}\"");
     let before = source.match_indices(&name).map(|(at, _)| source[..at].trim_end());
@@ -51,7 +51,7 @@ fn added(source: &str, test: &str) -> Vec<String> {
     calls.map(|(_, method)| method.to_owned()).collect()
 }
 
-/// What is wrong with a name on the page.
+/// Returns the mistake in a name on the page.
 fn problem(what: &str) -> Option<String> {
     let Some((file, test)) = what.split_once(": ") else {
         let missing = ["rs", "stderr"].map(|end| !path(format!("{what}.{end}")).exists());
@@ -61,7 +61,7 @@ fn problem(what: &str) -> Option<String> {
     added(&source, test).is_empty().then(|| format!("`{file}` adds no test `{test}`"))
 }
 
-/// The control that a test has, as the page calls it, or what is wrong with the test.
+/// Returns the control that a test has, as the page calls it, or the mistake in the test.
 fn control(what: &str) -> Result<&'static str, String> {
     let Some((file, test)) = what.split_once(": ") else { return Ok("–") };
     let source = fs::read_to_string(path(file)).unwrap_or_default();

@@ -323,7 +323,7 @@ fn pixels(platform: &Platform) -> Result<(), Failed> {
     pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| Luma([at16(x, y)])))?;
     pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| Rgba([at16(x, y), 1, 2, 3])))?;
     pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| Rgb([f32::from(at(x, y)), 0.5, -0.0])))?;
-    // An image whose pixels are known at run time is one of known pixels, or none.
+    // An image with a pixel type known only at run time can be read as one of a known type, if it is of that type.
     let start = rgb.as_ptr();
     let decoded = DynamicImage::ImageRgb8(rgb);
     let known = decoded.as_rgb8().ok_or_else(|| Failed::msg("no RGB"))?;

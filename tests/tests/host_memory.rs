@@ -119,10 +119,10 @@ impl Wake for Park {
     }
 }
 
-/// How long a task may be asleep. One that nothing wakes fails its test, which would hang otherwise.
+/// How long a task may be asleep. A task that nothing wakes fails its test; otherwise the test would hang.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The smallest executor: one task, which is polled again only when it was woken. Returns how often it was.
+/// The smallest executor: polls one task, and again only when it was woken. Returns the number of wake-ups.
 fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     let park = Arc::new(Park(thread::current(), AtomicUsize::new(0)));
     let waker = Waker::from(park.clone());
@@ -226,7 +226,8 @@ fn panicking_waker(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The thread that watches downloads ends with the panic. It wakes its task, and another thread takes its place.
+/// The thread that watches downloads ends with the panic. That thread wakes its task, and another thread takes its
+/// place.
 fn panicking_driver(platform: &Platform) -> Result<(), Failed> {
     let driver = Arc::new(DiesWatching::new(platform.driver().clone()));
     let platform = Platform::builder().driver(driver.clone())?;
@@ -286,7 +287,7 @@ fn failed(platform: &Platform) -> Result<(), Failed> {
     }
 }
 
-/// Adds a table to what it receives.
+/// Adds a table to the frame that it receives.
 #[operator]
 struct AddTable {
     #[input]

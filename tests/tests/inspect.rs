@@ -166,7 +166,7 @@ graph! {
     }
 }
 
-/// It allocates no stream, and the camera's stream is waited for by none.
+/// `Inspect` allocates no stream, and no stream waits for the camera's.
 fn no_calls(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let mut graph = Pair::new(&platform, Lines(Seen::default()))?;

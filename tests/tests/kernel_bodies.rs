@@ -1,5 +1,5 @@
-//! Kernels whose Rust body uses its own platform: the result is an error that names the kernel, and no hang. `bodies.rs` has
-//! other things that a body should not do.
+//! Kernels with a Rust body that uses its own platform: the result is an error that names the kernel, and no hang.
+//! `bodies.rs` has other things that a body should not do.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -101,7 +101,7 @@ fn drops_in_a_kernel_do_not_hang() {
     }
 }
 
-/// A record is made under its stream's lock, which a wait for that stream also needs: it executes no kernel.
+/// A record is made under its stream's lock, and executes no kernel, since a wait for that stream also needs the lock.
 #[test]
 fn a_kernel_that_needs_a_lock_of_the_executing_call_does_not_hang() {
     // The seed decides which call executes the kernel: in most cases the launch.

@@ -8,7 +8,7 @@ use streamflow::f16;
 use streamflow::kernel::{CompiledCode, Kernel, compile_for};
 use streamflow::prelude::*;
 use streamflow::testing::{self, Outcome};
-// Cargo links the package, whose kernels are then in the list.
+// Cargo links the package, so its kernels are in the list.
 use streamflow_examples as _;
 use streamflow_tests::setup::stream;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
@@ -65,7 +65,7 @@ fn of_each_crate() -> Result<(), Failed> {
         "resample<complex<float>>",
         "random_u32",
         "leading_columns<double>",
-        // Launched by an operator of a graph that nothing makes, and by a test, which may come later.
+        // Launched by an operator of a graph that nothing makes, and by a test that may run later.
         "times<float>",
         "times<int>",
     ] {
@@ -123,7 +123,7 @@ fn pair<A: Element, B: Element>(a: &mut [A], b: &mut [B]) {
 #[kernel(unsafe cuda = "nothing")]
 fn not_here(out: &mut [f32]) {}
 
-/// Its instances are those that are launched.
+/// A kernel without listed instances: its instances are those that are launched.
 #[kernel(requires(out.len() == from.len()), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = from[i] * by;
@@ -182,7 +182,7 @@ fn uncalled(stream: &CudaStream, data: &mut Tensor<f64>, from: &Tensor<f64>) -> 
 }
 
 const LINE: u32 = line!() + 3;
-/// Its CUDA body has a typing error.
+/// A kernel with a typing error in its CUDA body.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_indx();
     if (i < out_len) out[i] = value;

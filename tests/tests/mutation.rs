@@ -1,16 +1,16 @@
 //! Drops the dependencies that the runtime issues, one at a time. The race checker must report each dropped dependency,
 //! and without the checker the data must be wrong, also where no layer takes notes, as in a release build.
 //!
-//! Dependencies are waits of streams, records, deferred frees, declarations of a kernel's accesses, claims of a library's
-//! call, and waits and queries of the host. The programs are graphs, some of them with long runs in which messages wait until each event
-//! was recorded again, and host threads that exchange halves of a buffer.
+//! Dependencies are waits of streams, records, deferred frees, declarations of a kernel's accesses, claims of a
+//! library's call, and waits and queries of the host. The programs are graphs, some of them with long runs where
+//! messages wait until each event was recorded again, and host threads that exchange halves of a buffer.
 //!
 //! `STREAMFLOW_TEST_SEEDS=n` runs each program also without a mutation under the seeds `0..n`: then nothing is reported.
 //!
 //! The test counts and prints the dependencies that may be dropped unnoticed. There are four kinds: declarations that
-//! order nothing; a wait that was needed when it was issued, and that the stream's next wait implies; a wait that repeats
-//! one which the stream's clock has forgotten; and, at the end of a run, waits for streams for which others have waited by
-//! then. Every other unnoticed dependency is a failure.
+//! order nothing; a wait that was needed when it was issued, and that the stream's next wait implies; a wait that
+//! repeats one which the stream's clock has forgotten; and, at the end of a run, waits for streams that others have
+//! waited for by then. Every other unnoticed dependency is a failure.
 //!
 //! # Schedulers
 //! The greedy scheduler runs all programs. Workers run the graphs, too: they take turns in an order that the seed draws, so
@@ -20,17 +20,19 @@
 //!   scheduler runs none: that is the test without the variable.
 //! - With `STREAMFLOW_MUTATIONS=all`, the workers run every graph with every mutation.
 //!
-//! - With `STREAMFLOW_ASSIGN=planned:2`, operators share streams. Then a dependency may be one that the order on a shared
-//!   stream makes unnecessary, or one that the checker reports and no data shows. Both are counted, and no failure.
-//! - With `STREAMFLOW_REPLAY=always`, each pass is a graph. Replay is below the checker, and puts graphs that access the same
-//!   memory in order by itself: such dependencies the checker alone reports. They are counted, and no failure.
+//! - With `STREAMFLOW_ASSIGN=planned:2`, operators share streams. Then a dependency may be one that the order on a
+//!   shared stream makes unnecessary, or one that the checker reports and no data shows. Such dependencies are counted,
+//!   and are no failure.
+//! - With `STREAMFLOW_REPLAY=always`, each pass is a graph. Replay is below the checker, and puts graphs that access
+//!   the same memory in order by itself: only the checker reports such dependencies. They are counted, and are no
+//!   failure.
 //!
-//! One kind of unnoticed waits occurs only with workers so far: a wait that repeats one which the clock has forgotten. A
-//! clock has room for 8 streams, and what it forgets costs a wait that was not needed (`stream::order`). In `random 0` the
-//! second download of a tick gets page-locked memory that the other download has left. So its stream comes after that
-//! download's, which takes the entry of the default stream, and then waits for the default stream once more. No seed of the
-//! greedy scheduler does this. The test replays the clocks' entries from the log, and accepts such a wait only if the entry
-//! was taken (`mutation/remembered.rs`).
+//! So far, one kind of unnoticed wait occurs only with workers: a wait that repeats one that the clock has forgotten. A
+//! clock has room for 8 streams, and each forgotten stream costs a wait that was not needed (`stream::order`). In
+//! `random 0` the second download of a tick gets page-locked memory that the other download has left. So its stream
+//! comes after that download's stream. The entry of that stream takes the place of the default stream's, so the stream
+//! waits for the default stream once more. No seed of the greedy scheduler does this. The test replays the clocks'
+//! entries from the log, and accepts such a wait only if the entry was taken (`mutation/remembered.rs`).
 //!
 //! The CudaStreamPool example's application has the same data in each tick, so that few orders show a missing wait of its
 //! last node. If the checker reports it, and neither 2000 seeds nor an exploration shows it by the data, then a graph of the

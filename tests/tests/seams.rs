@@ -74,7 +74,7 @@ fn simulated() -> Platform {
     Platform::host().clock(&Clock::simulated()).build().unwrap()
 }
 
-/// Writes down what it gets.
+/// Writes down the numbers that it gets.
 #[operator]
 struct Keep {
     #[input]
@@ -131,7 +131,7 @@ graph! {
     }
 }
 
-/// Always holds. Its first check runs another graph, as another thread could at this moment.
+/// A condition that always holds. The first check runs another graph, as another thread could at this moment.
 struct Meanwhile(Option<Of>);
 
 impl Condition for Meanwhile {
@@ -165,7 +165,7 @@ fn a_node_that_lacks_one_of_two_notices_keeps_none() {
     assert_eq!(both.tick().unwrap(), Stepped::Waiting { until: None });
 }
 
-/// Waits for another thread, which gets a waker.
+/// Waits for another thread, and gives it a waker.
 struct Counted {
     checks: Arc<AtomicU64>,
     holds: Arc<AtomicBool>,
@@ -212,7 +212,7 @@ fn a_run_with_a_simulated_clock_sleeps_while_it_waits_for_a_thread() {
     });
     graph.run().unwrap();
     thread.join().unwrap();
-    // One for each wake, and those before the first sleep.
+    // There is a check for each wake, and those before the first sleep.
     let checks = checks.load(Ordering::Acquire);
     assert!(checks <= WAKES + 4, "{checks} checks for {WAKES} wakes");
 }
@@ -299,7 +299,7 @@ fn values_that_a_failed_tick_did_not_take_over_are_taken_over_by_the_next() {
     assert_eq!(changes.collect::<Vec<_>>(), [("fragile", 2), ("other", 2)]);
 }
 
-/// Fails in its second tick. Its `start` and its `stop` take long.
+/// Fails in its second tick, and takes long in `start` and in `stop`.
 #[operator]
 struct Slow {
     #[input]
@@ -429,7 +429,8 @@ fn an_error_that_panics_when_it_is_dropped_does_not_leave_the_drop_of_a_run() {
     assert!(catch_unwind(AssertUnwindSafe(|| drop(running))).is_ok());
 }
 
-/// Fails in its first tick. It tells the test of the hooks that a restart calls, and waits for its answer.
+/// Fails in its first tick. The operator tells the test of the hooks that a restart calls, and waits for the test's
+/// answer.
 #[operator]
 struct Restarted {
     #[output]
@@ -529,7 +530,7 @@ graph! {
     }
 }
 
-/// It is asked 64 times at once, then after 1, 2, 4, … µs, and then once in a millisecond.
+/// The silent source is asked 64 times at once, then after 1, 2, 4, … µs, and then once in a millisecond.
 fn a_silent_source_runs_seldom_also_beside_a_busy_one() {
     let report =
         Beside::new(&simulated(), Seen::default()).unwrap().run_for(Duration::from_millis(10));

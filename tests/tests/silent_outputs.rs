@@ -1,4 +1,5 @@
-//! The report and the stall name an output whose operator forgets `emit`. And `#[copy]` of host data.
+//! The report and the stall name an output if its operator forgets `emit`. Another test is of
+//! `#[copy]` of host data.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
 use streamflow::prelude::*;
@@ -104,7 +105,7 @@ fn the_report_names_an_output_at_which_no_tick_emitted() {
     let (outputs, text) = silent(0);
     assert_eq!(outputs, ["sifted"]);
     assert!(text.contains("tick(s) without `emit` on `sifted`"), "{text}");
-    // One message is enough.
+    // A single message is enough.
     let (outputs, text) = silent(3);
     assert_eq!(outputs, Vec::<&str>::new());
     assert!(!text.contains("without `emit`"), "{text}");

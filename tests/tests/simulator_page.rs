@@ -23,7 +23,7 @@ fn sources(folder: &Path, text: &mut String) {
     }
 }
 
-/// The last cells of the rows of all tables whose last column is `Shown by`.
+/// Returns the last cells of the rows of all tables with `Shown by` as the last column.
 fn last_cells(page: &str) -> Vec<&str> {
     let (mut cells, mut is_shown) = (Vec::new(), false);
     for line in page.lines() {

@@ -1,8 +1,9 @@
 //! Every number that a program gives has a range. A number outside of it is an error with a text that says so, and no number
 //! makes a call that does not return, or needs memory for as many things.
 //!
-//! Each row of the table is a child process with a time limit, which tries the ends of the range, the numbers beside them,
-//! and the largest ones. So a row that hangs, that is killed for its memory, or that panics is a failure with its name.
+//! Each row of the table is a child process with a time limit. The child tries the ends of the range, the numbers
+//! beside them, and the largest ones. So a row that hangs, that is killed for its memory, or that panics is a failure
+//! with its name.
 #![allow(clippy::unit_arg, reason = "a row is one expression, which gives up what it makes")]
 #![allow(clippy::print_stdout, reason = "a child prints the number that it tries")]
 
@@ -245,7 +246,7 @@ pub(crate) fn suite() -> Suite {
     ROWS.iter().fold(Suite::new(), each)
 }
 
-/// A platform whose device has so little memory that none of the large numbers fits.
+/// The device memory of the platform: so little that none of the large numbers fits.
 const MEMORY: u64 = 1 << 20;
 
 fn small() -> Result<Platform, Error> {
@@ -283,7 +284,7 @@ fn memory(options: MemoryOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An allocator with limits, whose memory is taken when it is needed.
+/// Makes an allocator with limits. The allocator takes memory when it is needed.
 fn limits(limits: MemoryLimits) -> Result<(), Failure> {
     Ok(drop(small()?.allocator("MEMORY", device(0), limits)?))
 }

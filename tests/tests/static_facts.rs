@@ -1,4 +1,4 @@
-//! Static facts about types: sizes, `Send` and `Sync`, and which state of a port allows which call.
+//! Static facts about types: sizes, `Send` and `Sync`, and the calls that each state of a port allows.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::mem::size_of;

@@ -64,8 +64,8 @@ pub(crate) fn suite() -> Suite {
         .host("law12_many_workers_and_waiting_nodes_make_no_heap_allocations", many_workers)
 }
 
-/// How many resources may be made after the warm-up. With workers, the most messages that are alive at once, and the most
-/// points that one worker polls, may come later than that. One allocation in each tick would be 1000.
+/// How many resources may be made after the warm-up. With workers, the most messages that are alive at once, and the
+/// most points that one worker polls, may come later than that. An allocation in each tick would be 1000.
 fn late() -> u64 {
     // With replay, calls that a seed makes rare come a second time late, and a graph of them has some 50 allocations. Several
     // such graphs are made where memory has many readers.
@@ -98,7 +98,8 @@ fn is_steady(call: &Call) -> bool {
             | Call::WaitEvent { .. }
             | Call::QueryEvent { .. }
             | Call::SynchronizeEvent { .. }
-            // It wakes a run that sleeps until the device is done. On a slow device a run sleeps in each tick.
+            // The host function wakes a run that sleeps until the device is done. On a slow device a run sleeps in each
+            // tick.
             | Call::HostFunction { .. }
             // Not a CUDA call: it declares to the simulator that memory has a new owner.
             | Call::Recycle { .. }
@@ -201,7 +202,7 @@ fn graphs_make_no_heap_allocations(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// Its histograms are made before the first tick.
+/// The histograms are made before the first tick.
 fn statistics(platform: &Platform) -> Result<(), Failed> {
     let measured = Platform::builder().statistics(true).driver(platform.driver().clone())?;
     no_allocations_within("statistics", |ticks, on_tick| {
@@ -249,7 +250,7 @@ fn few_allocations_within(
         }
         Ok(())
     });
-    // The whole run must allocate, which shows that allocations are counted.
+    // The whole run must allocate. This shows that allocations are counted.
     let (whole, done) = count(|| run((WARM_UP + ticks + 10) as u64, on_tick));
     done?;
     check(whole > 0, || format!("{name}: no allocation in the whole run"))?;
@@ -286,7 +287,7 @@ impl Compute for Streamless {
 }
 
 graph! {
-    /// Its messages carry no stream, so that there is never one to adopt.
+    /// A graph with messages that carry no stream, so that there is never one to adopt.
     struct Exhausted(ticks: u64, on_tick: OnTick) {
         const ONE: CudaStreamPool = CudaStreamPool::new().max_size(1);
 
@@ -391,7 +392,7 @@ fn transfers(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// A sink of many sources, of which one sends data that begins elsewhere in half of its ticks.
+/// A sink of many sources. In half of its ticks, one source sends data that begins elsewhere.
 #[operator]
 struct Numbers {
     #[input(many)]
@@ -439,7 +440,7 @@ graph! {
     }
 }
 
-/// Its paths take different ways, and data begins at nodes that are no sources.
+/// The graph's paths take different ways, and data begins at nodes that are no sources.
 fn origins(platform: &Platform) -> Result<(), Failed> {
     let measured = Platform::builder().statistics(true).driver(platform.driver().clone())?;
     no_allocations_within("several origins", |ticks, on_tick| {

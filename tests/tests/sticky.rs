@@ -76,7 +76,7 @@ fn world(platform: Platform) -> Result<World> {
 pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     let (name, scenario) = role.split_once(' ').ok_or_else(|| Failed::msg("no scenario"))?;
     let mut world = world(child::platform(name)?)?;
-    // Leave a free block in the memory pool whose use still runs on the other stream.
+    // Leave a free block in the memory pool while its use still runs on the other stream.
     let mut dropped = world.platform.buffer::<f32>(5 * LEN, &world.b)?;
     world.b.launch::<slow_fill>(5 * LEN, (&mut dropped, 1.0, SLOW))?;
     drop(dropped);

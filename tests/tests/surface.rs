@@ -56,12 +56,12 @@ fn parts(root: &str) -> (String, &str) {
     (format!("{before}{after}"), prelude)
 }
 
-/// The names that the front page would show as a bare line, without what they are.
+/// Returns the names that the front page would show as a bare line, without a description.
 fn bare(root: &str) -> Vec<String> {
     let (front, _) = parts(root);
     let bare = re_exports(&front)
         .into_iter()
-        // Another crate, whose name says what it is, is not inlined.
+        // Another crate is not inlined, since its name says what it is.
         .filter(|(before, _)| {
             !["#[doc(inline)]", "#[doc(hidden)]", "#[doc(no_inline)]"].contains(before)
         });

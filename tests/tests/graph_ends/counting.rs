@@ -38,7 +38,7 @@ pub(crate) enum How {
     Goes,
 }
 
-/// The tick in which the source ends the run.
+/// The tick that the source ends the run in.
 pub(crate) const LAST: u64 = 17;
 
 #[operator]
@@ -133,7 +133,7 @@ impl Compute for Pairs {
     }
 }
 
-/// Adds each message to what it sent before.
+/// Adds each message to the number that it sent before.
 #[operator]
 pub(crate) struct Sum {
     #[input]

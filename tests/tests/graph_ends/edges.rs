@@ -76,7 +76,7 @@ fn judge(report: &Report, tally: &Tally) -> Result<(), Failed> {
     check_equal(report.edges.len(), 11)
 }
 
-/// The way in which a run is ended from outside.
+/// The way to end a run from outside.
 #[derive(Debug, Clone, Copy)]
 enum Outside {
     Nothing,

@@ -1,4 +1,5 @@
-//! A source without an end, behind edges that drop messages: its run ends when nobody takes what it sends, as without a policy.
+//! A source without an end, behind edges that drop messages: its run ends when nobody takes its messages, as without a
+//! policy.
 
 use std::time::Duration;
 
@@ -409,7 +410,7 @@ fn in_turn() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Sends each number to a thread, which gives a credit for it.
+/// Sends each number to a thread. The thread gives a credit for each.
 #[operator]
 struct ToThread {
     #[input]

@@ -64,7 +64,7 @@ fn nothing_lost(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// 8 messages are sent to each consumer, which takes one of two.
+/// 8 messages are sent to each consumer, and it takes one of two.
 fn counts(platform: &Platform) -> Result<(), Failed> {
     let report = greedy(Policies::new(platform, 8)?)?.run()?;
     let ticks = ["numbers", "popped", "rejected", "absent"].map(|node| report.ticks(node));

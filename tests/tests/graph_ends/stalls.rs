@@ -71,7 +71,7 @@ graph! {
     }
 }
 
-/// `source` waits for room, which `join` would make, which waits for `odd`, which waits for `source`.
+/// `source` waits for `join` to make room, `join` waits for `odd`, and `odd` waits for `source`.
 fn circle(platform: &Platform) -> Result<(), Failed> {
     let text = stalled(Circle::new(platform, 6)?.run())?;
     let chain = [
@@ -424,7 +424,7 @@ impl Compute for Pass3 {
     }
 }
 
-/// Three sources wait for one tail, which is described once.
+/// Three sources wait for one tail. The tail is described once.
 fn wide(platform: &Platform) -> Result<(), Failed> {
     let text = stalled(Wide::new(platform)?.run())?;
     check(text.matches("`tail`, after").count() == 1, || text.clone())?;

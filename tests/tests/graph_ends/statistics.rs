@@ -205,7 +205,7 @@ fn discarded(platform: &Platform) -> Result<(), Failed> {
     check_equal(paths(&report), vec![("three", "sink", TICKS, 3)])
 }
 
-/// Sends what was acquired half a second ago; after a message, with the time of that message.
+/// Sends data acquired half a second ago; after a message, with the time of that message.
 #[operator]
 struct Old {
     #[input(optional)]
@@ -239,7 +239,7 @@ fn own_time(platform: &Platform) -> Result<(), Failed> {
     check_equal(paths(&report), vec![("source", "sink", TICKS, 502)])
 }
 
-/// Adds up, over a feedback edge. It is a sink: nothing else follows.
+/// Adds up numbers, over a feedback edge. The operator is a sink: nothing else follows.
 #[operator]
 struct Total {
     #[input]

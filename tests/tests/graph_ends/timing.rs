@@ -74,7 +74,7 @@ graph! {
     }
 }
 
-/// `b` sends most of its messages when `a` is done. Its other consumer gets all of them.
+/// `b` sends most of its messages when `a` is done. The other consumer gets all of them.
 fn late() -> Result<(), Failed> {
     for (first, second) in [(2, 2), (2, 3), (3, 5), (5, 9)] {
         in_each_order(
@@ -185,7 +185,7 @@ graph! {
     }
 }
 
-/// However early `overlay` is done, `b` goes on to its own stall, which has the same text.
+/// However early `overlay` is done, `b` goes on to its own stall, with the same text.
 fn beside() -> Result<(), Failed> {
     in_each_order(1, Beside::new, |_, done| {
         let text = stalled(done)?;
@@ -211,8 +211,8 @@ graph! {
     }
 }
 
-/// Whether the edge to `overlay` gives way, or is full at the end, is up to timing. Its condition names the room at `join` alone as
-/// what `slow` waits for.
+/// Whether the edge to `overlay` gives way, or is full at the end, is up to timing. The condition of `slow` names only
+/// the room at `join`.
 fn beside_room() -> Result<(), Failed> {
     in_each_order(1, BesideRoom::new, |_, done| {
         let text = stalled(done)?;
@@ -299,7 +299,7 @@ fn thinned() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Takes what is there.
+/// Takes the number that has arrived, if any.
 #[operator]
 struct Sampler {
     #[input(optional)]

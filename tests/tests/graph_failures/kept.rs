@@ -45,7 +45,7 @@ impl StdError for Torn {
     }
 }
 
-/// An error that panics when it is printed or dropped. Its owner disarms it.
+/// An error that panics when it is printed or dropped, until its owner disarms it.
 #[derive(Debug)]
 struct Explosive(bool);
 

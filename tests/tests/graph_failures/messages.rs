@@ -240,7 +240,7 @@ enum With {
     Returns,
 }
 
-/// Sends a number, and a tensor of another platform, which can't be sent, in tick 1.
+/// Sends a number, and in tick 1 a tensor of another platform that can't be sent.
 #[operator(streams(work))]
 struct Foreign {
     #[output]
@@ -335,7 +335,7 @@ fn dropped_emit(platform: &Platform) -> Result<(), Failed> {
             check(is_same || with == With::Replaces, || format!("{with:?}: {done:?}"))?;
             let text = check_error("a tensor of another platform", done, is_right)?;
             check_equal((with, text.contains(LOST)), (with, with == With::Drops))?;
-            // One message, or none where the consumer had not run when the run failed.
+            // The consumer has seen one message, or none if it had not run when the run failed.
             check(seen.load(Ordering::Relaxed) <= 1, || format!("{seen:?}"))?;
         }
     }

@@ -106,7 +106,7 @@ graph! {
     }
 }
 
-/// How often `stop` was called, and what the reader has read there.
+/// The number of calls of `stop`, and of successful reads there by the reader.
 #[derive(Default)]
 struct Seen {
     stops: Arc<AtomicU64>,
@@ -236,8 +236,8 @@ fn not_started(seed: u64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Breaks the device, and fails with an error of its own before a call has met that. It stays on the thread whose log is
-/// read.
+/// Breaks the device, and fails with an error of its own before a call has met that. The operator stays on the thread
+/// with the log that is read.
 #[operator(streams(work, other), stays)]
 struct Careless {
     #[output]

@@ -169,7 +169,7 @@ fn failing(platform: &Platform, kind: CallKind) -> Result<(Platform, Arc<FailNth
     Ok((Platform::builder().driver(fails.clone())?, fails))
 }
 
-/// The result of a run, and what has arrived.
+/// The result of a run, and the data that has arrived.
 type Ran = (Result<(), Error>, Vec<[f32; 2]>);
 
 fn run(
@@ -453,7 +453,7 @@ graph! {
     }
 }
 
-/// The number of ticks that fail, and what has arrived.
+/// Returns the number of ticks that fail, and the data that has arrived.
 fn summed(platform: &Platform, drops: bool) -> Result<(u64, Vec<[f32; 2]>), Failed> {
     let (platform, fails) = failing(platform, CallKind::Launch)?;
     let seen = Seen::default();

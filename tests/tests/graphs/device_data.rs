@@ -42,7 +42,7 @@ graph! {
     }
 }
 
-/// One tensor for five readers, each on its own stream. Its memory is recycled after the last read.
+/// A tensor for five readers, each on its own stream. The tensor's memory is recycled after the last read.
 fn fan_out(platform: &Platform) -> Result<bool> {
     let seen: Vec<Seen<f32>> = (0..5).map(|_| Seen::default()).collect();
     FanOut::new(platform, seen.clone())?.run()?;

@@ -1,4 +1,4 @@
-//! The facts for schedulers about the threads on which a node may run.
+//! The facts for schedulers about the threads that a node may run on.
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;

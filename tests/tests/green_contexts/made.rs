@@ -47,7 +47,7 @@ fn handed_on(platform: &Platform, streams: &[&CudaStream]) -> Result<bool> {
         let mut buffer = platform.buffer::<f32>(LEN, stream)?;
         stream.launch::<slow_fill>(LEN, (&mut buffer, -1.0, 0))?;
         if let Some(before) = buffers.last() {
-            // Load the kernel now: loading may wait for running kernels, which would hide a missing edge.
+            // Load the kernel now: loading may wait for running kernels, and so would hide a missing edge.
             stream.launch::<slow_copy>(LEN, (&mut buffer, before, 0))?;
         }
         stream.synchronize_blocking()?;

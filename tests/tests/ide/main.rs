@@ -1,7 +1,7 @@
 //! Editor support inside `graph!`, `#[operator]` and `compute`: completion of nodes, ports, types and words, hover,
 //! definitions and renames, also in incomplete statements.
 //!
-//! The test queries rust-analyzer over LSP. It is reported as skipped where there is none, neither at
+//! The test queries rust-analyzer over LSP. The test is reported as skipped if there is no rust-analyzer, neither at
 //! `STREAMFLOW_RUST_ANALYZER` nor in the path. `STREAMFLOW_REQUIRE_RUST_ANALYZER=1` makes that a failure.
 #![allow(missing_docs, clippy::print_stdout, reason = "a test binary")]
 

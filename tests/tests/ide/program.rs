@@ -1,6 +1,6 @@
 //! The program that the editor has open.
 
-/// The cases replace parts of it, as `/*edge*/`, by what a user types.
+/// The cases replace parts of it, as `/*edge*/`, by text that a user types.
 pub(crate) const PROGRAM: &str = r#"use streamflow::prelude::*;
 
 /// Makes frames.

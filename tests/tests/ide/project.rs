@@ -73,7 +73,8 @@ fn sysroot() -> Result<PathBuf> {
     Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim()))
 }
 
-/// The program that expands the macros. It must belong to the compiler that built them.
+/// Returns the path of the program that expands the macros. The program must belong to the compiler that built
+/// them.
 pub(crate) fn macro_server() -> Result<PathBuf> {
     Ok(sysroot()?.join("libexec/rust-analyzer-proc-macro-srv"))
 }

@@ -95,7 +95,7 @@ fn singular(platform: &Platform) -> Result<(), Failed> {
         let made = DirectSolver::plan(&a).on_blocking(cx, stream);
         let text = check_error("a singular matrix", made, is_unsolvable)?;
         check_text(&text, &["`solve::DirectSolver`: the matrix is singular"])?;
-        // A plan whose matrix becomes singular does not solve until it has factors again.
+        // After its matrix became singular, a plan does not solve until it has factors again.
         stream.upload_blocking(&[1.0, 2.0, 2.0, 5.0], a.values_mut())?;
         let mut plan = DirectSolver::plan(&a).on_blocking(cx, stream)?;
         let (b, mut x) = (cx.upload(&[3.0_f64, 7.0])?, cx.tensor([2], stream)?);

@@ -31,7 +31,7 @@ trait Doubles: Send {
     fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()>;
 }
 
-/// Makes the plan, and what it keeps.
+/// Makes the plan, with the values that it keeps.
 type Make = fn(&ExecutionContext, &Stream<'_>) -> Result<Box<dyn Doubles>>;
 
 /// A plan, with its name and the shape of its operands.
@@ -306,7 +306,7 @@ fn made_late(platform: &Platform, plans: Plans) -> Result<(), Failed> {
     })
 }
 
-/// Each stream doubles what the other one has made. Returns whether all data was right.
+/// Each stream doubles the data that the other one has made. Returns whether all data was right.
 fn two_streams(platform: &Platform, plans: Plans) -> Result<bool> {
     holds_in_tick(platform, move |cx, work, other| {
         let mut is_right = true;

@@ -1,7 +1,7 @@
 //! Random operands of each library function: numbers of all sizes, NaNs and infinities, and shapes with lengths of 0 and 1.
 //!
-//! No call may panic or make the device unusable. A result is right to within rounding if it and its terms are numbers that
-//! the type has, and else what the documentation says.
+//! No call may panic or make the device unusable. A result is right to within rounding if the type can represent it and
+//! its terms; otherwise it is as documented.
 //!
 //! - `STREAMFLOW_EXTREMES_SECONDS=n` tries operands for `n` seconds, and not the first 40,000.
 //! - `STREAMFLOW_EXTREMES_SEED=n` tries those that a failure names.
@@ -62,7 +62,7 @@ impl Real for f64 {
     const LEAST: f64 = f64::MIN_POSITIVE;
 }
 
-/// Where and with what a function is called.
+/// The setting of a function's call: the context, the stream and random numbers.
 struct Setting<'a, 't> {
     cx: &'a ExecutionContext,
     stream: &'a Stream<'t>,
@@ -166,7 +166,8 @@ fn tick(first: u64, count: u64) -> Result<(), Failed> {
 /// A product of two numbers, and a sum of such.
 type Terms = Vec<(f64, f64)>;
 
-/// Checks sums of products. One whose terms `T` has is right to within rounding, and one with a NaN is none.
+/// Checks sums of products. A sum with terms that `T` can represent is right to within rounding, and a sum with a NaN
+/// is a NaN.
 fn sums<T: Real>(found: &[T], wanted: impl ExactSizeIterator<Item = Terms>) -> Result<()> {
     check(found.len() == wanted.len(), || format!("{} sums", found.len()))?;
     for (at, (&found, terms)) in found.iter().zip(wanted).enumerate() {
@@ -174,7 +175,7 @@ fn sums<T: Real>(found: &[T], wanted: impl ExactSizeIterator<Item = Terms>) -> R
         let products = || terms.iter().map(|(a, b)| a * b);
         let (sum, size) = (products().sum::<f64>(), products().map(f64::abs).sum::<f64>());
         if size.is_nan() || terms.iter().any(|(a, b)| !a.is_finite() || !b.is_finite()) {
-            // A factor of 0 for what was there before reads nothing, so a number may be left.
+            // With a factor of 0, the earlier content is not read, so a number may be left.
             continue;
         }
         if size > T::MOST / 8.0 {

@@ -1,4 +1,4 @@
-//! Fourier transforms: results, order, and what is refused.
+//! Fourier transforms: results, order, and refused plans and calls.
 
 mod compare;
 mod dft;

@@ -1,6 +1,6 @@
 //! The work that NVIDIA's page on streams (nvmath-python, *Stream Semantics*) tells its readers to order by hand,
-//! without a line for it. Each program has a control, in which no stream waits for another. The transform is a call of a
-//! library of the tests.
+//! without a line for it. Each program has a control without waits of streams for each other. The transform is a call
+//! of a library of the tests.
 
 use streamflow::prelude::*;
 use streamflow_math::random::Philox;
@@ -38,7 +38,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite.both("a_generator_is_used_on_two_streams_without_an_event", generator)
 }
 
-/// A plan: what is kept from call to call. It has a work area, and no operand.
+/// A plan: the state that is kept from call to call. The plan has a work area, and no operand.
 struct Plan {
     library: CopyLibrary,
     work_area: Buffer<f32>,
@@ -55,7 +55,7 @@ impl Plan {
     }
 
     fn end(&mut self, s: &CudaStream, y: &mut Buffer<f32>) -> Result<()> {
-        // Steps on the work area, which make the execution longer.
+        // Steps on the work area make the execution longer.
         for _ in 0..4 {
             s.launch::<slow_scale>(LEN, (&mut self.work_area, 1.0, SLOW / 10))?;
         }
@@ -67,7 +67,7 @@ struct Setting {
     s1: CudaStream,
     s2: CudaStream,
     plan: Plan,
-    /// The operand, whose values are 1.
+    /// The operand, full of 1.
     a: Buffer<f32>,
     /// For results.
     b: Buffer<f32>,
@@ -106,7 +106,7 @@ fn used_on_another_stream(platform: &Platform) -> Result<bool> {
     holds(&s2, &c, 7.0)
 }
 
-/// `a` is made on s1, doubled and transformed on s2, and dropped. Its memory is used again on s1.
+/// `a` is made on s1, doubled and transformed on s2, and dropped. The memory of `a` is used again on s1.
 fn dropped_operand(platform: &Platform) -> Result<bool> {
     let Setting { s1, s2, mut plan, a, mut b, mut c } = set(platform)?;
     s2.launch::<slow_fill>(LEN, (&mut c, 0.0, SLOW))?;

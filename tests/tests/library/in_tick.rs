@@ -10,7 +10,7 @@ use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 /// Called in each tick, with the operator's streams.
 type Body = Box<dyn FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<()> + Send>;
 
-// The third stream is for the internal one, which functions for the host use.
+// The third stream is for the internal one: functions for the host use it.
 #[operator(streams(work, other, spare))]
 struct Runs {
     #[output]
@@ -88,7 +88,7 @@ pub(crate) fn text<T: std::fmt::Debug>(done: Result<T, Error>) -> Result<String>
     }
 }
 
-/// Loads the kernels of the programs whose order is tested. A GPU loads a kernel at its first launch, and may then wait for
+/// Loads the kernels of the programs of tests of order. A GPU loads a kernel at its first launch, and may then wait for
 /// the work before it, so that a control without order would have the right data.
 pub(crate) fn load_kernels(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
     let (mut a, mut b) = (cx.tensor([1], stream)?, cx.tensor([1], stream)?);

@@ -19,7 +19,7 @@ use streamflow_tests::{Failed, Suite, check, check_error};
 
 use super::in_tick::in_tick;
 
-/// Gets the line of a call, and what the call has written.
+/// A callback for the line of a call and the memory that the call has written.
 type Written<'a> = &'a mut dyn FnMut(u32, &DeviceSlice<f32>) -> Result<()>;
 
 /// Makes calls on a stream.
@@ -67,7 +67,7 @@ fn each_is_named(driver: Arc<dyn Driver>, calls: Calls) -> Result<(), Failed> {
         });
         Ok(tell.send(looked.map_err(|failure| Failed::msg(failure.to_string())))?)
     });
-    // The tick has races, which fail its run.
+    // The tick has races, and they fail its run.
     check_error("the run", run, |_| true)?;
     told.recv()?
 }

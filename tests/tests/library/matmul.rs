@@ -1,4 +1,4 @@
-//! Products of matrices: results against double precision, order, and what is refused.
+//! Products of matrices: results against double precision, order, and refused plans and calls.
 
 mod blas;
 mod digits;

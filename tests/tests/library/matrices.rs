@@ -1,4 +1,4 @@
-//! Matrices of tests, in rows, and what they must fulfil in f64.
+//! Matrices of tests, in rows, and the equations that they must fulfil in f64.
 
 use streamflow::prelude::*;
 use streamflow_math::solve::Factor;

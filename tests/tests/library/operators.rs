@@ -211,7 +211,7 @@ fn filtered(signal: &[f32], up: usize, down: usize) -> Vec<f64> {
     (0..(signal.len() * up).div_ceil(down)).map(of).collect()
 }
 
-/// From 300 to 200 samples: 20 periods stay, and 140, which 200 samples can't show, are gone.
+/// From 300 to 200 samples: 20 periods stay, and 140 are gone, since 200 samples can't show them.
 fn tones(platform: &Platform) -> Result<(), Failed> {
     let tone = |periods: f64, len: usize| -> Vec<f64> {
         (0..len).map(|i| (TAU * periods * i as f64 / len as f64).sin()).collect()

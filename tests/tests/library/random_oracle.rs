@@ -1,4 +1,4 @@
-//! Random numbers against cuRAND: its host generator where it is installed, and else what it has given.
+//! Random numbers against cuRAND: its host generator where it is installed, and else its recorded results.
 //!
 //! `curand.txt` has a block for each generator: its seed and offset, and its calls with their results. Results are bits in
 //! hexadecimal, or, of long calls, their hash.
@@ -115,7 +115,7 @@ impl Call {
         })
     }
 
-    /// The mean of a call whose numbers need not be equal bit for bit.
+    /// Returns the mean of a call with numbers that need not be equal bit for bit.
     fn mean(self) -> Option<f64> {
         match self {
             Self::NormalF32(_, mean, _) => Some(mean.into()),
@@ -299,7 +299,7 @@ fn drawn_calls(curand: &Curand) -> Result<(), Failed> {
                 .map_err(|wrong| Failed::msg(format!("{context}: {wrong}")))?;
         }
     }
-    // CURAND_STATUS_TYPE_ERROR: the reason for which there is no `fill_u64`.
+    // CURAND_STATUS_TYPE_ERROR is the reason that there is no `fill_u64`.
     check_equal(curand.philox(0, 0)?.u64_status()?, 103)
 }
 

@@ -1,4 +1,5 @@
-//! The call itself, by a library that copies: what orders it, and what the layers of the driver see.
+//! The call itself, by a library that copies: the order of the call, and the calls that the layers of
+//! the driver see.
 
 use std::sync::Arc;
 
@@ -196,7 +197,8 @@ fn panics(platform: &Platform) -> Result<(), Failed> {
     fails(done, &["library function `testCopy` panicked: a mistake"])
 }
 
-/// Bodies that take the claims of a copy, which reads and then writes, in another way.
+/// Bodies that take the claims of a copy in another way than the copy makes them: first the read,
+/// then the write.
 fn mistaken(platform: &Platform) -> Result<(), Failed> {
     fn body(takes: impl Fn(&mut Operands<'_>) + Send + Sync + 'static) -> HostBody {
         HostBody::new("b", move |it| {

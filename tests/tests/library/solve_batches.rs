@@ -40,7 +40,7 @@ fn eigen_of<T: Number + solve::Real>(cx: &ExecutionContext, stream: &Stream<'_>)
         let mut plan = Eigen::plan(n).batch(count).on(cx, stream)?;
         let mut out = plan.result(cx, stream)?;
         let matrices = upload(cx, &lower, &[count, n, n])?;
-        // The second execution overwrites what the first has left.
+        // The second execution overwrites the result of the first.
         for _ in 0..2 {
             plan.execute_blocking(stream, &matrices, &mut out)?;
         }
@@ -144,8 +144,8 @@ fn nan(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// The number of matrices, their rows, and which row of which matrix is zero: in one, in the first and the last matrix and row, and
-/// for sizes for which cuBLAS has kernels of its own.
+/// The number of matrices, their rows, and the row of the matrix that is zero: in a single matrix, in the first and the
+/// last matrix and row, and for sizes that cuBLAS has special kernels for.
 const SINGULAR: [(usize, usize, usize, usize); 9] = [
     (1, 1, 0, 0),
     (3, 5, 1, 3),

@@ -1,4 +1,4 @@
-//! Decompositions against f64, by what they rebuild, and functions without a plan.
+//! Decompositions against f64, by the matrices that they rebuild, and functions without a plan.
 
 use streamflow::prelude::*;
 use streamflow_math::solve::{self, Eigen, Qr, Svd};

@@ -274,8 +274,8 @@ fn not_computed(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// A call of the library, or one before it that clears the statuses, fails. The first matrix is singular, which must not be
-/// forgotten either.
+/// A call of the library, or one before it that clears the statuses, fails. The first matrix is singular, and that must
+/// not be forgotten either.
 fn not_factored(platform: &Platform) -> Result<(), Failed> {
     for kind in [CallKind::CallLibrary, CallKind::Launch] {
         let failing = Arc::new(FailNth::new(platform.driver().clone(), kind, u64::MAX));

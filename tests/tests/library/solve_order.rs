@@ -15,8 +15,8 @@ use streamflow_tests::{Failed, Suite, check};
 use super::in_tick::{holds_in_tick, in_ticks, is_unsolvable, load_kernels};
 use super::matrices::{definite, near, numbers, product, solves, to_f64, transposed, upload};
 
-/// Each with how many of a control's 100 seeds must give wrong data: those whose call comes before what it must come
-/// after.
+/// The programs, each with the number of seeds, of a control's 100, that must give wrong data: the seeds with the
+/// call before the work that it must come after.
 const PROGRAMS: &[(&str, Program, usize)] = &[
     ("a_solver_comes_after_the_writes_of_its_operands", reads_late_data, 15),
     ("a_later_read_comes_after_a_factorisation_in_place", is_read_later, 30),
@@ -122,7 +122,7 @@ fn dropped(platform: &Platform) -> Result<bool> {
         work.launch::<slow_fill>(1, (&mut b, 12.0, SLOW))?;
         kept.solve(work, &b, &mut x)?;
         drop(kept);
-        // These have the plan's memory, which is free on its stream alone.
+        // These have the plan's memory. That memory is free only on its stream.
         let again: Result<Vec<Buffer<u8>>, Error> = (0..8).map(|_| cx.buffer(512, work)).collect();
         for mut buffer in again? {
             other.fill_bytes(&mut buffer, 0xff)?;
@@ -187,7 +187,7 @@ impl Plans {
         self.check_batches(cx, stream, &a, &values)
     }
 
-    /// Two matrices, of which the second has twice the values of the first, largest first.
+    /// Checks two matrices. The second has twice the values of the first. The largest values come first.
     fn check_batches(
         &mut self,
         cx: &ExecutionContext,

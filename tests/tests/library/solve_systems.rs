@@ -97,7 +97,7 @@ fn lu_batches_of<T: Number>(cx: &ExecutionContext, stream: &Stream<'_>) -> Resul
         let (matrices, sides) = (upload(cx, &a, &[count, n, n])?, upload(cx, &b, &[count, n])?);
         let mut plan = Lu::plan(n).batch(count).on(cx, stream)?;
         let mut x = Checked::of_batch(count, cx.tensor([count, n], stream)?, cx, stream)?;
-        // The second execution overwrites what the first has left.
+        // The second execution overwrites the result of the first.
         for _ in 0..2 {
             plan.solve(stream, &matrices, &sides, &mut x)?;
         }

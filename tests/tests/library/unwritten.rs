@@ -43,8 +43,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
     .both("a_product_that_fails_in_the_driver_ends_no_mark_of_an_earlier_tick", earlier)
 }
 
-/// The tick fails at `emit`, whichever call of the driver has failed. After the same call again it fails only if that needs
-/// what its target has.
+/// The tick fails at `emit`, whichever call of the driver has failed. After the same call again, the tick fails only if
+/// that call needs the content of its target.
 fn sent(platform: &Platform, all: &[&'static [Function]]) -> Result<(), Failed> {
     all.iter().copied().flatten().try_for_each(|function| (function.run)(function, platform))
 }
@@ -60,8 +60,8 @@ fn is_unwritten(done: Result<(), Error>) -> Result<(), Failed> {
     check_error("memory", done, |error| matches!(error, Error::Unwritten { .. })).map(drop)
 }
 
-/// An operand that a call reads is not written, or a part of its target that it leaves as it is. Its target is not
-/// written then.
+/// A call reads an unwritten operand, or leaves an unwritten part of its target as it is. The call's target then counts
+/// as unwritten.
 fn operands(platform: &Platform) -> Result<(), Failed> {
     let (platform, fails) = failing(platform)?;
     in_tick(&platform, move |cx, s, _| {
@@ -171,7 +171,7 @@ fn returned(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// A plan of a product, its factor, which is 2, and its target.
+/// A plan of a product, its factor of 2, and its target.
 type Square = (Plan<Matmul<f32>>, Tensor<f32>, Tensor<f32>);
 
 /// The product that ticks keep. The first tick makes it.
@@ -190,8 +190,8 @@ fn square<'k>(
     }
 }
 
-/// A product fails and its error is dropped, one writes the same memory, and one fails whose error is returned: the memory is
-/// that of the second tick.
+/// A product fails and its error is dropped, a second one writes the same memory, and a third one fails and its error
+/// is returned. The memory then has the second product.
 fn later(platform: &Platform) -> Result<(), Failed> {
     let mut kept = None;
     let make: Make<Tensor<f32>> = Box::new(move |cx, s, other| {

@@ -168,7 +168,7 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
     Ok(())
 }
 
-/// Builds the graph. Its sources tick `ticks` times.
+/// Builds the graph, with sources that tick `ticks` times.
 pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Built> {
     let values = plan.values(ticks);
     let mut ports: Vec<Ports> = plan.nodes.iter().map(|step| Ports::of(*step)).collect();

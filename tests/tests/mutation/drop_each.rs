@@ -41,7 +41,7 @@ const CLAIMS: [(&str, &str); 14] = [
 struct Tally {
     /// How many mutations were noticed, by the kind of the dependency.
     noticed: BTreeMap<&'static str, u64>,
-    /// The functions and arguments whose missing declaration was noticed somewhere.
+    /// The functions and arguments with a missing declaration that was noticed somewhere.
     missed: BTreeSet<(&'static str, &'static str)>,
     order_nothing: u64,
     overtaken: Vec<String>,
@@ -72,7 +72,7 @@ impl Tally {
     }
 }
 
-/// The programs that one scheduler runs, and which of their dependencies are dropped.
+/// The programs that one scheduler runs, and the part of their dependencies that is dropped.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
     /// The workers; `None` for the greedy scheduler.
@@ -186,7 +186,7 @@ fn mutate_all(trial: Trial<'_>, first: usize, stride: usize, more_seeds: &Range<
     let mut seeds = seeds();
     let mut tally = Tally::default();
     let mutations = control(trial, &seeds, &mut tally);
-    // The control under more seeds, which allow no other mutations.
+    // The control under more seeds. These seeds allow no other mutations.
     let more = more_seeds.clone().filter(|seed| !seeds.contains(seed)).collect::<Vec<_>>();
     control(trial, &more, &mut tally);
     for mutation in mutations.iter().skip(first % stride).step_by(stride) {

@@ -1,4 +1,4 @@
-//! The graphs whose dependencies are dropped.
+//! The graphs for dropping dependencies.
 
 use super::plan::Origin::{Default, Kernel, Upload};
 use super::plan::PlanNode::{
@@ -49,7 +49,8 @@ fn calls() -> impl Iterator<Item = Plan> {
     .map(move |(name, calls)| with(name, calls))
 }
 
-/// All programs but the CudaStreamPool example's application, which has no plan.
+/// Returns the plans of all programs but the CudaStreamPool example's application. That application has
+/// no plan.
 pub(crate) fn plans() -> Vec<Plan> {
     let mut plans = Vec::from(forms_of_the_application());
     plans.extend([

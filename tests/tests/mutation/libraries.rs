@@ -13,7 +13,7 @@ use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
 use super::plan::{self, Calls, LEN, SHAPE, Short};
 
-/// The plans of an operator, and what it keeps. All work on the internal stream, but for the inverse of
+/// The plans of an operator, and the values that it keeps. All work on the internal stream, but for the inverse of
 /// [`Calls::Transform`].
 #[derive(Default)]
 pub(crate) struct Plans {
@@ -158,7 +158,7 @@ impl Plans {
             Short::Product => *product = next.product,
             Short::Sum => *blas = next.blas,
         }
-        // One of these may get the memory of the work area, which the call would overwrite if it came later.
+        // One of these may get the memory of the work area; the call would overwrite it if it came later.
         let mut others = Vec::new();
         for _ in 0..3 {
             let mut other = cx.tensor(SHAPE, extra)?;

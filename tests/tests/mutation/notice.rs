@@ -44,11 +44,11 @@ pub(crate) enum Outcome {
     Forgotten,
     /// The checker reports it, and no data was wrong, since each tick has the same data: see [`same_data`].
     SameData,
-    /// A declaration on which no order depends: no run had two unordered accesses.
+    /// A declaration that no order depends on: no run had two unordered accesses.
     OrdersNothing,
     /// A wait at the end of a run. Without it, work was still queued when the run returned.
     LeftRunning,
-    /// A wait at the end of a run for work that others have found complete by then. It queries for errors.
+    /// A wait at the end of a run for work that others have found complete by then. The wait queries for errors.
     AtTheEnd,
     /// On planned streams alone: no order between conflicting accesses was missing. Work on a shared stream is in order by
     /// itself, so that a record, a query or a wait may be needed in other runs alone.
@@ -65,7 +65,7 @@ pub(crate) enum Outcome {
 struct Tried {
     /// Whether a run met the condition.
     shown: bool,
-    /// The seed of that run, and what it has dropped.
+    /// The seed of that run, and the dependencies dropped in it.
     shown_by: Option<(u64, Dropped)>,
     /// The verdict on that run, or the worst verdict of all runs.
     verdict: Verdict,

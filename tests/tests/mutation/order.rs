@@ -1,5 +1,5 @@
 //! The happens-before order of a run, computed from its log alone with vector clocks over streams and host threads.
-//! It decides the cases in which the race checker reports nothing.
+//! This order decides the cases where the race checker reports nothing.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ pub(crate) type Clock = Vec<u64>;
 
 /// A step that accesses memory.
 pub(crate) struct MemoryStep<'a> {
-    /// The stream and the number of the step on it. None for the host.
+    /// The stream and the number of the step on it; `None` for the host.
     at: Option<(usize, u64)>,
     /// For each stream, the last step that comes before this one.
     after: Clock,
@@ -112,9 +112,10 @@ impl Replay {
         merge(&mut self.found, &self.streams[stream]);
     }
 
-    /// The stream `by`, or the thread if that is `None`, comes after the work before the record that the event holds, if
-    /// that is of the stream `on` and was found complete. Else it comes after all that was found complete of what the
-    /// stream `on` has come after: then the order computed here can have more than the runtime relies on, and never less.
+    /// The stream `by`, or the thread if that is `None`, comes after the work before the record that the event holds,
+    /// if that is of the stream `on` and was found complete. Otherwise it comes after all work that the stream `on` has
+    /// come after, as far as found complete. The order computed here can then have more than the runtime relies on, and
+    /// never less.
     pub(crate) fn rely(&mut self, on: RawStream, record: Option<RawEvent>, by: Option<RawStream>) {
         let (on, by) = (self.stream(on), by.map(|raw| self.stream(raw)));
         let get = |clock: &Clock| clock.get(on).copied().unwrap_or(0);
@@ -128,7 +129,8 @@ impl Replay {
         }
     }
 
-    /// One thread has joined all others: each host thread comes after what any of them has found complete.
+    /// Notes that a thread has joined all others: each host thread comes after the work that any of them has found
+    /// complete.
     pub(crate) fn joined(&mut self) {
         let all = self.hosts.iter().fold(Clock::new(), |mut all, host| {
             merge(&mut all, host);
@@ -160,7 +162,7 @@ fn memory_steps(log: &Log, with_dependency: bool) -> Vec<MemoryStep<'_>> {
                 steps.push(replay.memory_step(*stream, what, accesses));
             }
             LogStep::Free { stream, instead, accesses } => {
-                // Both walks look the stream up, so that streams get the same numbers.
+                // The stream is looked up with and without the dependency, so that streams get the same numbers.
                 let bare = instead.map(|bare| replay.stream(bare)).and(*instead);
                 let on = bare.filter(|_| !with_dependency).unwrap_or(*stream);
                 steps.push(replay.memory_step(on, "free", accesses));
@@ -230,7 +232,7 @@ fn conflict(a: &Access, b: &Access) -> bool {
     overlap && (a.mode == AccessMode::Write || b.mode == AccessMode::Write)
 }
 
-/// Judges a run in which a dependency was dropped.
+/// Judges a run with a dropped dependency.
 pub(crate) fn judge(log: &Log) -> Verdict {
     let without = memory_steps(log, false);
     if let Some(race) = race(&without) {

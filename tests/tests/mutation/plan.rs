@@ -1,14 +1,14 @@
-//! A graph as a plan: its operators, and which nodes feed which.
+//! A graph as a plan: its operators, and the edges between them.
 
 use streamflow::memory::MemoryOptions;
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow_tests::ordered::MEMORY;
 
-/// Few elements, of which transforms make exact sums.
+/// The length of all messages: few elements, so that transforms make exact sums.
 pub(crate) const LEN: usize = 4;
 
-/// Of all messages: matrices of one column, which products take.
+/// The shape of all messages: matrices of one column, as products take them.
 pub(crate) const SHAPE: [usize; 2] = [LEN, 1];
 
 /// The increase of a source's value per tick.
@@ -33,11 +33,11 @@ pub(crate) enum Origin {
 pub(crate) enum UnaryWork {
     /// Two launches on the internal stream.
     Map,
-    /// Two launches, the second on an extra stream, on which it also sends.
+    /// Two launches, the second on an extra stream; the operator also sends on this stream.
     Extra,
     /// Two launches through a tensor that it keeps: written on the internal stream, read on another stream.
     Scratch,
-    /// One kernel fills the message, and a library's function, with a work area of its plan, adds the input.
+    /// A kernel fills the message, and a library's function, with a work area of its plan, adds the input.
     Library,
     /// Calls on two streams, or of a plan that is dropped.
     Calls(Calls),
@@ -46,7 +46,7 @@ pub(crate) enum UnaryWork {
 /// Calls of libraries. In each, one operand alone has work on two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Calls {
-    /// Adds the input to a vector that is kept, which an extra stream reads.
+    /// Adds the input to a vector that is kept and that an extra stream reads.
     Sum,
     /// Transforms there and back, into a vector that an extra stream reads.
     Transform,
@@ -54,15 +54,15 @@ pub(crate) enum Calls {
     Spectrum,
     /// Multiplies into a vector that an extra stream reads.
     Product,
-    /// Multiplies with a weight of this tick, which an extra stream writes.
+    /// Multiplies with a weight of this tick that an extra stream writes.
     Weight,
-    /// Adds a bias of this tick, which an extra stream writes.
+    /// Adds a bias of this tick that an extra stream writes.
     Bias,
     /// Drops a plan after its call. Then an extra stream writes memory that it may have had.
     Dropped(Short),
 }
 
-/// The call whose plan lives from one tick to the next.
+/// The call with a plan that lives from one tick to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Short {
     Forward,
@@ -76,7 +76,7 @@ pub(crate) enum Short {
 pub(crate) enum Reading {
     /// All of them at the end of the run.
     Late,
-    /// One tick later.
+    /// A tick later.
     Next,
     /// At once, after `stream_done`.
     Done,

@@ -1,7 +1,7 @@
 //! For which streams a stream's clock has entries: a model of `stream::seen::clock`, by the waits of a log.
 //!
-//! A clock has room for 8 streams. A stream's entry is at its number modulo 8, and replaces another stream's, which is
-//! forgotten: a later wait for that stream is issued once more.
+//! A clock has room for 8 streams. A stream's entry is at its number modulo 8, and replaces the entry of another stream
+//! there. The clock then forgets that other stream: a later wait for it is issued once more.
 
 use std::collections::HashMap;
 

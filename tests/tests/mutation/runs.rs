@@ -1,4 +1,4 @@
-//! One run of a graph, with one mutation or none.
+//! A run of a graph, with one mutation or none.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,7 +25,7 @@ use super::operators::WRONG;
 use super::plan::{Plan, TICKS};
 use super::threads::Threads;
 
-/// A program whose dependencies are dropped.
+/// A program for dropping dependencies.
 #[derive(Debug, Clone)]
 pub(crate) enum Subject {
     /// The application of NVIDIA's CudaStreamPool example.
@@ -137,7 +137,7 @@ pub(crate) struct Run {
     pub(crate) times: u64,
     /// The same by number.
     pub(crate) dropped: Dropped,
-    /// What a mutation can drop, by name. None without notes, nor has the log steps.
+    /// The dependencies that a mutation can drop, by name. Without notes, there are none, and the log has no steps.
     pub(crate) dependencies: BTreeSet<Dependency>,
     pub(crate) declarations: BTreeSet<Declaration>,
     pub(crate) log: Log,
@@ -153,7 +153,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) checked: bool,
     /// Without notes, as in a program without a checker: what an earlier run has dropped under the same seed.
     pub(crate) unwatched: Option<&'a Dropped>,
-    /// The workers, which take turns in an order that the seed draws. `None`: the greedy scheduler.
+    /// The workers, taking turns in an order that the seed draws; `None` for the greedy scheduler.
     pub(crate) workers: Option<usize>,
 }
 

@@ -30,7 +30,7 @@ fn covers(mine: &Clock, other: &Clock) -> bool {
 struct Explanation {
     replay: Replay,
     remembered: Remembered,
-    /// The records for which the dropped waits wait that were needed.
+    /// The records that the dropped and needed waits wait for.
     pending: Vec<(usize, Clock)>,
 }
 

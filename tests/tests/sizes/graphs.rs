@@ -150,7 +150,7 @@ graph! {
     }
 }
 
-/// A platform whose clock is simulated, so that long times are short.
+/// Makes a platform with a simulated clock, so that long times are short.
 fn timed() -> Result<Platform, Error> {
     Platform::builder().clock(&Clock::simulated()).driver(small()?.driver().clone())
 }

@@ -1,4 +1,4 @@
-//! Graphs in which nodes have ended, and others are to be flushed.
+//! Graphs with nodes that have ended, and others that are to be flushed.
 
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
@@ -80,7 +80,8 @@ graph! {
     }
 }
 
-/// No wait of `merges` asks for the statuses of all nodes. That question makes more than one allocation.
+/// No wait of `merges` asks for the statuses of all nodes, since that question makes more than one
+/// allocation.
 pub(super) fn ends(platform: &Platform) -> Result<(), Failed> {
     for workers in [Workers::none(), Workers::new(2)] {
         let most = if workers == Workers::none() { late() } else { late().max(100) };

@@ -1,5 +1,5 @@
-//! Memory that gets as many readers as other memory has had, after the warm-up. The order in which a GPU uses memory again does
-//! that; here the test does.
+//! Memory that gets as many readers as other memory has had, after the warm-up. On a GPU this happens by the order of
+//! memory's reuse; here the test does it.
 
 use std::sync::Arc;
 

@@ -39,7 +39,7 @@ impl Compute for Ignore {
     }
 }
 
-/// It is never switched on.
+/// A source that is never switched on.
 #[operator]
 struct Off {
     #[output]

@@ -1,4 +1,4 @@
-//! A graph whose ticks are replayed.
+//! A graph with replayed ticks.
 
 use streamflow::library::HostBody;
 use streamflow::memory::MemoryOptions;
@@ -38,7 +38,7 @@ impl Compute for Add {
     }
 }
 
-/// Two launches, and after a query, which divides the pass, a call of a library with another value in each tick.
+/// Makes two launches, a query that divides the pass, and a call of a library with another value in each tick.
 #[operator(streams(work), no_new)]
 struct Differs {
     #[output]

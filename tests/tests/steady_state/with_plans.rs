@@ -24,8 +24,8 @@ pub(super) fn plans_make_no_resources(platform: &Platform) -> Result<(), Failed>
     })
 }
 
-/// The simulator's device allocates for a larger product than this one: the crate `matrixmultiply` packs the matrices. That is
-/// no allocation of the tick's own, and a GPU has none.
+/// The simulator's device allocates for a larger product than this one: the crate `matrixmultiply` packs the matrices.
+/// Such an allocation is not the tick's own, and a GPU has none.
 pub(super) fn plans_make_no_heap_allocations(platform: &Platform) -> Result<(), Failed> {
     few_allocations_within("plans", TICKS, late(), |ticks, on_tick| {
         Ok(plans::run(platform, ticks, on_tick)?)

@@ -114,8 +114,8 @@ fn orthonormal<T: Real>(what: &str, (m, n): (usize, usize), a: &[f64]) -> Result
     near(what, &gram, &identity, 64.0 * (m * n + 1) as f64 * T::EPSILON)
 }
 
-/// The error of a product of `m` by `n` elements beside `most`, whose factors have been rounded to `T`: by a part of the number,
-/// and if it is small by the least number.
+/// Returns the error, relative to `most`, of a product of `m` by `n` elements with factors rounded to `T`: a part of
+/// the number, or the least number if the number is small.
 fn rounding<T: Real>((m, n): (usize, usize), most: f64) -> f64 {
     let least = if most > 0.0 { T::LEAST / most * T::EPSILON } else { 0.0 };
     64.0 * (m * n + 1) as f64 * T::EPSILON.max(least)

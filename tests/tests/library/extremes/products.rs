@@ -148,7 +148,7 @@ fn product<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
     )
 }
 
-/// The first factor and the result are views whose rows are between each other's.
+/// The first factor and the result are views with interleaved rows.
 fn halves<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
     let [m, n, k] = [(); 3].map(|()| it.length().max(1));
     let (both, b) = (it.numbers::<T>(m * (k + n)), it.numbers::<T>(k * n));

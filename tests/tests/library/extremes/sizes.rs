@@ -79,7 +79,8 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// Sizes within the ranges of the libraries, whose memory no device has. On a GPU the library may refuse them itself.
+/// Sizes within the ranges of the libraries that need more memory than any device has. On a GPU the library may
+/// refuse them itself.
 fn no_room(platform: &Platform) -> Result<(), Failed> {
     let is_cuda = platform.name() == "cuda";
     in_tick(platform, move |cx, stream, _| {

@@ -25,7 +25,7 @@ fn pairs<T: Real>(it: &mut Setting<'_, '_>, count: usize) -> Vec<Complex<T>> {
     (0..count).map(|_| Complex::new(it.number(), it.number())).collect()
 }
 
-/// Numbers whose sums `T` has, with the sums of a longer transform within.
+/// Whether `T` can represent all sums of these numbers, also the sums within a longer transform.
 fn have_sums<T: Real>(x: &[Complex<f64>]) -> bool {
     let size: f64 = x.iter().map(|x| x.re.abs() + x.im.abs()).sum();
     size * (16 * x.len() + 1) as f64 <= T::MOST

@@ -32,7 +32,7 @@ impl Tested for f64 {
     }
 }
 
-/// Numbers from -1 to 1, which both types have exactly.
+/// Returns numbers from -1 to 1 that both types represent exactly.
 pub(super) fn numbers(count: usize, seed: u64) -> Vec<f64> {
     Random::new(seed).floats(count).into_iter().map(f64::from).collect()
 }

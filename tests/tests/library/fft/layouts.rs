@@ -50,7 +50,7 @@ where
                 let count = lengths[0] * lengths[1];
                 let (read, written) = (indices(from, lengths, batch), indices(to, lengths, batch));
                 let size = |all: &[usize]| all.iter().max().map_or(0, |last| last + 1);
-                // One element more than needed.
+                // There is one element more than needed.
                 let x = complex_numbers(size(&read) + 1, i as u64);
                 let dense: Vec<_> = read.iter().map(|&at| x[at]).collect();
                 let factor = factor(norm, count, false);

@@ -1,4 +1,5 @@
-//! Transforms come after what they read, and before what reads or overwrites it; plans over ticks and streams.
+//! Transforms come after the writes of their input, and before reads and overwrites of their output; plans live
+//! over ticks and streams.
 
 use std::sync::Arc;
 
@@ -156,7 +157,7 @@ fn is_overwritten_later(platform: &Platform) -> Result<bool> {
     })
 }
 
-/// Each stream transforms what the other one has written.
+/// Each stream transforms the data that the other one has written.
 fn two_plans(platform: &Platform) -> Result<bool> {
     within(platform, |cx| {
         let (a, b) = (stream(cx, "a")?, stream(cx, "b")?);
@@ -220,10 +221,11 @@ fn kept(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// Lengths of which the long ones have work areas on a GPU, too. cuFFT has Bluestein's algorithm for the primes.
+/// Lengths of transforms. The long ones have work areas on a GPU, too. cuFFT has Bluestein's algorithm for the
+/// primes.
 const LENGTHS: [usize; 4] = [1031, 1000, 100_003, 1 << 18];
 
-/// Sums of some waves, and their spectrum, which needs no transform.
+/// Returns sums of some waves, and their spectrum, known without a transform.
 fn waves(n: usize) -> [Vec<Complex<f64>>; 2] {
     let (mut x, mut spectrum) = (vec![Complex::default(); n], vec![Complex::default(); n]);
     for (wave, amplitude) in [(0, 0.5), (1, 2.0), (n / 3, -1.0), (n - 1, 3.0)] {

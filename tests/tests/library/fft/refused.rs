@@ -19,7 +19,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         .host("a_line_that_the_simulator_has_no_room_for_is_an_error", no_room)
 }
 
-/// Before `rustfft` takes memory for it, which would end the process.
+/// The plan is refused before `rustfft` takes memory for it, since that would end the process.
 fn no_room(platform: &Platform) -> Result<(), Failed> {
     within(platform, |cx| {
         let s = stream(cx, "a")?;

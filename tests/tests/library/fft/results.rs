@@ -198,7 +198,7 @@ fn on_host(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// A few waves, whose transform is known: their amplitudes.
+/// A few waves. Their transform is known: the amplitudes.
 fn large<T: Tested>(platform: &Platform) -> Result<(), Failed>
 where
     Complex<T>: Element,

@@ -130,7 +130,7 @@ fn late(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// One element too many for a number of cuBLAS.
+/// A length with one element too many for a number of cuBLAS.
 const LONG: usize = 1 << 31;
 
 /// The operand that is too long, where the call is made.

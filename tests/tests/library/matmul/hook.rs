@@ -1,4 +1,4 @@
-//! An operator whose hook is a closure, for calls that need one.
+//! An operator with a closure as its hook, for calls that need a hook.
 
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;

@@ -111,7 +111,7 @@ fn read_later(platform: &Platform) -> Result<bool> {
     })
 }
 
-/// Each tick multiplies what the other stream has made in the tick before.
+/// Each tick multiplies the result that the other stream has made in the tick before.
 fn two_streams(platform: &Platform) -> Result<(), Failed> {
     const TICKS: u64 = 12;
     let mut kept: Option<(Setting, Setting)> = None;
@@ -135,7 +135,7 @@ fn two_streams(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn poisoned(platform: &Platform) -> Result<(), Failed> {
-    // So few sums of so many terms are made in parts, which the work area holds.
+    // So few sums of so many terms are made in parts, and the work area holds the parts.
     const K: usize = 4096;
     once(platform, |cx, work, _| {
         let a = tensor(cx, work, &[8, K], &vec![1.0; 8 * K])?;
@@ -158,7 +158,7 @@ fn dropped(platform: &Platform) -> Result<(), Failed> {
         work.launch::<slow_fill>(N, (&mut bias, 2.0, SLOW))?;
         plan.execute(work, &a, &b, &bias, &mut c)?;
         drop((plan, a, b, bias));
-        // They may get the memory that was given back.
+        // These tensors may get the memory that was given back.
         let filled = (0..8).map(|_| {
             let mut taken = cx.tensor([N, N], other)?;
             other.launch::<slow_fill>(N * N, (&mut taken, 77.0, 0))?;

@@ -1,4 +1,5 @@
-//! A function whose calls of the driver fail in turn, each in a tick that drops the error and sends the target.
+//! A function with calls of the driver that fail in turn, each in a tick that drops the error and sends the
+//! target.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,9 +18,9 @@ const OTHER: usize = 8;
 /// How the call of a tick fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum How {
-    /// It does not.
+    /// The call does not fail.
     Succeeds,
-    /// Its stream is not that of the plan.
+    /// The call's stream is not that of the plan.
     OtherStream,
     /// An operand does not fit.
     Refused,
@@ -41,7 +42,7 @@ struct Attempt {
 const KINDS: [CallKind; 4] =
     [CallKind::CallLibrary, CallKind::Launch, CallKind::Copy, CallKind::Fill];
 
-/// One tick of the operator.
+/// A tick of the operator.
 pub(super) struct Tick<'t> {
     pub(super) cx: &'t ExecutionContext,
     pub(super) stream: &'t Stream<'t>,
@@ -53,7 +54,7 @@ pub(super) struct Tick<'t> {
 }
 
 impl Tick<'_> {
-    /// The length of what a call reads.
+    /// Returns the length of the operands that a call reads.
     pub(super) fn len(&self) -> usize {
         if self.attempt.how == How::Refused { OTHER } else { N }
     }
@@ -118,7 +119,7 @@ pub(super) struct Function {
     name: &'static str,
     /// Whether it overwrites all of its target.
     overwrites: bool,
-    /// Whether it is one of a plan, whose stream and operands are checked.
+    /// Whether the function is one of a plan. Plans check the stream and the operands.
     is_plan: bool,
     pub(super) run: fn(&Function, &Platform) -> Result<(), Failed>,
 }
@@ -131,7 +132,7 @@ pub(super) const fn writes(
     Function { name, overwrites: true, is_plan: true, run }
 }
 
-/// A function that may read what its target has.
+/// A function that may read the content of its target.
 pub(super) const fn updates(
     name: &'static str,
     run: fn(&Function, &Platform) -> Result<(), Failed>,

@@ -1,4 +1,4 @@
-//! Solvers, whose results have statuses beside them.
+//! Solvers. Their results have statuses beside them.
 
 use streamflow::prelude::*;
 use streamflow_math::solve::{Checked, Cholesky, Eigen, Lu, Qr, Svd};
