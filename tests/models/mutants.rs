@@ -4,7 +4,7 @@ struct Mutant {
     /// The invariant that it breaks.
     #[allow(dead_code, reason = "for readers; the README's table has the same numbers")]
     invariant: &'static str,
-    /// Relative to `src` of its crate: `streamflow`, or `crates/streamflow-driver` for `driver` and what is beside it.
+    /// Relative to `src` of its crate: `streamflow`, or `crates/streamflow-driver` for `driver` and its siblings.
     file: &'static str,
     /// Each text is in the file exactly once.
     edits: &'static [(&'static str, &'static str)],

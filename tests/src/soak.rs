@@ -1,7 +1,7 @@
 //! A graph of 12 operators for long runs: timers, notices, a queue that drops, feedback, failures and restarts.
 //!
 //! Each operator counts the messages that it sends and receives, so that a lost message is found; `fuse` compares the
-//! two halves of each frame, which arrive by different paths. All random choices come from a seed.
+//! two halves of each frame, since they arrive by different paths. All random choices come from a seed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -264,7 +264,7 @@ fn reused(platform: &Platform) -> Result<bool> {
     theirs.launch::<slow_fill>(LEN, (&mut result, -1.0, SLOW))?;
     read_outside(platform, &theirs, address, &mut result)?;
     drop(managed);
-    // On a GPU another thread takes the memory back. That thread does not wait for the kernel.
+    // On a GPU another thread takes the memory back. The other thread does not wait for the kernel.
     let end = Instant::now() + Duration::from_secs(2);
     let mut others = Vec::new();
     loop {

@@ -239,7 +239,7 @@ fn not_made(platform: &Platform) -> Result<(), Failed> {
     )
 }
 
-/// Emits a map whose tensor a slow kernel writes.
+/// Emits a map with a tensor that a slow kernel writes.
 #[operator(streams(work))]
 struct Source {
     #[output]

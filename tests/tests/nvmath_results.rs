@@ -1,8 +1,8 @@
 //! The transforms of the programs on nvmath-python's page about streams have the results that nvmath-python has.
 //!
-//! `examples/numpy/nvmath_streams.py` writes its results to a directory, which `STREAMFLOW_NVMATH_RESULTS` names. It says
-//! which numbers the operands have. Here an operand is uploaded, transformed on one stream of an operator and, for
-//! `device_stateless`, back on another one.
+//! `examples/numpy/nvmath_streams.py` writes its results to the directory that `STREAMFLOW_NVMATH_RESULTS` names. The
+//! program says which numbers the operands have. Here an operand is uploaded, transformed on one stream of an operator
+//! and, for `device_stateless`, back on another one.
 #![allow(clippy::print_stdout, reason = "the differences are a result")]
 
 use std::path::{Path, PathBuf};

@@ -137,7 +137,7 @@ fn integers(
     let _ = (a, b, c, d, e, f, g, h, k);
 }
 
-// Each operation of bodies on pointers, which checked slices must support too.
+// Each operation of bodies on pointers. Checked slices must support these operations too.
 #[kernel(unsafe cuda = "
     int i = threadIdx.x;
     unsigned int u = i; long l = i; unsigned long ul = i; long long ll = i; unsigned long long ull = i;
@@ -219,7 +219,7 @@ fn compiles(info: &KernelInfo) -> Result<(), Failed> {
         {
             let image =
                 image.map_err(|error| Failed::msg(format!("{mode} for {cc:?}: {error}")))?;
-            // A CUBIN is an ELF file. It must contain the kernel under the name that is loaded.
+            // A CUBIN is an ELF file, and must contain the kernel under the name that is loaded.
             if !image.bytes().starts_with(b"\x7fELF") {
                 return Err(Failed::msg(format!("{mode} for {cc:?}: no CUBIN")));
             }
@@ -250,7 +250,7 @@ fn expect(text: &str, part: &str) -> Result<(), Failed> {
 fn errors_name_the_users_line() -> Result<(), Failed> {
     let message = compile_error(wrong::INFO);
     expect(&message, &format!("{}:{WRONG_LINE}: error: identifier \"valeu\"", file!()))?;
-    // With bounds checks, whose source has more lines before the body, the line is the same.
+    // With bounds checks, the source has more lines before the body, but the line is the same.
     let checked = CompiledCode::checked_for(wrong::INFO, (9, 0)).unwrap_err().to_string();
     expect(&checked, &format!("{}:{WRONG_LINE}: error", file!()))?;
     expect(&compile_error(writes_to_input::INFO), &format!("{}:", file!()))?;

@@ -1,4 +1,5 @@
-//! `#[on_failure(…)]`: a node whose tick fails stops the run, skips the tick, or goes on with a fresh operator.
+//! `#[on_failure(…)]`: after a failed tick, a node stops the run, skips the tick, or goes on with a fresh
+//! operator.
 
 mod numbers;
 mod random;

@@ -1,5 +1,5 @@
-//! `OnStream`: values that are made on a stream in `start` and live longer than a tick. They can be used only with that
-//! stream.
+//! `OnStream`: values that are made on a stream in `start` and live longer than a tick. Such values can be used only
+//! with that stream.
 
 use streamflow::context::OnStream;
 use streamflow::driver::RawStream;
@@ -116,7 +116,7 @@ fn other_stream(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// An operator whose plan can't be made.
+/// An operator with a plan that can't be made.
 #[operator(streams(work))]
 struct Unmakeable {
     #[output]

@@ -1,4 +1,4 @@
-//! One mistake in a whole program is one error, which names what is wrong and proposes no name of the macros' code.
+//! One mistake in a whole program is one error. The error names the mistake and proposes no name of the macros' code.
 //!
 //! `one_mistake/program.rs` is a program that is right, and `one_mistake/mistakes.rs` has edits of it. rustc checks each edited
 //! program against the library that this test is built with.
@@ -80,7 +80,7 @@ fn is_error(diagnostic: &Value) -> bool {
     diagnostic["level"] == "error" && !is_number
 }
 
-/// The message, the labels, the notes and what is proposed.
+/// Returns the message, the labels, the notes and the proposals.
 fn words(diagnostic: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut found = vec![text(&diagnostic["message"])];

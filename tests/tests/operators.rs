@@ -77,7 +77,7 @@ fn constants() -> Result<(), Failed> {
     // A download of device data is host data.
     check_equal(devices(Unpack::OUTPUTS), vec![false])?;
     check_equal(Names::STREAMS, 0)?;
-    // Its own stream, and the internal one, since one of its inputs carries device data.
+    // `Pass` has its own stream, and the internal one, since an input carries device data.
     check_equal(Pass::<u64>::STREAMS, 2)?;
     check_equal(Pass::<u64>::NAME, "Pass")?;
     check_equal(Pack::STREAMS, 1)?;

@@ -337,7 +337,7 @@ fn operators(folder: &Path) -> Names {
         let code: Vec<_> =
             fs::read_to_string(file).unwrap().parse::<TokenStream>().unwrap().into_iter().collect();
         for (at, window) in code.windows(3).enumerate() {
-            // Its attributes: groups in brackets, each after a `#`.
+            // The item's attributes: groups in brackets, each after a `#`.
             let attributes = code[..at].iter().rev().take_while(|token| {
                 let is_attribute =
                     matches!(token, TokenTree::Group(it) if it.delimiter() == Delimiter::Bracket);

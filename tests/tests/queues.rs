@@ -126,7 +126,7 @@ fn policies(platform: &Platform) -> Result<(), Failed> {
         // Without a tick that leaves its message, none is lost.
         let run = |n, seen| Waits::new(platform, n, 0, seen, Seen::default())?.run().map(drop);
         check_equal(seen_by(run, capacity)?, all_in_order)?;
-        // Under any scheduler, what is received is in order, and `pop` keeps the newest one, `reject` the oldest.
+        // Under any scheduler, messages are received in order, and `pop` keeps the newest, `reject` the oldest.
         let pops = seen_by(|n, seen| may_stall(Pops::new(platform, n, seen)?.run()), capacity)?;
         let rejects =
             seen_by(|n, seen| may_stall(Rejects::new(platform, n, seen)?.run()), capacity)?;

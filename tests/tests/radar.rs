@@ -88,7 +88,7 @@ fn numpy() -> Result<Vec<Value>, Failed> {
     Ok(serde_json::from_str(NUMPY)?)
 }
 
-/// Compares the cells in which something was found with those that NumPy has under this name.
+/// Compares the cells with findings with those that NumPy has under this name.
 fn check_numpy(seen: &Seen, name: &str) -> Result<(), Failed> {
     seen.found.iter().zip(numpy()?).try_for_each(|((_, found), numpy)| {
         check_equal(&serde_json::to_value(cells(found))?, &numpy[name])

@@ -76,7 +76,7 @@ impl Compute for Rx {
         };
         let is_named = named.iter().any(|name| name.is(&stream));
         let right = stream.raw() == second.raw() && is_named == self.adopts;
-        // This check blocks, so it comes before the copy, which must still run when the sink reads.
+        // This check blocks, so it comes before the copy: the copy must still run when the sink reads.
         push_seen(&self.seen, right && holds(cx, b, &stream, 100.0 + cx.tick() as f32)?);
         let mut out = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_copy>(LEN, (&mut out, a, SLOW))?;

@@ -108,7 +108,7 @@ impl Compute for OnDefault {
 }
 
 graph! {
-    /// One stream is declared: the consumer's internal stream.
+    /// A single stream is declared: the consumer's internal stream.
     struct Beside(on: On, calls: Arc<Recorder>, seen: Seen<bool>) {
         #[when(count(TICKS as u64))]
         let source: Undeclared = Undeclared::new(on);
@@ -118,7 +118,7 @@ graph! {
 }
 
 graph! {
-    /// One stream is declared: the source's.
+    /// A single stream is declared: the source's.
     struct AnotherNode(calls: Arc<Recorder>, seen: Seen<bool>) {
         #[when(count(TICKS as u64))]
         let source: Declared = Declared::new();

@@ -7,7 +7,8 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
-/// The length of a buffer whose copy takes measurable time. It is larger on a GPU, whose clock is coarser.
+/// Returns the length of a buffer that takes measurable time to copy: larger on a GPU, since a GPU's clock
+/// is coarser.
 fn len(platform: &Platform) -> usize {
     if platform.name() == "host" { 1 << 14 } else { 1 << 20 }
 }
@@ -64,7 +65,7 @@ fn device_clock(platform: &Platform) -> Result<(), Failed> {
     check(time < Duration::from_micros(500), || format!("{time:?} between two events in a row"))
 }
 
-/// Each form in which the time can be printed says that it is no GPU's; that of a GPU does not.
+/// Each printed form of a simulated time says that it is no GPU's; a GPU's time does not say so.
 fn says_simulated(platform: &Platform) -> Result<(), Failed> {
     let stream = stream(platform, device(0))?;
     let start = stream.record_timing()?;

@@ -1,5 +1,5 @@
 //! `#[transfer]`: edges from one device to another copy in the right order. Each ordering has a control without one
-//! kind of waits, whose data must be wrong.
+//! kind of waits. The control's data must be wrong.
 
 mod bound_device;
 mod leaves;
@@ -125,8 +125,8 @@ impl Compute for QuickSource {
     }
 }
 
-/// Keeps the images that it receives. They are read after the run, since allocating pinned memory takes longer than a
-/// copy.
+/// Keeps the images that it receives. The images are read after the run, since allocating pinned memory takes longer
+/// than a copy.
 #[operator]
 struct Late {
     #[input]
@@ -188,7 +188,7 @@ fn there_and_back(platform: &Platform) -> Result<bool, Failed> {
     Ok(received(graph.result(), 3.0) && received(graph.original(), 1.0))
 }
 
-/// Several tensors and host data. One field is itself a message struct.
+/// Several tensors and host data. A field is itself a message struct.
 #[derive(Message)]
 struct Pair {
     left: Tensor<f32>,
@@ -356,8 +356,8 @@ graph! {
     }
 }
 
-/// At the end of a run the runtime queries the device for errors on the source's stream, and then on the edge's stream,
-/// which nothing else queries.
+/// At the end of a run the runtime queries the device for errors on the source's stream, and then on the edge's stream.
+/// Nothing else queries that stream.
 fn unreceived(seed: u64) -> Result<(), Failed> {
     let host = HostDriver::builder().devices(2).seed(seed).build();
     let driver = Arc::new(Replaying::new(host));

@@ -1,5 +1,5 @@
-//! The guide's tutorial: its blocks are the program `tutorial/program.rs`, whose tests run here, and its mistake is a fixture
-//! of `ui/tutorial`. `TRYBUILD=overwrite` writes rustc's text into the page, as it does for the fixture.
+//! The guide's tutorial: its blocks are the program `tutorial/program.rs`, with the tests run here, and its mistake is
+//! a fixture of `ui/tutorial`. `TRYBUILD=overwrite` writes rustc's text into the page, as it does for the fixture.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "nothing calls the program's `main`")]
 

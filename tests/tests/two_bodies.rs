@@ -1,7 +1,7 @@
 //! The Rust body and the CUDA body of every kernel compute the same on random input. The comparison needs a GPU. Without
 //! one the Rust bodies alone run, and the tests are reported as skipped, unless `STREAMFLOW_REQUIRE_CUDA=1`.
 //!
-//! Controls: kernels whose bodies differ on purpose, which a GPU must show.
+//! Controls: kernels with bodies that differ on purpose. A GPU must show the difference.
 
 mod controls;
 mod examples;
@@ -53,7 +53,7 @@ impl Bodies {
     }
 }
 
-/// The reason for which a test was skipped.
+/// Returns the reason why a test was skipped.
 fn skipped(outcome: Outcome) -> Option<String> {
     match outcome {
         Outcome::Passed(_) => None,
@@ -69,7 +69,7 @@ fn name(info: &KernelInfo) -> String {
 
 fn complete(compared: &[String]) -> Result<(), Failed> {
     let others = OTHERS.map(name);
-    // The controls and the other suite of this binary have kernels of their own, which no library has.
+    // The controls and the other suite of this binary have their own kernels. These are not in a library.
     let is_own =
         |file: &str| ["controls.rs", "kernels_compile.rs"].iter().any(|own| file.ends_with(own));
     let of_libraries = KERNELS.iter().filter(|kernel| !is_own(kernel.file));

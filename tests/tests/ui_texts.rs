@@ -1,4 +1,4 @@
-//! Rules for all texts of `tests/ui`, and for its README, which lists them.
+//! Rules for all texts of `tests/ui`, and for its README with the list of texts.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test")]
 
 use std::collections::BTreeSet;

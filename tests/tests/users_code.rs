@@ -1,6 +1,6 @@
-//! Code of a user that the library calls: parameters' `Clone`, `Debug` and `Drop`, wakers, log lines, errors, closures, and
-//! what writes a `Debug` form. None of it runs under a lock of the library, so all of it may call the library again, or
-//! wait for another thread that does. And destructors of a thread's variables, in which the library may be called as well.
+//! Code of a user that the library calls: parameters' `Clone`, `Debug` and `Drop`, wakers, log lines, errors, closures,
+//! and writers of a `Debug` form. The library calls such code without holding a lock, so the code may call the library
+//! again, or wait for another thread that does. Destructors of a thread's variables may call the library as well.
 //!
 //! Where a lock is held, or a variable is gone, the process hangs or is aborted: so each test is a process of its own.
 #![allow(clippy::panic, reason = "a test is about panics")]

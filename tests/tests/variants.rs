@@ -16,7 +16,7 @@ pub(crate) fn suite() -> Suite {
         .both("a_description_names_the_variant_and_its_fields", described)
 }
 
-/// A frame of a video: two planes and what is known about them.
+/// A frame of a video: two planes and the facts about them.
 #[derive(Debug, Message)]
 struct VideoBuffer {
     luma: Buffer<f32>,

@@ -26,7 +26,7 @@ fn resolved(version: &str) -> Result<String, String> {
     let members = "\"streamflow\", \"crates/streamflow-math\"";
     write("Cargo.toml", &format!("{before}members = [{members}]{after}"));
     let math = fs::read_to_string(ours.join("crates/streamflow-math/Cargo.toml")).unwrap();
-    // What only its tests use is no part of a program.
+    // Dependencies that only the crate's tests use are no part of a program.
     let (math, _) = math.split_once("[dev-dependencies]").unwrap();
     write("crates/streamflow-math/Cargo.toml", math);
     write("crates/streamflow-math/src/lib.rs", "");

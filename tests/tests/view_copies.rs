@@ -163,7 +163,7 @@ fn crop(platform: &Platform) -> Result<(), Failed> {
     let wanted: Vec<u8> = (0..180).map(|i| pixel(4 + i / 36, 10 + i / 3 % 12, i % 3)).collect();
     check_equal(s.download_blocking::<u8>(&small)?, wanted.clone())?;
     check_equal(s.download(&part)?.wait_blocking()?, &wanted[..])?;
-    // One channel has rows of one element.
+    // A single channel has rows of one element.
     let channel = part.slice(2, 1..2).ok_or_else(none)?;
     let one: Vec<u8> = (0..60).map(|i| pixel(4 + i / 12, 10 + i % 12, 1)).collect();
     check_equal(s.download_blocking(&channel)?, one)?;
@@ -284,8 +284,8 @@ fn pointers(platform: &Platform) -> Result<(), Failed> {
 
 const SLOW: u64 = 20_000_000;
 
-/// A copy of columns reads what a slow stream has written, is read by a third one, and is done before the columns are
-/// overwritten.
+/// A copy of columns reads data that a slow stream has written, a third stream reads the copy, and the copy is done
+/// before the columns are overwritten.
 fn ordered(platform: &Platform) -> Result<bool> {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new().max_size(3))?;
     let (a, b, c) = (pool.allocate("a")?, pool.allocate("b")?, pool.allocate("c")?);

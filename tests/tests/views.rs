@@ -250,7 +250,7 @@ fn columns(platform: &Platform) -> Result<(), Failed> {
     a.fill_bytes(&mut matrix, 0xFF)?;
     b.wait(a.record()?)?;
     let (left, right) = matrix.view_mut().split_at(1, 4).ok_or_else(none)?;
-    // Both come after the allocation, and the views have no element in common.
+    // The two launches come after the allocation, and the views have no element in common.
     launch_unordered::<number_view>(&a, 256, (left, 0))?;
     launch_unordered::<number_view>(&b, 384, (right, 1000))?;
     let wanted: Vec<u32> = (0..640)
@@ -298,7 +298,8 @@ fn parts(platform: &Platform) -> Result<(), Failed> {
     check(!platform.is_race_checked() || races.races.len() == 1, || format!("{races}"))
 }
 
-/// Views of one tensor on streams of their own: each launch waits for what it reads and overwrites.
+/// Views of one tensor on separate streams: each launch waits for the earlier accesses of the elements that it reads
+/// and overwrites.
 fn ordered(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new().max_size(3))?;
     let (a, b, c) = (pool.allocate("a")?, pool.allocate("b")?, pool.allocate("c")?);

@@ -27,8 +27,8 @@ fn beyond(one: &Calls, other: &Calls) -> Vec<String> {
     one.iter().filter(more).map(|(name, count)| format!("{count} × {name}")).collect()
 }
 
-/// The assembly of the library with `port::zero_cost`, optimised. It is built beside the tests, so that the crates that it uses
-/// are there already.
+/// The assembly of the library with `port::zero_cost`, optimised. The library is built beside the tests, so that the
+/// crates that it uses are there already.
 fn assembly() -> String {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -23,7 +23,7 @@ pub(crate) enum Fault {
 /// The work of the operators of a node, and the part that was done.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    /// The ticks in which `compute` fails.
+    /// The ticks that `compute` fails in.
     pub(crate) faults: Vec<(u64, Fault)>,
     /// How many calls of the constructor fail, after the first.
     pub(crate) failing_constructors: usize,
@@ -206,7 +206,7 @@ impl Compute for Filter {
     }
 }
 
-/// Keeps what it receives.
+/// Keeps the numbers that it receives.
 #[operator]
 pub(crate) struct Keep {
     #[input]

@@ -21,7 +21,7 @@ struct Ledger {
     received: Vec<u64>,
     /// The messages of failed ticks.
     lost: Vec<u64>,
-    /// How many ticks failed before they received their message, which is kept.
+    /// How many ticks failed before they received their message. Such a message is kept.
     unseen: usize,
     made: usize,
 }

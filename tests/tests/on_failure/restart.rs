@@ -200,7 +200,7 @@ fn source(platform: &Platform) -> Result<(), Failed> {
 
 fn next_run(platform: &Platform) -> Result<(), Failed> {
     let (platform, _) = timed(platform)?;
-    // The last tick fails: no message is left for which the operator would be replaced.
+    // The last tick fails. The operator is not replaced, since no message is left.
     let log = log(&[(4, Fault::Late)]);
     let mut graph = Restarts::new(&platform, 5, 1, log.clone())?;
     graph.run()?;

@@ -15,7 +15,8 @@ pub(crate) struct Mistake {
 }
 
 impl Mistake {
-    /// The program with the mistake. `None` if the program does not have what is replaced.
+    /// Returns the program with the mistake, or `None` if the program does not have the text to
+    /// replace.
     pub(crate) fn made_in(&self, program: &str) -> Option<String> {
         program.contains(self.find).then(|| program.replace(self.find, self.replace))
     }

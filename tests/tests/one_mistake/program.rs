@@ -1,4 +1,4 @@
-//! A camera whose frames are brightened and added up, while a clock counts: the program that `mistakes.rs` edits.
+//! A camera, with its frames brightened and added up, while a clock counts: the program that `mistakes.rs` edits.
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -113,7 +113,7 @@ pub struct Summary {
     frames: u64,
 }
 
-/// Text of which there is one copy.
+/// Takes a text that exists in one copy.
 #[operator]
 pub struct Label {
     #[input]
@@ -145,7 +145,7 @@ impl Compute for Detect {
     }
 }
 
-/// Counts what it gets, and sends the number when all has come.
+/// Counts the messages that it gets, and sends the number when all have come.
 #[operator(flush)]
 pub struct Collect {
     #[input]

@@ -120,8 +120,8 @@ impl Compute for Two {
     }
 }
 
-/// Sends the number of the earliest message: that of the optional input, if there is one. It receives that first: the next
-/// one comes after room for the other number.
+/// Sends the number of the earliest message: that of the optional input, if there is one. The operator receives that
+/// message first: the next one comes after room for the other number.
 #[operator]
 struct Perhaps {
     #[input(optional)]
@@ -245,7 +245,7 @@ pub(crate) fn copies(platform: &Platform) -> Result<(), Failed> {
     others.into_iter().try_for_each(|other| check_equal(other, first.clone()))
 }
 
-/// Adds up numbers. It notes the sequence number of its state, and sends the number of this tick.
+/// Adds up numbers. The operator notes the sequence number of its state, and sends the number of this tick.
 #[operator]
 struct Total {
     #[input]
@@ -270,7 +270,7 @@ impl Compute for Total {
     }
 }
 
-/// Ignores its number, and sends on what it got over its own feedback edge, plus 1.
+/// Ignores its number, and forwards the number from its own feedback edge, plus 1.
 #[operator]
 struct Rounds {
     #[input]

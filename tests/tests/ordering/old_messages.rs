@@ -1,8 +1,8 @@
 //! Messages that wait in a queue for many ticks, while their producer's stream uses each event of its ring again.
 //!
 //! `busy` sends in each tick, and reads the one message of `late`. `join` begins when `busy` has sent more messages
-//! than a stream has events. It receives an old message of `busy`, from before `busy` read `late`'s message, and then
-//! `late`'s message. Later records of `busy` come after `late`; the record of the old message does not.
+//! than a stream has events. `join` receives an old message of `busy`, from before `busy` read `late`'s message, and
+//! then `late`'s message. Later records of `busy` come after `late`; the record of the old message does not.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,9 +15,9 @@ const LEN: usize = 1003;
 /// Much longer than a launch: about 10 ms on a GPU.
 const SLOW: u64 = 20_000_000;
 
-/// The tick in which `late` sends.
+/// The tick that `late` sends in.
 const SENDS: u64 = 3;
-/// The first tick in which `join` may run.
+/// The first tick that `join` may run in.
 const JOINS: u64 = 24;
 const TICKS: u64 = 30;
 const VALUE: f32 = 42.0;
@@ -193,7 +193,7 @@ pub(crate) fn received_with_a_late_one(platform: &Platform) -> Result<bool> {
 }
 
 /// Whether an early `try_get` gives right data or none. `join` has received `late`'s message and waited on the host for
-/// its own stream. Then it calls `try_get` on a download of `late`, for which it did not wait.
+/// its own stream. Then it calls `try_get` on a download of `late` without waiting for it.
 pub(crate) fn with_an_early_look(platform: &Platform) -> Result<bool> {
     joined(platform, Reads::Download)
 }

@@ -1,4 +1,4 @@
-//! A message whose tensors were written on two streams, and which is sent on a third one.
+//! A message with tensors that were written on two streams. The message is sent on a third stream.
 //!
 //! The consumer waits for one point, on the stream that the message was sent on. So that stream comes after both writers when the
 //! message is emitted.

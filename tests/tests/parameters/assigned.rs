@@ -69,7 +69,7 @@ impl Compute for Gain {
     }
 }
 
-/// Keeps what it receives.
+/// Keeps the gains that it receives.
 #[operator]
 struct Keep {
     #[input]
@@ -115,7 +115,7 @@ fn assigning(place: Place) -> Gain {
     Gain::new(0.5, 1.5, place)
 }
 
-/// That the run fails with the parameter's name and both values.
+/// Checks that the run fails with the parameter's name and both values.
 fn check_refused(done: Result<impl Sized, Error>, values: (&str, &str)) -> Result<(), Failed> {
     let Err(error) = done else { return Err(Failed::msg("the run succeeded")) };
     let text = error.to_string();
@@ -133,7 +133,7 @@ fn in_the_first_tick(platform: &Platform) -> Result<(), Failed> {
     check_equal(&graph.keep().kept, &Vec::new())
 }
 
-/// Fails in tick 0, and assigns its parameter in the next one, which the fresh operator does.
+/// Fails in tick 0, and assigns its parameter in the next tick. The fresh operator does that tick.
 #[operator]
 struct Fails {
     #[output]
@@ -162,7 +162,7 @@ graph! {
     }
 }
 
-/// The policy makes another operator of it, and what was assigned is sent by none.
+/// The policy makes another operator, and no operator sends the assigned value.
 fn after_a_restart(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Again::new(platform)?;
     let report = graph.run()?;
@@ -223,7 +223,8 @@ fn skipped(platform: &Platform) -> Result<(), Failed> {
     check_equal(&graph.keep().kept, &vec![1.5; 2])
 }
 
-/// Only the first operator assigns its parameter. When the second is made, another value is set, which its first tick has.
+/// Only the first operator assigns its parameter. When the second operator is made, another value is set, and its first
+/// tick has that value.
 fn place_of_next(made: &AtomicU64, handle: &OnceLock<RestartingHandle>) -> Place {
     if made.fetch_add(1, Ordering::SeqCst) == 0 {
         return Place::Tick(0);

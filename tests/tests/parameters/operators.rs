@@ -107,7 +107,7 @@ pub(crate) fn radar(platform: &Platform, frames: u64) -> streamflow::Result<Rada
     Ok(Radar::new(platform, frames, 0.25, Box::new(|_| {}))?)
 }
 
-/// A graph whose source calls this function in each tick, with the graph's handle.
+/// Makes a graph with a source that calls this function in each tick, with the graph's handle.
 pub(crate) fn radar_that_calls(
     platform: &Platform,
     frames: u64,

@@ -109,7 +109,7 @@ fn for_any_thread(platform: &Platform) -> Result<(), Failed> {
     check_equal(graph.params().cfar().threshold(), 0.5)
 }
 
-/// Under an explored order of threads: what was set before a tick is there in it.
+/// Under an explored order of threads: a value that was set before a tick is seen in the tick.
 fn explored(_: &Platform) -> Result<(), Failed> {
     Ok(Explorer::new()
         .seeds(Tier::from_env()?.cases(200))

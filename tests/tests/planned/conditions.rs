@@ -108,7 +108,7 @@ fn zeros(platform: &Platform) -> Result<Tensor<u32>> {
 }
 
 graph! {
-    /// `d` gets what `a` sent in the tick before, and `b` what it sends in this one.
+    /// `d` gets the message that `a` sent in the tick before, and `b` the message that `a` sends in this tick.
     struct Feedback(streams: CudaStreamPool, noted: Noted) {
         let STREAMS: CudaStreamPool = streams;
         #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();

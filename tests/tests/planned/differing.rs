@@ -1,5 +1,5 @@
-//! Law 17: ticks that differ from what a plan assumes. The claims decide there: with planned streams the data is that of a
-//! stream for each operator.
+//! Law 17: ticks that differ from the assumptions of a plan. The claims decide there: planned streams and a stream for
+//! each operator give the same data.
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
@@ -24,7 +24,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
 
 const TICKS: u64 = 6;
 
-/// How a step differs from what the plan assumes.
+/// How a step differs from the plan's assumptions.
 #[derive(Clone, Copy, PartialEq)]
 enum Differs {
     /// Leaves its message in the queue in the first tick, and sends an image of its own.
@@ -35,7 +35,7 @@ enum Differs {
     SendsElsewhere,
 }
 
-/// A step that does not do what the plan assumes.
+/// A step that does not act as the plan assumes.
 #[operator]
 struct Different {
     #[input]
@@ -102,7 +102,7 @@ fn same_if_planned(
     Ok(expected)
 }
 
-/// Runs some ticks of a graph in which messages may be left over, and in which the plan expects an edge to be implied by `a`.
+/// Runs some ticks of a graph that may leave messages over. The plan expects an edge of the graph to be implied by `a`.
 macro_rules! run_ticks {
     ($graph:expr, $edge:literal) => {{
         let mut graph = $graph;
@@ -289,7 +289,8 @@ graph! {
     }
 }
 
-/// `join` gets what `step` made of one image together with a later image, for which no wait of `step` has been made.
+/// `join` gets the result of `step` for an image together with a later image. `step` has made no wait for the later
+/// image.
 fn drops(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let got = Got::default();

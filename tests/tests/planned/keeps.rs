@@ -119,7 +119,7 @@ fn in_a_tick(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Gives the stream's handle to other code, which may keep it.
+/// Gives the stream's handle to other code that may keep it.
 #[operator]
 struct ByHandle {
     #[input]

@@ -1,4 +1,4 @@
-//! Operators that note on which stream they work.
+//! Operators that note the stream that they work on.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;

@@ -54,8 +54,8 @@ graph! {
     }
 }
 
-/// The plan has `first`, `a` and `leaver` on one stream, so that nobody would need a record of `a`. But `leaver` has another
-/// stream, and receives when `first` has queued work of the next tick, for which it must not wait.
+/// The plan has `first`, `a` and `leaver` on one stream, so that nobody would need a record of `a`. But `leaver` has
+/// another stream, and receives when `first` has queued work of the next tick. `leaver` must not wait for that work.
 fn left(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let mut graph = Left::new(&platform, planned(1), Noted::default())?;
@@ -74,7 +74,7 @@ fn left(platform: &Platform) -> Result<(), Failed> {
     check(calls[a..first].iter().any(is_record), || recorder.text())
 }
 
-/// Queues work, for which nobody waits.
+/// Queues work that nobody waits for.
 #[operator]
 struct Queues {
     #[input]

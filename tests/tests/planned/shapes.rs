@@ -56,7 +56,7 @@ graph! {
     }
 }
 
-/// The data that a graph computes, and the streams on which it did.
+/// Returns the data that a graph computes, and the streams that it used.
 fn run<G: Graph>(
     platform: &Platform,
     new: impl Fn(&Platform, CudaStreamPool, Noted, Got) -> Result<G, Error>,

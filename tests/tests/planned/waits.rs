@@ -91,7 +91,7 @@ graph! {
     }
 }
 
-/// The claims skip the wait of which the plan says that another one implies it.
+/// The claims skip the wait that, by the plan, another wait implies.
 fn implied(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let made_by_a = [(per_operator(), 1), (planned(1), 0), (planned(2), 0)];
@@ -296,7 +296,8 @@ fn not_implied(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// The copies are on streams of their own, which wait for the work that wrote the image, and not for all before it.
+    /// The copies are on separate streams. These wait for the work that wrote the image, and not for all work before
+    /// it.
     struct Transferring(noted: Noted) {
         const HERE: CudaStreamPool = CudaStreamPool::new();
         const THERE: CudaStreamPool = CudaStreamPool::new().device(device(1));

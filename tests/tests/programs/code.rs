@@ -18,7 +18,7 @@ fn text(file: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Prints the program and the run in which it failed.
+/// Prints the program and the run that it failed in.
 pub(crate) fn print(failing: &Failing) -> String {
     let Failing { program, mode, .. } = failing;
     let program = program.in_mode(*mode);

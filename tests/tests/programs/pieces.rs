@@ -183,7 +183,7 @@ pub(crate) fn fill(s: &CudaStream, out: &mut dyn Writes, tag: u32) -> Result<()>
     Ok(s.fill_bytes(data, byte)?)
 }
 
-/// Hands the tensor to other code, which writes it on `s`, and takes it back.
+/// Hands the tensor to other code that writes it on `s`, and takes it back.
 pub(crate) fn lend(platform: &Platform, s: &CudaStream, mut owned: Owned) -> Result<Owned> {
     let lent = owned.data.into_dlpack(Abi::Versioned, Consumer::QueuesOn(s))?;
     fill_outside(&**platform.driver(), s.raw(), &lent, BYTE)?;
@@ -192,7 +192,7 @@ pub(crate) fn lend(platform: &Platform, s: &CudaStream, mut owned: Owned) -> Res
     Ok(Owned { data: back.into_writable()?, value: owned.value })
 }
 
-/// Memory of other code, which has written it on `s`, and which poisons it when it gets it back.
+/// Adopts memory of other code. The other code has written the memory on `s`, and poisons it when it gets it back.
 pub(crate) fn adopt(platform: &Platform, s: &CudaStream, len: usize) -> Result<Owned> {
     let mut memory = Outside::new(platform, len)?;
     memory.write(s.raw())?;
@@ -200,7 +200,7 @@ pub(crate) fn adopt(platform: &Platform, s: &CudaStream, len: usize) -> Result<O
     Ok(Owned { data, value: vec![u32::from_ne_bytes([BYTE; 4]); len] })
 }
 
-/// Uploads from pinned memory, which is dropped at once.
+/// Uploads from pinned memory. The memory is dropped at once.
 pub(crate) fn upload(
     platform: &Platform,
     s: &CudaStream,

@@ -72,8 +72,8 @@ impl Program {
         self.threads.as_ref().is_some_and(|plan| self.flow.is_some() || several(plan))
     }
 
-    /// The program that a mode runs. Memory of other code goes back to it on the library's own thread, which threads that
-    /// take turns do not know, so that they exchange none.
+    /// The program that a mode runs. Threads that take turns exchange no memory with other code: memory goes back to
+    /// other code on the library's own thread, and that thread takes no turns.
     pub(crate) fn in_mode(&self, mode: RunMode) -> Cow<'_, Self> {
         let Some(threads) = self.threads.as_ref().filter(|_| mode.turns) else {
             return Cow::Borrowed(self);
@@ -197,8 +197,8 @@ pub(crate) fn attempt(program: &Program, mode: RunMode) -> Option<Fault> {
     }
 }
 
-/// Makes streams and loads the kernels. The library holds a lock for that, on which threads that take turns would
-/// deadlock.
+/// Makes streams and loads the kernels. The library holds a lock for that, and threads that take turns would deadlock
+/// on it.
 fn warm(platform: &Platform) -> Result<()> {
     let pool = platform.stream_pool("WARM", &CudaStreamPool::new().reserved_size(WARM))?;
     let s = pool.allocate("warm")?;

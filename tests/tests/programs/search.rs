@@ -42,7 +42,7 @@ fn is_selected(program: &Program) -> Result<bool, Failed> {
     }
 }
 
-/// The ways in which the program of a seed runs, for the `nth` time.
+/// Returns the ways that the program of a seed runs in, for the `nth` time.
 fn ways(seed: u64, program: &Program, nth: u64) -> Vec<RunMode> {
     let seed = seed.wrapping_mul(3).wrapping_add(3 * nth);
     let mode = |add, checked, turns| RunMode { seed: seed + add, checked, turns };

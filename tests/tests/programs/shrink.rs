@@ -51,7 +51,7 @@ fn smaller(program: &Program) -> Vec<Program> {
     all
 }
 
-/// A program that failed, with the way in which it ran and its fault.
+/// A program that failed, with the way that it ran in and its fault.
 #[derive(Debug, Clone)]
 pub(crate) struct Failing {
     pub(crate) program: Program,
@@ -81,7 +81,7 @@ fn fails_again(program: &Program, like: &Failing, wanted: usize) -> Option<Faili
 pub(crate) fn shrink(mut failing: Failing, time: Duration) -> Failing {
     let end = Instant::now() + time;
     let (mut at, mut unchanged) = (0, 0);
-    // A program that fails under several seeds also fails as printed code, whose run differs a little.
+    // A program that fails under several seeds also fails as printed code, although its run differs a little.
     let often =
         !failing.program.has_threads() && fails_again(&failing.program, &failing, 2).is_some();
     let wanted = if often { 2 } else { 1 };

@@ -15,7 +15,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         .ordered("an_input_with_a_size_loses_no_message", sized)
 }
 
-/// The ticks in which a message is received. In other ticks it stays in the queue.
+/// The ticks that a message is received in. In other ticks the message stays in the queue.
 #[derive(Clone, Copy)]
 enum Takes {
     Odd,

@@ -1,4 +1,4 @@
-//! One race and one dependency at a time, on bare streams. Each program in `RACES` has one race without its dependency,
+//! Single races and single dependencies, on bare streams. Each program in `RACES` has one race without its dependency,
 //! and none with it.
 
 #[path = "bare/border.rs"]

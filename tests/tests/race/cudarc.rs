@@ -1,6 +1,6 @@
 //! cudarc's automatic tracking, rebuilt on the trait `Driver`. Each slice has one event for its last write and one for
-//! its last read, which a second reader records again. Measured on an H200: with two readers, the write and the free
-//! overtake the slower reader.
+//! its last read. A second reader records the read's event again. Measured on an H200: with two readers, the write and
+//! the free overtake the slower reader.
 
 use streamflow::driver::RawStream;
 use streamflow::prelude::*;
@@ -98,7 +98,7 @@ fn hazard(
     drop(bare);
     let _the_same_below = platform.take_races();
     let [race] = &races.races[..] else { return Err(Failed::msg(races)) };
-    // The first reader, whose event the second one has recorded again.
+    // The race is with the first reader, since the second one has recorded its event again.
     let right = race.earlier.action == RaceAction::Copy("source")
         && race.earlier.stream.as_deref() == Some("stream 2")
         && race.later.action == *action

@@ -72,7 +72,7 @@ graph! {
     }
 }
 
-/// Sends images, of which it may forget to write one row.
+/// Sends images, and may forget to write a row of them.
 #[operator(streams(fill))]
 struct Forgetful {
     #[output]

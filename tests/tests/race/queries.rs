@@ -40,7 +40,7 @@ impl Query {
     }
 }
 
-/// Writes on one stream and reads on another, which does not wait for the write.
+/// Writes on one stream and reads on another one that does not wait for the write.
 fn race(platform: &Platform, [a, b]: [&CudaStream; 2]) -> Result<()> {
     let mut data = platform.tensor([LEN], a)?;
     let mut copy = platform.tensor([LEN], b)?;
@@ -95,7 +95,7 @@ fn query_in_a_run(platform: &Platform) -> Result<(), Failed> {
     for query in QUERIES {
         let platform = watched(platform)?;
         let graph = TwoCurious::new(&platform, query)?;
-        // One thread ends the run after a tick of each node.
+        // A single thread ends the run after a tick of each node.
         run_twice(&platform, greedy(graph)?, query, 2..=2)?;
         // Several may end it when the first node has run.
         run_twice(&platform, TwoCurious::new(&platform, query)?, query, 1..=2)?;

@@ -132,7 +132,7 @@ fn wire_back(
     Ok(begin(&mut ports.b, 0, platform)?)
 }
 
-/// The name of an edge, which lives as long as the program.
+/// Returns the name of an edge, alive as long as the program.
 pub(crate) fn edge_name(index: usize) -> &'static str {
     const NAMES: [&str; 32] = [
         "e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9", "e10", "e11", "e12", "e13",
@@ -142,7 +142,7 @@ pub(crate) fn edge_name(index: usize) -> &'static str {
     NAMES[index]
 }
 
-/// Builds the graph. Its operators count in these.
+/// Builds the graph, with operators that count in `counts`.
 pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) -> Result<Built> {
     let mut ports: Vec<Ports> = plan.nodes.iter().map(|node| Ports::of(node.kind)).collect();
     for (index, edge) in plan.edges.iter().enumerate() {
@@ -213,7 +213,8 @@ fn conditions(condition: When) -> Result<streamflow::__private::Conditions, Erro
     }]))
 }
 
-/// A node with ports that are connected already, which makes its operator again after a failure.
+/// Makes a node with ports that are connected already. The node makes its operator again after a
+/// failure.
 fn remade<O: Compute + Send + 'static>(
     core: Core,
     new: impl Fn(Core) -> O + Send + 'static,

@@ -4,7 +4,7 @@ use super::build::edge_name;
 use super::plan::{Kind, Plan};
 use super::run::{Ended, Messages, Seen, Way, run};
 
-/// The ways in which the graph of a seed runs, for the `nth` time. The first one is what the others are compared with.
+/// Returns the ways that the graph of a seed runs in, for the `nth` time. The other runs are compared with the first.
 pub(crate) fn ways(seed: u64, nth: u64) -> Vec<Way> {
     let seed = seed.wrapping_mul(4).wrapping_add(4 * nth);
     let free = [Way::Greedy, Way::Stepped, Way::Workers(2), Way::Workers(4), Way::Workers(2)];
@@ -13,7 +13,7 @@ pub(crate) fn ways(seed: u64, nth: u64) -> Vec<Way> {
     free.into_iter().chain(turns).collect()
 }
 
-/// Runs the graph in these ways. Returns what is wrong.
+/// Runs the graph in these ways. Returns the fault, if any.
 pub(crate) fn fault(plan: &Plan, ways: &[Way]) -> Option<String> {
     let first = match run(plan, Way::Greedy) {
         Ok(seen) => seen,

@@ -1,4 +1,5 @@
-//! The operators of random graphs. They send and take the same with and without messages at their optional inputs.
+//! The operators of random graphs. The operators send and take the same with and without messages at their optional
+//! inputs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,13 +11,14 @@ use streamflow::testing::yield_now;
 
 use super::plan::{Fails, NodePlan, Port};
 
-/// A node that does so many ticks has no end, and stops the graph. One that does not keep its run going may do more.
+/// A node that does so many ticks has no end, and stops the graph. A node that does not keep its run going may do
+/// more.
 const ENDLESS: u64 = 60;
 
 /// The number of messages that only nodes without an end send to a node.
 const ENDLESS_MESSAGES: u64 = 4 * ENDLESS;
 
-/// The text of the error of a node whose plan says that it fails.
+/// The text of the error of a node that fails by its plan.
 pub(crate) const AS_PLANNED: &str = "this tick fails as planned";
 
 /// How many messages a node has sent at `x` and at `y`, and received at each input.

@@ -143,12 +143,12 @@ pub(crate) struct Plan {
     pub(crate) edges: Vec<EdgePlan>,
 }
 
-/// The nodes and edges whose numbers are up to timing, as the library's documentation has it.
+/// The nodes and edges with numbers that are up to timing, by the library's documentation.
 #[derive(Debug)]
 pub(crate) struct UpToTiming {
     /// By node: how many ticks it does.
     pub(crate) ticks: Vec<bool>,
-    /// Of these, the nodes without an end of their own, which do not keep the run going.
+    /// By node: whether it is one of these and has no end of its own. Such a node does not keep the run going.
     pub(crate) attends: Vec<bool>,
     /// By edge: how many messages are received, dropped and left.
     pub(crate) edges: Vec<bool>,
@@ -168,7 +168,7 @@ impl Plan {
         self.edges.iter().filter(move |edge| edge.from == node)
     }
 
-    /// The source whose ticks number all messages that the node sends, if there is one, whatever timing decides.
+    /// Returns the source with the ticks that number all messages of the node, independent of timing, if there is one.
     pub(crate) fn origin(&self, node: usize) -> Option<usize> {
         match self.nodes[node].kind {
             Kind::Source => Some(node),
@@ -193,8 +193,8 @@ impl Plan {
         !b.is_feedback() && origin.is_some() && origin == self.origin(b.from)
     }
 
-    /// Whether messages of both inputs that a node compares may be lost on their way. Each edge can then lose the partner of
-    /// what the other one holds, for as long as the source runs.
+    /// Whether messages of both inputs that a node compares may be lost on their way. Each edge can then lose the
+    /// partner of the message that the other one holds, for as long as the source runs.
     pub(crate) fn loses_partners(&self, node: usize) -> bool {
         let mut compared = self.inputs(node).filter(|edge| matches!(edge.port, Port::A | Port::B));
         compared.all(|edge| self.is_thinned(edge))

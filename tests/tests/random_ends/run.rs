@@ -1,4 +1,4 @@
-//! Runs a graph in one of many ways, and says what the run was like.
+//! Runs a graph in one of many ways, and describes the run.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -27,9 +27,9 @@ pub(crate) enum Way {
     Greedy,
     /// By `tick`.
     Stepped,
-    /// With so many workers, whose threads run freely.
+    /// With so many workers, on threads that run freely.
     Workers(usize),
-    /// With so many workers, which take turns in the order of this seed.
+    /// With so many workers that take turns in the order of this seed.
     Turns(usize, u64),
 }
 

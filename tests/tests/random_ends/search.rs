@@ -17,7 +17,7 @@ const NAME: &str = "STREAMFLOW_ENDS";
 /// How many graphs run.
 const COUNT: u64 = 200;
 
-/// The seed of a graph in which one worker asks about the end of nodes, and another one looks at a source without an end.
+/// The seed of a graph where one worker asks about the end of nodes, and another one looks at a source without an end.
 const TWO_ASK: u64 = 2307;
 
 /// How often a graph that is selected by its seed runs in each way.
@@ -60,7 +60,7 @@ fn check(seed: u64, nth: u64, plan: &Plan) -> Result<(), Failed> {
     )))
 }
 
-/// Graphs of the kinds whose end depended on which thread was faster.
+/// Graphs of kinds that end in a way that may depend on the speed of threads.
 pub(crate) fn known() -> Result<(), Failed> {
     let plans = [
         beside_a_counted_one(),
@@ -118,7 +118,7 @@ fn from_one_source() -> Plan {
     Plan { nodes, edges }
 }
 
-/// The message of `n1` is in time for that of `n0`, for which a condition waits, or is left.
+/// A condition waits for the message of `n0`. The message of `n1` is in time for it, or is left.
 fn beside_a_condition() -> Plan {
     let mut nodes =
         vec![node(Kind::Source, Some(1), 0), node(Kind::One, None, 1), node(Kind::One, None, 0)];

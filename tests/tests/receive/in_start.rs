@@ -13,8 +13,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         .ordered("a_stream_of_start_needs_no_pool", without_pool)
 }
 
-/// It has a stream before its first tick. `image` is written on that stream and read on another
-/// one.
+/// An operator with a stream before its first tick. `image` is written on that stream and read on another one.
 #[operator(streams(test_stream))]
 struct AllocInStart {
     #[input]

@@ -66,7 +66,7 @@ impl Compute for DualRx {
         };
         let tick = cx.tick() as f32;
         let handled = is_handled(&first, &default, &named) && is_handled(&second, &default, &also);
-        // Holoscan returns the second port's stream, which is not ordered after the first port's stream.
+        // Holoscan returns the second port's stream, although it is not ordered after the first port's stream.
         let one = first.raw() == second.raw();
         let adopted = named.first().copied().flatten().is_some_and(|name| name.is(&first));
         // The adopted stream is that of the first message. A producer with planned streams sends on others, too.

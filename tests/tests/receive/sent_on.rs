@@ -119,8 +119,8 @@ graph! {
     }
 }
 
-/// Both ways to get the internal stream, on a green context: allocated, it is not the message's stream; adopted, it is.
-/// Another stream can be allocated, and set on an output without readers.
+/// The two ways to get the internal stream, on a green context: an allocated stream is not the message's stream; an
+/// adopted one is. Another stream can be allocated, and set on an output without readers.
 fn both_ways(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     PoolMethods::new(platform, true, seen.clone())?.run()?;

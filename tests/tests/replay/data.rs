@@ -1,4 +1,4 @@
-//! A replayed graph computes the same, and its report says what was replayed.
+//! A replayed graph computes the same, and its report counts the replayed passes.
 
 use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;

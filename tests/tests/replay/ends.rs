@@ -95,7 +95,7 @@ fn not_made(seed: u64) -> Result<(), Failed> {
     check_text(&report.to_string(), &["no graph could be made"])
 }
 
-/// The report of a run of which nothing may be replayed, for this reason.
+/// Checks the report of a run: nothing was replayed, for this reason.
 fn is_off(report: &Report, why: &str) -> Result<(), Failed> {
     let replay = replayed(report)?;
     check_equal(replay.replayed, 0)?;
@@ -131,7 +131,7 @@ fn on_failure(platform: &Platform) -> Result<(), Failed> {
     is_off(&report, "node `fold` has `#[on_failure]`")
 }
 
-/// A kernel with more or fewer blocks, of which the first has work.
+/// Launches a kernel with more or fewer blocks. Only the first block has work.
 #[operator]
 struct Wide {
     #[input]
@@ -212,7 +212,8 @@ graph! {
 fn given_out(platform: &Platform) -> Result<(), Failed> {
     let platform = few(platform)?;
     let mut replays = Vec::new();
-    // In this order: a stream whose handle was given out is never held back again, also in another graph.
+    // The order matters: after a stream's handle was given out, its work is never held back again, also
+    // in another graph.
     for at in [NEVER, TICKS / 2] {
         let got = Got::default();
         let report = Handing::new(&platform, TICKS, at, got.clone())?.run()?;
@@ -246,7 +247,7 @@ fn two_graphs(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A platform with its driver, which shows whether calls are made directly.
+/// Makes a platform, with its driver. The driver shows whether calls are made directly.
 fn replaying(seed: u64) -> Result<(Platform, Arc<dyn Driver>), Failed> {
     let host = Arc::new(HostDriver::builder().seed(seed).build());
     let driver = Arc::new(Replaying::over(host));

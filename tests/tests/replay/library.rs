@@ -38,7 +38,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
 }
 
 graph! {
-    /// The radar without its disk, which has a thread of its own.
+    /// The radar without its disk, since the disk has its own thread.
     #[replay]
     struct Radar(show: Report<u8>) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4);

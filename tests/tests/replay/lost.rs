@@ -1,4 +1,5 @@
-//! A launch that was held back fails when it is sent, after its hook has succeeded. Nobody reads what it was to write.
+//! A launch that was held back fails when it is sent, after its hook has succeeded. Nobody reads the memory that the
+//! launch was to write.
 
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,11 +26,11 @@ const TICKS: u64 = 48;
 /// By then each rotation is replayed.
 const AT: u64 = 40;
 
-/// The work of the middle of the graph in the tick whose first launch fails.
+/// The work of the middle of the graph in the tick with the failing first launch.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
-    /// The operator has another thread ask for a time, which sends the calls that are held back in each form of the tests. An
-    /// allocation does so only while the memory's latest record is held back.
+    /// The operator has another thread ask for a time. This sends the calls that are held back, in each form of the
+    /// tests. An allocation sends them only while the memory's latest record is held back.
     Thread,
     /// The operator makes such a call itself, and ignores its error.
     Ignore,

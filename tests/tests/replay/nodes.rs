@@ -1,4 +1,4 @@
-//! Operators whose calls are the same in each tick, although their data is not: what changes is on the device.
+//! Operators with the same calls in each tick, although their data differs: the changes are on the device.
 
 use streamflow::prelude::*;
 use streamflow_tests::seen::{Seen, push_seen};
@@ -72,7 +72,7 @@ impl Compute for Source {
     }
 }
 
-/// One kernel, whose last argument may change from a tick on.
+/// Launches a kernel with a last argument that may change from a tick on.
 #[operator]
 pub(crate) struct Step {
     #[input]

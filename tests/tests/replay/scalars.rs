@@ -41,7 +41,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
 /// The scalar of a node in a tick.
 type Tag = fn(u64) -> u32;
 
-/// One node, all nodes, back and forth, and rarely.
+/// The kinds of change: in one node, in all nodes, back and forth, and rarely.
 const KINDS: [[Tag; 3]; 4] = [
     [|_| 1, |tick| tick as u32, |_| 3],
     [|tick| tick as u32, |tick| tick as u32 * 7, |tick| 1000 - tick as u32],
@@ -129,7 +129,7 @@ fn steady(below: Arc<dyn Driver>) -> Result<(), Failed> {
     let recorder = Arc::new(Recorder::new(below));
     let driver = Arc::new(Replaying::over(recorder.clone()));
     let platform = Platform::builder().memory(FEW).driver(driver)?;
-    // One node and two nodes of it change in each tick.
+    // In the first kind, one node changes in each tick, and in the second kind, all three.
     for (tags, nodes) in [(KINDS[0], 1), (KINDS[1], 3)] {
         let mut graph = Tags::new(&platform, u64::MAX, tags, Got::default())?;
         (0..TICKS).try_for_each(|_| graph.tick().map(drop))?;

@@ -62,8 +62,8 @@ graph! {
     }
 }
 
-/// The sums of the last ticks, of which the host reads those that have arrived: how many that are follows from how far the
-/// device is.
+/// The sums of the last ticks. The host reads the sums that have arrived, and their number depends on the device's
+/// progress.
 #[operator(no_new)]
 struct Polls {
     #[input]
@@ -171,7 +171,7 @@ fn seed_with_condition(platform: &Platform) -> Result<(), Failed> {
     is_replayed(&report)
 }
 
-/// Between two ticks the sink asks so often that a count of what it asks says nothing about traces.
+/// Between two ticks the sink asks so often that a count of its queries says nothing about traces.
 fn seed_that_is_late(below: Arc<dyn Driver>) -> Result<(), Failed> {
     let late = Arc::new(Late::new(below, 50));
     seed_with_condition(&Platform::builder().driver(Arc::new(Replaying::over(late)))?)
@@ -245,7 +245,8 @@ graph! {
     }
 }
 
-/// As many traces as the parameter and the memory have rotations together, which all are kept.
+/// Checks that each combination of a rotation of the parameter and one of the memory has a trace, and that all traces
+/// are kept.
 fn thirds(platform: &Platform) -> Result<(), Failed> {
     let got = Got::default();
     let report = Thirds::new(platform, got.clone())?.run()?;
@@ -259,7 +260,7 @@ fn thirds(platform: &Platform) -> Result<(), Failed> {
     is_replayed(&report)
 }
 
-/// Folds each image with the one before, which it keeps.
+/// Folds each image with the one before, and keeps the image.
 #[operator]
 struct Keep {
     #[input]

@@ -117,7 +117,7 @@ fn run(platform: &Platform, waits: bool) -> Result<(), Failed> {
         let side = platform.clone();
         let reader = scope.spawn(move || read(&side, &asked, &back));
         let report = graph.run();
-        // Its sender goes with it, and so the reader ends.
+        // The graph's sender is dropped with it, and so the reader ends.
         drop(graph);
         (report, reader.join())
     });
@@ -187,7 +187,7 @@ fn beside(platform: &Platform) -> Result<(), Failed> {
     let got = Got::default();
     let mut graph = Lending::new(&platform, to, answers)?;
     let mut other = Beside::new(&platform, got.clone())?;
-    // What is made once is made.
+    // By then, all objects that are made once exist.
     (0..WARM).try_for_each(|_| other.tick().map(drop))?;
     let (report, ended) = thread::scope(|scope| {
         let runs = scope.spawn(move || -> Result<()> {
@@ -198,7 +198,7 @@ fn beside(platform: &Platform) -> Result<(), Failed> {
             Ok(other.end_run().map(drop)?)
         });
         let report = graph.run();
-        // Its sender goes with it, and so the other thread ends.
+        // The graph's sender is dropped with it, and so the other thread ends.
         drop(graph);
         (report, runs.join())
     });

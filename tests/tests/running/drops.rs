@@ -132,7 +132,7 @@ impl Compute for SlowSource {
     }
 }
 
-/// Reads what is complete.
+/// Reads the data that is complete.
 #[operator]
 struct Reader {
     #[input]
@@ -243,7 +243,7 @@ graph! {
     }
 }
 
-/// The thread can't wait for itself. It ends the run, and drops the graph.
+/// The thread can't wait for itself, so it ends the run, and drops the graph.
 fn by_its_operator(platform: &Platform) -> Result<(), Failed> {
     let (own, (done, dropped)) = (Own::default(), channel());
     let running = Suicidal::new(platform, own.clone(), done)?.spawn()?;
@@ -330,7 +330,8 @@ graph! {
     }
 }
 
-/// The outer run waits for the inner one, whose operator drops it: on the same thread, and on another worker.
+/// The outer run waits for the inner one, and an operator of the inner run drops the outer one: on the same thread,
+/// and on another worker.
 fn by_an_inner_operator(platform: &Platform) -> Result<(), Failed> {
     let forms = [
         (Workers::new(2), Workers::none(), false),

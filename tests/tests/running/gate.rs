@@ -1,4 +1,4 @@
-//! An operator whose hooks tell the test that they run, and go on when the test says so.
+//! An operator with hooks that tell the test that they run, and go on when the test says so.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -15,7 +15,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Waits until this hook has begun. It must be the next one.
+    /// Waits until this hook has begun. The hook must be the next one.
     pub(crate) fn wait(&self, hook: &'static str, tick: u64) -> Result<()> {
         let entered = self.entered.recv().map_err(Failure::msg)?;
         if entered == (hook, tick) {

@@ -275,7 +275,7 @@ fn reported(gate: Gate, graph: Lossy, lost: Option<u64>) -> Result<(), Failed> {
     gate.pass("start", 0)?;
     (0..8).try_for_each(|tick| gate.pass("compute", tick))?;
     gate.wait("compute", 8)?;
-    // It is asked for in this tick, and made after it.
+    // The report is asked for in this tick, and made after it.
     let handle = running.handle();
     let asked = thread::spawn(move || handle.report());
     let (handle, stopping) = (running.handle(), mpsc::channel());

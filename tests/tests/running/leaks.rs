@@ -90,7 +90,7 @@ fn round(platform: &Platform, round: u32) -> Result<()> {
 pub(crate) fn in_child() -> Result<(), Failed> {
     let driver = Arc::new(Replaying::new(HostDriver::builder().seed(3).build()));
     let platform = Platform::builder().driver(driver)?;
-    // Lists that grow to what is needed, and threads' first use.
+    // The first rounds grow lists to the needed size, and have threads' first use.
     let measure = |from: u32| -> Result<i64> {
         (from..from + 100).try_for_each(|number| round(&platform, number))?;
         Ok(allocations::live_bytes())

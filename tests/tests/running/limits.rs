@@ -33,7 +33,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("an_operator_ends_a_run_with_a_limit", stopped)
 }
 
-/// Writes down what it gets.
+/// Writes down the numbers that it gets.
 #[operator]
 struct Keep {
     #[input]
@@ -166,7 +166,7 @@ fn zero(platform: &Platform) -> Result<(), Failed> {
     check_equal(all(&seen), vec![0, 1])
 }
 
-/// Adds one to what it sent before.
+/// Adds one to the number that it sent before.
 #[operator]
 struct Again {
     #[input]

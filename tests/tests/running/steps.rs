@@ -28,7 +28,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_warm_tick_of_a_graph_allocates_nothing", allocates_nothing)
 }
 
-/// Writes down its hooks and what it gets.
+/// Writes down its hooks and the numbers that it gets.
 #[operator]
 struct Log {
     #[input]
@@ -91,7 +91,7 @@ fn stays_over(platform: &Platform) -> Result<(), Failed> {
         for _ in 0..3 {
             check_equal(graph.tick()?, Stepped::Over)?;
         }
-        // It also ends a run that is over.
+        // `run` also ends a run that is over.
         check_equal(graph.run()?.ticks("log"), Some(1))?;
     }
     check_equal(all(&seen), ["start", "0", "stop"].repeat(2).into_iter().map(Into::into).collect())
@@ -178,7 +178,7 @@ impl Compute for SlowSource {
     }
 }
 
-/// Reads what is complete.
+/// Reads the data that is complete.
 #[operator]
 struct Reader {
     #[input]
@@ -273,7 +273,7 @@ fn until(_: &Platform) -> Result<(), Failed> {
         let stepped = graph.tick()?;
         check(matches!(stepped, Stepped::Waiting { .. }), || format!("{stepped:?}"))?;
     }
-    // It has had nothing to send for so long that it waits.
+    // The source has had nothing to send for so long that it waits.
     check_equal(graph.tick()?, Stepped::Waiting { until: Some(Timestamp(1_000)) })?;
     check_equal(clock.now(), Timestamp(0))?;
     clock.advance(Duration::from_millis(1));

@@ -176,7 +176,7 @@ fn stops(signal: &str, by: &StoppedBy) -> Result<(), Failed> {
     let mut child = begin(STOPS, signal)?.stdout(Stdio::piped()).spawn()?;
     let text = after_signal(&mut child, signal);
     if text.is_err() {
-        // It has ended, or it would run for ever.
+        // The child has ended, or it would run for ever.
         let _ended = child.kill();
     }
     let status = child.wait()?;
@@ -189,7 +189,7 @@ fn stops(signal: &str, by: &StoppedBy) -> Result<(), Failed> {
     check_equal((signal, status.code()), (signal, Some(0)))
 }
 
-/// Sends a signal to a child whose graph runs. Returns all that it prints.
+/// Sends a signal to a child with a running graph. Returns all that the child prints.
 fn after_signal(child: &mut Child, signal: &str) -> Result<String, Failed> {
     let mut text = String::new();
     let stdout = child.stdout.take().ok_or_else(|| Failure::msg("no pipe"))?;

@@ -1,4 +1,4 @@
-//! Kernels whose two bodies differ: a GPU must show each of them. Their Rust bodies are right.
+//! Kernels with two bodies that differ: a GPU must show each difference. The Rust bodies are right.
 
 use streamflow::prelude::*;
 use streamflow::testing::{

@@ -32,7 +32,7 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
     // Only positive values are added in most cases, so that no cancellation makes a rounding error large: the
     // CUDA bodies fuse products and sums.
     bodies
-        // One rounding of an exponent of up to 16 changes the result by a part of 2⁻²⁰.
+        // A rounding of an exponent of up to 16 changes the result by a part of 2⁻²⁰.
         .same::<exp_linspace>(Tolerance::relative(1e-5), |draw| {
             let n = draw.len(0..=5000);
             let step: f32 = draw.value(-5.0..=5.0);
@@ -50,7 +50,7 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
         })
         .same::<blur_rows>(Tolerance::ulps(8), image)
         .same::<blur_columns>(Tolerance::ulps(8), image)
-        // The only products are with 2, which are exact.
+        // The only products are with 2, and these are exact.
         .same::<sobel_x>(Tolerance::EXACT, image)
         .same::<sobel_y>(Tolerance::EXACT, image)
         // Rounded to the next integer.
@@ -87,7 +87,7 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let (out, scene) = signal(draw, n);
             (n.into(), (out, scene, draw.value(0..=u32::MAX)))
         })
-        // The sum of at most 20 products, each of which is at most 2.
+        // The sum of at most 20 products of at most 2 each.
         .same::<compress>(Tolerance::absolute(5e-5), |draw| {
             let (samples, chips) = (draw.len(1..=300), draw.len(0..=20));
             let (pulses, channels) = (draw.len(1..=5), draw.len(0..=4));

@@ -82,7 +82,7 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let x = draw.values(n, -100.0..=100.0);
             (n.into(), (x, draw.value(-10.0..=10.0), draw.value(0.5..=10.0)))
         })
-        // Sums of at most 35 products, each of which is at most 1.
+        // Sums of at most 35 products of at most 1 each.
         .same::<convolve_2d>(Tolerance::absolute(1e-5), |draw| {
             let (rows, cols, images) = (draw.len(1..=40), draw.len(1..=40), draw.len(0..=3));
             let (weight_rows, weight_cols) = (2 * draw.len(0..=2) + 1, 2 * draw.len(0..=3) + 1);

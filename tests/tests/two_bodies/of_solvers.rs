@@ -7,8 +7,8 @@ use streamflow_math::solve::kernels::{copy_lower, leading_columns, take, transpo
 
 use super::Bodies;
 
-/// Matrices to be taken: the target, the marks, the matrices with some NaNs, their rows and columns, and which triangle
-/// counts.
+/// Draws matrices to be taken: the target, the marks, the matrices with some NaNs, their rows and columns, and the
+/// triangle that counts.
 fn taken<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, Taken<T>) {
     let (rows, columns, count) = (draw.len(1..=40), draw.len(1..=40), draw.len(0..=5));
     let len = count * rows * columns;
@@ -33,7 +33,7 @@ fn turned<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, (Vec<T>
 
 type Triangle<T> = (Vec<T>, Vec<T>, usize, usize, T);
 
-/// A matrix in columns, whose upper triangle is wanted.
+/// Draws a matrix in columns. The kernel takes its upper triangle.
 fn triangle<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, Triangle<T>) {
     let n = draw.len(0..=40);
     let rows = n + draw.len(0..=20);
@@ -41,7 +41,7 @@ fn triangle<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, Trian
     (Grid::from((n * n).max(1)), (vec![number(1.0); n * n], a, n, rows, number(0.0)))
 }
 
-/// Matrices whose lower triangles are copied.
+/// Draws matrices. The kernel copies their lower triangles.
 fn lower<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, (Vec<T>, Vec<T>, usize)) {
     let (n, count) = (draw.len(1..=40), draw.len(0..=5));
     let len = count * n * n;
@@ -51,7 +51,7 @@ fn lower<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, (Vec<T>,
 
 type Leading<T> = (Vec<T>, Vec<T>, usize, usize);
 
-/// Square matrices in columns, whose first columns are wanted.
+/// Draws square matrices in columns. The kernel takes their first columns.
 fn leading<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, Leading<T>) {
     let (n, count) = (draw.len(1..=40), draw.len(0..=5));
     let (k, len) = (draw.len(1..=n), count * n * n);

@@ -134,7 +134,7 @@ fn mixed(bodies: Bodies) -> Bodies {
 
 type AxpyValues<T> = (Vec<T>, T, Vec<T>, Vec<T>);
 
-/// The input of `axpy`: numbers for which no integer overflows, which the Rust body would report.
+/// Draws the input of `axpy`: numbers without overflow of integers, since the Rust body would report an overflow.
 fn axpy_input<T: Element + Drawn>(draw: &mut Draw, least: T, most: T) -> (Grid, AxpyValues<T>) {
     let n = draw.len(0..=5000);
     let (x, y) = (draw.values(n, least..=most), draw.values(n, least..=most));

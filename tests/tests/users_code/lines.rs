@@ -1,4 +1,4 @@
-//! A subscriber of log lines that calls the library whose line it gets.
+//! A subscriber of log lines that calls the library that logs them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ fn calls(call: impl Fn() + Send + Sync + 'static, lines: &Arc<AtomicUsize>) -> i
     EachLine { level: LevelFilter::TRACE, line }
 }
 
-/// A stream can't be made, and what was made of it can't be given back: that is a line.
+/// A stream can't be made, and its parts made so far can't be given back. This logs a line.
 pub(crate) fn of_a_pool() -> Result<(), Failed> {
     let host = Platform::host().build()?;
     let destroys = FailNth::new(host.driver().clone(), CallKind::DestroyStream, u64::MAX);
@@ -39,8 +39,8 @@ pub(crate) fn of_a_pool() -> Result<(), Failed> {
     check(lines.load(Ordering::SeqCst) > 0, || "no line".into())
 }
 
-/// A setting is read once, and its line says what is wrong with it. The result of the call does not matter: there may be no
-/// compiler.
+/// A setting is read once, and its line names the mistake in it. The result of the call does not matter: there may be
+/// no compiler.
 pub(crate) fn of_a_setting() -> Result<(), Failed> {
     let lines = Arc::new(AtomicUsize::new(0));
     let compile = || drop(CompiledCode::cached_for(<fill as Kernel>::INFO, (9, 0)));

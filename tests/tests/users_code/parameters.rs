@@ -1,4 +1,4 @@
-//! A parameter whose own code asks and sets parameters of its node.
+//! A parameter with code that reads and sets parameters of its node.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -30,7 +30,7 @@ fn set(place: &Mutex<Option<Then>>, then: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// A number whose code calls what was [`set`].
+/// A number with code that calls the function that was [`set`].
 struct Level(u32);
 
 impl Clone for Level {

@@ -37,7 +37,7 @@ fn at_the_end(call: fn() -> Result<(), Failed>) -> Result<(), Failed> {
     for order in 0..3 {
         let (done, is_done) = std::sync::mpsc::channel();
         let body = move || match order {
-            // Destructors run in the order in which their variables were first used, or in the reverse one.
+            // Destructors run in the order of their variables' first use, or in the reverse order.
             0 => call().map(|()| register(done)),
             1 => {
                 register(done);
@@ -154,7 +154,7 @@ fn exploration() -> Result<(), Failed> {
             Ok(())
         })
     };
-    // The destructors of a thread may come after the variable by which it takes turns. Then this is an error.
+    // The destructors of a thread may come after that of the variable that it takes turns by. Then this is an error.
     match explore(test) {
         Err(Error::Explored(found)) if found.failing.is_some() => Ok(()),
         done => Ok(done?),

@@ -1,4 +1,4 @@
-//! Errors of two workers, each of which names its cause when the other one does.
+//! Errors of two workers. Each names its cause at the same time as the other one.
 
 use std::error::Error as StdError;
 use std::fmt;

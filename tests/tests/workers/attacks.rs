@@ -45,7 +45,7 @@ impl How {
     }
 }
 
-/// Its first ticks fail.
+/// An operator with failing first ticks.
 #[operator]
 struct Fails {
     #[output]
@@ -98,7 +98,7 @@ fn waits_for_a_moment(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Its first tick switches it off, and fails.
+/// An operator that switches itself off in its first tick, and fails.
 #[operator]
 struct Switch {
     #[output]

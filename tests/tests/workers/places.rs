@@ -86,7 +86,7 @@ fn named(platform: &Platform) -> Result<(), Failed> {
             format!("{threads:?}")
         })?;
     }
-    // One thread runs all nodes if the program says so.
+    // A single thread runs all nodes if the program says so.
     let (source, sum) = (Threads::default(), Threads::default());
     let mut graph = Named::new(platform, source.clone(), sum.clone())?;
     graph.workers(Workers::none())?.run()?;
@@ -95,7 +95,7 @@ fn named(platform: &Platform) -> Result<(), Failed> {
     check(all.iter().all(|(_, _, id)| *id == thread::current().id()), || format!("{all:?}"))
 }
 
-/// Its library would be bound to one thread.
+/// An operator for a library that is bound to one thread.
 #[operator(stays)]
 struct Window {
     #[input]

@@ -50,7 +50,7 @@ graph! {
     }
 }
 
-/// A driver whose data never arrive, and of whose queries one fails.
+/// Makes a driver with data that never arrives, and with one query that fails.
 fn failing(platform: &Platform) -> Arc<FailNth> {
     let not_yet = Arc::new(NotYet::new(platform.driver().clone()));
     Arc::new(FailNth::new(not_yet, CallKind::QueryEvent, 1_000))
@@ -68,7 +68,7 @@ fn shown_as_failed(platform: &Platform) -> Result<(), Failed> {
     check_equal(shown, vec![("source", 1, Activity::Done), ("sink", 0, Activity::Failed)])
 }
 
-/// The data never arrives, and of all queries one fails, which the worker that polls has made.
+/// The data never arrives, and one query fails. The polling worker has made that query.
 fn fails_once(platform: &Platform) -> Result<(), Failed> {
     let once = failing(platform);
     // Ends a run that goes on.

@@ -84,7 +84,7 @@ fn on_one_worker() -> Result<(), Failed> {
     })?)
 }
 
-/// Also the control of the other test: the explored orders are those in which it would fail.
+/// Also the control of the other test: with the explored orders, that test would fail.
 fn on_two_workers() -> Result<(), Failed> {
     let found = Explorer::new().run(|platform| {
         Apart::new(platform, small(platform)?)?.workers(1)?.run()?;

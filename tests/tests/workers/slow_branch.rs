@@ -77,7 +77,7 @@ fn on_time(seed: u64) -> Result<(), Failed> {
     let report = graph.run()?;
     check_equal(report.ticks("camera"), Some(TICKS))?;
     check_equal(take(&main), (0..TICKS).map(|number| (number, 0)).collect::<Vec<_>>())?;
-    // One frame in ten, and the newest each time.
+    // The writer gets one frame in ten, and the newest each time.
     let written = take(&written);
     let steps = written.windows(2).map(|pair| pair[1] - pair[0]);
     check(steps.clone().all(|step| (9..=11).contains(&step)), || format!("{written:?}"))?;

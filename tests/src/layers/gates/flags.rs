@@ -122,7 +122,8 @@ impl Flags {
     /// Flag 0 is that of gates that have waited too long.
     fn flag(&self, index: usize) -> &'static AtomicU32 {
         let address = self.memory.address + (index.min(FLAGS - 1) * size_of::<u32>()) as u64;
-        // SAFETY: the address is within the memory, which is initialised and freed last, after all work of the device.
+        // SAFETY: the address is within the memory. The memory is initialised, and freed last, after all work of the
+        // device.
         unsafe { AtomicU32::from_ptr(at(address)) }
     }
 

@@ -102,7 +102,7 @@ impl Arm {
             }
             Action::Calculate(register, from) => {
                 let on = if call.on == On::First { On::Second } else { On::First };
-                // Its declaration comes after that of `s`.
+                // The declaration of `other` comes after that of `s`.
                 let before = std::mem::take(&mut self.before);
                 let other = self.stream(node, on)?;
                 self.before = before + &self.before;

@@ -79,8 +79,8 @@ impl Draw<'_> {
         NodePlan { kind, adopts, awaits, script }
     }
 
-    /// Discards what a script leaves in narrow queues, in most graphs: a full queue would soon stop its producer, and
-    /// with it most of the graph.
+    /// Discards the messages that a script leaves in narrow queues, in most graphs: a full queue would soon stop its
+    /// producer, and with it most of the graph.
     pub(super) fn drain(&mut self, node: &mut NodePlan, narrow: &[Port]) {
         if self.random.below(16) == 0 {
             return;
@@ -129,7 +129,7 @@ impl Draw<'_> {
             Some(Port::Read) => Memory::Read,
             Some(Port::Also) => Memory::Also,
             Some(Port::All) => Memory::All(self.random.below(3)),
-            // The register in which `receives` keeps the message.
+            // The register that `receives` keeps the message in.
             Some(Port::Share) => Memory::Register(0),
             Some(Port::Take) => Memory::Register(1),
             None => Memory::Register(self.register()),

@@ -95,8 +95,8 @@ fn edges(random: &mut Random, kinds: &[Kind]) -> Vec<EdgePlan> {
         for _ in 0..if alone { 0 } else { [1, 2, 2, 3][random.below(4)] } {
             let back = *kind == Kind::Work && random.below(12) == 0;
             let mut from = if back { random.below(kinds.len()) } else { random.below(to) };
-            // Often take the producer of another producer: the same work then arrives by two paths, of
-            // which one may be longer.
+            // Often take the producer of another producer: the same work then arrives by two paths, possibly of
+            // different lengths.
             let near: Vec<_> = edges.iter().filter(|edge: &&EdgePlan| edge.to == to).collect();
             if !near.is_empty() && random.below(4) > 0 {
                 let through = near[random.below(near.len())].from;

@@ -27,7 +27,7 @@ fn edge(from: usize, to: usize, port: Port, capacity: usize) -> EdgePlan {
 }
 
 /// A message waits at `join` while its stream makes more records than its ring has events. Meanwhile that stream waits
-/// for another stream, from which `join` also receives a message.
+/// for another stream, and `join` also receives a message from that other stream.
 pub(crate) fn left_out_wait() -> Flow {
     const READ: (On, Action) = (On::Internal, Action::Receive(Port::Read, Receiving::Plain, 0));
     const ALSO: (On, Action) = (On::Internal, Action::Receive(Port::Also, Receiving::Plain, 0));

@@ -78,7 +78,7 @@ fn calculate(
     let (mut weight, mut bias) = (cx.tensor([1, 1], s)?, cx.tensor([1], s)?);
     let mut spectrum = cx.tensor([len / 2 + 1], other)?;
     let mut z = cx.tensor([len], s)?;
-    // One operand is written on the other stream, so that no wait for another one orders it.
+    // A single operand is written on the other stream, so that no wait for another operand orders it.
     let on = |operand| if tag % 3 == operand { other } else { s };
     on(0).launch::<mixing::numbers>(len, (&mut x, from.data(), wait))?;
     on(1).launch::<kernels::fill>(1, (&mut weight, factor as f32))?;

@@ -26,11 +26,11 @@ pub(crate) struct NodePlan {
 /// The ports of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// All ports, each optional. It runs in each tick of the clock.
+    /// All ports, each optional. The node runs in each tick of the clock.
     Work,
     /// Only [`Port::Read`], required.
     Unary,
-    /// Only [`Port::Share`], required. It sends shared messages.
+    /// Only [`Port::Share`], required. The node sends shared messages.
     Forward,
     /// Only [`Port::All`], with a message of each producer required.
     Merge,
@@ -103,7 +103,7 @@ pub(crate) struct Phase {
     pub(crate) calls: Vec<Call>,
 }
 
-/// One call. A call without operands is skipped.
+/// A call. Calls without operands are skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) on: On,

@@ -52,13 +52,13 @@ pub(crate) struct Split {
 /// The threads that may use a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// One thread, which may also write.
+    /// A single thread. This thread may also write.
     Thread(usize),
     /// All threads may read.
     All,
 }
 
-/// One call.
+/// A call on a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) on: On,
@@ -74,7 +74,7 @@ pub(crate) struct Step {
 pub(crate) enum On {
     /// A stream of the thread's own; the default stream if it has none.
     Own(usize),
-    /// The default stream, of which each thread has a handle.
+    /// The default stream. Each thread has a handle of it.
     Default,
     /// A stream that is allocated from the pool for this call only.
     Fresh,

@@ -35,8 +35,8 @@ struct World<'a> {
     together: bool,
 }
 
-/// Runs it and compares all its downloads. With `together` the threads of a round begin at the same time, which is not
-/// possible for threads that take turns.
+/// Runs a plan and compares all its downloads. With `together` the threads of a round begin at the same time. Threads
+/// that take turns can't do so.
 pub(crate) fn run(plan: &Threads, platform: &Platform, together: bool) -> Result<()> {
     let pool = platform.stream_pool("STREAMS", &CudaStreamPool::new())?;
     let board = Board::default();
@@ -136,7 +136,7 @@ fn run_round(
     })
 }
 
-/// One thread in one round.
+/// A thread in a round.
 struct Side<'a, 'p> {
     thread: usize,
     round: &'a Round,

@@ -1,5 +1,5 @@
-//! Memory that other code gets from streamflow and gives back. How that code orders its own work, no call shows: what its
-//! work comes after, the memory comes after when it is back.
+//! Memory that other code gets from streamflow and gives back. No call shows how that code orders its own work. So
+//! memory that is back comes after all that the other code's work came after.
 
 use streamflow::driver::RawStream;
 use streamflow_driver::driver::{AccessMode, DriverResult, MemoryRange};

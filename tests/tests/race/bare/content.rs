@@ -1,4 +1,4 @@
-//! Accesses that are wrong whatever their order: to memory that was freed, and reads of what nobody has written.
+//! Accesses that are wrong in any order: to memory that was freed, and reads of memory that nobody has written.
 
 use streamflow::prelude::*;
 use streamflow_driver::driver::race::{RaceAction, RaceKind};
@@ -18,7 +18,7 @@ const FREED: &[(&str, Program)] = &[
     ("a_host_access_after_page_locked_memory_was_freed_is_reported", pinned_after_free),
 ];
 
-/// As above, for reads of what nobody has written.
+/// As above, for reads of memory that nobody has written.
 const UNWRITTEN: &[(&str, Program)] = &[
     ("a_read_of_memory_that_nobody_wrote_is_reported", read_of_new),
     ("a_read_of_a_byte_that_nobody_wrote_is_reported", read_of_a_byte_more),

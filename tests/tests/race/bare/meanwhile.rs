@@ -1,4 +1,5 @@
-//! The calls of other threads during a call: the call is judged by what it saw, and not by what was made meanwhile.
+//! The calls of other threads during a call: the call is judged by the state that it saw, and not by calls made
+//! meanwhile.
 
 use std::sync::Arc;
 use std::thread;
@@ -171,8 +172,8 @@ fn download(bench: &Bench, disturbed: Option<Moment>) -> DriverResult<()> {
     bare.write(b, other)
 }
 
-/// A thread finds work of `c` complete, which came after work of `a` and of `b`. Stream `d` relies on `a` alone, and
-/// writes what `b` has written. With `right` it relies on `b`.
+/// A thread finds work of `c` complete that came after work of `a` and of `b`. Stream `d` relies on `a` alone, and
+/// writes memory that `b` has written. With `right` it relies on `b`.
 fn relies(right: bool) -> Result<(), Failed> {
     let bare = Bare::new(Arc::new(HostDriver::builder().policy(Policy::Lazy).build()))?;
     let stream = || bare.stream(STREAM);

@@ -30,20 +30,20 @@ pub(super) fn disjoint(bare: &Bare, _: bool) -> DriverResult<()> {
     both_write(bare, 16, false)
 }
 
-/// One stream reads columns, and another one overwrites some of these.
+/// A stream reads columns, and another one overwrites some of these.
 pub(super) fn read(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let (source, target) = (bare.allocate(a)?, bare.allocate(a)?);
     bare.write(a, source)?;
     bare.order(a, b, true)?;
     bare.copy_rows(a, source, target, columns(20))?;
-    // The gap of the first row, which is not read.
+    // The gap after the first row is not read.
     bare.write(b, part(source, 20, 32))?;
     bare.order(a, b, dependency)?;
     bare.write(b, part(source, 19, 32))
 }
 
-/// A byte between two rows is read, which nobody has written.
+/// A byte between two rows is read, although nobody has written it.
 pub(super) fn gap(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let a = bare.stream(STREAM)?;
     let (source, target) = (bare.allocate(a)?, bare.allocate(a)?);

@@ -1,5 +1,6 @@
-//! Handles of streams and events that were destroyed. They are reported whether or not the driver has given the same
-//! handle to another object since: a driver that has not refuses the call, and one that has takes it.
+//! Handles of streams and events that were destroyed. Uses of them are reported whether or not the driver has given the
+//! same handle to another object since. A driver that has not done so refuses the call, and a driver that has done so
+//! takes it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -69,7 +70,7 @@ fn reported(below: Arc<dyn Driver>, reuse: bool, program: Program) -> Result<(),
     Ok(())
 }
 
-/// One checker makes streams and events, twice with one number, and another one uses them: one above it, or one beside it.
+/// A checker makes streams and events, twice with one number, and another checker, above it or beside it, uses them.
 fn made_elsewhere(above: bool) -> Result<(), Failed> {
     let host = Arc::new(HostDriver::builder().build());
     let driver: Arc<dyn Driver> = Arc::new(ReusesHandles::new(host));
