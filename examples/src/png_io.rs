@@ -105,6 +105,22 @@ pub fn decode(from: impl io::BufRead + io::Seek) -> Result<Image, DecodingError>
 /// [`PngError::Write`] and [`PngError::Encode`], with the file's name. An existing `path` must be an ordinary file, not
 /// a device for example: renaming would replace it.
 pub fn write_grey(path: &Path, width: u32, height: u32, grey: &[u8]) -> Result<(), PngError> {
+    write(path, |to| encode_grey(to, width, height, grey))
+}
+
+/// Writes an 8-bit RGB PNG, as [`write_grey`] does.
+///
+/// # Errors
+/// As for [`write_grey`].
+pub fn write_rgb(path: &Path, image: &Image) -> Result<(), PngError> {
+    let Image { width, height, ref rgb } = *image;
+    write(path, |to| encode(to, width, height, ColorType::Rgb, rgb))
+}
+
+fn write(
+    path: &Path,
+    encode: impl FnOnce(&mut dyn Write) -> Result<(), EncodingError>,
+) -> Result<(), PngError> {
     let unwritable = |source| PngError::Write { path: path.into(), source };
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let what = "exists and is not an ordinary file";
@@ -121,7 +137,7 @@ pub fn write_grey(path: &Path, width: u32, height: u32, grey: &[u8]) -> Result<(
     builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
     let mut part = builder.tempfile_in(directory).map_err(unwritable)?;
     let mut to = BufWriter::new(part.as_file_mut());
-    encode_grey(&mut to, width, height, grey).map_err(|source| match source {
+    encode(&mut to).map_err(|source| match source {
         EncodingError::IoError(source) => PngError::Write { path: path.into(), source },
         source => PngError::Encode { path: path.into(), source },
     })?;
@@ -143,11 +159,21 @@ pub fn encode_grey(
     height: u32,
     grey: &[u8],
 ) -> Result<(), EncodingError> {
+    encode(to, width, height, ColorType::Grayscale, grey)
+}
+
+fn encode(
+    to: impl Write,
+    width: u32,
+    height: u32,
+    color: ColorType,
+    bytes: &[u8],
+) -> Result<(), EncodingError> {
     let mut encoder = png::Encoder::new(to, width, height);
-    encoder.set_color(ColorType::Grayscale);
+    encoder.set_color(color);
     encoder.set_depth(BitDepth::Eight);
     let mut writer = encoder.write_header()?;
-    writer.write_image_data(grey)?;
+    writer.write_image_data(bytes)?;
     writer.finish()
 }
 

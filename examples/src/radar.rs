@@ -5,6 +5,7 @@
 
 mod antenna;
 mod kernels;
+pub mod picture;
 mod reference;
 
 use std::time::Duration;
@@ -29,8 +30,16 @@ pub const PULSES: usize = 32;
 /// The number of samples after each pulse, and of range cells: the columns of a map.
 pub const SAMPLES: usize = 256;
 
-/// The modulation of a pulse: Barker's code of 13 chips. The code's correlation with itself is 13, and at most 1
-/// elsewhere.
+/// The samples per second. An echo that is one sample later comes from one range cell, some 15 m, farther away.
+pub const SAMPLE_RATE: f64 = 10e6;
+
+/// The pulses per second.
+pub const PULSE_RATE: f64 = 20e3;
+
+/// The frequency of the carrier, in Hz.
+pub const CARRIER: f64 = 10e9;
+
+/// The modulation of a pulse: Barker's code of 13 chips. Its correlation with itself is 13, or at most 1 elsewhere.
 pub const CODE: [f32; 13] = [1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0];
 
 /// The number of maps in the running average.

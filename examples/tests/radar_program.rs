@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use streamflow_examples::png_io;
+use streamflow_examples::png_io::{self, Image};
+use streamflow_examples::radar::{PULSES, SAMPLES, picture};
 
 fn radar(out: &Path, args: &[&str]) -> Output {
     let mut command = started::program(env!("CARGO_BIN_EXE_radar"));
@@ -22,8 +23,14 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
+/// How bright a cell is. In the palette, more power has more green.
+fn brightness(map: &Image, cell: usize) -> u8 {
+    let (x, y) = picture::middle(cell / SAMPLES, cell % SAMPLES);
+    map.rgb[3 * (y * map.width as usize + x) + 1]
+}
+
 #[test]
-fn the_targets_are_white_on_each_map_and_nothing_else_is_found() {
+fn the_targets_are_the_brightest_cells_of_each_map_and_nothing_else_is_found() {
     for seed in ["1", "2", "3"] {
         let dir = tempfile::tempdir().unwrap();
         let maps = dir.path().join("new/maps");
@@ -33,14 +40,32 @@ fn the_targets_are_white_on_each_map_and_nothing_else_is_found() {
 
         // The disk gets the newest map, so the last one is there.
         let map = png_io::read(&maps.join("000002.png")).unwrap();
-        assert_eq!((map.width, map.height), (256, 32));
-        let mut cells: Vec<usize> = (0..256 * 32).collect();
-        cells.sort_by_key(|cell| map.rgb[3 * cell]);
-        let mut brightest = cells.split_off(256 * 32 - 5);
+        let mut cells: Vec<usize> = (0..PULSES * SAMPLES).collect();
+        cells.sort_by_key(|&cell| brightness(&map, cell));
+        let mut brightest = cells.split_off(PULSES * SAMPLES - 5);
         brightest.sort_unstable();
         let truth = [3 * 256 + 40, 3 * 256 + 64, 11 * 256 + 200, 20 * 256 + 120, 27 * 256 + 120];
         assert_eq!(brightest, truth);
     }
+}
+
+/// `TRYBUILD=overwrite` writes the picture anew.
+#[test]
+fn the_picture_of_the_readme_is_a_map_of_the_program() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = radar(dir.path(), &["--seed", "1", "--count", "16"]);
+    assert!(output.status.success(), "{output:?}");
+    let drawn = dir.path().join("000015.png");
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures/radar.png");
+    if std::env::var_os("TRYBUILD").is_some_and(|value| value == "overwrite") {
+        fs::copy(&drawn, &kept).unwrap();
+    }
+    assert!(fs::metadata(&kept).unwrap().len() <= 300_000);
+    let [drawn, kept] = [drawn, kept].map(|path| png_io::read(&path).unwrap());
+    assert_eq!((drawn.width, drawn.height), (kept.width, kept.height));
+    // Logarithms may differ in their last bit from machine to machine, and so may a shade.
+    let differences = drawn.rgb.iter().zip(&kept.rgb).map(|(a, b)| a.abs_diff(*b));
+    assert!(differences.max() <= Some(2), "the picture is another one; see this test's comment");
 }
 
 #[test]

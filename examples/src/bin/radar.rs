@@ -14,7 +14,7 @@ use clap::Parser;
 use streamflow::prelude::*;
 use streamflow_examples::cli::{self, GraphArgs, PlatformArgs, Usage};
 use streamflow_examples::png_io;
-use streamflow_examples::radar::{CODE, PULSES, Radar, SAMPLES, TARGETS, THRESHOLD, score};
+use streamflow_examples::radar::{CODE, Radar, TARGETS, THRESHOLD, picture, score};
 use streamflow_examples::report::Format;
 
 /// Finds the targets of a radar, and writes its maps.
@@ -85,10 +85,8 @@ fn check(number: u64, found: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes a map in shades of grey: black is the mean power, and white is 20 decibels more.
+/// Writes a picture of a map, beside the graph that made it.
 fn write(directory: &Path, number: u64, map: &[f32]) -> Result<()> {
-    let mean = map.iter().sum::<f32>() / map.len() as f32;
-    let grey: Vec<u8> = map.iter().map(|x| (127.5 * (x / mean).log10()) as u8).collect();
-    let path = directory.join(format!("{number:06}.png"));
-    Ok(png_io::write_grey(&path, SAMPLES as u32, PULSES as u32, &grey)?)
+    let image = picture::draw(number, map, Radar::DOT);
+    Ok(png_io::write_rgb(&directory.join(format!("{number:06}.png")), &image)?)
 }
