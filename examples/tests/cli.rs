@@ -131,6 +131,16 @@ fn the_race_is_reported_as_the_readme_says() {
     }
 }
 
+/// The README's graph is the program `gain` but for `main`.
+#[test]
+fn the_readme_has_the_graph_of_gain() {
+    let [readme, program] = [include_str!("../../README.md"), include_str!("../src/bin/gain.rs")]
+        .map(|text| text.replace("\r\n", "\n"));
+    let begin = program.find("/// Multiplies in place").unwrap();
+    let graph = program[begin..].split("fn main()").next().unwrap();
+    assert!(readme.contains(graph), "the README shows another graph than:\n{graph}");
+}
+
 #[test]
 fn the_human_format_has_a_line_per_tick() {
     let output = run_pool(&["--platform", "host", "--rows", "6", "--cols", "6", "--count", "2"]);

@@ -16,9 +16,10 @@ use streamflow_examples::png_io;
 use streamflow_examples::temporal::pattern;
 
 /// The programs of this file, and `radar`, which Ctrl-C ends, too.
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 13] = [
     env!("CARGO_BIN_EXE_digits"),
     env!("CARGO_BIN_EXE_fields"),
+    env!("CARGO_BIN_EXE_gain"),
     env!("CARGO_BIN_EXE_metadata"),
     env!("CARGO_BIN_EXE_windows"),
     env!("CARGO_BIN_EXE_side_thread"),
@@ -65,6 +66,14 @@ fn every_seed_gives_the_same_output() {
         for seed in 1..8 {
             assert_eq!(lines(path, seed, &[]), first, "{path}, seed {seed}");
         }
+    }
+}
+
+#[test]
+fn results_are_downloaded_in_the_order_of_their_samples() {
+    let path = env!("CARGO_BIN_EXE_gain");
+    for seed in 0..8 {
+        assert_eq!(lines(path, seed, &[]), ["[0.5, 1.0, 1.5]", "[2.0, 2.5, 3.0]"]);
     }
 }
 
