@@ -1,6 +1,22 @@
 // Of two targets of a link the first counts: in the documentation that of this version, elsewhere the address in the file.
 //! [guide]: crate::guide
 //! [tutorial]: crate::guide::tutorial
+//! [`context`]: crate::context
+//! [`driver`]: crate::driver
+//! [`graph`]: mod@crate::graph
+//! [`kernel`]: mod@crate::kernel
+//! [`library`]: crate::library
+//! [`memory`]: crate::memory
+//! [`message`]: crate::message
+//! [`operator`]: mod@crate::operator
+//! [`operators`]: crate::operators
+//! [`param`]: crate::param
+//! [`platform`]: crate::platform
+//! [`port`]: crate::port
+//! [`prelude`]: crate::prelude
+//! [`schedule`]: crate::schedule
+//! [`stream`]: crate::stream
+//! [`testing`]: crate::testing
 #![doc = include_str!("../README.md")]
 // Marks of features, on docs.rs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
