@@ -23,6 +23,9 @@ const MAP_SIZE: Size = Size::new(SAMPLES as u32 * CELL.width, PULSES as u32 * CE
 /// The ends of the colour scale, in decibels over the mean power.
 const DECIBELS: [f64; 2] = [-2.0, 18.0];
 
+/// The decibels above which a cell has a frame, since a cell is small.
+const FRAMED: f64 = 5.0;
+
 const LIGHT_SPEED: f64 = 299_792_458.0;
 
 /// The metres of a range cell.
@@ -51,7 +54,7 @@ pub fn middle(doppler: usize, range: usize) -> (usize, usize) {
     (corner.x as usize, corner.y as usize)
 }
 
-/// The upper left pixel of a cell. Speeds grow upwards, and the upper half of the Doppler cells has the negative ones.
+/// The upper left pixel of a cell. Speeds grow upwards; the Doppler cells from `PULSES / 2` on are negative speeds.
 fn corner(doppler: usize, range: usize) -> Point {
     let row = (3 * PULSES / 2 - 1 - doppler) % PULSES;
     MAP + Point::new(range as i32 * CELL.width as i32, row as i32 * CELL.height as i32)
@@ -80,11 +83,18 @@ impl DrawTarget for Canvas {
         &mut self,
         pixels: I,
     ) -> Result<(), Infallible> {
-        for Pixel(point, color) in pixels {
-            if Rectangle::new(Point::zero(), SIZE).contains(point) {
-                let first = 3 * (point.y as usize * SIZE.width as usize + point.x as usize);
-                self.0.rgb[first..first + 3].copy_from_slice(&[color.r(), color.g(), color.b()]);
-            }
+        pixels.into_iter().try_for_each(|Pixel(point, color)| {
+            self.fill_solid(&Rectangle::new(point, Size::new_equal(1)), color)
+        })
+    }
+
+    fn fill_solid(&mut self, area: &Rectangle, color: Rgb888) -> Result<(), Infallible> {
+        let Rectangle { top_left, size } = area.intersection(&self.bounding_box());
+        let color = [color.r(), color.g(), color.b()];
+        for row in 0..size.height as usize {
+            let first = (top_left.y as usize + row) * SIZE.width as usize + top_left.x as usize;
+            let pixels = &mut self.0.rgb[3 * first..][..3 * size.width as usize];
+            pixels.chunks_exact_mut(3).for_each(|pixel| pixel.copy_from_slice(&color));
         }
         Ok(())
     }
@@ -114,11 +124,21 @@ impl Canvas {
     /// The cells, the title and both axes.
     fn map(&mut self, number: u64, map: &[f32]) {
         let mean = map.iter().copied().map(f64::from).sum::<f64>() / map.len() as f64;
+        let mut framed = Vec::new();
         for (i, &power) in map.iter().enumerate() {
             let decibels = 10.0 * (f64::from(power) / mean).log10();
             self.fill(corner(i / SAMPLES, i % SAMPLES), CELL, color(decibels));
+            if decibels > FRAMED {
+                // The frame leaves the middle of each other cell as it is.
+                let place = corner(i / SAMPLES, i % SAMPLES) - Point::new(6, 4);
+                framed.push(Rectangle::new(place, CELL + Size::new(12, 8)));
+            }
         }
-        let title = format!("Range-Doppler map {number}, a running mean");
+        for frame in framed {
+            let stroke = PrimitiveStyle::with_stroke(Rgb888::WHITE, 1);
+            let Ok(()) = frame.into_styled(stroke).draw(self);
+        }
+        let title = format!("Range-Doppler map {number}, a running mean; over {FRAMED} dB framed");
         self.text(&title, MAP + Point::new(0, -44), (&FONT_9X15_BOLD, INK), Alignment::Left);
 
         let label = (&FONT_9X15, INK);
