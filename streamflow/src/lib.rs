@@ -1,4 +1,4 @@
-// Of two targets of a link the first counts: in the documentation that of this version, elsewhere the address in the file.
+// Rustdoc takes the first target of a link, here that of this version; a registry takes the address at the end of the file.
 //! [guide]: crate::guide
 //! [tutorial]: crate::guide::tutorial
 //! [`context`]: crate::context
