@@ -30,7 +30,7 @@ pub const PULSES: usize = 32;
 /// The number of samples after each pulse, and of range cells: the columns of a map.
 pub const SAMPLES: usize = 256;
 
-/// The samples per second. An echo that is one sample later comes from one range cell, some 15 m, farther away.
+/// The samples per second. An echo that arrives one sample later comes from one range cell, 15 m, farther away.
 pub const SAMPLE_RATE: f64 = 10e6;
 
 /// The pulses per second.
