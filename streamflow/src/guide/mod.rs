@@ -1,6 +1,44 @@
-//! Begin with the [tutorial]: from an empty folder to a tested graph, in 15 minutes. After it come the laws of
-//! streamflow, a chapter each; a page about [running a graph](running_a_graph); one for those who [come from
-//! Holoscan](coming_from_holoscan); and a [glossary].
+//! The questions of those who write a program come first, then what the parts are, then the laws that every program can rely on.
+//!
+//! **Begin with the [tutorial]:** from an empty folder to a tested graph, in 15 minutes.
+//!
+//! # How do I …
+//!
+//! | Question | Page |
+//! |---|---|
+//! | get host data in, and results out? | [upload and download](upload_and_download) |
+//! | run a kernel of my own? | [a kernel](a_kernel) |
+//! | send several values as one message? | [several fields](several_fields) |
+//! | join two branches, by sequence number? | [joining branches](joining_branches) |
+//! | keep a slow disk from slowing the graph down? drop frames? | [a slow disk](a_slow_disk) |
+//! | call a CUDA library? | [a library's call](a_library_call), [libraries], [tensors of other libraries](other_libraries) |
+//! | change a value while the graph runs? | [a live parameter](a_live_parameter) |
+//! | run, pause and stop a graph, and see its log? | [running a graph](running_a_graph) |
+//! | handle errors? | [when a tick fails](failures) |
+//! | test an operator and a graph? | [testing a graph](testing_a_graph) |
+//! | time a graph, and see it? | [measuring] |
+//! | choose a GPU, or use several? | [choosing a GPU](choosing_a_gpu) |
+//! | deploy a program? | [deploying] |
+//! | find out why a graph stands still? | [a stall](a_stall) |
+//! | use `ndarray` and `image`, cudarc and candle, or tokio? | [arrays and images](arrays_and_images), [beside cudarc](beside_cudarc), [tasks] |
+//! | use a graph from Python? | [a graph as a Python class](graphs_in_python) |
+//!
+//! # Coming from
+//!
+//! [Holoscan 4](coming_from_holoscan_4) (with [all its names](holoscan_names)), [Holoscan 5](coming_from_holoscan_5),
+//! [GStreamer](coming_from_gstreamer), [FutureSDR](coming_from_futuresdr), [cudarc](coming_from_cudarc), [CuPy](coming_from_cupy).
+//!
+//! # Concepts
+//!
+//! - [When a node runs](conditions)
+//! - [Workers and threads](threads)
+//! - [Replay](replay): a tick whose calls repeat becomes one launch of a CUDA graph
+//! - [The simulator beside CUDA](simulator_and_cuda)
+//! - [A layer of one's own](a_layer): a driver that counts, logs or refuses calls
+//! - [What the race checker reports](race_reports)
+//! - [Glossary](glossary)
+//!
+//! # Laws
 //!
 //! A law says what a program can rely on, or what it can't do. If the compiler enforces it, the chapter has a program
 //! that does not compile, and the output of rustc. Tests compare both with the compiler.
@@ -24,16 +62,134 @@
 //! | [15. A run says why it ended](a_run_says_why) | the run |
 //! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
 //! | [17. The plan predicts, the claims decide](the_plan_predicts) | the run |
-//!
-//! Beside the laws: [when a node runs](conditions), [workers and threads](threads), a graph beside asynchronous tasks (`tasks`, with the feature `futures`), [what happens when a tick
-//! fails](failures), [replay], [libraries on a stream](libraries) and what can't be forgotten with them, [tensors of other
-//! libraries](other_libraries), [a graph as a Python class](graphs_in_python), what [the race checker
-//! reports](race_reports), cudarc and candle in one program (`beside_cudarc`, with the feature `cudarc`), host data of other
-//! crates (`arrays_and_images`, with the features `image` and `ndarray`), where [the simulator and CUDA](simulator_and_cuda) differ, and [a layer of one's own](a_layer).
+
+// The modules have the order of the index above: the documentation's sidebar on docs.rs has it, too.
 
 #[allow(clippy::test_attr_in_doctest, reason = "`tests/tests/tutorial.rs` runs these tests")]
 #[doc = include_str!("tutorial.md")]
 pub mod tutorial {}
+
+// ---- How do I … ----------------------------------------------------------------------------------
+
+#[doc = include_str!("upload_and_download.md")]
+pub mod upload_and_download {}
+
+#[doc = include_str!("a_kernel.md")]
+pub mod a_kernel {}
+
+#[doc = include_str!("several_fields.md")]
+pub mod several_fields {}
+
+#[doc = include_str!("joining_branches.md")]
+pub mod joining_branches {}
+
+#[doc = include_str!("a_slow_disk.md")]
+pub mod a_slow_disk {}
+
+#[doc = include_str!("a_library_call.md")]
+pub mod a_library_call {}
+
+#[doc = include_str!("libraries.md")]
+pub mod libraries {}
+
+#[doc = include_str!("other_libraries.md")]
+pub mod other_libraries {}
+
+#[doc = include_str!("a_live_parameter.md")]
+pub mod a_live_parameter {}
+
+#[doc = include_str!("running_a_graph.md")]
+pub mod running_a_graph {}
+
+#[doc = include_str!("failures.md")]
+pub mod failures {}
+
+#[doc = include_str!("testing_a_graph.md")]
+pub mod testing_a_graph {}
+
+#[doc = include_str!("measuring.md")]
+pub mod measuring {}
+
+#[doc = include_str!("choosing_a_gpu.md")]
+pub mod choosing_a_gpu {}
+
+#[doc = include_str!("deploying.md")]
+pub mod deploying {}
+
+#[doc = include_str!("a_stall.md")]
+pub mod a_stall {}
+
+#[cfg_attr(all(feature = "image", feature = "ndarray"), doc = include_str!("arrays_and_images.md"))]
+#[cfg_attr(
+    not(all(feature = "image", feature = "ndarray")),
+    doc = "Arrays of `ndarray` and images of `image` as host data: this page needs both features."
+)]
+pub mod arrays_and_images {}
+
+#[cfg_attr(feature = "cudarc", doc = include_str!("beside_cudarc.md"))]
+#[cfg_attr(
+    not(feature = "cudarc"),
+    doc = "Streamflow and cudarc or candle in one program: this page needs the feature `cudarc`."
+)]
+pub mod beside_cudarc {}
+
+#[cfg_attr(feature = "futures", doc = include_str!("tasks.md"))]
+#[cfg_attr(
+    not(feature = "futures"),
+    doc = "A graph beside asynchronous tasks: this page needs the feature `futures`."
+)]
+pub mod tasks {}
+
+#[doc = include_str!("graphs_in_python.md")]
+pub mod graphs_in_python {}
+
+// ---- Coming from ---------------------------------------------------------------------------------
+
+#[doc = include_str!("coming_from_holoscan_4.md")]
+pub mod coming_from_holoscan_4 {}
+
+#[doc = include_str!("holoscan_names.md")]
+pub mod holoscan_names {}
+
+#[doc = include_str!("coming_from_holoscan_5.md")]
+pub mod coming_from_holoscan_5 {}
+
+#[doc = include_str!("coming_from_gstreamer.md")]
+pub mod coming_from_gstreamer {}
+
+#[doc = include_str!("coming_from_futuresdr.md")]
+pub mod coming_from_futuresdr {}
+
+#[doc = include_str!("coming_from_cudarc.md")]
+pub mod coming_from_cudarc {}
+
+#[doc = include_str!("coming_from_cupy.md")]
+pub mod coming_from_cupy {}
+
+// ---- Concepts ------------------------------------------------------------------------------------
+
+#[doc = include_str!("conditions.md")]
+pub mod conditions {}
+
+#[doc = include_str!("threads.md")]
+pub mod threads {}
+
+#[doc = include_str!("replay.md")]
+pub mod replay {}
+
+#[doc = include_str!("simulator_and_cuda.md")]
+pub mod simulator_and_cuda {}
+
+#[doc = include_str!("a_layer.md")]
+pub mod a_layer {}
+
+#[doc = include_str!("race_reports.md")]
+pub mod race_reports {}
+
+#[doc = include_str!("glossary.md")]
+pub mod glossary {}
+
+// ---- Laws ----------------------------------------------------------------------------------------
 
 #[doc = include_str!("receive_first.md")]
 pub mod receive_first {}
@@ -52,9 +208,6 @@ pub mod reading_sharing_taking {}
 
 #[doc = include_str!("a_graph_that_fits.md")]
 pub mod a_graph_that_fits {}
-
-#[doc = include_str!("conditions.md")]
-pub mod conditions {}
 
 #[doc = include_str!("order_is_carried_by_data.md")]
 pub mod order_is_carried_by_data {}
@@ -77,15 +230,6 @@ pub mod nothing_is_allocated {}
 #[doc = include_str!("the_simulator_is_strict.md")]
 pub mod the_simulator_is_strict {}
 
-#[doc = include_str!("race_reports.md")]
-pub mod race_reports {}
-
-#[doc = include_str!("simulator_and_cuda.md")]
-pub mod simulator_and_cuda {}
-
-#[doc = include_str!("a_layer.md")]
-pub mod a_layer {}
-
 #[doc = include_str!("a_download_waits.md")]
 pub mod a_download_waits {}
 
@@ -97,42 +241,3 @@ pub mod a_seed_repeats_a_run {}
 
 #[doc = include_str!("the_plan_predicts.md")]
 pub mod the_plan_predicts {}
-
-#[doc = include_str!("running_a_graph.md")]
-pub mod running_a_graph {}
-
-#[doc = include_str!("threads.md")]
-pub mod threads {}
-
-#[cfg(feature = "futures")]
-#[doc = include_str!("tasks.md")]
-pub mod tasks {}
-
-#[doc = include_str!("failures.md")]
-pub mod failures {}
-
-#[doc = include_str!("replay.md")]
-pub mod replay {}
-
-#[doc = include_str!("libraries.md")]
-pub mod libraries {}
-
-#[doc = include_str!("other_libraries.md")]
-pub mod other_libraries {}
-
-#[cfg(all(feature = "image", feature = "ndarray"))]
-#[doc = include_str!("arrays_and_images.md")]
-pub mod arrays_and_images {}
-
-#[cfg(feature = "cudarc")]
-#[doc = include_str!("beside_cudarc.md")]
-pub mod beside_cudarc {}
-
-#[doc = include_str!("graphs_in_python.md")]
-pub mod graphs_in_python {}
-
-#[doc = include_str!("coming_from_holoscan.md")]
-pub mod coming_from_holoscan {}
-
-#[doc = include_str!("glossary.md")]
-pub mod glossary {}
