@@ -56,8 +56,8 @@ impl Platform {
     /// given back before another allocation of the device is refused.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`]; [`Error::PoolDescription`] for a [mistake](MemoryLimits#mistakes) of the limits; errors of the driver,
-    /// when it can't allocate the initial memory.
+    /// [`Error::NoSuchDevice`]; [`Error::PoolDescription`] for a [mistake](MemoryLimits#mistakes) of the limits; errors
+    /// of the driver when it can't allocate the initial memory.
     pub fn allocator(
         &self,
         name: &str,

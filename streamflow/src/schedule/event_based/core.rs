@@ -106,7 +106,7 @@ struct Node {
     state: State,
     waits: bool,
     restless: bool,
-    /// Whether a question has missed the node since a worker has held it.
+    /// Whether a question has missed the node while it is held.
     missed: bool,
     /// The value of `Core::changes` when the last look at the node began.
     began: u64,
