@@ -11,7 +11,7 @@ pub struct GraphNode<'a> {
     pub after: &'a [u32],
 }
 
-/// The work of a graph's node. Its parameters never change, except those of a launch by `set_graph_kernel`.
+/// The work of a graph's node, with parameters that never change, except a kernel launch's by `set_graph_kernel`.
 #[derive(Debug, Clone, Copy)]
 pub enum GraphWork<'a> {
     /// As [`Driver::launch`](super::Driver::launch).

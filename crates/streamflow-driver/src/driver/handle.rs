@@ -165,7 +165,8 @@ impl fmt::Debug for MemoryRange {
 /// first page of a process holds no object.
 pub(super) const FIRST_HANDLE: u64 = 4096;
 
-/// The highest address that a process has with five levels of page tables.
+/// The highest handle that an object of CUDA can have: the last address of a process with five levels of page
+/// tables.
 pub(super) const LAST_HANDLE: u64 = (1 << 56) - 1;
 
 /// The alignment of every handle: the driver's objects hold pointers, and have their alignment.

@@ -2,8 +2,8 @@
 
 /// The memory that an allocation may take.
 ///
-/// The distinction matters for drivers such as CUDA's, where an allocation in the order of a stream makes each later
-/// record and wait of that stream cost more, and the more so the more other streams wait for it
+/// The distinction matters for drivers such as CUDA's: after an allocation in the order of a stream, each record and wait
+/// of that stream costs more, and the extra cost rises with the number of streams that wait for it
 /// (`tests/benches/floor/pool_history.c`). So no stream with work of a program allocates [`Freed`](Self::Freed) memory or
 /// frees memory: a pool has a separate stream for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

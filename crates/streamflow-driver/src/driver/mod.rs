@@ -186,8 +186,8 @@ pub struct StreamOptions {
 /// Executes streams, events, copies and kernels. See the [module](self).
 ///
 /// Calls may come from any thread. Handles are plain numbers, valid until they are destroyed. Using a stale handle gives an error
-/// or, on a real GPU, undefined behaviour: therefore each method that takes an address or a handle is an `unsafe fn`. A handle is
-/// *live* when it came from this driver and was not destroyed.
+/// or, on a real GPU, undefined behaviour, so each method that takes an address or a handle is an `unsafe fn`. A handle is *live*
+/// when it came from this driver and was not destroyed.
 ///
 /// # Bodies
 /// A simulator executes the bodies of kernels and of library functions, and host functions, in the calls that queue work, query,
@@ -226,7 +226,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Returns `"cuda"`, `"host"`, or for a layer the name of the driver below.
     fn name(&self) -> &str;
 
-    /// The number of devices, which have the indices `0..device_count()`.
+    /// The number of devices. Their indices are `0..device_count()`.
     fn device_count(&self) -> usize;
 
     /// The properties of a device.

@@ -39,7 +39,7 @@ pub enum Note<'a> {
     },
     /// The host reads or writes memory from here on, through a borrow of its owner.
     HostAccess {
-        /// Which bytes.
+        /// The bytes.
         range: MemoryRange,
         /// Read or written.
         mode: AccessMode,
@@ -50,7 +50,7 @@ pub enum Note<'a> {
     ForeignAccess {
         /// The stream of the work.
         stream: RawStream,
-        /// Which bytes.
+        /// The bytes.
         range: MemoryRange,
         /// Read or written.
         mode: AccessMode,

@@ -82,14 +82,14 @@ pub struct RaceHook {
 pub enum RaceAction {
     /// A kernel.
     Kernel {
-        /// Its name.
+        /// The kernel's name.
         kernel: String,
         /// The argument that the memory was passed as.
         argument: &'static str,
     },
     /// A function of a library.
     Library {
-        /// Its name.
+        /// The function's name.
         function: String,
         /// The argument that the memory was passed as.
         argument: &'static str,

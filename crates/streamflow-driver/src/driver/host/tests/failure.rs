@@ -149,8 +149,8 @@ fn compiled_code_is_refused_with_a_remedy() {
     assert!(text.to_string().contains("plugin") && text.to_string().contains("CUDA device"));
 }
 
-/// The CUDA driver refuses them, too. A pool takes the nearest legal priority before it calls the
-/// driver.
+/// The CUDA driver refuses priorities out of range, too. A pool takes the nearest legal priority
+/// before it calls the driver.
 #[test]
 fn priorities_out_of_range_are_refused() {
     let bench = Bench::new(Policy::Eager, 0);
