@@ -85,7 +85,7 @@ impl Lt {
     /// thread.
     ///
     /// # Errors
-    /// An error if the library is not there; the library's own error; [`LibraryError`] without a status where no algorithm
+    /// An error if the library is not there; the library's own error; `LibraryError` without a status where no algorithm
     /// is possible.
     pub(crate) fn new<T: MatmulElement>(
         problem: &Problem,

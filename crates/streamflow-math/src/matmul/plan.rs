@@ -1,4 +1,7 @@
 //! The plan of a product of matrices.
+//!
+//! The fields of a plan that a call reads lie together, and shapes of matrices are compared without a loop; `library::call`
+//! of `streamflow` has the number.
 
 use std::marker::PhantomData;
 
