@@ -141,8 +141,8 @@ thread_local! {
 /// code: user code could wait for another thread that waits for this lock. After dropping the guard, the thread calls
 /// [`catch_up`](crate::driver::Observer::catch_up).
 ///
-/// A call that blocks executes the work that it waits for all the same. No blocking call is made under a [`Lock`]. Under a
-/// mutex the host waits for a stream only where a record has failed, and no drop takes that mutex.
+/// A call that blocks still executes the work that it waits for. No blocking call is made under a [`Lock`]. Under a mutex the
+/// host waits for a stream only where a record has failed, and no drop takes that mutex.
 #[must_use]
 #[derive(Debug)]
 pub struct Hold(PhantomData<*const ()>);

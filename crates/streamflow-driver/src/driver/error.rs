@@ -60,7 +60,7 @@ pub enum DriverError {
     NoHandle {
         /// The kind that was asked for: a stream or an event.
         what: &'static str,
-        /// The number.
+        /// The number that was passed.
         handle: u64,
     },
     /// A driver, or a layer above it, has broken the [contract](super::Driver#safety): no driver that keeps the contract

@@ -14,18 +14,18 @@ pub struct GraphNode<'a> {
 /// The work of a graph's node, with parameters that never change, except a kernel launch's by `set_graph_kernel`.
 #[derive(Debug, Clone, Copy)]
 pub enum GraphWork<'a> {
-    /// As [`Driver::launch`](super::Driver::launch).
+    /// A kernel launch, as [`Driver::launch`](super::Driver::launch).
     Launch(Launch<'a>),
-    /// As [`Driver::copy`](super::Driver::copy), of a kind that doesn't block the host, and within one device.
+    /// A copy, as [`Driver::copy`](super::Driver::copy), of a kind that doesn't block the host, and within one device.
     Copy(CopyOp),
-    /// As [`Driver::fill`](super::Driver::fill).
+    /// A fill, as [`Driver::fill`](super::Driver::fill).
     Fill {
         /// The memory.
         range: MemoryRange,
         /// The value that is written to each byte.
         byte: u8,
     },
-    /// As [`Observer::recycle`](super::Observer::recycle).
+    /// A change of owner, as [`Observer::recycle`](super::Observer::recycle).
     Recycle {
         /// The memory.
         range: MemoryRange,

@@ -107,7 +107,7 @@ pub enum AccessMode {
 pub struct Access {
     /// The bytes.
     pub range: MemoryRange,
-    /// Read or written.
+    /// Whether the bytes are read or written.
     pub mode: AccessMode,
     /// The kernel argument's name.
     pub argument: &'static str,

@@ -31,7 +31,7 @@ pub struct LibraryCall<'a> {
 pub enum LibraryCalls {
     /// The bodies. Parameters and accesses may be left out.
     Body,
-    /// All of each call.
+    /// All parts of each call.
     Whole,
 }
 

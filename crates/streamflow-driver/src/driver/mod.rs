@@ -114,7 +114,7 @@ pub struct DeviceInfo {
     pub waits_for_device: bool,
 }
 
-/// How a stream is ordered against the legacy default stream of its device.
+/// The order of a stream against the legacy default stream of its device.
 ///
 /// See *Stream synchronization behavior* in the CUDA driver API reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -131,17 +131,17 @@ pub enum StreamFlags {
 /// Source and target memory of a copy, and whether the call waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CopyKind {
-    /// Page-locked host memory to a device, asynchronous.
+    /// A copy from page-locked host memory to a device, asynchronous.
     PinnedToDevice,
-    /// Ordinary host memory to a device. Returns when the host memory may be changed.
+    /// A copy from ordinary host memory to a device. The call returns when the host memory may be changed.
     PageableToDevice,
-    /// A device to page-locked host memory, asynchronous.
+    /// A copy from a device to page-locked host memory, asynchronous.
     DeviceToPinned,
-    /// A device to ordinary host memory. Returns when the copy is complete.
+    /// A copy from a device to ordinary host memory. The call returns when the copy is complete.
     DeviceToPageable,
-    /// Within one device, asynchronous.
+    /// A copy within one device, asynchronous.
     DeviceToDevice,
-    /// From one device to another, asynchronous, on a stream of either.
+    /// A copy from one device to another, asynchronous, on a stream of either device.
     Peer {
         /// The device that is read.
         from: DeviceId,

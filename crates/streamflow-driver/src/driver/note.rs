@@ -34,14 +34,14 @@ pub enum Note<'a> {
         range: MemoryRange,
         /// The port's name.
         port: &'static str,
-        /// In or out.
+        /// Whether the memory came in or goes out.
         direction: Direction,
     },
     /// The host reads or writes memory from here on, through a borrow of its owner.
     HostAccess {
         /// The bytes.
         range: MemoryRange,
-        /// Read or written.
+        /// Whether the bytes are read or written.
         mode: AccessMode,
         /// The place where the program borrows the memory.
         location: SourceLocation,
@@ -52,7 +52,7 @@ pub enum Note<'a> {
         stream: RawStream,
         /// The bytes.
         range: MemoryRange,
-        /// Read or written.
+        /// Whether the bytes are read or written.
         mode: AccessMode,
         /// The place where the program declares the access.
         location: SourceLocation,

@@ -35,7 +35,7 @@ impl Signal {
         self.count.load(Ordering::Acquire)
     }
 
-    /// As [`raised`](Self::raised), without the [nudges](Self::nudge).
+    /// The number of raises, as in [`raised`](Self::raised) but without the [nudges](Self::nudge).
     #[doc(hidden)]
     #[inline]
     pub fn raises(&self) -> u64 {

@@ -96,7 +96,7 @@ pub enum Trouble {
     Body {
         /// The name of the thread that executes the body, or the place where it was spawned.
         thread: String,
-        /// The kernel.
+        /// The name of the kernel.
         kernel: Arc<str>,
     },
     /// A thread sleeps until another thread wakes it, and no other thread can.
@@ -357,7 +357,7 @@ impl Turns {
         }
     }
 
-    /// The thread has ended.
+    /// Notes that the thread has ended.
     fn end(&self, index: usize) {
         let mut state = self.lock();
         let State { order, threads, .. } = &mut *state;

@@ -34,7 +34,7 @@ enum Status {
     Ready,
     /// The thread has nothing to do until another thread has made a step. The number is the step in which it yielded.
     Yielded(u64),
-    /// As `Yielded`, for a thread that sleeps until another thread wakes it.
+    /// The thread sleeps until another thread wakes it. The number is as in `Yielded`.
     Asleep(u64),
     Waits(Until),
     Ended,

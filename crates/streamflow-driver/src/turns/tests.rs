@@ -55,7 +55,8 @@ fn one_thread_runs_at_a_time_in_an_order_that_the_seed_repeats() {
     }
     let switches = |order: &Vec<u8>| order.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(first.iter().any(|order| switches(order) > 2));
-    // At most six switches: after the main thread's steps before the others begin, at two falls and at three ends.
+    // There are at most six switches: after the main thread's steps before the others begin, at two falls and at
+    // three ends.
     assert!(first.iter().all(|order| switches(order) <= 6));
 }
 
@@ -109,7 +110,7 @@ fn a_thread_that_polls_loses_the_turn_in_the_end() {
 fn a_thread_does_not_starve_beside_threads_that_pass_the_turn_to_each_other() {
     let wrong = under_seeds(|turns| {
         let (done, baton, passed) = (AtomicBool::new(false), AtomicU32::new(1), AtomicU32::new(0));
-        // Of the two threads, one can always go on.
+        // One of the two threads can always go on.
         let pass = |me: u32| {
             while !done.load(Ordering::Relaxed) {
                 assert!(

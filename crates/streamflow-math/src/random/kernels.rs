@@ -133,7 +133,7 @@ fn counter_f64(counter: u64, rounds: u64, is_behind: bool) -> u64 {
     counter.wrapping_add(2 * rounds).wrapping_sub(is_behind.into())
 }
 
-/// 2^-53.
+/// The number 2^-53.
 const LSB_53: f64 = f64::EPSILON / 2.0;
 
 /// Returns the number of 53 bits that two words make. The words' bits 21 to 31 overlap.

@@ -30,7 +30,7 @@ fn event_of(event: RawEvent) -> sys::CUevent {
     pointer_to(event.handle())
 }
 
-// In all SAFETY reasons below: a valid handle is a live one, by the contract of the method.
+// "Valid" in the SAFETY reasons below: the handle is live, by the contract of the method.
 //
 // SAFETY: CUDA keeps these promises: memory of `cuMemAllocFromPoolAsync` and `cuMemHostAlloc` is as large as requested,
 // aligned to 256 bytes and has one owner (CUDA driver API, *Memory Management*), and streams are in order. Copies from

@@ -50,7 +50,7 @@ pub(super) fn code_of(result: CUresult) -> i32 {
 /// and that any further CUDA work returns the same error.
 pub(super) fn sticky_reason(code: i32) -> Option<&'static str> {
     Some(match code {
-        // The reference only names the cause; the driver tears the context down all the same.
+        // The reference only names the cause; the driver still tears the context down.
         214 => "a memory error that the device's ECC could not correct",
         // The same holds as for 214.
         220 => "an NVLink error that could not be corrected",

@@ -61,7 +61,7 @@ impl ChosenOrder {
         }
     }
 
-    /// Adds an answer to the history. A submission has no answer, and is counted all the same.
+    /// Adds an answer to the history. A submission has no answer, but is counted, too.
     pub(super) fn answer(&mut self, answer: u64) {
         self.history = hash(&[self.history, answer, self.called, turns::thread_index() as u64]);
         self.not_yet.clear();

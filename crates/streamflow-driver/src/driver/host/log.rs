@@ -28,27 +28,27 @@ pub enum LogAction {
     Copy {
         /// The kinds of memory on both sides.
         kind: CopyKind,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
     },
     /// A fill with one byte value.
     Fill {
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
     },
     /// Memory became available, with poison in it.
     Allocate {
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
     },
     /// Memory was freed and poisoned.
     Free {
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
     },
     /// Memory passed to a new owner, with poison in it.
     Recycle {
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
     },
     /// An event's record completed.

@@ -13,7 +13,8 @@ use crate::driver::{
 // address or handle before this thread has noted its call. Calls with a result that is part of the entry
 // are noted afterwards.
 //
-// In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
+// "The caller's contract" in the SAFETY reasons below: `Layer` requires the contract of the same method
+// of `Driver`.
 // SAFETY: every call is forwarded unchanged, and so is its answer.
 unsafe impl Layer for Recorder {
     fn below(&self) -> &dyn Driver {

@@ -70,7 +70,7 @@ impl Recorder {
         self.recording.store(false, Ordering::Release);
     }
 
-    /// Records again.
+    /// Resumes recording.
     pub fn resume(&self) {
         self.recording.store(true, Ordering::Release);
     }

@@ -173,7 +173,7 @@ const DEVICE: DeviceId = DeviceId(0);
 
 unsafe extern "C" fn nothing(_: *mut c_void) {}
 
-/// Part of `range`.
+/// Returns a part of `range`.
 fn part(range: MemoryRange, offset: u64, bytes: u64) -> MemoryRange {
     MemoryRange { address: range.address + offset, bytes }
 }

@@ -52,7 +52,7 @@ pub struct RaceReport {
 pub struct RaceAccess {
     /// The kind of work that touched the memory.
     pub action: RaceAction,
-    /// Read or written.
+    /// Whether the bytes are read or written.
     pub mode: AccessMode,
     /// The label or number of the stream; `None` for the host.
     pub stream: Option<String>,

@@ -90,7 +90,7 @@ impl<T: Element> Transforms<T> {
                 (body, bytes, Some(handle))
             }
         };
-        // At least one byte: no claim of an operation is empty.
+        // The work area has at least one byte: no claim of an operation may be empty.
         let mut work = cx.buffer(bytes.max(1), stream)?;
         if let Some(handle) = &handle {
             handle.set_work_area(&mut work).map_err(DriverError::from)?;

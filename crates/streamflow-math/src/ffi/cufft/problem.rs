@@ -8,9 +8,9 @@ use streamflow::memory::IntoShape;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Complex,
-    /// From real numbers to a half of their spectrum.
+    /// Transforms from real numbers to a half of their spectrum.
     FromReal,
-    /// From a half of a spectrum to real numbers.
+    /// Transforms from a half of a spectrum to real numbers.
     ToReal,
 }
 

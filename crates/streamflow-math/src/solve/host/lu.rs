@@ -12,7 +12,7 @@ pub(in super::super) fn factor<T: Number>(n: usize, a: &mut [T], pivots: &mut [i
         let pivot = largest(&a[k * n + k..(k + 1) * n]) + k;
         pivots[k] = pivot as i64 + 1;
         if a[k * n + pivot] == T::ZERO {
-            // As in LAPACK, the rest is factored all the same.
+            // The rest is still factored, as in LAPACK.
             if singular == 0 {
                 singular = k as i32 + 1;
             }

@@ -195,7 +195,7 @@ fn rows_are_within_their_pitch_and_overlap_nothing() {
     refused(copied(within, spans(right, far, near), right), "memory of another device");
     let peer = CopyKind::Peer { from: DEVICE, to: DeviceId(1) };
     refused(copied(peer, spans(right, far, near), right), "has no rows");
-    // As without rows, asynchronous copies need page-locked memory.
+    // Asynchronous copies need page-locked memory with rows, too.
     let mut words = vec![0_u32; LEN];
     let host = MemoryRange { address: words.as_mut_ptr().expose_provenance() as u64, bytes: BYTES };
     let (up, down) = (CopyKind::PinnedToDevice, CopyKind::DeviceToPinned);

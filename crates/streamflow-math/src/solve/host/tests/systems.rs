@@ -87,7 +87,7 @@ fn lu_names_the_first_column_without_a_pivot() {
     let mut a = [1.0_f32, 2.0, 4.0, 2.0, 4.0, 8.0, 0.0, 0.0, 0.0];
     assert_eq!(lu::factor(3, &mut a, &mut pivots), 2);
     assert_eq!(lu::factor(3, &mut [0.0_f64; 9], &mut pivots), 1);
-    // As in LAPACK, a NaN is no zero: it passes on to the result.
+    // A NaN does not count as zero, as in LAPACK: it passes on to the result.
     let mut a = [f64::NAN, 1.0, 1.0, 1.0];
     assert_eq!(lu::factor(2, &mut a, &mut pivots[..2]), 0);
     assert!(a[3].is_nan());

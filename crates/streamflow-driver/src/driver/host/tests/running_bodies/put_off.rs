@@ -98,7 +98,8 @@ fn a_submission_calls_a_host_function_of_a_thread_that_has_ended() {
     std::thread::scope(|scope| {
         scope.spawn(move || {
             driver.bind(DEVICE).unwrap();
-            // Under a lock of the library the function is put off, and the thread ends before it catches up.
+            // The function is postponed under a lock of the library, and the thread ends before it catches
+            // up.
             let _held = crate::lock::hold();
             super::super::host_functions::queue(driver, stream, move || {
                 count.fetch_add(1, Ordering::Relaxed);
@@ -125,7 +126,7 @@ impl Drop for Locks {
     }
 }
 
-/// Under a lock of the library the drop is put off.
+/// The drop is postponed under a lock of the library.
 #[test]
 fn the_value_of_a_destroyed_graph_is_dropped_outside_of_the_lock() {
     for is_held in [false, true] {
