@@ -185,7 +185,8 @@ pub fn report_unless_refused(what: &'static str, result: DriverResult<()>) {
 pub fn report_in_drop(what: &'static str, result: Result<(), impl std::fmt::Display + 'static>) {
     let Err(error) = result else { return };
     log::write(move || {
-        // The code that makes the text of an error, or drops the error, may be the user's. Its panic has been printed.
+        // The code that makes the text of an error, or drops the error, may be the user's. A panic of that code has
+        // already been printed.
         let _panicked = caught(|| tracing::error!(error = %{ error }, "{what}"));
     });
 }

@@ -32,11 +32,11 @@ impl GreenContext {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Coscheduling {
-    /// Such multiprocessors stay together, so that kernels with thread block clusters can run in a partition.
-    /// Holoscan's 0.
+    /// Multiprocessors of one group stay together, so that kernels with thread block clusters can run in a
+    /// partition. Holoscan's 0.
     #[default]
     Kept,
-    /// Such multiprocessors may be separated, so partitions can be smaller. Holoscan's 1,
+    /// Multiprocessors of one group may be separated, so partitions can be smaller. Holoscan's 1,
     /// `CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING`.
     Ignored,
 }

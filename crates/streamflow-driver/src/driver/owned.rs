@@ -93,7 +93,7 @@ impl OwnedStream {
         unsafe { self.driver.observer().hand_out(self.raw) };
     }
 
-    /// [`Driver::record_event`]. The device's context must be bound, here and below.
+    /// [`Driver::record_event`]. The device's context must be bound for this call and the calls below.
     #[doc(hidden)]
     #[inline(always)]
     pub fn record(&self, event: Event<'_>) -> DriverResult<()> {
@@ -396,7 +396,8 @@ impl Event<'_> {
         self.raw
     }
 
-    /// [`Driver::query_event`]. The device's context must be bound, here and below.
+    /// [`Driver::query_event`]. The device's context must be bound for this call and for
+    /// [`synchronize`](Self::synchronize).
     #[doc(hidden)]
     #[inline]
     pub fn query(self) -> DriverResult<bool> {

@@ -56,7 +56,7 @@ impl HostDriver {
         });
     }
 
-    /// The context that a call with this stream needs: the handle of a default stream is the same for all devices of CUDA.
+    /// The context that a call with this stream needs: on CUDA, all devices share one handle for their default streams.
     pub(super) fn needs(&self, stream: RawStream) -> Needs {
         if stream == self.default_stream(stream.device()) { Needs::Own } else { Needs::Any }
     }
