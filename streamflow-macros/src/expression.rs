@@ -17,13 +17,13 @@ use syn::{Expr, ExprGroup, ExprLit, ExprParen, Lit};
 /// a mismatch.
 pub(crate) fn evaluate(value: &Expr, ty: impl ToTokens) -> TokenStream {
     let (name, written) = (value_name(value), written(value));
-    apart(value, quote!(let #name: #ty = #written;), &ty, &name)
+    in_own_frame(value, quote!(let #name: #ty = #written;), &ty, &name)
 }
 
 /// Evaluates an expression and drops its value.
 pub(crate) fn evaluate_and_drop(value: &Expr) -> TokenStream {
     let written = written(value);
-    let evaluated = apart(value, quote!(let _ = #written;), quote!(()), quote!(()));
+    let evaluated = in_own_frame(value, quote!(let _ = #written;), quote!(()), quote!(()));
     quote!(#evaluated;)
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn evaluate_call(
     call: impl FnOnce(TokenStream) -> TokenStream,
 ) -> TokenStream {
     let (name, call) = (value_name(value), call(written(value)));
-    apart(value, quote!(let #name = #call;), quote!(_), &name)
+    in_own_frame(value, quote!(let #name = #call;), quote!(_), &name)
 }
 
 /// Evaluates an expression and borrows its value, as this type. Returns the code that `made` writes for the reference.
@@ -52,12 +52,12 @@ pub(crate) fn evaluate_borrowed(
         #[allow(clippy::needless_borrow)]
         let #name: #ty = #borrow #operand;
     };
-    apart(value, borrowed, quote!(_), made(&name))
+    in_own_frame(value, borrowed, quote!(_), made(&name))
 }
 
 /// Declares the value in a scope that confines a `return` or a `?` of the expression, and returns the code made for the
 /// value.
-fn apart(
+fn in_own_frame(
     value: &Expr,
     declared: TokenStream,
     ty: impl ToTokens,

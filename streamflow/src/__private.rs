@@ -87,10 +87,10 @@ pub use crate::message::queue::EdgeOptions;
 pub use crate::operator::condition::{AsyncHandle, BooleanHandle, Conditions, make as when};
 #[doc(hidden)]
 pub use crate::operator::{
-    again::{Again, kept},
     any_node::AnyNode,
     checked::{CheckedNode, exists},
-    node::{any_node, apart, evaluate, not_made, ports, restarting},
+    factory::{OperatorFactory, clone_for_restart},
+    node::{any_node, evaluate, in_own_frame, not_made, ports, restarting},
     options::{NodeOptions, NodeStreams},
     recovery::OnFailure,
 };

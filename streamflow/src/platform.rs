@@ -183,8 +183,8 @@ impl Platform {
     }
 
     /// Sends a note to the driver, if it uses notes.
-    pub(crate) fn tell(&self, note: &Note<'_>) {
-        self.0.table.tell(note);
+    pub(crate) fn observe(&self, note: &Note<'_>) {
+        self.0.table.observe(note);
     }
 
     /// Whether the driver uses notes.

@@ -217,7 +217,7 @@ const MUTANTS: &[Mutant] = &[
         name: "read_that_is_not_packed",
         invariant: "memory 5",
         file: "memory/claims.rs",
-        edits: &[("self.last_write.note_read();", "")],
+        edits: &[("self.last_write.mark_read();", "")],
         model: "memory::models::two_reads_and_a_write",
         expected: "an access does not come after",
     },

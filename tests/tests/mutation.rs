@@ -54,7 +54,7 @@
 //! | rule 4: a wait implies what the other stream has waited for *by now* | `stream::tests::waits::a_wait_that_is_implied_by_a_third_stream_makes_no_call` |
 //! | rule 4: the work that a wait implies is not noted | the same test |
 //! | rule 4: the point is taken before the uses that it covers are forgotten | `memory::tests::access::a_use_that_the_stream_came_after_too_late_is_kept` |
-//! | rule 4: `Claims::note_write` forgets all reads | the same test, `memory::tests::access::two_unordered_uses_are_both_kept` |
+//! | rule 4: `Claims::mark_written` forgets all reads | the same test, `memory::tests::access::two_unordered_uses_are_both_kept` |
 //! | rule 3: a failed record stands for the work that it would cover | `stream::tests::order::a_record_that_failed_covers_nothing` |
 //! | rule 5: `found_complete` counts the slot's current record as complete | `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete` |
 //! | rule 5: the record after a complete one counts as complete | `stream::tests::complete::work_that_is_known_to_be_complete_needs_no_wait`, and others |

@@ -30,7 +30,7 @@ pub(super) struct Param {
 /// `const STREAMS: CudaStreamPool = …;`, or `let STREAMS = CudaStreamPool::new()…;`
 pub(super) struct Pool {
     /// Whether it is declared by `let`: a value that `new` makes.
-    pub(super) is_let: bool,
+    pub(super) is_made_by_run: bool,
     pub(super) docs: Vec<Attribute>,
     pub(super) name: Ident,
     pub(super) ty: Type,

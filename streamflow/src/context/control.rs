@@ -122,7 +122,7 @@ impl RunControl {
 
     /// Counts a node that has ended.
     #[cold]
-    pub(crate) fn note_end(&self) {
+    pub(crate) fn count_end(&self) {
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -133,7 +133,7 @@ impl RunControl {
     }
 
     /// Counts a turn that has dropped messages without a tick.
-    pub(crate) fn note_dropped(&self) {
+    pub(crate) fn count_dropped(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -3,7 +3,7 @@
 use super::{Activity, ExecutionContext};
 use crate::driver::{Asker, DriverResult, Note};
 use crate::error::Failure;
-use crate::stream::note_bound;
+use crate::stream::set_bound;
 
 impl ExecutionContext {
     /// Prepares a hook: binds the device, since a library may have bound another one.
@@ -35,13 +35,13 @@ impl ExecutionContext {
         self.streams.on_default.set(None);
         let device = self.device();
         self.driver.bind(device)?;
-        note_bound(self.table().platform(), device);
+        set_bound(self.table().platform(), device);
         Ok(())
     }
 
     #[cold]
     fn report_enter(&self, hook: &'static str) {
-        self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
+        self.platform.observe(&Note::Enter { node: &self.node, hook, tick: self.tick() });
     }
 
     /// Records an event on each stream that the hook used (law 8), unless the graph has only one stream. Called after
@@ -56,7 +56,7 @@ impl ExecutionContext {
     /// drops the error.
     #[cold]
     #[inline(never)]
-    pub(crate) fn note_lost(&self, call: &'static str, port: &'static str, error: Failure) {
+    pub(crate) fn add_lost(&self, call: &'static str, port: &'static str, error: Failure) {
         let text = format_args!(
             "a message is lost: `{call}` at `{port}` has failed, and the operator has dropped its error; return it, as \
              with `?`"
@@ -79,7 +79,7 @@ impl ExecutionContext {
 
     /// Tells the driver that a hook has ended. Called after each [`enter`](Self::enter), even after a failed one.
     pub(crate) fn leave(&self) {
-        self.platform.tell(&Note::Leave);
+        self.platform.observe(&Note::Leave);
     }
 
     /// Counts a tick that has ended, and shows the activity of the node after it.

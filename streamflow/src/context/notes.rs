@@ -158,14 +158,14 @@ impl ExecutionContext {
     #[inline]
     pub(crate) fn show_waiting(&self, activity: Activity, condition: u8) {
         if activity == Activity::Done && self.cell.word().activity() != Activity::Done {
-            self.run.note_end();
+            self.run.count_end();
         }
         self.cell.set(self.tick(), activity, condition);
     }
 
     /// Shows that a turn has dropped messages without a tick. The node may run next.
     pub(crate) fn show_dropped(&self) {
-        self.run.note_dropped();
+        self.run.count_dropped();
         self.show(Activity::Idle);
     }
 

@@ -157,7 +157,7 @@ pub(super) fn submit(
         rows: passing.rows(),
     };
     access::queue(stream, order, passing.uses(), || {
-        stream.table().tell(&Note::At(location));
+        stream.table().observe(&Note::At(location));
         let timeline = stream.timeline();
         // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so
         // does the caller of `launch_function`. The memory is alive: its blocks are freed only after the uses

@@ -17,7 +17,7 @@ const PLACES: usize = 256;
 
 thread_local! {
     // All zero, so the table takes no memory before its first use.
-    static LAUNCHES: [Place; PLACES] = const { [const { Place::empty() }; PLACES] };
+    static LAUNCHES: [Slot; PLACES] = const { [const { Slot::empty() }; PLACES] };
 }
 
 /// The facts that a launch needs of a kernel and a grid that was checked for it.
@@ -35,7 +35,7 @@ pub(super) struct Checked<'a> {
 /// to another one, and the grid is compared with all of its parts.
 // The order of the fields matters: the first cache line has the fields that are compared.
 #[repr(C, align(64))]
-struct Place {
+struct Slot {
     kernel: Cell<Option<&'static KernelInfo>>,
     size: Cell<[u64; 3]>,
     /// The elements of the longest slice that such a launch may write.
@@ -48,9 +48,9 @@ struct Place {
     name: Cell<Option<&'static str>>,
 }
 
-const _: () = assert!(size_of::<Place>() <= 128);
+const _: () = assert!(size_of::<Slot>() <= 128);
 
-impl Place {
+impl Slot {
     const fn empty() -> Self {
         Self {
             kernel: Cell::new(None),
@@ -126,7 +126,7 @@ pub(super) fn find(
     longest: u64,
 ) -> Option<Checked<'static>> {
     let get =
-        |launches: &[Place; PLACES]| launches[place(info, grid)].get(info, grid, timeline, longest);
+        |launches: &[Slot; PLACES]| launches[place(info, grid)].get(info, grid, timeline, longest);
     LAUNCHES.try_with(get).ok().flatten()
 }
 
@@ -202,7 +202,7 @@ mod tests {
         let timeline = stream.timeline();
         for remembered in grids() {
             let shape = remembered.shape(&loaded(0), None).unwrap();
-            let place = Place::empty();
+            let place = Slot::empty();
             place.set(fill::INFO, &remembered, timeline.platform(), (&loaded(0), shape));
             for grid in grids() {
                 let found = place.get(fill::INFO, &grid, timeline, 0);
@@ -220,7 +220,7 @@ mod tests {
         let platforms = [(); 2].map(|()| Platform::host().devices(2).build().unwrap());
         let grid = Grid::from(8);
         let shape = grid.shape(&loaded(0), None).unwrap();
-        let place = Place::empty();
+        let place = Slot::empty();
         let own = platforms[1].default_stream(device(1)).unwrap();
         assert!(place.get(fill::INFO, &grid, own.timeline(), 0).is_none());
         place.set(fill::INFO, &grid, own.timeline().platform(), (&loaded(1), shape));
@@ -238,7 +238,7 @@ mod tests {
         let stream = platform.default_stream(device(0)).unwrap();
         let found = |info, grid: Grid, longest| {
             let shape = grid.shape(&loaded(0), None).unwrap();
-            let place = Place::empty();
+            let place = Slot::empty();
             place.set(info, &grid, stream.timeline().platform(), (&loaded(0), shape));
             place.get(info, &grid, stream.timeline(), longest).is_some()
         };

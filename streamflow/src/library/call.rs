@@ -231,7 +231,7 @@ impl<'a> Call<'a> {
             let libraries = timeline.driver().libraries();
             let mut may_be_repeated = self.may_be_repeated;
             loop {
-                stream.table().tell(&Note::At(location));
+                stream.table().observe(&Note::At(location));
                 // SAFETY: the stream is alive. The caller vouches for the device's body. The host body touches only
                 // memory from its operands: the claimed memory, freed only after the uses that are noted.
                 match unsafe { libraries.call_library(timeline.raw(), &call) } {

@@ -24,13 +24,13 @@ impl Asked {
     }
 
     /// Notes that the device was not even done with the oldest block.
-    pub(super) fn note_behind(&mut self, blocks: usize) {
+    pub(super) fn set_behind(&mut self, blocks: usize) {
         self.to_skip = blocks.min(MOST_TO_SKIP);
     }
 
     /// Notes that the device was done with the block. `end` is the stream that the query was about, if it was another
     /// one than the list's own.
-    pub(super) fn note_answer(&mut self, end: Option<u32>) {
+    pub(super) fn set_answer(&mut self, end: Option<u32>) {
         self.end = end;
     }
 }

@@ -99,30 +99,30 @@ impl Claims {
     #[inline]
     pub(super) fn note(&self, stream: &impl Ordered, mode: AccessMode) {
         match mode {
-            AccessMode::Read => self.note_read(stream),
+            AccessMode::Read => self.mark_read(stream),
             // Fast path of a write: the first one since the memory was allocated for its stream.
             AccessMode::Write if self.last_write.covers(stream.open_point()) => {}
-            AccessMode::Write => self.note_write(stream),
+            AccessMode::Write => self.mark_written(stream),
         }
     }
 
     #[inline(never)]
-    fn note_read(&self, stream: &impl Ordered) {
+    fn mark_read(&self, stream: &impl Ordered) {
         let mut uses = self.uses.lock();
         uses.reads.replace_by(stream.id(), || stream.open_point());
         // Under the lock, so that no write is noted meanwhile; a read changes no write.
-        self.last_write.note_read();
+        self.last_write.mark_read();
     }
 
     #[inline(never)]
-    fn note_write(&self, stream: &impl Ordered) {
+    fn mark_written(&self, stream: &impl Ordered) {
         let mut uses = self.uses.lock();
         let Uses { writes, reads } = &mut *uses;
         reads.forget(stream.id(), |read| stream.implies(read));
         writes.forget(stream.id(), |write| stream.implies(write));
         crate::turns::point("uses are forgotten, and the point is not taken yet");
         writes.replace(stream.open_point());
-        self.last_write.note_write(writes.only(), !reads.is_empty());
+        self.last_write.mark_written(writes.only(), !reads.is_empty());
     }
 
     /// Whether a write has failed. Each access then takes the slow path.

@@ -234,7 +234,7 @@ impl CudaStream {
             if target.is_empty() {
                 return Ok(());
             }
-            self.table().tell(&Note::At(location));
+            self.table().observe(&Note::At(location));
             let timeline = self.timeline();
             // SAFETY: the range lies in a block that is alive; the block is freed only after the use that is noted.
             Ok(unsafe { timeline.driver().fill(timeline.raw(), target.range(), byte) }?)
@@ -284,7 +284,7 @@ impl CudaStream {
                 if let Some(rows) = &mut copy.rows {
                     rows.target_is_padded = target.is_alone;
                 }
-                self.table().tell(&Note::At(location));
+                self.table().observe(&Note::At(location));
                 // SAFETY: both sides have the same elements, checked by the callers, and are alive: device and
                 // page-locked blocks are freed or reused only after the uses that are noted; ordinary host memory is
                 // borrowed for the call, and a copy with it returns only when it is done.
@@ -310,7 +310,7 @@ impl CudaStream {
             if copy.source.bytes == 0 {
                 return Ok(());
             }
-            self.table().tell(&Note::At(location));
+            self.table().observe(&Note::At(location));
             // SAFETY: as in `copy_between`: the callers have compared the lengths of both sides.
             Ok(unsafe { timeline.driver().copy(timeline.raw(), copy) }?)
         })?;

@@ -72,7 +72,7 @@ impl PackedLastWrite {
 
     /// Notes that the memory was read since. To be called under the block's lock.
     #[inline]
-    pub(super) fn note_read(&self) {
+    pub(super) fn mark_read(&self) {
         let Word(word) = self.word();
         if word != Word::NONE.0 {
             self.0.store(word | Word::READ, Ordering::Relaxed);
@@ -93,7 +93,7 @@ impl PackedLastWrite {
 
     /// Calls [`set`](Self::set), unless a write has failed.
     #[inline]
-    pub(super) fn note_write(&self, only: Option<Point>, is_read: bool) {
+    pub(super) fn mark_written(&self, only: Option<Point>, is_read: bool) {
         if !self.has_failed() {
             self.set(only, is_read);
         }

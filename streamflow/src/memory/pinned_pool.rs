@@ -324,7 +324,7 @@ impl PinnedPool {
     }
 
     pub(super) fn touched(&self, range: MemoryRange, mode: AccessMode, location: SourceLocation) {
-        self.table.tell(&Note::HostAccess { range, mode, location });
+        self.table.observe(&Note::HostAccess { range, mode, location });
     }
 
     /// Frees a block. All its uses are complete.

@@ -147,7 +147,7 @@ impl MemoryPool {
     ) -> Result<OwnedBlock<Self>> {
         let timeline = stream.timeline();
         timeline.ready()?;
-        self.table.tell(&Note::At(Location::caller()));
+        self.table.observe(&Note::At(Location::caller()));
         let bytes = self.limits.block_for(bytes, &self.name)?;
         self.take_lent_back();
         let turn = Turn::now(&self.table);

@@ -46,7 +46,7 @@ impl<P> SizeClass<P> {
 
     /// Notes the answer for the block at this index: the next query is about a later block if the device is done, else
     /// about an older one. Returns whether the search is over: the device is done, or no older block is left.
-    pub(super) fn note_query(&mut self, index: usize, is_done: bool) -> bool {
+    pub(super) fn mark_queried(&mut self, index: usize, is_done: bool) -> bool {
         let behind = self.blocks.len().saturating_sub(index + 1);
         let next = if is_done { behind.saturating_sub(1 + behind / 8) } else { 2 * behind + 1 };
         self.queries.behind = next;

@@ -52,7 +52,7 @@ impl CudaStream {
         let using = Use::new((memory.block(), range), mode, "memory");
         access::prepared(self.timeline().bind(), iter::once(using))?;
         access::queue(self, Order::ByData, iter::once(using), || {
-            self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
+            self.table().observe(&Note::ForeignAccess { stream, range, mode, location });
             let _other = current::other_code();
             queue(range.address)
         })

@@ -131,16 +131,16 @@ impl MemoryPool {
         let is_done = self.are_complete(&points);
         state = self.lock();
         state.to_query = points;
-        let is_over = state.free_of(about).size_class(size).note_query(index, is_done);
+        let is_over = state.free_of(about).size_class(size).mark_queried(index, is_done);
         let class = state.free_of(own).size_class(bytes);
         let end = (about != own).then_some(about);
         if is_done {
-            class.queries.note_answer(end);
+            class.queries.set_answer(end);
             // If the answer was about another stream's block, the next query is about the own blocks.
             asking.about = end.map(|_| own);
         } else if is_over {
             asking.about = None;
-            class.queries.note_behind(class.blocks.len());
+            class.queries.set_behind(class.blocks.len());
         }
         state
     }

@@ -25,7 +25,7 @@ use crate::stream::Timeline;
 const MOST_ROUNDS: u32 = 16;
 
 /// The place of an allocation.
-enum Place {
+enum BlockOrRoom {
     /// A free block. It counts as in use already.
     Block(DeviceBlock),
     /// Room for a new block. It counts as in use already.
@@ -42,10 +42,10 @@ impl MemoryPool {
         turn: Option<Turn>,
     ) -> Result<OwnedBlock<Self>> {
         match self.make_room(timeline, bytes)? {
-            Place::Block(block) => {
+            BlockOrRoom::Block(block) => {
                 self.hand_over(Reused { block, is_ready: false }, timeline, turn)
             }
-            Place::New(source) => {
+            BlockOrRoom::New(source) => {
                 let mut block = self.make(timeline, bytes, source)?;
                 block.turn = turn;
                 Ok(OwnedBlock::new(block))
@@ -55,7 +55,7 @@ impl MemoryPool {
 
     /// Makes room for a new block, or takes a free block that was allocated for another stream. Either counts as in use
     /// from then on.
-    fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
+    fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<BlockOrRoom> {
         let found = self.find_place(&mut self.lock(), timeline, bytes)?;
         found.map_or_else(|| self.make_room_of_freed(timeline, bytes), Ok)
     }
@@ -67,10 +67,10 @@ impl MemoryPool {
         state: &mut PoolState<Self>,
         timeline: &Timeline,
         bytes: u64,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<BlockOrRoom>> {
         if !self.limits.allows(state.usage.reserved, bytes) {
             if let Some(block) = state.pop_of_size(timeline.id(), bytes) {
-                return Ok(Some(Place::Block(self.mark_in_use(state, block, timeline))));
+                return Ok(Some(BlockOrRoom::Block(self.mark_in_use(state, block, timeline))));
             }
             // Free blocks are released only if that makes enough room. Another thread that releases free blocks does
             // not change the memory in use.
@@ -92,7 +92,7 @@ impl MemoryPool {
         }
         state.usage.reserved += bytes;
         self.count_use(&mut state.usage, timeline);
-        Ok(Some(Place::New(MemorySource::Unused)))
+        Ok(Some(BlockOrRoom::New(MemorySource::Unused)))
     }
 
     /// The bytes of a new block that would lie in the room of frees that the device may not have done yet.
@@ -103,7 +103,7 @@ impl MemoryPool {
     /// Takes the room of free blocks, and of blocks that are being freed. Invariant 9 of `memory/README.md` holds with
     /// several threads because `freed` counts blocks as soon as they are in no free list, and because one thread at a
     /// time takes their room and queues their frees.
-    fn make_room_of_freed(&self, timeline: &Timeline, bytes: u64) -> Result<Place> {
+    fn make_room_of_freed(&self, timeline: &Timeline, bytes: u64) -> Result<BlockOrRoom> {
         let _later = log::later();
         let held = lock::hold();
         let alone = locked(&self.releasing);
@@ -129,7 +129,7 @@ impl MemoryPool {
             self.undo_reservation(timeline, bytes);
             return Err(error);
         }
-        Ok(Place::New(MemorySource::Freed))
+        Ok(BlockOrRoom::New(MemorySource::Freed))
     }
 
     /// Undoes the counts for a block that could not be made.

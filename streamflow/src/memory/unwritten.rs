@@ -47,7 +47,7 @@ impl FailedWrite {
     /// Creates the mark of a failed call that was to write this range. `None` outside of hooks.
     pub(super) fn new(range: MemoryRange, error: &Error) -> Option<Self> {
         let mut node = Asker::current().name()?;
-        let is_first = Asker::note_failure();
+        let is_first = Asker::mark_failed();
         let returned = RETURNED.try_with(|returned| {
             let mut returned = returned.borrow_mut();
             if is_first {

@@ -214,7 +214,7 @@ impl Edge {
 
     /// Counts a message that found no room.
     #[cold]
-    fn note_dropped(&self) {
+    fn count_dropped(&self) {
         let dropped = match self.options.policy {
             QueuePolicy::BackPressure => &self.dropped_to_go_on,
             QueuePolicy::Pop | QueuePolicy::Reject | QueuePolicy::Fault => &self.refused,

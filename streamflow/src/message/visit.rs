@@ -89,7 +89,7 @@ impl<'a> MemoryVisitor<'a> {
             Purpose::FindDevice(device) => **device = device.or(Some(block.device())),
             Purpose::Report { platform, port, direction } => {
                 let (range, port, direction) = (block.range(), *port, *direction);
-                platform.tell(&Note::Port { range, port, direction });
+                platform.observe(&Note::Port { range, port, direction });
             }
         }
     }

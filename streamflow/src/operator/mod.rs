@@ -4,11 +4,11 @@
 //!
 //! `node.rs` has the node, an operator in a graph, and `runner.rs` calls the operator's hooks.
 
-pub(crate) mod again;
 pub(crate) mod any_node;
 pub(crate) mod checked;
 pub(crate) mod compute;
 pub(crate) mod condition;
+pub(crate) mod factory;
 mod facts;
 pub(crate) mod flush;
 pub(crate) mod histogram;

@@ -15,8 +15,8 @@ use std::{fmt, mem};
 pub(crate) use make::node;
 use make::{Names, facts};
 
-use super::again::Again;
 use super::any_node::AnyNode;
+use super::factory::OperatorFactory;
 use super::facts::NodeFacts;
 use super::readiness::{Progress, Readiness, Step};
 use super::runner::{Hooks, NodeRunner, Work};
@@ -56,7 +56,7 @@ pub struct Parts<O: Operator> {
 #[must_use]
 pub fn restarting<O: Operator + 'static>(
     node: &mut Option<Box<Node<O>>>,
-    mut again: Again<O>,
+    mut again: OperatorFactory<O>,
 ) -> bool {
     let Some(node) = node else { return false };
     node.runner.set_replacement(Box::new(move |parts| {
@@ -86,7 +86,7 @@ pub fn ports<O: Operator>(node: &mut Box<Node<O>>) -> &mut O::Ports {
 
 /// Calls a function in a stack frame of its own, so that its variables don't enlarge the caller's frame.
 #[inline(never)]
-pub fn apart<R>(call: impl FnOnce() -> R) -> R {
+pub fn in_own_frame<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 

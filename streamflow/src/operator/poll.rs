@@ -29,7 +29,7 @@ impl Poll {
     }
 
     /// Counts a tick that sent nothing.
-    pub(super) fn note_empty(&mut self, now: Timestamp) {
+    pub(super) fn mark_empty(&mut self, now: Timestamp) {
         if let Some(waits) = self.in_a_row.checked_sub(AT_ONCE) {
             self.due = Some(now + doubled(FIRST, waits, LONGEST));
         }
@@ -45,7 +45,7 @@ mod tests {
     fn the_waits_double_up_to_a_millisecond() {
         let mut poll = Poll::default();
         let mut wait = || {
-            poll.note_empty(Timestamp(0));
+            poll.mark_empty(Timestamp(0));
             poll.due().map(|due| due.0)
         };
         assert!((0..AT_ONCE).all(|_| wait().is_none()));

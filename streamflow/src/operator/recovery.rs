@@ -71,7 +71,7 @@ impl Recovery {
     }
 
     /// Records that a fresh operator has taken the place of the failed one. It has not started yet.
-    pub(super) fn note_replaced(&mut self) {
+    pub(super) fn mark_replaced(&mut self) {
         self.due = None;
     }
 
@@ -99,7 +99,7 @@ impl Recovery {
     }
 
     /// Counts a restart: the fresh operator has started.
-    pub(super) fn note_restart(&mut self) {
+    pub(super) fn count_restart(&mut self) {
         self.restarts += 1;
         self.due = None;
     }
@@ -193,14 +193,14 @@ mod tests {
     fn a_tick_that_succeeds_ends_the_row() {
         let mut recovery = Recovery::new(OnFailure::Restart { most: 2, back_off: BACK_OFF });
         assert_eq!(tick(&mut recovery, 0), (Verdict::Replace, Some(10)));
-        recovery.note_restart();
+        recovery.count_restart();
         assert_eq!(tick(&mut recovery, 1), (Verdict::Replace, Some(20)));
-        recovery.note_restart();
+        recovery.count_restart();
         // Tick 2 succeeds.
         assert_eq!(tick(&mut recovery, 3), (Verdict::Replace, Some(10)));
         // A failed restart is one more failure of the row, and so is the tick after it.
         assert_eq!(restart(&mut recovery, 4), (Verdict::Replace, Some(20)));
-        recovery.note_restart();
+        recovery.count_restart();
         assert_eq!(tick(&mut recovery, 4).0, Verdict::End);
         assert_eq!((recovery.failures(), recovery.restarts()), (5, 3));
         assert_eq!(
@@ -226,7 +226,7 @@ mod tests {
         tick(&mut recovery, 7);
         assert!(recovery.begin(), "it was not replaced");
         assert!(recovery.begin(), "no fresh operator could be made");
-        recovery.note_replaced();
+        recovery.mark_replaced();
         assert_eq!((recovery.failures(), recovery.first(), recovery.due()), (0, None, None));
         assert_eq!(tick(&mut recovery, 0).0, Verdict::Replace);
     }

@@ -189,10 +189,10 @@ impl NodeRunner {
     }
 
     /// Records the lateness of a tick, if it was due at a moment.
-    fn note_lateness(&mut self) {
+    fn add_lateness(&mut self) {
         let late = self.conditions.as_ref().and_then(|conditions| conditions.late());
         if let (Some(statistics), Some(late)) = (&mut self.statistics, late) {
-            statistics.note_lateness(late);
+            statistics.add_lateness(late);
         }
     }
 

@@ -104,7 +104,7 @@ impl NodeStatistics {
     /// Records a tick that ends. `data` is the moment and the origin at which the data of its messages began; `None` if
     /// the tick failed or had no messages.
     #[inline]
-    pub(super) fn note_tick(&mut self, ended: Timestamp, data: Option<(Timestamp, Origin)>) {
+    pub(super) fn add_tick(&mut self, ended: Timestamp, data: Option<(Timestamp, Origin)>) {
         self.host_time.record(ended.since(self.began));
         ENDED.set(ENDED.get().map(|_| Some(ended)));
         if let (Some(latency), Some((acquired, origin))) = (&mut self.latency, data) {
@@ -112,7 +112,7 @@ impl NodeStatistics {
         }
     }
 
-    pub(super) fn note_lateness(&mut self, late: Duration) {
+    pub(super) fn add_lateness(&mut self, late: Duration) {
         self.lateness.record(late);
     }
 
@@ -137,12 +137,12 @@ impl Latency {
     fn note(&mut self, origin: Origin, age: Duration) {
         match self.paths.first_mut() {
             Some(path) if path.origin == origin => path.latency.record(age),
-            _ => self.note_other(origin, age),
+            _ => self.add_origin(origin, age),
         }
     }
 
     #[inline(never)]
-    fn note_other(&mut self, origin: Origin, age: Duration) {
+    fn add_origin(&mut self, origin: Origin, age: Duration) {
         let (known, others) = self.paths.split_at_mut(self.known);
         let path = match known.binary_search_by_key(&origin, |path| path.origin) {
             Ok(index) => known.get_mut(index),
@@ -188,9 +188,9 @@ mod tests {
         // Node 4 gets the spare histogram, and none is left for node 7.
         for (number, age) in [(9, 10), (4, 20), (2, 30), (7, 40), (4, 50), (9, 60)] {
             let data = Some((Timestamp(100), origin(number)));
-            node.note_tick(Timestamp(100 + age), data);
+            node.add_tick(Timestamp(100 + age), data);
         }
-        node.note_tick(Timestamp(1), None);
+        node.add_tick(Timestamp(1), None);
         let times = node.times();
         let found = times
             .latency
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(found.collect::<Vec<_>>(), [(2, 1, 30), (9, 2, 60), (4, 2, 50)]);
         assert_eq!((times.unmeasured, times.host_time.unwrap().count), (1, 7));
         assert_eq!(times.lateness, None);
-        node.note_lateness(Duration::from_nanos(3));
+        node.add_lateness(Duration::from_nanos(3));
         assert_eq!(node.times().lateness.unwrap().max, Duration::from_nanos(3));
     }
 
@@ -207,7 +207,7 @@ mod tests {
     fn a_tick_begins_when_the_last_one_ended_if_it_follows_at_once() {
         let clock = Clock::simulated();
         let mut node = NodeStatistics::new(None);
-        let tick = |ended| NodeStatistics::new(None).note_tick(Timestamp(ended), None);
+        let tick = |ended| NodeStatistics::new(None).add_tick(Timestamp(ended), None);
         clock.advance(Duration::from_nanos(50));
         let mut begins = || {
             node.begin_tick(&clock);
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_node_that_is_no_sink_has_no_latency() {
         let mut node = NodeStatistics::new(None);
-        node.note_tick(Timestamp(3), Some((Timestamp(0), origin(1))));
+        node.add_tick(Timestamp(3), Some((Timestamp(0), origin(1))));
         let times = node.times();
         assert_eq!((times.latency.len(), times.unmeasured), (0, 0));
         assert_eq!(times.host_time.unwrap().max, Duration::from_nanos(3));

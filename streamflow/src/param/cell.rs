@@ -204,7 +204,7 @@ impl<T> Inner<T> {
         slot.new = Some(text);
         drop(slot);
         turns::point("a parameter is stored and not announced");
-        self.state.note_change();
+        self.state.mark_changed();
         before
     }
 }

@@ -244,7 +244,7 @@ impl<P> NodeParams<P> {
 impl<P> Drop for NodeParams<P> {
     fn drop(&mut self) {
         if let Some(state) = &self.state {
-            state.note_drop();
+            state.mark_dropped();
         }
     }
 }
@@ -255,6 +255,6 @@ struct Taking<'a>(&'a NodeState);
 
 impl Drop for Taking<'_> {
     fn drop(&mut self) {
-        self.0.note_change();
+        self.0.mark_changed();
     }
 }

@@ -30,7 +30,7 @@ impl NodeState {
         }
     }
 
-    pub(super) fn note_change(&self) {
+    pub(super) fn mark_changed(&self) {
         self.changed.store(true, Ordering::Release);
     }
 
@@ -45,7 +45,7 @@ impl NodeState {
         self.changed.swap(false, Ordering::Acquire);
     }
 
-    pub(super) fn note_drop(&self) {
+    pub(super) fn mark_dropped(&self) {
         self.dropped.store(true, Ordering::Release);
     }
 

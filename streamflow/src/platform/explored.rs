@@ -54,7 +54,7 @@ impl Platform {
                 Err(Error::Unexplored { problem: OTHER })
             }
             Some(test) => {
-                test.turns().note_use();
+                test.turns().mark_used();
                 Ok(())
             }
             None => Ok(()),

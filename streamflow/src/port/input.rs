@@ -346,7 +346,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
 #[inline(never)]
 pub(super) fn lost<T>(cx: &ExecutionContext, call: &'static str, inlet: &Inlet<T>, error: &Error) {
     if inlet.has_message() {
-        cx.note_lost(call, inlet.name, error.clone().into());
+        cx.add_lost(call, inlet.name, error.clone().into());
     }
 }
 

@@ -266,7 +266,7 @@ impl<'t, T: Message, S> Out<'t, T, S> {
 #[cold]
 #[inline(never)]
 pub(super) fn lost(cx: &ExecutionContext, port: &'static str, error: &Failure) {
-    cx.note_lost("emit", port, error.clone());
+    cx.add_lost("emit", port, error.clone());
 }
 
 /// Changes metadata. Not inlined: the metadata of most messages is then copied as a whole.

@@ -43,7 +43,7 @@ impl Drop for Ended<'_> {
 }
 
 /// Wakes the task that waits for the end of the run. The end is visible before the task is woken.
-pub(super) fn tell(shared: &Shared) {
+pub(super) fn wake_task(shared: &Shared) {
     turns::point("a run is over, and no task is woken yet");
     let task = locked(&shared.task).take();
     wake(task);
@@ -103,7 +103,7 @@ mod tests {
         let mut ended = Ended::new(&shared);
         assert!(poll(&mut ended).is_pending());
         shared.set_over();
-        tell(&shared);
+        wake_task(&shared);
         assert_eq!(locked(&seen)[2..], [("wake", true), ("drop", true)]);
         assert!(poll(&mut ended).is_ready());
     }

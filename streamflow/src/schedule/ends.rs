@@ -31,7 +31,7 @@ pub(super) struct Ends {
     begin: Vec<NodeStatus>,
     /// By node, whether it seems to run no more.
     stands: Box<[bool]>,
-    /// The [state](Self::note_state) at the last question. `answered` is the state at the last question with the answer
+    /// The [state](Self::save_state) at the last question. `answered` is the state at the last question with the answer
     /// that nothing follows.
     asked: Box<[u64]>,
     answered: Box<[u64]>,
@@ -123,7 +123,7 @@ impl Ends {
     fn asks_now(&mut self) -> Asks {
         let asks = self.following.asks(&mut self.stands);
         if asks != Asks::default() {
-            self.note_state();
+            self.save_state();
             if self.asked == self.answered {
                 return Asks::default();
             }
@@ -133,7 +133,7 @@ impl Ends {
 
     /// Records which nodes seem to run no more, how many ticks each of these has done, how many nodes have ended, and
     /// how many turns have dropped messages without a tick. The answer stays the same until one of these has changed.
-    fn note_state(&mut self) {
+    fn save_state(&mut self) {
         let Self { control, stands, asked, .. } = self;
         let nodes = control.nodes().iter().zip(stands.iter());
         let ticks = nodes.map(|(node, stands)| if *stands { node.word().ticks() + 1 } else { 0 });

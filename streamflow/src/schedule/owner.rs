@@ -61,7 +61,7 @@ impl RunOwner {
             let done = run.unwrap_or_else(|panic| Err(*panic));
             of_thread.set_over();
             #[cfg(feature = "futures")]
-            super::ended::tell(&of_thread);
+            super::ended::wake_task(&of_thread);
             (graph, done)
         });
         let thread =

@@ -76,7 +76,7 @@ pub(crate) use point::PlatformNumber;
 pub use point::Point;
 pub(crate) use pool::CudaStreamPool;
 pub(crate) use table::{Attached, StreamTable};
-pub(crate) use timeline::{Timeline, note_bound};
+pub(crate) use timeline::{Timeline, set_bound};
 pub use timing::{Elapsed, TimingEvent};
 pub(crate) use wakeup::Wakeup;
 

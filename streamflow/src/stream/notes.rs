@@ -3,7 +3,7 @@
 use crate::driver::{Driver, Note};
 
 /// Sends a note.
-pub(super) fn tell(driver: &dyn Driver, note: &Note<'_>) {
+pub(super) fn observe(driver: &dyn Driver, note: &Note<'_>) {
     // SAFETY: only the modules of this crate make notes, and they note what they do.
-    unsafe { driver.observer().tell(note) };
+    unsafe { driver.observer().observe(note) };
 }

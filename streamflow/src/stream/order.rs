@@ -109,7 +109,7 @@ impl Timeline {
         }
         // A thread, perhaps this one, has found the record complete.
         other.rely(table, number, Some(self));
-        self.seen.note_complete(stream, number);
+        self.seen.mark_complete(stream, number);
         Ok(())
     }
 

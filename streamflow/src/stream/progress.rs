@@ -86,15 +86,15 @@ impl Timeline {
     #[inline]
     pub(super) fn rely(&self, table: &StreamTable, number: u64, by: Option<&Self>) {
         if table.is_watched() {
-            self.note_reliance(table, number, by);
+            self.report_reliance(table, number, by);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn note_reliance(&self, table: &StreamTable, number: u64, by: Option<&Self>) {
+    fn report_reliance(&self, table: &StreamTable, number: u64, by: Option<&Self>) {
         let (on, record, by) = (self.raw(), self.event_of(number), by.map(Self::raw));
-        table.tell(&Note::Relies { on, record, by });
+        table.observe(&Note::Relies { on, record, by });
     }
 
     /// Notifies a driver that watches: this stream relies on the work before `point`, if that work was found complete

@@ -188,7 +188,7 @@ impl Records {
         let mut ring = self.lock();
         let is_overwritten = !ring.holds(number);
         if is_overwritten {
-            ring.note_missing(number, self.recorded());
+            ring.grow_if_needed(number, self.recorded());
         }
         is_overwritten
     }
@@ -298,7 +298,7 @@ impl Records {
         let mut ring = self.lock();
         let covered = ring.record_of(number).map(|record| record.covered);
         if covered.is_none() {
-            ring.note_missing(number, self.recorded());
+            ring.grow_if_needed(number, self.recorded());
         }
         covered
     }

@@ -122,7 +122,7 @@ impl Ring {
 
     /// Notes a lookup of a record that the ring does not hold, and lets the ring grow if it has too few slots for such
     /// a record. The slots suffice if the ring has just grown, or if the record failed.
-    pub(super) fn note_missing(&mut self, number: u64, latest: u64) {
+    pub(super) fn grow_if_needed(&mut self, number: u64, latest: u64) {
         let slots = self.slots as usize;
         self.is_short |= slots < RING && latest.saturating_sub(number) >= slots as u64;
     }
@@ -148,7 +148,7 @@ impl Ring {
         let later = self.numbers.iter().enumerate().filter(|(_, later)| **later >= number);
         let (slot, _) = later.min_by_key(|(_, later)| **later)?;
         let latest = self.numbers.iter().fold(0, |latest, number| latest.max(*number));
-        self.note_missing(number, latest);
+        self.grow_if_needed(number, latest);
         Some(slot)
     }
 }
@@ -161,7 +161,7 @@ mod tests {
 
     fn record(ring: &mut Ring, number: u64) -> usize {
         let seen = Seen::new();
-        seen.note_complete(1, 1000 + number);
+        seen.mark_complete(1, 1000 + number);
         let slot = ring.clear(number);
         seen.snapshot(ring.covered(slot));
         ring.set(number, slot);

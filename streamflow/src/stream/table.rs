@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::timeline::{Parts, note_bound};
+use super::timeline::{Parts, set_bound};
 use super::{GreenContexts, PlatformNumber, Point, Timeline, notes};
 use crate::driver::replay::ReplayedTick;
 use crate::driver::{
@@ -97,7 +97,7 @@ impl StreamTable {
     /// one again.
     pub(crate) fn bind(&self, device: DeviceId) -> DriverResult<()> {
         self.driver().bind(device)?;
-        note_bound(self.platform(), device);
+        set_bound(self.platform(), device);
         Ok(())
     }
 
@@ -105,7 +105,7 @@ impl StreamTable {
         &self.driver
     }
 
-    /// Whether the driver takes the notes of [`tell`](Self::tell).
+    /// Whether the driver takes the notes of [`observe`](Self::observe).
     pub(crate) fn is_watched(&self) -> bool {
         self.watched
     }
@@ -119,9 +119,9 @@ impl StreamTable {
 
     /// Passes a note to the driver, if it takes notes.
     #[inline]
-    pub(crate) fn tell(&self, note: &Note<'_>) {
+    pub(crate) fn observe(&self, note: &Note<'_>) {
         if self.watched {
-            notes::tell(&*self.driver, note);
+            notes::observe(&*self.driver, note);
         }
     }
 

@@ -30,7 +30,7 @@ thread_local! {
 
 /// Notes that the calling thread has bound a device of a platform, so that no query binds another one.
 #[inline]
-pub(crate) fn note_bound(platform: PlatformNumber, device: DeviceId) {
+pub(crate) fn set_bound(platform: PlatformNumber, device: DeviceId) {
     BOUND.set(Some((platform, device)));
     // SAFETY: callers have bound this device, as the line above notes.
     unsafe { current::trust() };
@@ -114,7 +114,7 @@ impl Timeline {
     /// Sets the name of the stream in messages from now on.
     pub(super) fn set_label(&self, label: Cow<'static, str>) {
         if self.driver().observer().watches() {
-            super::notes::tell(
+            super::notes::observe(
                 &**self.driver(),
                 &Note::StreamLabel { stream: self.raw(), label: &label },
             );
@@ -160,7 +160,7 @@ impl Timeline {
     /// Makes the stream's device current on this thread, for foreign calls and for calls that use the current device.
     pub(crate) fn bind(&self) -> DriverResult<()> {
         self.driver().bind(self.device())?;
-        note_bound(self.platform, self.device());
+        set_bound(self.platform, self.device());
         Ok(())
     }
 

@@ -60,7 +60,7 @@ impl Replay {
         self.mismatch.load(Ordering::Relaxed)
     }
 
-    fn note_mismatch(&self) {
+    fn mark_mismatch(&self) {
         self.mismatch.store(true, Ordering::Relaxed);
     }
 }
@@ -72,14 +72,14 @@ impl Chooser for Replay {
         if choice < options {
             return choice;
         }
-        self.note_mismatch();
+        self.mark_mismatch();
         0
     }
 
     fn end(&mut self, _state: u64) {
         let last = self.choices.0.last_key_value();
         if last.is_some_and(|(place, _)| *place >= self.place) {
-            self.note_mismatch();
+            self.mark_mismatch();
         }
     }
 }

@@ -121,17 +121,17 @@ exports! {
     }
     fn cuDevicePrimaryCtxRetain(context: To<usize>, device: c_int) {
         check_device(device)?;
-        state().note_context();
+        state().add_context();
         *context = context_of(device);
     }
     fn cuCtxCreate_v4(context: To<usize>, _params: *const c_void, _flags: c_uint, device: c_int) {
         check_device(device)?;
-        state().note_made("other context");
+        state().count_made("other context");
         *context = other_context_of(device);
         set_current(*context);
     }
     fn cuCtxDestroy_v2(_context: usize) {
-        state().note_given_back("other context");
+        state().retire_graphs_of("other context");
         set_current(0);
     }
     fn cuDevicePrimaryCtxRelease_v2(device: c_int) { check_device(device)?; }
@@ -200,7 +200,7 @@ exports! {
         let mut state = state();
         state.check_stream(number(stream))?;
         state.check("event", number(event))?;
-        state.note_captured_record(number(event), number(stream));
+        state.capture_record(number(event), number(stream));
         state.allocations.record(number(event), number(stream));
         state.order.add(Order::Records { event: number(event), stream: number(stream) });
     }
@@ -313,7 +313,7 @@ exports! {
             return Err(NOT_FOUND);
         }
         if name == c"streamflow_copy" {
-            state().note_copy(number(module));
+            state().count_copy(number(module));
         }
         *function = number(module);
     }

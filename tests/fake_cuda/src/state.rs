@@ -196,7 +196,7 @@ impl State {
         if self.allocations.work(stream) {
             self.note(MEMORY_IN_ORDER);
         }
-        memory.into_iter().for_each(|memory| self.note_use(stream, memory));
+        memory.into_iter().for_each(|memory| self.mark_used(stream, memory));
         Ok(())
     }
 
@@ -207,7 +207,7 @@ impl State {
         true
     }
 
-    pub(crate) fn note_captured_record(&mut self, event: u64, stream: u64) {
+    pub(crate) fn capture_record(&mut self, event: u64, stream: u64) {
         if self.captures.contains_key(&stream) {
             self.captured_events.insert(event);
         } else {
@@ -224,7 +224,7 @@ impl State {
         Err(CAPTURE_ISOLATION)
     }
 
-    fn note_use(&mut self, stream: u64, memory: u64) {
+    fn mark_used(&mut self, stream: u64, memory: u64) {
         if !self.allocations.may_use(stream, memory) {
             self.note(&format!("wrong: {memory:#x} is used before its allocation"));
         }
@@ -249,7 +249,7 @@ impl State {
         }
         let address = self.allocate("device memory", bytes)?;
         self.allocations.allocate(stream, address, bytes as u64);
-        self.note_memory(stream);
+        self.mark_memory(stream);
         Ok(address)
     }
 
@@ -263,13 +263,13 @@ impl State {
             self.note("wrong: memory from outside of a graph is freed in its capture");
             return Err(INVALID_VALUE);
         }
-        self.note_use(stream, address);
+        self.mark_used(stream, address);
         self.free("device memory", address)?;
-        self.note_memory(stream);
+        self.mark_memory(stream);
         Ok(())
     }
 
-    fn note_memory(&mut self, stream: u64) {
+    fn mark_memory(&mut self, stream: u64) {
         if self.allocations.changes(stream) {
             self.note(MEMORY_IN_ORDER);
         }
@@ -308,7 +308,7 @@ impl State {
     }
 
     /// Notes that the kernel of a module copies.
-    pub(crate) fn note_copy(&mut self, module: u64) {
+    pub(crate) fn count_copy(&mut self, module: u64) {
         self.copies.push(module);
     }
 
@@ -353,15 +353,15 @@ impl State {
         Ok(())
     }
 
-    pub(crate) fn note_context(&mut self) {
-        self.note_made("context");
+    pub(crate) fn add_context(&mut self) {
+        self.count_made("context");
     }
 
-    pub(crate) fn note_made(&mut self, kind: &str) {
+    pub(crate) fn count_made(&mut self, kind: &str) {
         self.note(&format!("+ {kind}"));
     }
 
-    pub(crate) fn note_given_back(&mut self, kind: &str) {
+    pub(crate) fn retire_graphs_of(&mut self, kind: &str) {
         self.note(&format!("- {kind}"));
     }
 }

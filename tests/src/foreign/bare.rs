@@ -270,7 +270,7 @@ impl Bare {
     /// the record that an event holds, or as far as it was.
     pub fn relies(&self, on: RawStream, record: Option<RawEvent>, by: Option<RawStream>) {
         // SAFETY: only the checker gets the note, and the test decides whether it is true.
-        unsafe { self.driver.observer().tell(&Note::Relies { on, record, by }) };
+        unsafe { self.driver.observer().observe(&Note::Relies { on, record, by }) };
     }
 
     /// Destroys a stream. A test may go on to use its handle.
@@ -295,7 +295,7 @@ impl Bare {
     pub fn address(&self, stream: RawStream, range: MemoryRange, mode: AccessMode) {
         let note = Note::ForeignAccess { stream, range, mode, location: Location::caller() };
         // SAFETY: as in `relies`.
-        unsafe { self.driver.observer().tell(&note) };
+        unsafe { self.driver.observer().observe(&note) };
     }
 
     /// Takes memory from other code.
@@ -322,7 +322,7 @@ impl Bare {
     pub fn host(&self, range: MemoryRange, mode: AccessMode) {
         let note = Note::HostAccess { range, mode, location: Location::caller() };
         // SAFETY: as in `relies`.
-        unsafe { self.driver.observer().tell(&note) };
+        unsafe { self.driver.observer().observe(&note) };
     }
 }
 

@@ -321,10 +321,10 @@ impl Observer for Breaks {
         pass!([unsafe] self.below.observer().adopt(device, range))
     }
 
-    unsafe fn tell(&self, note: &Note<'_>) {
+    unsafe fn observe(&self, note: &Note<'_>) {
         if !self.breaks(Clause::NotesArePassed) {
             // SAFETY: the caller's contract.
-            unsafe { self.below.observer().tell(note) };
+            unsafe { self.below.observer().observe(note) };
         }
     }
 }

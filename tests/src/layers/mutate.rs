@@ -374,7 +374,7 @@ impl Observer for Mutate {
         if self.quiet { RaceReports::default() } else { self.below.observer().races_since(mark) }
     }
 
-    unsafe fn tell(&self, note: &Note<'_>) {
+    unsafe fn observe(&self, note: &Note<'_>) {
         match *note {
             Note::Enter { node, hook, .. } => {
                 declared::enter(&self.declared, node);
@@ -391,7 +391,7 @@ impl Observer for Mutate {
             _ => {}
         }
         // SAFETY: the caller's contract.
-        unsafe { self.below.observer().tell(note) };
+        unsafe { self.below.observer().observe(note) };
     }
 
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {

@@ -77,7 +77,7 @@ impl Asker {
     /// such call.
     #[doc(hidden)]
     #[cold]
-    pub fn note_failure() -> bool {
+    pub fn mark_failed() -> bool {
         let before = CURRENT.get();
         CURRENT.set(Hook { has_failure: 1, ..before });
         before.has_failure == 0

@@ -117,13 +117,13 @@ pub trait Observer: Send + Sync {
     /// ```compile_fail,E0133
     /// # use streamflow_driver::driver::{Driver, Note, RawStream};
     /// fn silence(driver: &dyn Driver, stream: RawStream) {
-    ///     driver.observer().tell(&Note::Relies { on: stream, record: None, by: None });
+    ///     driver.observer().observe(&Note::Relies { on: stream, record: None, by: None });
     /// }
     /// ```
-    unsafe fn tell(&self, note: &Note<'_>) {
+    unsafe fn observe(&self, note: &Note<'_>) {
         if let Some(next) = self.next() {
             // SAFETY: the caller keeps the same contract.
-            unsafe { next.tell(note) };
+            unsafe { next.observe(note) };
         }
     }
 
@@ -231,7 +231,7 @@ mod tests {
             true
         }
 
-        unsafe fn tell(&self, _: &Note<'_>) {
+        unsafe fn observe(&self, _: &Note<'_>) {
             self.list("tell");
         }
 
@@ -282,7 +282,7 @@ mod tests {
                 observer.adopt(device, adopted).unwrap();
                 observer.disown(stream, adopted).unwrap();
                 observer.hand_out(stream);
-                observer.tell(&Note::Relies { on: stream, record: None, by: None });
+                observer.observe(&Note::Relies { on: stream, record: None, by: None });
             }
             observer.catch_up();
             let expected = ["recycle", "adopt", "disown", "hand_out", "tell", "catch_up"];

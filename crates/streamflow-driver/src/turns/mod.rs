@@ -211,14 +211,14 @@ impl Turns {
         self.lock().threads.count()
     }
 
-    /// The number of [uses](Self::note_use) of the run so far.
+    /// The number of [uses](Self::mark_used) of the run so far.
     pub fn uses(&self) -> u64 {
         self.uses.load(Ordering::Relaxed)
     }
 
     /// Counts a use of the run: a call to the simulator, or the begin of a graph or an operator, which may never call a
     /// driver.
-    pub fn note_use(&self) {
+    pub fn mark_used(&self) {
         self.uses.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -227,7 +227,7 @@ impl Turns {
     /// # Errors
     /// [`Trouble::Foreign`] if the calling thread is not in the run.
     pub fn step(&self, call: &'static str) -> Result<(), Trouble> {
-        self.note_use();
+        self.mark_used();
         if let Some(index) = participation::index_in(self.number) {
             self.advance(index, call, false);
             return Ok(());

@@ -93,7 +93,7 @@ pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, pools: &[Pool], err
     for edge in edges.iter().filter(|edge| edge.attributes.carries == Carries::Transfer) {
         let Some(Node { name, attributes, .. }) = nodes.node_of(&edge.input) else { continue };
         // For constants, `check_transfer` of the library knows the device, too.
-        let of_run = pools.iter().filter(|pool| pool.is_let);
+        let of_run = pools.iter().filter(|pool| pool.is_made_by_run);
         let producer = nodes.node_of(&edge.output);
         let shared = of_run.filter(|pool| producer.is_some_and(|node| node.is_on(pool)));
         if let Some(Pool { name: pool, .. }) = shared

@@ -138,11 +138,11 @@ pub(super) fn check_unused(pools: &[Pool], nodes: &[Node], header: &Header, erro
 pub(super) fn check_values(pools: &[Pool], header: &Header, errors: &mut Errors) {
     for (index, pool) in pools.iter().enumerate() {
         let description = || pool.description.to_token_stream();
-        let values = pools.iter().enumerate().filter(|(_, other)| other.is_let);
+        let values = pools.iter().enumerate().filter(|(_, other)| other.is_made_by_run);
         for (other_index, other) in values {
             let (name, text) = (&pool.name, &other.name);
             let Some(token) = find_value(description(), text) else { continue };
-            if !pool.is_let {
+            if !pool.is_made_by_run {
                 errors.at(
                     token,
                     format!(
@@ -157,7 +157,7 @@ pub(super) fn check_values(pools: &[Pool], header: &Header, errors: &mut Errors)
                 );
             }
         }
-        if pool.is_let {
+        if pool.is_made_by_run {
             continue;
         }
         for param in &header.params {

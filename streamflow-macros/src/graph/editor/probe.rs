@@ -58,7 +58,7 @@ pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
 
 fn write_pool(pool: &Pool) -> TokenStream {
     let Pool { docs, name, ty, description, .. } = pool;
-    if pool.is_let {
+    if pool.is_made_by_run {
         let value = evaluate(&quote!(#ty), &quote!(#description));
         quote!(#(#docs)* let #name = #value?;)
     } else {

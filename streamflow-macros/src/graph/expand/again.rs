@@ -34,13 +34,13 @@ fn make_closure(again: &Ident, index: usize, node: &Node, params: &[Param]) -> T
     let named = params.filter(|name| may_name(value.to_token_stream(), name));
     // The same code keeps a parameter for the closure, and for each call: of equal mistakes rustc prints one.
     let keep = named.map(|name| {
-        let kept = quote_spanned!(name.span()=> ::streamflow::__private::kept(&#name));
+        let kept = quote_spanned!(name.span()=> ::streamflow::__private::clone_for_restart(&#name));
         quote!(#[allow(unused_variables)] let #name = #kept;)
     });
     let keep: TokenStream = keep.collect();
     let (operator, made) = (hygienic("operator", index), evaluate(value, ty));
     quote! {
-        let mut #again: ::streamflow::__private::Again<#ty> = {
+        let mut #again: ::streamflow::__private::OperatorFactory<#ty> = {
             let #kept_platform = ::core::clone::Clone::clone(#platform);
             #keep
             ::std::boxed::Box::new(move || {

@@ -146,7 +146,7 @@ pub(super) fn assert_conditions(graph: &Graph) -> TokenStream {
 
 /// Each pool has as many streams as the operators on it declare.
 pub(super) fn assert_pools(graph: &Graph) -> TokenStream {
-    let constants = graph.pools.iter().filter(|pool| !pool.is_let);
+    let constants = graph.pools.iter().filter(|pool| !pool.is_made_by_run);
     let used = constants.filter(|pool| graph.nodes_on(pool).next().is_some());
     let assertions = used.map(|pool| {
         let (pool_ref, text) = (pool_ref(pool), pool.name.to_string());

@@ -19,9 +19,13 @@ use crate::graph::spans::first_and_last;
 pub(super) const SIZE: usize = 16;
 
 /// Writes a closure and its call. The closure runs the statements, with `?` on any error, and returns the value.
-fn run_apart(ty: &TokenStream, statements: &TokenStream, value: &TokenStream) -> TokenStream {
+fn run_in_own_frame(
+    ty: &TokenStream,
+    statements: &TokenStream,
+    value: &TokenStream,
+) -> TokenStream {
     quote! {
-        ::streamflow::__private::apart(|| -> ::core::result::Result<#ty, ::streamflow::__private::Failure> {
+        ::streamflow::__private::in_own_frame(|| -> ::core::result::Result<#ty, ::streamflow::__private::Failure> {
             #statements
             ::core::result::Result::Ok(#value)
         })?
@@ -30,8 +34,8 @@ fn run_apart(ty: &TokenStream, statements: &TokenStream, value: &TokenStream) ->
 
 /// Runs statements that return no value.
 pub(super) fn run_in_closure(statements: &TokenStream) -> TokenStream {
-    let apart = run_apart(&quote!(()), statements, &quote!(()));
-    quote!(#apart;)
+    let framed = run_in_own_frame(&quote!(()), statements, &quote!(()));
+    quote!(#framed;)
 }
 
 /// Runs statements that return no value, in chunks.
@@ -63,9 +67,9 @@ impl Chunk<'_> {
             made.extend(make_conditions(node));
         }
         let value = quote!(::std::boxed::Box::new((#(#made,)*)));
-        let apart = run_apart(&quote!(_), &TokenStream::new(), &value);
+        let framed = run_in_own_frame(&quote!(_), &TokenStream::new(), &value);
         let conditions = hygienic("all_conditions", self.index);
-        (!made.is_empty()).then(|| quote!(let #conditions = #apart;))
+        (!made.is_empty()).then(|| quote!(let #conditions = #framed;))
     }
 
     /// The variables of its nodes' conditions.
@@ -111,9 +115,12 @@ impl Chunk<'_> {
             }
         });
         let (made, names) = (hygienic("values", self.index), self.value_names());
-        let apart =
-            run_apart(&quote!(_), &values.collect(), &quote!(::std::boxed::Box::new(#names)));
-        quote!(let #made = #apart;)
+        let framed = run_in_own_frame(
+            &quote!(_),
+            &values.collect(),
+            &quote!(::std::boxed::Box::new(#names)),
+        );
+        quote!(let #made = #framed;)
     }
 
     /// The operators and counts, as a tuple.

@@ -86,7 +86,7 @@ fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
         quote! {
             {
                 let #list = &mut *#list;
-                ::streamflow::__private::apart(move || ::core::iter::Extend::extend(#list, [#(#nodes,)*]));
+                ::streamflow::__private::in_own_frame(move || ::core::iter::Extend::extend(#list, [#(#nodes,)*]));
             }
         }
     });

@@ -133,7 +133,9 @@ impl Chunk<'_> {
             let ty = &node.ty;
             let again = again(index, node);
             arguments.extend(
-                again.map(|again| same(again, quote!(::streamflow::__private::Again<#ty>))),
+                again.map(|again| {
+                    same(again, quote!(::streamflow::__private::OperatorFactory<#ty>))
+                }),
             );
         }
         arguments

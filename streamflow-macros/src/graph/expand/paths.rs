@@ -46,7 +46,7 @@ pub(super) fn operator_call(ty: &Type, name: &str, args: TokenStream) -> TokenSt
 pub(super) fn pool_ref(pool: &Pool) -> TokenStream {
     let name = &pool.name;
     match pool.kind() {
-        None if !pool.is_let => typed_pool(pool).into_token_stream(),
+        None if !pool.is_made_by_run => typed_pool(pool).into_token_stream(),
         _ => quote_spanned!(name.span()=> &#name),
     }
 }

@@ -15,7 +15,7 @@ use crate::graph::spans::Underline;
 
 /// The constants. A mistake is found in the constant itself, so that it is no further mistake of those that use it.
 pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
-    let constants = graph.pools.iter().filter(|pool| !pool.is_let).map(|pool| {
+    let constants = graph.pools.iter().filter(|pool| !pool.is_made_by_run).map(|pool| {
         let Pool { docs, name, ty, .. } = pool;
         let description = written(&pool.description);
         let Some(kind) = pool.kind() else {
@@ -43,7 +43,7 @@ pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
         }
     });
     let green = match default_green(graph) {
-        Some(pool) if !pool.is_let => {
+        Some(pool) if !pool.is_made_by_run => {
             let (green, value) = (green(), green_value(pool));
             quote! {
                 /// The pool of each node without `#[streams]`.
@@ -69,7 +69,7 @@ fn green_value(pool: &Pool) -> TokenStream {
 /// Makes and checks the pools declared by `let`, in a closure where `?` takes any error. All later expressions can
 /// name these pools.
 pub(super) fn make_values(graph: &Graph) -> TokenStream {
-    let pools: Vec<&Pool> = graph.pools.iter().filter(|pool| pool.is_let).collect();
+    let pools: Vec<&Pool> = graph.pools.iter().filter(|pool| pool.is_made_by_run).collect();
     if pools.is_empty() {
         return TokenStream::new();
     }
@@ -79,7 +79,7 @@ pub(super) fn make_values(graph: &Graph) -> TokenStream {
         quote!(let #name = #description; #verify)
     });
     let names: Vec<&Ident> = pools.iter().map(|pool| &pool.name).collect();
-    let green = default_green(graph).filter(|pool| pool.is_let).map(|pool| {
+    let green = default_green(graph).filter(|pool| pool.is_made_by_run).map(|pool| {
         let (green, value, text) = (green(), green_value(pool), pool.name.to_string());
         quote! {
             #[allow(non_snake_case)]
@@ -89,7 +89,7 @@ pub(super) fn make_values(graph: &Graph) -> TokenStream {
     });
     quote! {
         #[allow(non_snake_case, unused_variables)]
-        let (#(#names,)*) = ::streamflow::__private::apart(
+        let (#(#names,)*) = ::streamflow::__private::in_own_frame(
             || -> ::core::result::Result<_, ::streamflow::__private::Failure> {
                 #(#made)*
                 ::core::result::Result::Ok((#(#names,)*))
@@ -128,8 +128,10 @@ pub(super) fn needs(graph: &Graph, pool: &Pool) -> TokenStream {
 /// Whether the device of a node is known in `new` alone.
 pub(super) fn has_device_of_run(graph: &Graph, node: &Node) -> bool {
     match &node.attributes.streams {
-        Streams::Pool(name) => graph.pools.iter().any(|pool| pool.name == *name && pool.is_let),
-        Streams::OwnPool => default_green(graph).is_some_and(|pool| pool.is_let),
+        Streams::Pool(name) => {
+            graph.pools.iter().any(|pool| pool.name == *name && pool.is_made_by_run)
+        }
+        Streams::OwnPool => default_green(graph).is_some_and(|pool| pool.is_made_by_run),
         Streams::Adopt => false,
     }
 }

@@ -9,14 +9,14 @@ use crate::diagnostic::{Errors, similar};
 
 /// A place where attributes stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum AttributeTarget {
     Graph,
     Pool,
     Node,
     Edge,
 }
 
-impl Place {
+impl AttributeTarget {
     const ALL: [Self; 4] = [Self::Graph, Self::Pool, Self::Node, Self::Edge];
 
     /// The names of the attributes that stand here. Beside them, a pool and a graph have attributes of rustc.
@@ -95,15 +95,16 @@ pub(super) fn reject_inner_attributes(
 }
 
 /// Reports an attribute that has no meaning at this place: one of another place, or an unknown one.
-pub(super) fn reject_attribute(attribute: &Attribute, place: Place, errors: &mut Errors) {
+pub(super) fn reject_attribute(attribute: &Attribute, place: AttributeTarget, errors: &mut Errors) {
     let path = attribute.path();
     let written = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-    let is_of = |other: &Place| other.names().contains(&&*written);
+    let is_of = |other: &AttributeTarget| other.names().contains(&&*written);
     let text = if written == "cfg" || written == "cfg_attr" {
         "a statement of a graph cannot depend on `cfg`: what is connected is checked before it is known; put it on the \
          whole `graph!`"
             .to_owned()
-    } else if let Some(other) = Place::ALL.into_iter().find(|other| *other != place && is_of(other))
+    } else if let Some(other) =
+        AttributeTarget::ALL.into_iter().find(|other| *other != place && is_of(other))
     {
         format!("`#[{written}]` {}", other.instead())
     } else if let Some((name, text)) = OF_ITEMS.iter().find(|(name, _)| *name == written) {
@@ -112,12 +113,13 @@ pub(super) fn reject_attribute(attribute: &Attribute, place: Place, errors: &mut
         format!("`{written}` is a condition of a node: write `#[when({written}(…))]` on the node")
     } else {
         let here = similar(&written, place.names());
-        let anywhere = Place::ALL.map(Place::names).concat();
+        let anywhere = AttributeTarget::ALL.map(AttributeTarget::names).concat();
         let hint = match (here, similar(&written, &anywhere)) {
             (Some(name), _) => format!("did you mean `{name}`? "),
             (None, Some(name)) => {
-                let of = Place::ALL.into_iter().find(|other| other.names().contains(&name));
-                let text = of.map(Place::instead).unwrap_or_default();
+                let of =
+                    AttributeTarget::ALL.into_iter().find(|other| other.names().contains(&name));
+                let text = of.map(AttributeTarget::instead).unwrap_or_default();
                 format!("did you mean `{name}`? That {text}. Here, ")
             }
             (None, None) => String::new(),

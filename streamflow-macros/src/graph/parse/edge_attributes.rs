@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, Meta, Token};
 
-use super::attribute::{Place, is_doc, reject_attribute};
+use super::attribute::{AttributeTarget, is_doc, reject_attribute};
 use crate::diagnostic::{Errors, similar};
 use crate::expression::whole_number;
 use crate::graph::parts::{Carries, EdgeAttributes, Policy};
@@ -40,7 +40,7 @@ pub(super) fn read_edge_attributes(
                 edge.initial = read_initial(attribute, errors);
             }
             _ => {
-                reject_attribute(attribute, Place::Edge, errors);
+                reject_attribute(attribute, AttributeTarget::Edge, errors);
                 // The user may mean `#[feedback]`. Without that, a cycle would be a mistake.
                 edge.is_feedback = true;
             }
@@ -134,7 +134,7 @@ pub(super) fn reject_at_discard(attributes: &[Attribute], errors: &mut Errors) {
             "copy" | "transfer" => {
                 format!("a discarded message is not copied; remove `#[{name}]`")
             }
-            name if Place::Edge.names().contains(&name) => {
+            name if AttributeTarget::Edge.names().contains(&name) => {
                 format!("a discarded message waits nowhere; remove `#[{name}]`")
             }
             _ => continue,

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Token, Type, Visibility, parenthesized, parse_quote, token};
 
-use super::attribute::{Place, is_doc, reject_attribute, reject_inner_attributes};
+use super::attribute::{AttributeTarget, is_doc, reject_attribute, reject_inner_attributes};
 use crate::diagnostic::Errors;
 use crate::graph::parts::{Header, Param};
 
@@ -90,7 +90,7 @@ fn read_graph_attributes(
         }
         let is_known = is_of_struct(attribute);
         if !is_known {
-            reject_attribute(attribute, Place::Graph, errors);
+            reject_attribute(attribute, AttributeTarget::Graph, errors);
         }
         is_known
     });

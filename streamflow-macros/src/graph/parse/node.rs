@@ -81,7 +81,7 @@ pub(super) fn parse_node(
     Ok(match (ty, parse_value(&statement, input, errors)?) {
         (Some(ty), Some(description)) if PoolKind::of(&ty).is_some() => {
             let docs = pool::read_docs(attributes, errors);
-            Statement::Pool(Pool { is_let: true, docs, name, ty, description })
+            Statement::Pool(Pool { is_made_by_run: true, docs, name, ty, description })
         }
         (Some(ty), value) if reject_non_operator(&name, &ty, errors) => {
             // Without the type, rustc can't infer what such a value leaves open.

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use syn::Attribute;
 use syn::ext::IdentExt;
 
-use super::attribute::{Place, is_doc, reject_attribute};
+use super::attribute::{AttributeTarget, is_doc, reject_attribute};
 use super::conditions::read_conditions;
 use super::on_failure::read_on_failure;
 use crate::diagnostic::Errors;
@@ -30,7 +30,7 @@ pub(super) fn read_node_attributes(
         } else if attribute.path().is_ident("on_failure") {
             node.on_failure = read_on_failure(&attribute, errors);
         } else {
-            reject_attribute(&attribute, Place::Node, errors);
+            reject_attribute(&attribute, AttributeTarget::Node, errors);
         }
     }
     node

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, ExprPath, Token, Type, TypePath};
 
-use super::attribute::{Place, is_doc, reject_attribute};
+use super::attribute::{AttributeTarget, is_doc, reject_attribute};
 use super::value::parse_value;
 use crate::diagnostic::Errors;
 use crate::graph::parts::{Pool, PoolKind};
@@ -44,7 +44,9 @@ pub(super) fn parse_pool(
         return Ok(broken(written_name));
     };
     Ok(match parse_value(&statement, input, errors)? {
-        Some(description) => Statement::Pool(Pool { is_let: false, docs, name, ty, description }),
+        Some(description) => {
+            Statement::Pool(Pool { is_made_by_run: false, docs, name, ty, description })
+        }
         None => broken(written_name),
     })
 }
@@ -56,7 +58,7 @@ pub(super) fn read_docs(attributes: Vec<Attribute>, errors: &mut Errors) -> Vec<
         if OF_RUSTC.iter().any(|name| attribute.path().is_ident(name)) || is_doc(&attribute) {
             docs.push(attribute);
         } else {
-            reject_attribute(&attribute, Place::Pool, errors);
+            reject_attribute(&attribute, AttributeTarget::Pool, errors);
         }
     }
     docs

@@ -171,7 +171,7 @@ impl MemoryPool {
     #[track_caller]
     fn written_by_other_code(&self, stream: RawStream, range: MemoryRange) {
         let (mode, location) = (AccessMode::Write, Location::caller());
-        self.table.tell(&Note::ForeignAccess { stream, range, mode, location });
+        self.table.observe(&Note::ForeignAccess { stream, range, mode, location });
     }
 
     #[track_caller]

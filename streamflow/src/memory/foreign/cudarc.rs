@@ -292,7 +292,7 @@ impl<T: Element> Tensor<T> {
         block.order_written(stream, AccessMode::Write)?;
         let (raw, range, mode) = (stream.raw(), block.range(), AccessMode::Write);
         let location = std::panic::Location::caller();
-        block.pool().table.tell(&Note::ForeignAccess { stream: raw, range, mode, location });
+        block.pool().table.observe(&Note::ForeignAccess { stream: raw, range, mode, location });
         stream.before_checked(theirs)?;
         let (address, len) = (range.address, self.len());
         // SAFETY: the tensor keeps the memory until the slice is dropped, and then until the device has done its work.

@@ -23,11 +23,11 @@ impl<T> Inlet<T> {
             self.handled = Handled::Taken;
             if self.is_compared_alone {
                 if !carried.has_joined(&first.metadata, &self.name) {
-                    self.note_all(carried, true);
+                    self.collect_metadata(carried, true);
                 }
             } else if self.carries {
                 if self.compares && !carried.has_joined(&first.metadata, &self.name) {
-                    self.note_all(carried, true);
+                    self.collect_metadata(carried, true);
                 } else {
                     carried.merge(&first.metadata, false);
                 }
@@ -48,7 +48,9 @@ impl<T> Inlet<T> {
             Stage::All => {
                 self.receive_all();
                 // The remaining messages belong to different ticks, so they are not compared.
-                return carried.into_iter().for_each(|carried| self.note_all(carried, false));
+                return carried
+                    .into_iter()
+                    .for_each(|carried| self.collect_metadata(carried, false));
             }
             Stage::Nothing => return,
         }
@@ -147,19 +149,19 @@ impl<T> Inlet<T> {
     pub(crate) fn drop_untaken(&mut self, any: &mut bool) {
         self.receive();
         *any |= self.has_message();
-        self.own().for_each(Receiver::note_failed);
+        self.own().for_each(Receiver::mark_failed);
         self.drop_batch();
     }
 
     /// Notes the metadata of a batch, as far as the run needs it. Only the first message of the batch is compared.
     pub(crate) fn note(&self, carried: &Carried) {
-        self.note_all(carried, self.compares);
+        self.collect_metadata(carried, self.compares);
     }
 
     /// Notes the metadata of received messages, as far as the run needs it. If `compares` is set, the first message is
     /// also compared.
     #[inline(never)]
-    fn note_all(&self, carried: &Carried, mut compares: bool) {
+    fn collect_metadata(&self, carried: &Carried, mut compares: bool) {
         for edge in &*self.edges {
             let Some(envelope) = edge.message() else { continue };
             let compares = std::mem::replace(&mut compares, false);

@@ -25,7 +25,7 @@ enum Messages<T> {
     /// The message is in a box, because a message in place would make the enum larger, and most edges are rings.
     Locked { queue: Arc<Locked<T>>, message: Box<Option<Envelope<T>>> },
     /// A place for one more received message of another queue. A batch fills it; no message waits here.
-    Place(Box<Option<Envelope<T>>>),
+    BatchSlot(Box<Option<Envelope<T>>>),
 }
 
 impl<T> Receiver<T> {
@@ -39,17 +39,17 @@ impl<T> Receiver<T> {
 
     /// Makes a place for one more message of this queue.
     pub(crate) fn place(&self) -> Self {
-        Self { edge: self.edge.clone(), messages: Messages::Place(Box::default()) }
+        Self { edge: self.edge.clone(), messages: Messages::BatchSlot(Box::default()) }
     }
 
     /// Whether this is such a place.
     pub(crate) fn is_place(&self) -> bool {
-        matches!(self.messages, Messages::Place(_))
+        matches!(self.messages, Messages::BatchSlot(_))
     }
 
     /// Puts a message into a place.
     pub(crate) fn put(&mut self, message: Envelope<T>) {
-        if let Messages::Place(place) = &mut self.messages {
+        if let Messages::BatchSlot(place) = &mut self.messages {
             **place = Some(message);
         }
     }
@@ -62,7 +62,7 @@ impl<T> Receiver<T> {
                 self.edge.begin_run(0);
                 queue.begin_run();
             }
-            Messages::Place(_) => {}
+            Messages::BatchSlot(_) => {}
         }
     }
 
@@ -91,7 +91,7 @@ impl<T> Receiver<T> {
                 self.edge.of_ring(read.wrapping_add(ring.waiting()), read)
             }
             Messages::Locked { queue, .. } => queue.passed(),
-            Messages::Place(_) => Passed::default(),
+            Messages::BatchSlot(_) => Passed::default(),
         };
         self.edge.status(passed)
     }
@@ -121,7 +121,7 @@ impl<T> Receiver<T> {
         match &self.messages {
             Messages::Ring { ring, .. } => !ring.is_empty(),
             Messages::Locked { queue, .. } => queue.count() > 0,
-            Messages::Place(_) => false,
+            Messages::BatchSlot(_) => false,
         }
     }
 
@@ -130,7 +130,7 @@ impl<T> Receiver<T> {
         match &self.messages {
             Messages::Ring { ring, .. } => ring.waiting(),
             Messages::Locked { queue, .. } => queue.count(),
-            Messages::Place(_) => 0,
+            Messages::BatchSlot(_) => 0,
         }
     }
 
@@ -143,7 +143,7 @@ impl<T> Receiver<T> {
                 Some(first) if staged => Some(first.metadata.acquired()),
                 _ => queue.first_acquired(),
             },
-            Messages::Place(_) => None,
+            Messages::BatchSlot(_) => None,
         }
     }
 
@@ -154,7 +154,7 @@ impl<T> Receiver<T> {
         match &mut self.messages {
             Messages::Ring { ring, has_first } => *has_first = !ring.is_empty(),
             Messages::Locked { queue, message } => **message = queue.hold(),
-            Messages::Place(_) => {}
+            Messages::BatchSlot(_) => {}
         }
     }
 
@@ -175,7 +175,7 @@ impl<T> Receiver<T> {
     }
 
     /// Counts the consumer's message as dropped by a failed tick that has not taken it.
-    pub(crate) fn note_failed(&self) {
+    pub(crate) fn mark_failed(&self) {
         if self.message().is_some() {
             self.edge.dropped_by_failure.fetch_add(1, Ordering::Relaxed);
         }
@@ -186,7 +186,7 @@ impl<T> Receiver<T> {
         match &mut self.messages {
             Messages::Ring { has_first, .. } => *has_first = false,
             Messages::Locked { queue, message } => queue.put_back(message.take()),
-            Messages::Place(_) => {}
+            Messages::BatchSlot(_) => {}
         }
     }
 
@@ -224,7 +224,7 @@ impl<T> Receiver<T> {
         match &mut self.messages {
             Messages::Ring { ring, has_first } => *has_first = !ring.is_empty(),
             Messages::Locked { queue, message } => **message = queue.pop(),
-            Messages::Place(_) => {}
+            Messages::BatchSlot(_) => {}
         }
         self.message()
     }
@@ -235,7 +235,7 @@ impl<T> Receiver<T> {
         match &self.messages {
             Messages::Ring { has_first: false, .. } => None,
             Messages::Ring { ring, has_first: true } => ring.first(),
-            Messages::Locked { message, .. } | Messages::Place(message) => (**message).as_ref(),
+            Messages::Locked { message, .. } | Messages::BatchSlot(message) => (**message).as_ref(),
         }
     }
 
@@ -254,7 +254,7 @@ impl<T> Receiver<T> {
                 *has_first = false;
                 ring.take().map(use_it)
             }
-            Messages::Locked { message, .. } | Messages::Place(message) => {
+            Messages::Locked { message, .. } | Messages::BatchSlot(message) => {
                 take_apart(message).map(use_it)
             }
         }
@@ -269,7 +269,7 @@ impl<T> Receiver<T> {
                 *has_first = false;
                 ring.discard();
             }
-            Messages::Locked { .. } | Messages::Place(_) => self.drop_other(),
+            Messages::Locked { .. } | Messages::BatchSlot(_) => self.drop_other(),
         }
     }
 
@@ -277,7 +277,7 @@ impl<T> Receiver<T> {
     fn drop_other(&mut self) {
         match &mut self.messages {
             Messages::Ring { .. } => {}
-            Messages::Locked { message, .. } | Messages::Place(message) => **message = None,
+            Messages::Locked { message, .. } | Messages::BatchSlot(message) => **message = None,
         }
     }
 
@@ -290,7 +290,7 @@ impl<T> Receiver<T> {
                     ring.take()
                 }
                 Messages::Locked { queue, .. } => queue.pop(),
-                Messages::Place(_) => None,
+                Messages::BatchSlot(_) => None,
             };
             // Counted before the drop, because the drop may panic. After a panic `clear` is called again.
             self.edge.dropped_at_end.fetch_add(1, Ordering::Relaxed);
@@ -301,7 +301,7 @@ impl<T> Receiver<T> {
     /// Puts a message into the queue of a feedback edge, or of an edge without a producer.
     pub(crate) fn push(&self, message: Envelope<T>) {
         match &self.messages {
-            Messages::Ring { .. } | Messages::Place(_) => {
+            Messages::Ring { .. } | Messages::BatchSlot(_) => {
                 unreachable!("the producer's end puts messages into a ring")
             }
             Messages::Locked { queue, .. } => queue.push(message),

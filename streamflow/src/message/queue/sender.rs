@@ -88,7 +88,7 @@ impl<T> Sender<T> {
         match &mut self.messages {
             Messages::Ring(ring) => {
                 let Some(slot) = ring.slot() else {
-                    self.edge.note_dropped();
+                    self.edge.count_dropped();
                     return Some(message);
                 };
                 *slot = Some(message);
@@ -104,11 +104,11 @@ impl<T> Sender<T> {
         let Messages::Locked(queue) = &self.messages else { return Some(message) };
         match self.edge.options.policy {
             QueuePolicy::BackPressure if self.is_full() && self.edge.gives_way() => {
-                self.edge.note_dropped();
+                self.edge.count_dropped();
                 return Some(message);
             }
             QueuePolicy::Reject if self.is_full() => {
-                self.edge.note_dropped();
+                self.edge.count_dropped();
                 return Some(message);
             }
             QueuePolicy::BackPressure | QueuePolicy::Fault | QueuePolicy::Reject => {

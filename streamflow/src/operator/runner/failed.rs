@@ -87,7 +87,7 @@ impl NodeRunner {
             statistics::interrupt();
         }
         let Err(error) = restarted else {
-            self.recovery.note_restart();
+            self.recovery.count_restart();
             return Ok(true);
         };
         if self.judge(&error, self.cx.tick()) == Verdict::End {

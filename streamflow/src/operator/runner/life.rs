@@ -53,7 +53,7 @@ impl NodeRunner {
         if self.has_failed() {
             // The operator failed at the end of the run before.
             self.replace(hooks).map_err(|error| *error)?;
-            self.recovery.note_replaced();
+            self.recovery.mark_replaced();
         }
         self.cx.show(Activity::Starting);
         // `false` if the device can't be bound: then `start` was not called, and `stop` will not be called.

@@ -54,7 +54,7 @@ impl NodeRunner {
             Some(error) => Err(error),
         };
         if self.statistics.is_some() {
-            self.note_statistics(done.is_ok());
+            self.update_statistics(done.is_ok());
         }
         match done {
             Ok(Progress::Changed) => {
@@ -97,12 +97,12 @@ impl NodeRunner {
         if !self.may_tick(hooks) {
             return Ok(Readiness::Blocked);
         }
-        self.is_let(hooks, waits)
+        self.is_permitted(hooks, waits)
     }
 
     /// Whether a node with messages and room can run now: an earlier tick and the conditions decide.
     #[inline]
-    fn is_let(
+    fn is_permitted(
         &mut self,
         hooks: &mut dyn Hooks,
         waits: &mut Waits,
@@ -186,7 +186,7 @@ impl NodeRunner {
             return Ok(());
         }
         if self.statistics.is_some() {
-            self.note_lateness();
+            self.add_lateness();
         }
         let Some(conditions) = &mut self.conditions else { return Ok(()) };
         let used = conditions.ticked();
@@ -212,11 +212,11 @@ impl NodeRunner {
 
     /// Records the end of a tick in the statistics.
     #[inline(never)]
-    fn note_statistics(&mut self, succeeded: bool) {
+    fn update_statistics(&mut self, succeeded: bool) {
         if let Some(statistics) = &mut self.statistics {
             // The end of the tick is also the moment at which the messages have arrived.
             let data = if succeeded { self.cx.received() } else { None };
-            statistics.note_tick(self.cx.now(), data);
+            statistics.add_tick(self.cx.now(), data);
         }
     }
 
@@ -230,7 +230,7 @@ impl NodeRunner {
     ) -> Result<Step, Box<Error>> {
         let progress = done.or_else(|error| self.fail(hooks, error));
         match progress {
-            Ok(Progress::Empty) => self.poll.note_empty(self.cx.now()),
+            Ok(Progress::Empty) => self.poll.mark_empty(self.cx.now()),
             _ => self.poll = Poll::default(),
         }
         match progress? {
@@ -254,7 +254,7 @@ impl NodeRunner {
         if !in_tick {
             return Err(error);
         }
-        self.note_statistics(false);
+        self.update_statistics(false);
         self.end_step(hooks, Err(error), waits)
     }
 
@@ -262,7 +262,9 @@ impl NodeRunner {
     #[inline(never)]
     fn was_empty(&mut self, hooks: &mut dyn Hooks, waits: &mut Waits) -> Result<Step, Box<Error>> {
         let may_tick = !self.has_ended() && self.may_tick(hooks);
-        if may_tick && matches!(self.is_let(hooks, waits)?, Readiness::Ready | Readiness::Dropped) {
+        if may_tick
+            && matches!(self.is_permitted(hooks, waits)?, Readiness::Ready | Readiness::Dropped)
+        {
             waits.at_once();
         }
         Ok(Step::Nothing)

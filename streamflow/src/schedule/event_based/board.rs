@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::core::{Core, Looked, MOST_WAKES, Next, NodeId, Place, WorkerId};
+use super::core::{Core, Looked, MOST_WAKES, Next, NodeId, NodeLinks, WorkerId};
 use crate::driver::Signal;
 use crate::lock::Lock;
 use crate::sync::{Arc, AtomicU64, Ordering};
@@ -29,7 +29,12 @@ impl fmt::Debug for Board {
 }
 
 impl Board {
-    pub(super) fn new(places: Vec<Place>, shared: usize, workers: usize, run: Arc<Signal>) -> Self {
+    pub(super) fn new(
+        places: Vec<NodeLinks>,
+        shared: usize,
+        workers: usize,
+        run: Arc<Signal>,
+    ) -> Self {
         let core = Core::new(places, shared, workers);
         let bells = (0..workers).map(|_| Signal::default()).collect();
         Self { epoch: AtomicU64::new(core.epoch()), core: Lock::new(core), bells, run }

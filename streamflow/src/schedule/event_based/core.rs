@@ -46,7 +46,7 @@ pub(super) const MOST_WAKES: usize = 8;
 /// A node and its place in the graph.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(test, derive(PartialEq, Eq, Hash))]
-pub(super) struct Place {
+pub(super) struct NodeLinks {
     /// The only worker that runs the node. `None`: each shared worker may run it.
     pub(super) home: Option<WorkerId>,
     /// The nodes that a tick of the node may make ready: those at the other ends of its edges.
@@ -102,7 +102,7 @@ enum State {
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone, PartialEq, Eq, Hash))]
 struct Node {
-    place: Place,
+    place: NodeLinks,
     state: State,
     waits: bool,
     restless: bool,
@@ -164,7 +164,7 @@ pub(super) struct Core {
 impl Core {
     /// Creates the state of a run of these nodes, with a look at each node queued. The first `shared` workers share the
     /// nodes without a home.
-    pub(super) fn new(places: Vec<Place>, shared: usize, workers: usize) -> Self {
+    pub(super) fn new(places: Vec<NodeLinks>, shared: usize, workers: usize) -> Self {
         let state = State::Quiet;
         let node =
             |place| Node { place, state, waits: false, restless: false, missed: false, began: 0 };

@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use self::board::Board;
-use self::core::Place;
+use self::core::NodeLinks;
 use self::nap::Naps;
 use self::team::{Attends, Collection, Ended, Poller, Team};
 use super::ends::Ends;
@@ -152,7 +152,7 @@ pub(super) fn named(nodes: Nodes<'_, '_>) -> Vec<&'static str> {
 }
 
 /// The place of each node: the worker that runs it, and its neighbours.
-fn places(nodes: Nodes<'_, '_>, shared: usize, names: &[&str]) -> Vec<Place> {
+fn places(nodes: Nodes<'_, '_>, shared: usize, names: &[&str]) -> Vec<NodeLinks> {
     let homes = nodes.iter().map(|node| match node.worker() {
         Some(worker) => names.iter().position(|name| *name == worker).map(|index| shared + index),
         None => node.stays().then_some(0),
@@ -175,7 +175,7 @@ fn places(nodes: Nodes<'_, '_>, shared: usize, names: &[&str]) -> Vec<Place> {
             edges.flatten().flatten().copied().filter(|other| *other != index).collect();
         let mut seen = std::collections::HashSet::new();
         neighbours.retain(|node| seen.insert(*node));
-        Place { home, neighbours: neighbours.into() }
+        NodeLinks { home, neighbours: neighbours.into() }
     };
     homes.into_iter().enumerate().map(place).collect()
 }

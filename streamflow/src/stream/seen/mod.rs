@@ -77,7 +77,7 @@ impl Seen {
 
     /// Notes a record that was found complete: no wait for it is needed.
     #[inline]
-    pub(super) fn note_complete(&self, stream: u32, record: u64) {
+    pub(super) fn mark_complete(&self, stream: u32, record: u64) {
         self.clock.raise(stream, record);
     }
 

@@ -192,7 +192,7 @@ impl Device {
         let functions = std::mem::take(&mut *plain(&self.functions));
         for (before, HostFunction { call, data }) in functions {
             merge(&mut plain(&self.done), &before);
-            self.note_complete(&before);
+            self.mark_complete(&before);
             // SAFETY: the caller that queued it vouched for it; this is the one call.
             unsafe { call(data) };
         }
@@ -238,7 +238,7 @@ impl Device {
         hosts.iter().find(|(id, _)| *id == this).map_or([0; STREAMS], |(_, found)| *found)
     }
 
-    fn note_complete(&self, before: &Before) {
+    fn mark_complete(&self, before: &Before) {
         let (mut hosts, this) = (plain(&self.hosts), thread::current().id());
         match hosts.iter_mut().find(|(id, _)| *id == this) {
             Some((_, found)) => merge(found, before),
@@ -249,7 +249,7 @@ impl Device {
     /// Has the device do the work that comes before, and no more.
     fn complete(&self, before: &Before) {
         merge(&mut plain(&self.done), before);
-        self.note_complete(before);
+        self.mark_complete(before);
     }
 
     /// Notes an access of work, and looks at the earlier ones.
@@ -644,7 +644,7 @@ impl Observer for Device {
         !plain(&self.settings).waits_for_calls
     }
 
-    unsafe fn tell(&self, note: &Note<'_>) {
+    unsafe fn observe(&self, note: &Note<'_>) {
         let Note::HostAccess { range, mode, .. } = note else { return };
         let (done, memory) = (*plain(&self.done), plain(&self.memory.value));
         for block in memory.blocks.iter().filter(|it| it.freed.is_none()) {

@@ -105,10 +105,10 @@ pub(crate) fn two_threads_raise_a_clock() {
         let seen = Arc::new(Seen::new());
         let other = seen.clone();
         let thread = thread::spawn(move || {
-            other.note_complete(B as u32, 2);
+            other.mark_complete(B as u32, 2);
             assert!(other.has(B as u32, 2), "a clock has fallen");
         });
-        seen.note_complete(B as u32, 1);
+        seen.mark_complete(B as u32, 1);
         thread.join().unwrap();
         assert!(seen.has(B as u32, 2), "a clock has fallen");
     });

@@ -221,7 +221,7 @@ impl World {
             return Ok(());
         }
         if self.streams[of].records.complete.has(point.record) {
-            self.streams[stream].seen.note_complete(point.stream, point.record);
+            self.streams[stream].seen.mark_complete(point.stream, point.record);
             return Ok(());
         }
         if self.streams[stream].seen.has_waited(point.stream, point.record) {

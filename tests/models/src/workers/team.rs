@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64 as PlainU64, Ordering as PlainOrdering};
 use std::time::Duration;
 
 use super::board::Board;
-use super::core::{Looked, NodeId, Place, WorkerId};
+use super::core::{Looked, NodeId, NodeLinks, WorkerId};
 use super::protocol::{self, Pause};
 use crate::driver::Signal;
 use crate::sync::{Arc, AtomicBool, Ordering, UnsafeCell};
@@ -34,7 +34,7 @@ type Look = Box<dyn FnMut(&Team, WorkerId) -> Result<Looked, Wait> + Send>;
 
 /// A node: its place, and the function that looks at it. The function's error is the event that the node waits for.
 pub(crate) struct Node {
-    place: Place,
+    place: NodeLinks,
     look: UnsafeCell<Look>,
     waits: UnsafeCell<Option<Wait>>,
 }
@@ -45,7 +45,7 @@ pub(crate) fn node(
     neighbours: &[NodeId],
     look: impl FnMut(&Team, WorkerId) -> Result<Looked, Wait> + Send + 'static,
 ) -> Node {
-    let place = Place { home, neighbours: neighbours.into() };
+    let place = NodeLinks { home, neighbours: neighbours.into() };
     Node { place, look: UnsafeCell::new(Box::new(look)), waits: UnsafeCell::new(None) }
 }
 

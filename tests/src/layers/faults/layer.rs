@@ -327,10 +327,10 @@ impl Observer for Injector {
         self.is_watching()
     }
 
-    unsafe fn tell(&self, note: &Note<'_>) {
+    unsafe fn observe(&self, note: &Note<'_>) {
         self.follow(note);
         // SAFETY: the caller's contract.
-        unsafe { self.below.observer().tell(note) };
+        unsafe { self.below.observer().observe(note) };
     }
 
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {

@@ -53,7 +53,7 @@ impl HostDriver {
         };
         let point = sim.submit(index, Op::Poison { address, bytes, why: Poison::Free });
         sim.devices[owner].memory.free(address, bytes, Some(point));
-        sim.note_given_back(range);
+        sim.retire_graphs_of(range);
         drop(self.execute_after_submission(sim, index));
         Ok(())
     }
@@ -111,7 +111,7 @@ impl HostDriver {
             unsafe { poison(address, bytes, POISON_FREED) };
         }
         sim.devices[device.index()].pinned.free(address, bytes, None);
-        sim.note_given_back(range);
+        sim.retire_graphs_of(range);
         sim.check(device, CALL)
     }
 

@@ -369,7 +369,7 @@ impl Observer for HostDriver {
             Some(index) => adopted.swap_remove(index),
             None => return Err(invalid_value(CALL, stream.device(), "this memory is not adopted")),
         };
-        sim.note_given_back(range);
+        sim.retire_graphs_of(range);
         Ok(())
     }
 

@@ -37,7 +37,7 @@ use crate::turns;
 
 impl Sim {
     /// Notes that the host makes a call and gets this answer: a constant of `chooser`, or a value that the call returns.
-    pub(super) fn note_answer(&mut self, answer: u64) {
+    pub(super) fn observe_answer(&mut self, answer: u64) {
         let Some(chosen) = &mut self.chosen else { return };
         let failed = self.devices.iter().filter(|device| device.failed.is_some()).count() as u64;
         chosen.answer(hash(&[answer, failed]));
@@ -46,17 +46,17 @@ impl Sim {
     }
 
     /// Notes that the host queries whether a point is reached.
-    pub(super) fn note_query(&mut self, query: Point, reached: bool) {
+    pub(super) fn observe_query(&mut self, query: Point, reached: bool) {
         match &mut self.chosen {
             Some(chosen) if !reached => chosen.answer_not_yet(query),
             // The answer includes the query's point: the host may have polled several points.
-            Some(_) => self.note_answer(hash(&[QUERY_COMPLETE, query.number])),
+            Some(_) => self.observe_answer(hash(&[QUERY_COMPLETE, query.number])),
             None => {}
         }
     }
 
     /// Notes that an operation was executed.
-    pub(super) fn note_execution(&mut self) {
+    pub(super) fn observe_execution(&mut self) {
         if let Some(chosen) = &mut self.chosen {
             chosen.not_yet_since_step.clear();
             chosen.memory = None;
@@ -64,7 +64,7 @@ impl Sim {
     }
 
     /// Notes that a copy to the host was executed; `number` is its submission. The content is read from the source.
-    pub(super) fn note_copy_to_host(&mut self, target: u64, source: MemoryRange, number: u64) {
+    pub(super) fn observe_copy_to_host(&mut self, target: u64, source: MemoryRange, number: u64) {
         let Some(chosen) = &mut self.chosen else { return };
         // SAFETY: the source of a copy is allocated device memory, by the contract of
         // `Driver::copy`, and no other code touches it under the lock.
@@ -80,7 +80,7 @@ impl Sim {
     }
 
     /// Notes that a host function is about to be called; `number` is its submission.
-    pub(super) fn note_host_function(&mut self, number: u64) {
+    pub(super) fn observe_host_function(&mut self, number: u64) {
         if let Some(chosen) = &mut self.chosen {
             chosen.called = hash(&[chosen.called, number]);
             // The function may change the host's next steps, without a call of the driver.

@@ -44,7 +44,7 @@ impl Sim {
         let Queued { number, node, .. } = queued;
         match queued.op {
             Op::Host(function) => {
-                self.note_host_function(number);
+                self.observe_host_function(number);
                 self.begin_running(index, number, false);
                 return Left::Function(function.0);
             }
@@ -97,7 +97,7 @@ impl Sim {
         // not in use, by that same contract. The ranges may overlap.
         unsafe { ptr::copy(pointer(address), pointer(target), bytes as usize) };
         if matches!(kind, CopyKind::DeviceToPinned | CopyKind::DeviceToPageable) {
-            self.note_copy_to_host(target, source, number);
+            self.observe_copy_to_host(target, source, number);
         }
     }
 
@@ -137,7 +137,7 @@ impl Sim {
     /// Notes that a stream's body has ended.
     pub(super) fn body_ended(&mut self, index: usize, ran: Result<(), Failure>) {
         if let Err(failure) = ran {
-            self.note_failure(index, failure);
+            self.mark_failed(index, failure);
         }
         let stream = &mut self.streams[index];
         let touched = std::mem::take(&mut stream.running_touches);
@@ -146,7 +146,7 @@ impl Sim {
     }
 
     fn complete(&mut self, index: usize, number: u64) {
-        self.note_execution();
+        self.observe_execution();
         let stream = &mut self.streams[index];
         stream.done = stream.done.max(number);
         if stream.queue.is_empty() {

@@ -11,7 +11,7 @@ use crate::driver::{DeviceId, DriverError, DriverResult, Sticky};
 impl Sim {
     /// Notes that a stream's body has failed.
     #[cold]
-    pub(super) fn note_failure(&mut self, index: usize, failure: Failure) {
+    pub(super) fn mark_failed(&mut self, index: usize, failure: Failure) {
         let device = self.streams[index].device;
         let touched = self.streams[index].running_touches as usize;
         match failure {

@@ -152,7 +152,7 @@ impl Sim {
     /// Notes that memory is given back. CUDA ties a graph's copies and fills to the allocations of their memory, unless the
     /// memory is of a stream-ordered pool: a later allocation at the same address is a different one. Here graphs are tied to
     /// all memory in this way.
-    pub(super) fn note_given_back(&mut self, range: MemoryRange) {
+    pub(super) fn retire_graphs_of(&mut self, range: MemoryRange) {
         for graph in self.graphs.iter_mut().flatten() {
             graph.is_stale |= graph.names(range);
         }

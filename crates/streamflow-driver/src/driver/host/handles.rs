@@ -48,7 +48,7 @@ impl Sim {
             }
         };
         // The answer is noted because the vacant slots may depend on the executed operations.
-        self.note_answer(index as u64);
+        self.observe_answer(index as u64);
         RawStream::new(device, self.handle(index, self.streams[index].generation))
     }
 

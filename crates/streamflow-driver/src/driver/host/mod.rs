@@ -253,7 +253,7 @@ impl HostDriver {
         let sim = self.enter(call, stream.device(), self.needs(stream))?;
         let index = sim.stream(stream, call)?;
         let mut sim = self.before_call(sim, None);
-        sim.note_answer(SUBMITTED);
+        sim.observe_answer(SUBMITTED);
         sim.check(stream.device(), call)?;
         if DELIVERS.contains(&call) {
             sim.deliver(stream.device())?;
@@ -279,7 +279,7 @@ impl HostDriver {
     ) -> DriverResult<bool> {
         let mut sim = self.before_call(sim, Some(point));
         let reached = sim.reached(point);
-        sim.note_query(point, reached);
+        sim.observe_query(point, reached);
         sim.check(device, call)?;
         if reached {
             sim.host_found_complete(point);

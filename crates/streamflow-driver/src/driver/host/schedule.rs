@@ -413,7 +413,7 @@ impl HostDriver {
                 Err(_) => self.sleep(sim, call, target)?,
             };
         }
-        sim.note_answer(WAIT_ENDED);
+        sim.observe_answer(WAIT_ENDED);
         Ok(sim)
     }
 

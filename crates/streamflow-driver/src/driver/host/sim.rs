@@ -210,7 +210,7 @@ impl Sim {
             // The answer is noted because the reused block may depend on the executed operations.
             let place = address.and_then(|address| memory.locate(address));
             let place = place.map_or(u64::MAX, |(block, offset)| hash(&[block as u64, offset]));
-            self.note_answer(place);
+            self.observe_answer(place);
         }
         address.ok_or(DriverError::OutOfMemory { device, requested: bytes })
     }

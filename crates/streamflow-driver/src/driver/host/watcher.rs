@@ -21,12 +21,12 @@ pub(super) const TOLD_AFTER: Duration = Duration::from_secs(5);
 const EACH: Duration = Duration::from_secs(1);
 
 thread_local! {
-    static PLACE: RefCell<Option<Arc<Place>>> = const { RefCell::new(None) };
+    static BODIES: RefCell<Option<Arc<BodyStack>>> = const { RefCell::new(None) };
 }
 
 /// The bodies that one thread executes, the innermost last.
 #[derive(Debug, Default)]
-struct Place(Mutex<Vec<Running>>);
+struct BodyStack(Mutex<Vec<Running>>);
 
 #[derive(Debug)]
 struct Running {
@@ -41,7 +41,7 @@ struct Running {
 /// The watcher's list.
 #[derive(Debug, Default)]
 struct Watched {
-    places: Vec<Weak<Place>>,
+    places: Vec<Weak<BodyStack>>,
     has_thread: bool,
 }
 
@@ -57,7 +57,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Notes that a body runs on the calling thread, until the result is dropped.
 pub(super) fn begin(name: &Arc<str>, call: &'static str, node: Asker) -> Begun {
     let running = Running { name: name.clone(), call, node, seen: None, is_told: false };
-    let noted = PLACE.try_with(|place| {
+    let noted = BODIES.try_with(|place| {
         let mut place = place.borrow_mut();
         let place = place.get_or_insert_with(new_place);
         lock(&place.0).push(running);
@@ -75,14 +75,14 @@ pub(super) struct Begun(bool, PhantomData<*const ()>);
 impl Drop for Begun {
     fn drop(&mut self) {
         if self.0 {
-            let ended = PLACE.try_with(|place| lock(&place.borrow().as_ref()?.0).pop());
+            let ended = BODIES.try_with(|place| lock(&place.borrow().as_ref()?.0).pop());
             drop(ended);
         }
     }
 }
 
-fn new_place() -> Arc<Place> {
-    let place = Arc::<Place>::default();
+fn new_place() -> Arc<BodyStack> {
+    let place = Arc::<BodyStack>::default();
     let mut watched = lock(&WATCHED);
     watched.places.retain(|place| place.strong_count() > 0);
     watched.places.push(Arc::downgrade(&place));

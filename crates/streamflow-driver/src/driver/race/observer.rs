@@ -43,9 +43,9 @@ impl Observer for RaceChecker {
         true
     }
 
-    unsafe fn tell(&self, note: &Note<'_>) {
+    unsafe fn observe(&self, note: &Note<'_>) {
         // SAFETY: the caller's contract.
-        unsafe { self.below.observer().tell(note) };
+        unsafe { self.below.observer().observe(note) };
         if let Note::At(location) = note {
             return current_thread::set_location(location);
         }

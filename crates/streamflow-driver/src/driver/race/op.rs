@@ -128,7 +128,7 @@ impl From<RowLines<'_>> for Rows {
 /// # Safety
 /// As for [`Journal::append`].
 #[inline(always)]
-pub(super) unsafe fn note_work(
+pub(super) unsafe fn append_work(
     journal: &Journal,
     work: &Work,
     (accesses, rows): (&[Access], &[Rows]),
@@ -170,7 +170,7 @@ pub(super) unsafe fn note_work(
 /// # Safety
 /// As for [`Journal::append`].
 #[inline(always)]
-pub(super) unsafe fn note_event(
+pub(super) unsafe fn append_event(
     journal: &Journal,
     event_op: EventOp,
     stream: RawStream,
@@ -304,10 +304,10 @@ mod tests {
                 // SAFETY: there is no other thread, and all lines are noted here.
                 let mut calls = unsafe {
                     journal.clear();
-                    assert!(note_work(&journal, &work, (&accesses, &rows)));
-                    assert!(note_event(&journal, event_op, stream, event));
+                    assert!(append_work(&journal, &work, (&accesses, &rows)));
+                    assert!(append_event(&journal, event_op, stream, event));
                     journal.close();
-                    assert!(note_work(&journal, &work, (&[], &rows)));
+                    assert!(append_work(&journal, &work, (&[], &rows)));
                     Calls::new(journal.after(0).lines)
                 };
                 match calls.next() {

@@ -83,7 +83,7 @@ impl Shared {
     ) {
         let work = Work { stream, action, function, location: current_thread::take_location() };
         // SAFETY: this thread is the writer: `is_writer` says so.
-        let noted = self.is_writer() && unsafe { op::note_work(&self.journal, &work, accesses) };
+        let noted = self.is_writer() && unsafe { op::append_work(&self.journal, &work, accesses) };
         if !noted {
             self.work_locked(work, accesses);
         }
@@ -99,7 +99,7 @@ impl Shared {
     ) -> Noted {
         // SAFETY: this thread is the writer: `is_writer` says so.
         let noted =
-            self.is_writer() && unsafe { op::note_event(&self.journal, event_op, stream, event) };
+            self.is_writer() && unsafe { op::append_event(&self.journal, event_op, stream, event) };
         if noted { Noted::InJournal } else { self.begin_event_locked(event_op, stream, event) }
     }
 

@@ -241,7 +241,7 @@ fn example(record_last: bool) -> String {
     let stream = |label| {
         let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
         // SAFETY: the note is true.
-        unsafe { driver.observer().tell(&Note::StreamLabel { stream, label }) };
+        unsafe { driver.observer().observe(&Note::StreamLabel { stream, label }) };
         stream
     };
     let (a, b, event) = (stream("a"), stream("b"), driver.create_event(DEVICE).unwrap());

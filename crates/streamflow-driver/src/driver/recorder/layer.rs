@@ -31,12 +31,12 @@ unsafe impl Layer for Recorder {
 
     fn bind(&self, device: DeviceId) -> DriverResult<()> {
         self.note(|_| Call::Bind { device });
-        self.note_failure("bind", self.below.bind(device))
+        self.record_failure("bind", self.below.bind(device))
     }
 
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
         let made = self.below.create_stream(device, options);
-        self.note_made("create_stream", made, |names, stream| Call::CreateStream {
+        self.record_made("create_stream", made, |names, stream| Call::CreateStream {
             stream: names.new_stream(*stream),
             device,
             options,
@@ -44,29 +44,29 @@ unsafe impl Layer for Recorder {
     }
 
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
-        self.note_on(stream, |_, stream| Call::DestroyStream { stream });
+        self.record_on(stream, |_, stream| Call::DestroyStream { stream });
         // SAFETY: the caller's contract.
-        self.note_failure("destroy_stream", unsafe { self.below.destroy_stream(stream) })
+        self.record_failure("destroy_stream", unsafe { self.below.destroy_stream(stream) })
     }
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
         // SAFETY: the caller's contract.
         let answer = unsafe { self.below.query_stream(stream) };
         if let Ok(complete) = answer {
-            self.note_on(stream, |_, stream| Call::QueryStream { stream, complete });
+            self.record_on(stream, |_, stream| Call::QueryStream { stream, complete });
         }
-        self.note_failure("query_stream", answer)
+        self.record_failure("query_stream", answer)
     }
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
-        self.note_on(stream, |_, stream| Call::SynchronizeStream { stream });
+        self.record_on(stream, |_, stream| Call::SynchronizeStream { stream });
         // SAFETY: the caller's contract.
-        self.note_failure("synchronize_stream", unsafe { self.below.synchronize_stream(stream) })
+        self.record_failure("synchronize_stream", unsafe { self.below.synchronize_stream(stream) })
     }
 
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
         let made = self.below.create_event(device);
-        self.note_made("create_event", made, |names, event| Call::CreateEvent {
+        self.record_made("create_event", made, |names, event| Call::CreateEvent {
             event: names.new_event(*event),
             device,
         })
@@ -74,7 +74,7 @@ unsafe impl Layer for Recorder {
 
     fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
         let made = self.below.create_timing_event(device);
-        self.note_made("create_timing_event", made, |names, event| Call::CreateEvent {
+        self.record_made("create_timing_event", made, |names, event| Call::CreateEvent {
             event: names.new_event(*event),
             device,
         })
@@ -88,28 +88,31 @@ unsafe impl Layer for Recorder {
     ) -> DriverResult<Vec<GreenContext>> {
         self.note(|_| Call::CreateGreenContexts { device, sizes: sizes.into() });
         let made = self.below.create_green_contexts(device, coscheduling, sizes);
-        self.note_failure("create_green_contexts", made)
+        self.record_failure("create_green_contexts", made)
     }
 
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
         self.note(|names| Call::DestroyEvent { event: names.event(event) });
         // SAFETY: the caller's contract.
-        self.note_failure("destroy_event", unsafe { self.below.destroy_event(event) })
+        self.record_failure("destroy_event", unsafe { self.below.destroy_event(event) })
     }
 
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::RecordEvent {
+        self.record_on(stream, |names, stream| Call::RecordEvent {
             event: names.event(event),
             stream,
         });
         // SAFETY: the caller's contract.
-        self.note_failure("record_event", unsafe { self.below.record_event(event, stream) })
+        self.record_failure("record_event", unsafe { self.below.record_event(event, stream) })
     }
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::WaitEvent { stream, event: names.event(event) });
+        self.record_on(stream, |names, stream| Call::WaitEvent {
+            stream,
+            event: names.event(event),
+        });
         // SAFETY: the caller's contract.
-        self.note_failure("wait_event", unsafe { self.below.wait_event(stream, event) })
+        self.record_failure("wait_event", unsafe { self.below.wait_event(stream, event) })
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
@@ -118,13 +121,13 @@ unsafe impl Layer for Recorder {
         if let Ok(complete) = answer {
             self.note(|names| Call::QueryEvent { event: names.event(event), complete });
         }
-        self.note_failure("query_event", answer)
+        self.record_failure("query_event", answer)
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         self.note(|names| Call::SynchronizeEvent { event: names.event(event) });
         // SAFETY: the caller's contract.
-        self.note_failure("synchronize_event", unsafe { self.below.synchronize_event(event) })
+        self.record_failure("synchronize_event", unsafe { self.below.synchronize_event(event) })
     }
 
     unsafe fn allocate(
@@ -136,32 +139,32 @@ unsafe impl Layer for Recorder {
         let default = self.below.default_stream(stream.device());
         // SAFETY: the caller's contract.
         let made = unsafe { self.below.allocate(stream, bytes, source) };
-        self.note_made("allocate", made, |names, range| Call::Allocate {
+        self.record_made("allocate", made, |names, range| Call::Allocate {
             stream: names.stream(stream, default),
             place: names.new_block(*range, false),
         })
     }
 
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::Free { stream, place: names.range_of(range) });
+        self.record_on(stream, |names, stream| Call::Free { stream, place: names.range_of(range) });
         // SAFETY: the caller's contract.
-        self.note_failure("free", unsafe { self.below.free(stream, range) })
+        self.record_failure("free", unsafe { self.below.free(stream, range) })
     }
 
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
-        self.note_on(stream, |_, stream| Call::WaitForDevice { stream });
+        self.record_on(stream, |_, stream| Call::WaitForDevice { stream });
         // SAFETY: the caller's contract.
-        self.note_failure("wait_for_device", unsafe { self.below.wait_for_device(stream) })
+        self.record_failure("wait_for_device", unsafe { self.below.wait_for_device(stream) })
     }
 
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
         self.note(|_| Call::Trim { device, keep });
-        self.note_failure("trim", self.below.trim(device, keep))
+        self.record_failure("trim", self.below.trim(device, keep))
     }
 
     fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
         let made = self.below.allocate_pinned(device, bytes);
-        self.note_made("allocate_pinned", made, |names, range| Call::AllocatePinned {
+        self.record_made("allocate_pinned", made, |names, range| Call::AllocatePinned {
             device,
             place: names.new_block(*range, true),
         })
@@ -170,11 +173,11 @@ unsafe impl Layer for Recorder {
     unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
         self.note(|names| Call::FreePinned { device, place: names.range_of(range) });
         // SAFETY: the caller's contract.
-        self.note_failure("free_pinned", unsafe { self.below.free_pinned(device, range) })
+        self.record_failure("free_pinned", unsafe { self.below.free_pinned(device, range) })
     }
 
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::Copy {
+        self.record_on(stream, |names, stream| Call::Copy {
             stream,
             kind: copy.kind,
             target: names.range_of(copy.target),
@@ -182,17 +185,17 @@ unsafe impl Layer for Recorder {
             rows: copy.rows,
         });
         // SAFETY: the caller's contract.
-        self.note_failure("copy", unsafe { self.below.copy(stream, copy) })
+        self.record_failure("copy", unsafe { self.below.copy(stream, copy) })
     }
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::Fill {
+        self.record_on(stream, |names, stream| Call::Fill {
             stream,
             place: names.range_of(range),
             byte,
         });
         // SAFETY: the caller's contract.
-        self.note_failure("fill", unsafe { self.below.fill(stream, range, byte) })
+        self.record_failure("fill", unsafe { self.below.fill(stream, range, byte) })
     }
 
     unsafe fn load_module(
@@ -203,7 +206,7 @@ unsafe impl Layer for Recorder {
     ) -> DriverResult<RawModule> {
         self.note(|names| Call::LoadModule { device, module: names.kernel(name) });
         // SAFETY: the caller's contract.
-        self.note_failure("load_module", unsafe { self.below.load_module(device, name, image) })
+        self.record_failure("load_module", unsafe { self.below.load_module(device, name, image) })
     }
 
     unsafe fn load_kernel(
@@ -213,11 +216,11 @@ unsafe impl Layer for Recorder {
     ) -> DriverResult<LoadedKernel> {
         self.note(|names| Call::LoadKernel { device, kernel: names.kernel(source.name) });
         // SAFETY: the caller's contract.
-        self.note_failure("load_kernel", unsafe { self.below.load_kernel(device, source) })
+        self.record_failure("load_kernel", unsafe { self.below.load_kernel(device, source) })
     }
 
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::Launch {
+        self.record_on(stream, |names, stream| Call::Launch {
             stream,
             kernel: names.kernel(launch.name),
             grid: launch.grid,
@@ -226,7 +229,7 @@ unsafe impl Layer for Recorder {
             accesses: recorded(names, launch.accesses),
         });
         // SAFETY: the caller's contract.
-        self.note_failure("launch", unsafe { self.below.launch(stream, launch) })
+        self.record_failure("launch", unsafe { self.below.launch(stream, launch) })
     }
 
     unsafe fn create_graph(
@@ -236,13 +239,13 @@ unsafe impl Layer for Recorder {
     ) -> DriverResult<RawGraph> {
         self.note(|_| Call::CreateGraph { device, nodes: nodes.len() });
         // SAFETY: the caller's contract.
-        self.note_failure("create_graph", unsafe { self.below.create_graph(device, nodes) })
+        self.record_failure("create_graph", unsafe { self.below.create_graph(device, nodes) })
     }
 
     unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
-        self.note_on(stream, |_, stream| Call::LaunchGraph { stream });
+        self.record_on(stream, |_, stream| Call::LaunchGraph { stream });
         // SAFETY: the caller's contract.
-        self.note_failure("launch_graph", unsafe { self.below.launch_graph(graph, stream) })
+        self.record_failure("launch_graph", unsafe { self.below.launch_graph(graph, stream) })
     }
 
     unsafe fn set_graph_kernel(
@@ -258,13 +261,13 @@ unsafe impl Layer for Recorder {
         });
         // SAFETY: the caller's contract.
         let set = unsafe { self.below.set_graph_kernel(graph, node, launch) };
-        self.note_failure("set_graph_kernel", set)
+        self.record_failure("set_graph_kernel", set)
     }
 
     unsafe fn destroy_graph(&self, graph: RawGraph) -> DriverResult<()> {
         self.note(|_| Call::DestroyGraph { device: graph.device() });
         // SAFETY: the caller's contract.
-        self.note_failure("destroy_graph", unsafe { self.below.destroy_graph(graph) })
+        self.record_failure("destroy_graph", unsafe { self.below.destroy_graph(graph) })
     }
 
     unsafe fn launch_host_function(
@@ -272,24 +275,24 @@ unsafe impl Layer for Recorder {
         stream: RawStream,
         function: HostFunction,
     ) -> DriverResult<()> {
-        self.note_on(stream, |_, stream| Call::HostFunction { stream });
+        self.record_on(stream, |_, stream| Call::HostFunction { stream });
         // SAFETY: the caller's contract.
         let done = unsafe { self.below.launch_host_function(stream, function) };
-        self.note_failure("launch_host_function", done)
+        self.record_failure("launch_host_function", done)
     }
 }
 
 // SAFETY: as for the calls of the driver.
 unsafe impl Libraries for Recorder {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::Library {
+        self.record_on(stream, |names, stream| Call::Library {
             stream,
             function: names.kernel(call.function),
             accesses: recorded(names, call.accesses),
             is_captured: call.is_captured,
         });
         // SAFETY: the caller's contract.
-        self.note_failure("call_library", unsafe {
+        self.record_failure("call_library", unsafe {
             self.below.libraries().call_library(stream, call)
         })
     }
@@ -301,24 +304,24 @@ impl Observer for Recorder {
     }
 
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::Recycle {
+        self.record_on(stream, |names, stream| Call::Recycle {
             stream,
             place: names.range_of(range),
         });
         // SAFETY: the caller's contract.
-        self.note_failure("recycle", unsafe { self.below.observer().recycle(stream, range) })
+        self.record_failure("recycle", unsafe { self.below.observer().recycle(stream, range) })
     }
 
     unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
         self.note(|_| Call::Adopt { device, bytes: range.bytes });
         // SAFETY: the caller's contract.
-        self.note_failure("adopt", unsafe { self.below.observer().adopt(device, range) })
+        self.record_failure("adopt", unsafe { self.below.observer().adopt(device, range) })
     }
 
     unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.note_on(stream, |_, stream| Call::Disown { stream, bytes: range.bytes });
+        self.record_on(stream, |_, stream| Call::Disown { stream, bytes: range.bytes });
         // SAFETY: the caller's contract.
-        self.note_failure("disown", unsafe { self.below.observer().disown(stream, range) })
+        self.record_failure("disown", unsafe { self.below.observer().disown(stream, range) })
     }
 }
 

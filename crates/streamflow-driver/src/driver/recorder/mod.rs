@@ -93,7 +93,7 @@ impl Recorder {
     }
 
     /// Records a call on a stream that is about to be made.
-    fn note_on(&self, stream: RawStream, call: impl FnOnce(&mut Names, StreamLabel) -> Call) {
+    fn record_on(&self, stream: RawStream, call: impl FnOnce(&mut Names, StreamLabel) -> Call) {
         let default = self.below.default_stream(stream.device());
         self.note(|names| {
             let stream = names.stream(stream, default);
@@ -103,7 +103,7 @@ impl Recorder {
 
     /// Records a call that made an object or memory. `call` runs also while paused, because it assigns the
     /// number.
-    fn note_made<T>(
+    fn record_made<T>(
         &self,
         name: &'static str,
         made: DriverResult<T>,
@@ -116,11 +116,11 @@ impl Recorder {
                 calls.push(call);
             }
         }
-        self.note_failure(name, made)
+        self.record_failure(name, made)
     }
 
     /// Records the failure of a call, if it has failed.
-    fn note_failure<T>(&self, call: &'static str, result: DriverResult<T>) -> DriverResult<T> {
+    fn record_failure<T>(&self, call: &'static str, result: DriverResult<T>) -> DriverResult<T> {
         if let Err(error) = &result {
             self.note(|_| Call::Failed { call, error: error.to_string().into() });
         }

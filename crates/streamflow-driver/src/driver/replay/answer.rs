@@ -60,7 +60,7 @@ impl<D: Driver> Replaying<D> {
             // SAFETY: a lane's event. No lane is destroyed while a thread waits for one.
             unsafe { self.below.synchronize_event(event) }?;
         }
-        self.with(|state, _| state.note_complete(list));
+        self.with(|state, _| state.mark_complete(list));
         Ok(())
     }
 

@@ -140,7 +140,7 @@ impl Captures {
     }
 
     /// Notes that a capture of the call has failed.
-    pub(super) fn note_failure(&mut self, number: u64) {
+    pub(super) fn mark_failed(&mut self, number: u64) {
         if let Some(place) = self.place(number) {
             self.list[place].failures += 1;
         }

@@ -29,12 +29,12 @@ impl State {
             Some(Mode::Keep) => self.remember(below),
             Some(Mode::Follow | Mode::Gather) if self.len() == 0 => {
                 if self.has_waits() {
-                    self.note_work();
+                    self.append_work();
                 }
                 self.send_held(below)
             }
             Some(Mode::Follow) => {
-                self.note_work();
+                self.append_work();
                 let trace = self.lanes.get(self.cursor.lane as usize).map(|lane| &lane.trace);
                 let is_whole = trace.is_some_and(|it| it.len() == self.cursor.place as usize);
                 if is_whole || !self.keeps(Omission::Length) || self.switch_to_whole() {
@@ -53,7 +53,7 @@ impl State {
     fn end_unknown(&mut self, below: &dyn Driver) -> DriverResult<()> {
         if !self.is_eager {
             self.send_held(below)?;
-            self.note_broken("the calls ended earlier than those of earlier passes", None);
+            self.mark_broken("the calls ended earlier than those of earlier passes", None);
             return self.remember(below);
         }
         let index = match self.learn(below) {
@@ -102,7 +102,7 @@ impl State {
             }
         }
         if self.keeps(Omission::WaitsBeside) {
-            self.note_waits_beside(index, number);
+            self.mark_waits_beside(index, number);
         }
         if let Some(before) = self.lanes.get_mut(self.latest as usize) {
             before.next = index as u32;
@@ -120,7 +120,7 @@ impl State {
 
     /// Notes the launch at the streams that have no call of the trace, but a wait beside it. Calls that are sent to such a
     /// stream come after the launch, and the launch comes after the record that the stream waits for.
-    fn note_waits_beside(&mut self, index: usize, number: u64) {
+    fn mark_waits_beside(&mut self, index: usize, number: u64) {
         for place in 0..self.cursor.outside as usize {
             let lane = &self.lanes[index];
             let Some(stream) = lane.outside.get(place).map(|wait| wait.stream) else { break };
@@ -142,7 +142,7 @@ impl State {
         log::write(move || {
             tracing::warn!(%error, "a graph could not be launched: its calls are sent one by one");
         });
-        self.note_broken("the launch of a graph failed; the log has the error", None);
+        self.mark_broken("the launch of a graph failed; the log has the error", None);
         self.give_up(below, index)
     }
 
@@ -163,7 +163,7 @@ impl State {
             tracing::warn!(%error, "a kernel of a graph could not get other parameters: the graph's calls are sent one by one");
         });
         let what = "the parameters of a kernel could not be set in a graph; the log has the error";
-        self.note_broken(what, Some(node));
+        self.mark_broken(what, Some(node));
         self.give_up(below, index)
     }
 

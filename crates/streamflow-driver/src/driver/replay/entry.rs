@@ -177,7 +177,7 @@ impl<D: Driver> Replaying<D> {
         let done = self.send_at_once(stream, Given::Record(event, 0), |state| {
             // SAFETY: the caller's contract.
             unsafe { self.below.record_event(event, stream) }?;
-            state.note_recorded(event);
+            state.mark_recorded(event);
             Ok(())
         });
         // SAFETY: the caller's contract.
@@ -280,17 +280,17 @@ impl<D: Driver> Replaying<D> {
     #[inline]
     pub(super) fn queued<R>(&self, stream: RawStream, done: R) -> R {
         if self.is_on() {
-            self.note_queued(stream);
+            self.mark_queued(stream);
         }
         done
     }
 
     #[inline(never)]
-    fn note_queued(&self, stream: RawStream) {
+    fn mark_queued(&self, stream: RawStream) {
         match self.state.try_lock() {
-            Some(mut state) => state.note_queued(stream),
+            Some(mut state) => state.mark_queued(stream),
             None => {
-                self.with(|state, _| state.note_queued(stream));
+                self.with(|state, _| state.mark_queued(stream));
             }
         }
     }

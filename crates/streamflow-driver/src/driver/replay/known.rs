@@ -23,26 +23,26 @@ impl State {
             Ok(true) => {}
             Ok(false) => return Ok(()),
             Err(why) => {
-                self.note_broken(why, None);
+                self.mark_broken(why, None);
                 return Ok(());
             }
         }
         // A library's call has no graph before it comes a second time.
         if !self.seen.note(&self.current) || !self.has_captured(&self.current) {
-            self.note_broken("no earlier pass had equal calls", None);
+            self.mark_broken("no earlier pass had equal calls", None);
             return Ok(());
         }
         let index = match self.free_place(below) {
             Ok(Some(index)) => index,
             Ok(None) => {
-                self.note_broken("more rotations of buffers than graphs that are kept", None);
+                self.mark_broken("more rotations of buffers than graphs that are kept", None);
                 return Ok(());
             }
             Err(error) => {
                 log::write(move || {
                     tracing::warn!(%error, "a graph's progress could not be asked for: no other one takes its place");
                 });
-                self.note_broken(
+                self.mark_broken(
                     "a graph could not be asked for its progress; the log has the error",
                     None,
                 );
@@ -52,7 +52,7 @@ impl State {
         let mut trace = Trace::default();
         trace.copy(&self.current, self.current.len());
         let made = self.add_lane(below, index, trace);
-        self.note_broken(
+        self.mark_broken(
             match &made {
                 Ok(()) => "these calls came again, and their graph was made",
                 Err(_) => "no graph could be made; the log has the error",

@@ -106,7 +106,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
                 // SAFETY: the caller's contract.
                 let done = unsafe { self.below.record_event(event, stream) };
                 if done.is_ok() {
-                    state.note_recorded(event);
+                    state.mark_recorded(event);
                 }
                 Some(done)
             };

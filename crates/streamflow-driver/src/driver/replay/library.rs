@@ -94,7 +94,7 @@ impl<D: Driver> Replaying<D> {
                 None
             }
             Err(_) => {
-                state.captures.note_failure(number);
+                state.captures.mark_failed(number);
                 Some(state.node_name(node).to_owned())
             }
         });

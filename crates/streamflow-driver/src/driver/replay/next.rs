@@ -146,7 +146,7 @@ impl State {
 
     /// Holds back a wait for a record from outside of the segment, beside the trace that is followed.
     pub(super) fn hold_outside(&mut self, wait: Outside) {
-        self.note_waited(wait.at);
+        self.mark_waited(wait.at);
         let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) else { return };
         let place = self.cursor.outside as usize;
         match lane.outside.get_mut(place) {

@@ -74,7 +74,7 @@ impl State {
     }
 
     /// Notes that the host has found launches complete.
-    pub(super) fn note_complete(&mut self, list: &Awaited) {
+    pub(super) fn mark_complete(&mut self, list: &Awaited) {
         for &(lane, number, _) in list {
             let lane = &mut self.lanes[lane];
             lane.completed = lane.completed.max(number);

@@ -86,14 +86,14 @@ impl State {
         }
     }
 
-    pub(super) fn note_work(&mut self) {
+    pub(super) fn append_work(&mut self) {
         if let Some(pass) = &mut self.pass {
             pass.done.has_work = true;
         }
     }
 
     #[cold]
-    pub(super) fn note_broken(&mut self, what: &'static str, node: Option<u32>) {
+    pub(super) fn mark_broken(&mut self, what: &'static str, node: Option<u32>) {
         if let Some(pass) = &mut self.pass {
             pass.done.broken.get_or_insert((what, node));
         }
@@ -132,7 +132,7 @@ impl State {
             return Ok(Taken::Send);
         }
         let Some(mode) = self.mode_of(thread) else { return Ok(Taken::Send) };
-        self.note_work();
+        self.append_work();
         if mode == Mode::Send {
             return Ok(Taken::Send);
         }
@@ -177,7 +177,7 @@ impl State {
             self.send_held(below)?;
             // Waits from outside alone are no begin of a trace: they are not part of it.
             if place > 0 {
-                self.note_broken("a call differed from those of earlier passes", Some(node));
+                self.mark_broken("a call differed from those of earlier passes", Some(node));
             }
         } else if place >= LONGEST {
             let what = "so many calls that the first would be held back for too long";
@@ -217,7 +217,7 @@ impl State {
         match mode {
             Mode::Follow => self.hold_outside(wait),
             _ => {
-                self.note_waited(wait.at);
+                self.mark_waited(wait.at);
                 self.outside.push(wait);
             }
         }
@@ -260,7 +260,7 @@ impl State {
     ) -> DriverResult<()> {
         let sent = self.send_held(below);
         self.set_mode(Mode::Send);
-        self.note_broken(what, node);
+        self.mark_broken(what, node);
         sent
     }
 
@@ -308,7 +308,7 @@ impl State {
         if self.yield_to(below, thread, is_beside)? || rule.is_some_and(|rule| !self.keeps(rule)) {
             return Ok(());
         }
-        self.note_work();
+        self.append_work();
         if self.mode_of(thread).is_some_and(|mode| mode != Mode::Send) {
             self.interrupt(below, what, Some(node))?;
         }
@@ -337,7 +337,7 @@ impl State {
     pub(super) fn spoil(&mut self, thread: u64) {
         if self.mode_of(thread) == Some(Mode::Keep) {
             self.set_mode(Mode::Send);
-            self.note_broken("a call failed", None);
+            self.mark_broken("a call failed", None);
         }
     }
 }

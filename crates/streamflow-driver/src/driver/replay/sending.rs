@@ -110,7 +110,7 @@ impl State {
             Work::Record(event, _) => {
                 // SAFETY: as above.
                 let sent = unsafe { below.record_event(event, stream) };
-                self.note_recorded(event);
+                self.mark_recorded(event);
                 (sent, "a record".into())
             }
             Work::Library(number, _) => {

@@ -188,7 +188,7 @@ impl State {
             && self.current.calls.iter().any(|call| call.stream == stream)
         {
             self.set_mode(Mode::Send);
-            self.note_broken(
+            self.mark_broken(
                 "another thread destroyed a stream of the pass, or gave its handle to other code",
                 None,
             );
@@ -232,7 +232,7 @@ impl State {
     }
 
     /// Notes that a record of an event was sent.
-    pub(super) fn note_recorded(&mut self, event: RawEvent) {
+    pub(super) fn mark_recorded(&mut self, event: RawEvent) {
         if let Some(known) = self.events.get_mut(event.handle()) {
             known.launch = 0;
         }
@@ -285,14 +285,14 @@ impl State {
     }
 
     /// Notes that a wait is held back for a record from outside of the segment. `at` is the place of its event.
-    pub(super) fn note_waited(&mut self, at: u32) {
+    pub(super) fn mark_waited(&mut self, at: u32) {
         if let Some(known) = self.events.at_mut(at) {
             known.waited = self.segment;
         }
     }
 
     /// Notes that something was sent to a stream directly.
-    pub(super) fn note_queued(&mut self, stream: RawStream) {
+    pub(super) fn mark_queued(&mut self, stream: RawStream) {
         if self.keeps(Omission::Meanwhile) {
             self.stream(stream).sent = Sent::Something;
         }

@@ -132,7 +132,7 @@ fn order(block: &OwnedBlock<MemoryPool>, mode: AccessMode, consumer: Consumer<'_
             stream.timeline().ready()?;
             block.order_written(stream, mode)?;
             let (stream, range, location) = (stream.raw(), block.range(), Location::caller());
-            block.pool().table.tell(&Note::ForeignAccess { stream, range, mode, location });
+            block.pool().table.observe(&Note::ForeignAccess { stream, range, mode, location });
             Ok(())
         }
         Consumer::HostBlocking => {

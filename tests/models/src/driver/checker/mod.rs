@@ -106,9 +106,9 @@ impl Checked {
         unsafe { Driver::launch_host_function(&*self.driver, stream, function) }.unwrap();
     }
 
-    fn tell(&self, note: &Note<'_>) {
+    fn observe(&self, note: &Note<'_>) {
         // SAFETY: a model may tell the observer things that are not true.
-        unsafe { Driver::observer(&*self.driver).tell(note) };
+        unsafe { Driver::observer(&*self.driver).observe(note) };
     }
 
     fn take(&self) -> RaceReports {

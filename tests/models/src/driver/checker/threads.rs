@@ -49,8 +49,8 @@ pub(crate) fn notes_order_nothing() {
             checked.write(a, memory);
         },
         |checked, Begun { a, b, memory, event, .. }| {
-            checked.tell(&Note::Relies { on: a, record: None, by: Some(b) });
-            checked.tell(&Note::Relies { on: a, record: Some(event), by: None });
+            checked.observe(&Note::Relies { on: a, record: None, by: Some(b) });
+            checked.observe(&Note::Relies { on: a, record: Some(event), by: None });
             checked.write(b, memory);
         },
         |checked, _| checked.assert_wrong(),

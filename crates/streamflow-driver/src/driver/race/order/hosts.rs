@@ -40,7 +40,7 @@ impl Order {
         thread: u32,
         before: Clock,
     ) -> Clock {
-        Self::note_complete(&mut self.streams, &before);
+        Self::mark_complete(&mut self.streams, &before);
         self.exchange(thread, before)
     }
 

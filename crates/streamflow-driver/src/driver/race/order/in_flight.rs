@@ -203,7 +203,7 @@ impl Order {
                     self.versions += 1;
                     querying.version = self.versions;
                 }
-                Self::note_complete(&mut self.streams, clock);
+                Self::mark_complete(&mut self.streams, clock);
             }
         }
     }
@@ -214,7 +214,7 @@ impl Order {
     }
 
     /// Notes at each stream that its work up to `found`, and all that this work came after, is complete.
-    pub(super) fn note_complete(streams: &mut [Stream], found: &Clock) {
+    pub(super) fn mark_complete(streams: &mut [Stream], found: &Clock) {
         for (index, stream) in streams.iter_mut().enumerate() {
             if found.get(index as u32) > 0 {
                 // `found` may also have work that this stream has never come after.

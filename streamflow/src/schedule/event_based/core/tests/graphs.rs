@@ -15,7 +15,7 @@ const ASKS: Looked = Looked { asks: true, ..NOTHING };
 
 /// A scenario with nodes of these neighbours and homes. Each look at a node may change something or not.
 fn graph(nodes: &[(&[NodeId], Option<WorkerId>)], shared: usize, workers: usize) -> Scenario {
-    let place = |(neighbours, home): &(&[NodeId], Option<WorkerId>)| Place {
+    let place = |(neighbours, home): &(&[NodeId], Option<WorkerId>)| NodeLinks {
         home: *home,
         neighbours: (*neighbours).into(),
     };

@@ -9,8 +9,8 @@ mod world;
 use super::*;
 
 /// A node for the worker `home` alone, or, without a home, for the shared workers.
-fn place(home: Option<usize>) -> Place {
-    Place { home, neighbours: [].into() }
+fn place(home: Option<usize>) -> NodeLinks {
+    NodeLinks { home, neighbours: [].into() }
 }
 
 /// Worker 0 is shared, and worker 1 has a name. The named worker may not run the node that it finds, so it wakes the

@@ -5,7 +5,7 @@ use super::*;
 /// The nodes that the workers run, and the events that may happen.
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<NodeLinks>,
     pub(super) shared: usize,
     pub(super) workers: usize,
     /// The possible results of a look, for each node.

@@ -3,7 +3,7 @@
 use crate::error::Failure;
 
 /// A closure that makes a fresh operator from its expression in `graph!`.
-pub type Again<O> = Box<dyn FnMut() -> Result<O, Failure> + Send>;
+pub type OperatorFactory<O> = Box<dyn FnMut() -> Result<O, Failure> + Send>;
 
 /// A parameter of a graph that a restart needs once more.
 #[diagnostic::on_unimplemented(
@@ -17,6 +17,6 @@ pub trait KeptForRestart: Clone + Send + 'static {}
 impl<T: Clone + Send + 'static> KeptForRestart for T {}
 
 /// Returns a clone of a parameter, to be kept for restarts.
-pub fn kept<T: KeptForRestart>(param: &T) -> T {
+pub fn clone_for_restart<T: KeptForRestart>(param: &T) -> T {
     param.clone()
 }
