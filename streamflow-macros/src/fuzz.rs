@@ -26,7 +26,7 @@ impl Use {
     fn expand(self) -> TokenStream {
         match self {
             Self::Graph(body) => {
-                // In an editor, tokens that are no expression yet stay as they are.
+                // In an editor, tokens that do not yet form an expression stay as they are.
                 let _ = crate::graph::graph_in_an_editor(body.clone());
                 crate::graph::graph(body)
             }

@@ -165,7 +165,7 @@ fn bound_left_to_rustc(ty: &Type, generics: &Generics) -> Option<TokenStream> {
     })
 }
 
-/// The facts about a message's type that rustc alone knows.
+/// The facts about a message's type that only rustc knows.
 pub(crate) enum LeftToRustc<'a> {
     /// Whether it is a message.
     Message,

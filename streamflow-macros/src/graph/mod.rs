@@ -48,8 +48,8 @@
 //! In both cases the order of the nodes and the diagrams leave the edge out, and `Graph::has_unknown_nodes` leaves out
 //! the constants.
 //!
-//! If a node or a pool has a name that it can't have, as that of another one, an unknown name may mean it, and is not
-//! reported.
+//! If a node or a pool has a forbidden name, as that of another one, an unknown name may refer to that node or pool,
+//! and is not reported.
 
 mod check;
 mod conditions;

@@ -61,9 +61,9 @@ impl EdgeStatement {
 /// The part of a statement with a mistake that can still be used.
 #[derive(Default)]
 pub(super) struct BrokenStatement {
-    /// The node that it would declare: an edge to this node is no further mistake.
+    /// The node that the statement would declare. An edge to this node is not reported.
     pub(super) node: Option<Ident>,
-    /// The stream pool that it would declare: a use of this pool is no further mistake.
+    /// The stream pool that the statement would declare. A use of this pool is not reported.
     pub(super) pool: Option<Ident>,
     /// The user's code for the node.
     pub(super) parts: NodeParts,

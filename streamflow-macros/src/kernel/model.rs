@@ -54,7 +54,7 @@ pub(super) struct Kernel {
 pub(super) enum Expandable {
     /// Nothing: the function is a method, and an `impl` can't contain a type.
     Nothing,
-    /// The type, so that its name is known: the generics are not type parameters alone.
+    /// The type, so that its name is known. The generics have more than type parameters.
     Type,
     /// The type and its implementation.
     Kernel,

@@ -118,8 +118,8 @@ fn check_port(
     })
 }
 
-/// The trait that says whether a type is a message. A type that holds other types is none if one of them is device data
-/// and the type hides it.
+/// Returns the trait that says whether a type is a message. A type that holds other types is not a message if it hides
+/// device data among them.
 fn check_message(ty: &Type) -> TokenStream {
     // The macro has replaced a type that it has refused.
     let is_replaced = mentions(ty.to_token_stream(), &format_ident!("__private"));

@@ -317,7 +317,7 @@ fn each_type_in_flush(port: &Port, tick: &Lifetime) -> TokenStream {
     let own =
         |ty: TokenStream| quote_spanned!(span=> <#ty as ::streamflow::__private::Message>::__Own);
     if !port.is_checked {
-        // The type of a parameter receives several messages as `__Own` alone.
+        // A type parameter receives several messages only as `__Own`.
         let is_known = is_message(message) || form != Form::Takes;
         return if is_known { with_tick(written, tick) } else { own(quote!(#written)) };
     }

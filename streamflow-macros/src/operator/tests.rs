@@ -136,7 +136,8 @@ fn rustc_finds_the_places_of_messages_that_the_macro_does_not_know() {
     let out = |state: &str| format!("out: Out<'t, <A_out asOutputPort>::Item, {state}>");
     assert_eq!(found[1], out(&state(&both)));
     assert_eq!(found.len(), 2);
-    // Of host inputs alone, too: if the message is host data, the output is as any other one of host data.
+    // With only host inputs, too, an output is as any other output of host data if the message is host
+    // data.
     let found = outputs(quote!(#[input] a: &u64, #[output] out: Mask));
     assert_eq!(found, ["out: Out<'t, Mask>".to_owned(), out(&state("Host"))]);
     let found = outputs(quote!(#[input] a: &Mask, #[output] out: Tensor<f32>));

@@ -35,7 +35,7 @@ const CONTAINERS: &[&str] = &[
     "Weak",
 ];
 
-/// The types of the values that this one holds. Empty if it is no container.
+/// Returns the types of the values that a value of this type holds. The list is empty if the type is not a container.
 pub(crate) fn held_types(ty: &Type) -> Vec<&Type> {
     let parts: Vec<&Type> = match ungrouped(ty) {
         Type::Array(array) => vec![&array.elem],
@@ -109,7 +109,7 @@ fn depends_on(ty: &Type, generics: &Generics) -> bool {
     names.into_iter().any(|name| mentions(ty.to_token_stream(), name))
 }
 
-/// Whether a type can stand alone: one with a lifetime that is left out can't.
+/// Whether a type can be named outside of a signature. A type with an elided lifetime can't.
 fn can_be_argument(ty: &Type) -> bool {
     matches!(ty, Type::Path(_)) && !ty.to_token_stream().to_string().contains(['&', '\''])
 }

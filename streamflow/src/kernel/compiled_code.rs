@@ -10,11 +10,11 @@ use crate::driver::Image;
 pub struct CompiledCode<'a>(Cow<'a, [u8]>);
 
 impl<'a> CompiledCode<'a> {
-    /// From its bytes.
+    /// Makes compiled code from its bytes.
     ///
     /// # Safety
-    /// `image` is text, or a complete CUBIN or fatbin. Text that is no PTX is refused when it is loaded; of the other
-    /// two the driver reads as many bytes as they say that they have.
+    /// `image` is text, or a complete CUBIN or fatbin. Text other than PTX is refused when it is loaded. Of a CUBIN or
+    /// a fatbin the driver reads as many bytes as its header says.
     pub const unsafe fn new(image: &'a [u8]) -> Self {
         Self(Cow::Borrowed(image))
     }

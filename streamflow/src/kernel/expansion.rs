@@ -38,7 +38,7 @@ pub unsafe fn strided<T, const N: usize>(args: &HostArgs<'_>, index: usize) -> S
     let number = |at: usize| args.params[index + at].get::<u64>() as usize;
     let shape = std::array::from_fn(|dim| number(1 + dim));
     let strides = std::array::from_fn(|dim| number(1 + N + dim));
-    // SAFETY: the caller vouches for the elements. Without elements there is no place to go to.
+    // SAFETY: the caller vouches for the elements. Without elements nothing is accessed.
     unsafe { Strided::new(std::ptr::with_exposed_provenance_mut(number(0)), shape, strides) }
 }
 

@@ -125,7 +125,7 @@ mod tests {
     #[derive(Debug)]
     struct Loads {
         below: HostDriver,
-        /// The device of its modules, whichever one is wanted.
+        /// The device of all modules, also of those requested for another device.
         device: DeviceId,
         modules: AtomicU32,
     }

@@ -238,7 +238,7 @@ impl<'a> Call<'a> {
                     Err(DriverError::Library(error))
                         if may_be_repeated && error.is_out_of_memory() =>
                     {
-                        // The library's error says more than that of giving memory back.
+                        // The library's error says more than the error of giving memory back.
                         if give_back_memory(stream).is_err() {
                             return Err(DriverError::Library(error).into());
                         }

@@ -1,7 +1,7 @@
-//! The claims of calls, as the runtime gets them. A test can make one wrong, in debug builds alone.
+//! The claims of calls, as the runtime gets them. Only in debug builds, a test can falsify a claim.
 //!
-//! A wrong claim shows whether tests find it: the runtime orders the call by it, and the driver gets the right one. In
-//! release builds nothing is here.
+//! A false claim shows whether tests find it: the runtime orders the call by the false claim, and the driver gets the
+//! right one. Release builds have none of this code.
 
 use crate::driver::AccessMode;
 

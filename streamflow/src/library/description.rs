@@ -1,4 +1,4 @@
-//! The description of a call for a driver that is no device's: parameters for the host body, and accesses.
+//! The description of a call for a driver without a device: parameters for the host body, and accesses.
 
 use std::cell::Cell;
 

@@ -67,8 +67,8 @@ impl<'a> Operands<'a> {
     /// The next claim, of memory that is read.
     ///
     /// # Panics
-    /// If it is no claim of such elements that are read, or if it lies between the elements of a view that is written: then
-    /// the body reads it by [`read_elements`](Self::read_elements). The call fails then.
+    /// If the next claim is not of such elements that are read, or lies between the elements of a view that is written.
+    /// In the second case, the body must read it by [`read_elements`](Self::read_elements). The call fails then.
     pub fn read<T: Element>(&mut self) -> &'a [T] {
         let (address, len) = self.slice::<T>(false);
         if len == 0 {
@@ -116,7 +116,7 @@ impl<'a> Operands<'a> {
     /// The next value. If `T` is not the type that it was passed as, its bits are reinterpreted.
     ///
     /// # Panics
-    /// If there is none. The call fails then.
+    /// If there is no next value. The call fails then.
     pub fn value<T: Plain>(&mut self) -> T {
         assert!(self.claims & 1 == 0, "the call has a claim next, and no value");
         self.next().get()
@@ -154,7 +154,7 @@ impl<'a> Operands<'a> {
     }
 
     /// Checks that no two slices have bytes in common if one is written. A view shares no element with another claim
-    /// either, and there is no slice of it.
+    /// either, and is never returned as a slice.
     ///
     /// Returns the views.
     fn check_apart(&self) -> Result<Spans, BodyError> {

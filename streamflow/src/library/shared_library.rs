@@ -9,7 +9,7 @@ use crate::driver::{DriverError, DriverResult};
 use crate::kernel::find::{directories, newest};
 use crate::log;
 
-/// The directory that is searched before all others, and then alone.
+/// The variable with the directory to search. If set, only this directory is searched.
 const DIRECTORY: &str = "STREAMFLOW_LIBRARY_DIR";
 
 /// A shared library that is loaded. Dropping it unloads the library, if nothing else in the process has loaded it; a

@@ -38,8 +38,8 @@ use crate::memory::{Block, DeviceSlice, Element, Tensor, TensorViewMut};
 /// # fn queue_steps(_: &Stream<'_>, _: &mut Tensor<f32>) -> Result<(), Error> { Ok(()) }
 /// ```
 ///
-/// A mark of memory begins and ends by who may write it: a [`TargetPart`] comes from an exclusive reference alone. So no call
-/// ends the mark of an input:
+/// Only code that may write memory can begin or end its mark: a [`TargetPart`] comes only from an exclusive reference.
+/// So no call ends the mark of an input:
 /// ```
 /// # use streamflow::prelude::*;
 /// use streamflow::library::{Call, Target, TargetPart};

@@ -235,7 +235,7 @@ impl Probe<'_> {
                 }
                 self.write_port_of(node, None);
             }
-            // A duration as `10ms` is no expression of Rust.
+            // A duration such as `10ms` is not an expression of Rust.
             (Kind::Value, Some(TokenTree::Literal(_)) | None) | (Kind::Ports, _) => {}
             (Kind::Value, Some(_)) => self.write_value(tokens),
         }
@@ -264,7 +264,7 @@ impl Probe<'_> {
         });
     }
 
-    /// A port of the node that an attribute is for, by its name alone.
+    /// Writes a port that an attribute names without its node: a port of the node that has the attribute.
     fn write_port_of(&mut self, node: Option<&TokenTree>, port: Option<TokenTree>) {
         let Some(TokenTree::Ident(node)) = node else { return };
         let node = away_from_user(node);

@@ -40,8 +40,8 @@ pub(super) fn name_checked_types(graph: &mut Graph) -> TokenStream {
     items
 }
 
-/// The type of an operator's node, underlined at the type. If the type is no operator, it has no type, about which rustc is
-/// silent.
+/// Returns the type of an operator's node, underlined at the type. If the type is not an operator, the node has no
+/// type, and rustc reports no further error about the node.
 pub(super) fn node_type(header: &Header, node: &Node) -> TokenStream {
     let (ty, is_operator) = (&node.ty, is_operator(header, node));
     let (first, last) = first_and_last(ty);

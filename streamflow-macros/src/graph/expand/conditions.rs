@@ -85,7 +85,7 @@ fn make_condition(condition: &Condition) -> TokenStream {
         StreamDone(input) => ("stream_done", unraw_name(input).to_token_stream()),
         HostDone(input) => ("host_done", unraw_name(input).to_token_stream()),
         Own(value) => {
-            // rustc reports a type that is no condition at the value.
+            // If a type is not a condition, rustc reports that at the value.
             let (first, last) = first_and_last(value);
             let lead = quote_spanned!(first=> ::streamflow::__private::when::own);
             return evaluate_call(value, |value| {

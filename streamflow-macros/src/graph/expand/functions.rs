@@ -1,4 +1,4 @@
-//! Functions within `new`, for code that uses arguments alone, and no other value of `new`.
+//! Functions within `new`, for code that uses only its arguments, and no other value of `new`.
 //!
 //! This code could be in closures as well. But rustc's time would then grow with the square of the graph: when it
 //! compiles incrementally, it hashes the types of all of `new` once for each closure in `new`. An inner function is

@@ -13,7 +13,8 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::parts::{Pool, PoolKind, Streams};
 use crate::graph::spans::Underline;
 
-/// The constants. A mistake is found in the constant itself, so that it is no further mistake of those that use it.
+/// Writes the constants of the pools. A mistake is found in the pool's own constant, so the constants that use the
+/// pool report no further mistake.
 pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
     let constants = graph.pools.iter().filter(|pool| !pool.is_made_by_run).map(|pool| {
         let Pool { docs, name, ty, .. } = pool;
@@ -125,7 +126,7 @@ pub(super) fn needs(graph: &Graph, pool: &Pool) -> TokenStream {
     needs.collect()
 }
 
-/// Whether the device of a node is known in `new` alone.
+/// Whether the device of a node is known only in `new`.
 pub(super) fn has_device_of_run(graph: &Graph, node: &Node) -> bool {
     match &node.attributes.streams {
         Streams::Pool(name) => {

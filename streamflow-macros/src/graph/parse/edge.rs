@@ -123,7 +123,7 @@ fn reject_inputs_without_group(
     Ok(())
 }
 
-/// `(b.in, c.in)`: the inputs that can be read. `None` if there are none.
+/// `(b.in, c.in)`: the inputs that can be read. Returns `None` if no input can be read.
 fn parse_group(
     output: &Port,
     input: ParseStream<'_>,

@@ -124,7 +124,8 @@ fn is_of_struct(attribute: &Attribute) -> bool {
 const NOT_DERIVED: &[&str] =
     &["Clone", "Copy", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
 
-/// Reports traits that a graph can't derive: rustc would report each of its nodes. Returns whether there is none.
+/// Reports traits that a graph can't derive: rustc would report each of its nodes. Returns whether all traits can be
+/// derived.
 fn check_derives(attribute: &Attribute, errors: &mut Errors) -> bool {
     let before = errors.len();
     let _ = attribute.parse_nested_meta(|meta| {

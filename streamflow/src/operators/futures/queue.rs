@@ -34,7 +34,7 @@ pub(super) struct Queue<T> {
 
 pub(super) struct State<T> {
     pub(super) entries: VecDeque<T>,
-    /// How many of the entries are no messages.
+    /// The number of entries that are not messages.
     pub(super) marks: usize,
     capacity: usize,
     pub(super) run: Run,
@@ -105,7 +105,7 @@ impl<T> Queue<T> {
         Ok(Arc::new(Self { end, made: Location::caller(), lost, mark, state: Mutex::new(state) }))
     }
 
-    /// The task asks. If there is no answer yet, its waker is called after the next change of the node.
+    /// Answers the task's poll. If there is no answer yet, the task's waker is called after the node's next change.
     pub(super) fn poll<R>(
         &self,
         cx: &mut Context<'_>,

@@ -10,12 +10,12 @@ use crate::driver::Param;
 use crate::error::BodyDifference;
 use crate::memory::{Bool8, Element};
 
-/// By how much the values of a kernel's two bodies may differ.
+/// The permitted difference between the values of a kernel's two bodies.
 ///
 /// Equal values, and two NaNs, are always close. Other values are close if one of the limits permits it, so limits can
-/// be combined: `Tolerance::relative(1e-5).or_absolute(1e-6)`. Between a NaN or an infinity and another number
-/// there is no tolerance. The distance of two complex numbers is that in the plane, and their steps are those of the part
-/// with more.
+/// be combined: `Tolerance::relative(1e-5).or_absolute(1e-6)`. A NaN or an infinity is never close to another number.
+/// The distance of two complex numbers is that in the plane, and the number of their steps is the larger one of their
+/// two parts.
 ///
 /// By default NVRTC fuses `a * b + c` into one operation with one rounding, and rustc does not. So a body with sums
 /// of products is not exact: it needs a relative tolerance, or an absolute one where the sum can be near 0.
@@ -71,7 +71,7 @@ impl Tolerance {
             return true;
         }
         let (off, largest) = a.distance(b);
-        // Both comparisons are false for a NaN and for an infinite distance.
+        // A NaN fails both comparisons. An infinite distance is excluded below, since it may pass one of them.
         let by_size = off <= self.absolute || off / largest <= self.relative;
         by_size && off.is_finite() || a.steps(b).is_some_and(|steps| steps <= self.ulps)
     }
