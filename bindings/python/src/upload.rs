@@ -59,7 +59,7 @@ pub(crate) unsafe fn upload<T: Element>(
         copies.with(|platform, stream| {
             let mut tensor = platform.tensor::<T>(shape.dims(), stream)?;
             stream.upload_blocking(elements, &mut tensor)?;
-            // Later users of the stream are no matter of the tensor's.
+            // Later uses of the stream do not concern the tensor.
             stream.record()?;
             Ok(tensor)
         })
