@@ -1,5 +1,5 @@
-//! Programs at the border to cudarc that are refused, or that meet what cudarc does in drops, captures and without its tracking.
-//! A GPU executes them, and the tests' `libcuda`.
+//! Programs at the border to cudarc that are refused, or that meet cudarc's actions in drops, in captures and without
+//! its tracking. A GPU executes them, and the tests' `libcuda`.
 
 use std::sync::Arc;
 use std::thread;

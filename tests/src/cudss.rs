@@ -18,7 +18,8 @@ pub fn needed(suite: Suite, add: impl FnOnce(Suite) -> Suite) -> Suite {
     suite.unless_on_cuda(REQUIRE, missing, add)
 }
 
-/// Why a platform has no cuDSS. `None` if it has, and for each other error: a test shows that one.
+/// Returns why a platform has no cuDSS. Returns `None` if it has cuDSS, and for each other error: a test then shows
+/// that error.
 pub fn missing(platform: &Platform) -> Option<String> {
     let ticked = OperatorHarness::new(platform, Plans::new()).and_then(|mut it| it.tick());
     let error = ticked.err()?;

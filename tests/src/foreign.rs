@@ -191,7 +191,7 @@ pub fn find<'a>(platform: &Platform, handle: u64) -> Result<ExternalStream<'a>> 
     Ok(platform.external_stream(borrowed)?)
 }
 
-/// Each way to use a number as the handle of a stream or an event, for numbers that are none.
+/// Each way to use a number as the handle of a stream or an event, for numbers that are no handles.
 pub fn uses_of_a_number(
     platform: &Platform,
     stream: &CudaStream,

@@ -1,4 +1,4 @@
-//! Frames that are numbers: a camera, and what works on its frames.
+//! Frames that are numbers: a camera, and operators on its frames.
 
 use std::time::Duration;
 

@@ -76,7 +76,7 @@ impl Binary {
         self
     }
 
-    /// Says what plays the roles of a suite, in [`child`] processes.
+    /// Names the function that plays the roles of a suite, in [`child`] processes.
     #[must_use]
     pub fn children(mut self, suite: &'static str, play: Child) -> Self {
         self.children.push((suite, play));

@@ -1,7 +1,7 @@
 //! Bodies that misbehave: they print, lock, allocate, drop, call, panic, start threads and sleep, on the simulator.
 //!
 //! `STREAMFLOW_BODIES_SECONDS=n` runs random programs of such bodies for `n` seconds, and not the first 1,000.
-//! `STREAMFLOW_BODIES_SEED=n` runs the one that a failure names.
+//! `STREAMFLOW_BODIES_SEED=n` runs the program that a failure names.
 #![allow(
     missing_docs,
     clippy::panic,

@@ -1,5 +1,5 @@
-//! Layers that break the contract of a driver, a clause each, and what their user gets: an error of streamflow, a refusal of
-//! the simulator, a report of a race checker below the layer, or wrong data.
+//! Layers that break the contract of a driver, a clause each, and the outcome for their user: an error of streamflow, a
+//! refusal of the simulator, a report of a race checker below the layer, or wrong data.
 //!
 //! `streamflow/src/guide/a_layer.md` has the table, and names the clauses that other layers of the tests break.
 

@@ -174,7 +174,8 @@ fn write_after_read(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     on.overwritten(&mut x, &on.theirs, &copy)
 }
 
-/// The view is for one stream, and another one reads it late. The control orders that one after the writer, and nothing after it.
+/// The view is for one stream, and another one reads it late. The control orders the other stream after the writer, and
+/// nothing after the other stream.
 fn write_after_another(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     let another = cudarc(on.context.new_stream())?;
     on.slow_on(&another)?;

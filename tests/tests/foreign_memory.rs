@@ -60,8 +60,8 @@ pub(crate) fn suite() -> Suite {
         })
 }
 
-/// Other code gets a tensor, writes it on a stream of its own, and gives it back for another stream of ours. Between its
-/// stream and that one, it has made the order itself: the race checker sees the orders of streamflow alone.
+/// Other code gets a tensor, writes it on a stream of its own, and gives it back for another stream of ours. The other
+/// code has ordered its stream and that stream itself: the race checker sees only the orders of streamflow.
 fn there_and_back(below: Arc<dyn Driver>) -> Result<(), Failed> {
     let platform = Platform::builder().race_check(true).driver(below.clone())?;
     let foreign = ForeignStream::create(&platform, device(0))?;

@@ -1,4 +1,4 @@
-//! Memory that nobody uses: how much of it stays, when it is given back, and that it is there for all pools of a device.
+//! Unused memory: how much of it stays, when it is given back, and that all pools of a device can use it.
 
 use std::sync::Arc;
 

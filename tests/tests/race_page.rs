@@ -1,5 +1,5 @@
-//! The guide's page about the reports of the race checker: its programs are those of `tests/src/foreign/reports.rs`, its
-//! reports are what these programs print, and the right programs have none.
+//! The guide's page about the reports of the race checker: its programs are those of `tests/src/foreign/reports.rs`,
+//! its reports are those that these programs print, and the right programs have none.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -104,7 +104,7 @@ fn mathematics_of_another_version_than_the_library_is_refused() {
     }
 }
 
-/// A program with a use of each macro, without what else it needs.
+/// A program with a use of each macro, without the other items that it needs.
 const PROGRAM: &str = r#"
 use streamflow_macros::{Message, graph, kernel, operator};
 

@@ -1,4 +1,5 @@
-//! Graphs on several workers: a slow branch slows nobody, nodes stay where they were put, and a seed repeats a run.
+//! Graphs on several workers: a slow branch slows no other node, nodes stay on their workers, and a seed repeats a
+//! run.
 
 mod attacks;
 mod places;

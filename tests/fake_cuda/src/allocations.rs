@@ -1,4 +1,4 @@
-//! Where memory was allocated, and who may use it: the happens-before relation of allocations.
+//! The places of allocations, and the streams that may use the memory: the happens-before relation of allocations.
 //!
 //! An allocation is in the order of its stream. Another stream may use the memory once it has waited for an event that was
 //! recorded after the allocation, or for one that a third stream recorded after such a wait; or once the host has waited for
@@ -36,7 +36,7 @@ pub(crate) struct Allocations {
 }
 
 impl Allocations {
-    /// Notes a call for a stream that is no allocation.
+    /// Notes a call for a stream other than an allocation.
     pub(crate) fn call(&mut self, stream: u64) {
         self.called.insert(stream);
     }
@@ -96,7 +96,7 @@ impl Allocations {
         self.streams.values().for_each(|clock| join(&mut self.host, clock));
     }
 
-    /// Whether a stream may use memory. Memory that is no allocation of a stream may be used by each.
+    /// Whether a stream may use memory. Each stream may use memory that was not allocated on a stream.
     pub(crate) fn may_use(&self, stream: u64, address: u64) -> bool {
         let before = self.live.range(..=address).next_back();
         let Some((start, (bytes, of, number))) = before else { return true };

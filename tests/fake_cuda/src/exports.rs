@@ -34,7 +34,7 @@ pub(crate) struct Copy2D {
     height: usize,
 }
 
-/// A side of it. Of host memory and device memory the one counts that `kind` names.
+/// A side of the copy. `kind` says whether its host memory or its device memory counts.
 #[repr(C)]
 struct Side {
     x: usize,

@@ -21,7 +21,7 @@ const INVALID_HANDLE: i32 = 400;
 const CAPTURE_ISOLATION: i32 = 905;
 /// How many devices there are.
 pub(crate) const DEVICES: i32 = 2;
-/// The context of device 0; those of the others follow.
+/// The context of device 0. The contexts of the other devices follow.
 const CONTEXT: usize = 0x100;
 const ALIGNMENT: usize = 256;
 
@@ -230,7 +230,7 @@ impl State {
         }
     }
 
-    /// A question about a stream or an event is no call that a thread may make while it captures: it ends the capture.
+    /// Notes a query of a stream or an event. A thread must not query while it captures: the query ends the capture.
     pub(crate) fn check_no_capture(&mut self) -> Result<(), i32> {
         const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
         if self.captures.is_empty() {

@@ -90,7 +90,7 @@ impl TaskGraph {
         self.reads.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no tasks.
     pub fn is_empty(&self) -> bool {
         self.reads.is_empty()
     }

@@ -29,7 +29,7 @@ impl Curand {
     /// `STREAMFLOW_CURAND_DIR` names.
     ///
     /// # Errors
-    /// Why there is none, as text.
+    /// The reason why there is no cuRAND, as text.
     pub fn load() -> Result<Self, String> {
         let variable = "STREAMFLOW_CURAND_DIR";
         let dir = std::env::var_os(variable)

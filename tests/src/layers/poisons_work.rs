@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use streamflow::driver::{Driver, RawStream};
 use streamflow_driver::driver::{DriverResult, Layer, Libraries, LibraryCall};
 
-/// Before each call of a library, fills the call's work area with bytes of 255, on the call's stream. So no call can use
-/// what an earlier one left there.
+/// Before each call of a library, fills the call's work area with bytes of 255, on the call's stream. So no call can
+/// use the data that an earlier one left there.
 pub struct PoisonsWork {
     below: Arc<dyn Driver>,
     poisoned: AtomicU64,

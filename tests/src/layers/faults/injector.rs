@@ -97,7 +97,8 @@ impl State {
     }
 }
 
-/// Whether a driver that is shutting down has done what this call is to do, so that it is no error (law 11).
+/// Whether a driver that is shutting down has already done the work of this call, so that its error does not count
+/// (law 11).
 pub fn gives_back(call: &str) -> bool {
     ["bind", "destroy_stream", "destroy_event", "destroy_graph", "free", "free_pinned"]
         .contains(&call)
@@ -209,7 +210,7 @@ impl Injector {
         }
     }
 
-    /// Counts a call, and decides what becomes of it.
+    /// Counts a call, and decides whether it fails.
     pub(super) fn judge(&self, about: About<'_>) -> Verdict {
         let About { call, device, .. } = about;
         if let Some(cause) = self.sticky.get() {

@@ -1,4 +1,4 @@
-//! The gates of one device: flags in page-locked memory, and what waits for them on the device.
+//! The gates of one device: flags in page-locked memory, and the kernels that wait for them on the device.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -74,7 +74,7 @@ pub(super) struct Flags {
     memory: MemoryRange,
     /// On a GPU: the kernel that waits.
     waits: Option<RawFunction>,
-    /// Work that is no work of the program, and that no gate holds back.
+    /// The layer's own stream, for work that is not the program's. No gate holds this work back.
     own: RawStream,
     reserve: MemoryRange,
     reserved: AtomicUsize,
