@@ -12,7 +12,7 @@ use crate::log;
 
 /// A live stream pool: it has streams, allocates them, and takes them back when they are dropped.
 /// [`Platform::stream_pool`](crate::Platform::stream_pool) makes a live pool from its description, a
-/// [`CudaStreamPool`](crate::CudaStreamPool); a graph makes its own pools.
+/// [`CudaStreamPool`]; a graph makes its own pools.
 ///
 /// Cloning gives another handle of the same pool.
 #[derive(Clone)]

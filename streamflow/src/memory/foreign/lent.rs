@@ -59,8 +59,8 @@ unsafe impl Send for Returner {}
 /// Counts memory as lent.
 ///
 /// # Errors
-/// [`Error::Exchange`], when the system has no thread for the reaper; [`DriverError::Unavailable`], when the driver
-/// can't wait for other code: the memory could not be taken back.
+/// [`Error::Exchange`](crate::Error::Exchange), when the system has no thread for the reaper;
+/// [`DriverError::Unavailable`], when the driver can't wait for other code: the memory could not be taken back.
 pub(crate) fn lend(memory: impl Lendable) -> Result<Returner> {
     reaper::start()?;
     let pool = memory.owner().pool();
