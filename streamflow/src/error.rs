@@ -149,8 +149,8 @@ pub enum Error {
         requested: u64,
         /// How much memory the device has, in bytes.
         total: u64,
-        /// The pools of the device with memory, the largest first: the allocator's name, empty for the platform's own
-        /// pool; the bytes in use; and the bytes that another thread has dropped meanwhile.
+        /// The pools of the device that hold memory, the largest first: the allocator's name, empty for the platform's own
+        /// pool; the bytes in use; and the free bytes, which other threads have dropped since free memory was given back.
         pools: Vec<(String, u64, u64)>,
         /// Whether the device is the simulator's.
         is_simulated: bool,

@@ -23,7 +23,7 @@ pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
     let tick = Lifetime::new("'streamflow", ident.span());
     receive_generics.params.insert(0, GenericParam::Lifetime(LifetimeParam::new(tick)));
     let (receive_params, _, _) = receive_generics.split_for_impl();
-    // The spans of the fields' types: rustc reports mistakes there.
+    // This code has the spans of the fields' types, so rustc reports mistakes there.
     let place =
         shape.types().into_iter().rev().fold(quote!(::streamflow::__private::Host), |rest, ty| {
             quote_spanned! {ty.span()=>

@@ -59,7 +59,7 @@ fn refuse(
     grid: &Grid,
     passing: &Passing<'_>,
 ) -> Result<()> {
-    // A grid that is illegal for any slices has an error of its own.
+    // A grid that is illegal for slices of any length gets the error of `Grid::refuse`.
     if grid.shape(loaded, threads).is_none() {
         grid.refuse(name, loaded, threads)?;
     }

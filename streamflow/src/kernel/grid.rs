@@ -93,8 +93,8 @@ impl fmt::Display for Grid {
     }
 }
 
-/// A grid as the driver takes it. The fields are tuples: the compiler copies arrays in other pieces than it has
-/// just written them in, and the processor must wait for that.
+/// A grid as the driver takes it. The fields are tuples and not arrays: the compiler copies an array in pieces of other
+/// sizes than those in which it has just written the array, and the processor stalls at such reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GridShape {
     /// Blocks in x, y and z.

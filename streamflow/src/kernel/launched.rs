@@ -43,7 +43,7 @@ mod section {
     /// An entry of the section. One entry is always `None`, so that the section exists.
     type Entry = Option<fn() -> Registered>;
 
-    /// Adds a kernel to the list of the program that this code gets into.
+    /// Adds a kernel to the list of launched kernels of the program into which this function is inlined.
     #[inline(always)]
     pub(in crate::kernel) fn note<K: Kernel>() {
         // `R`: the linker keeps the entries, as it keeps a static with `#[used]`. SAFETY: the directives end in the
@@ -64,7 +64,7 @@ mod section {
         const { Registered::of(K::INFO) }
     }
 
-    /// The launched kernels, one several times if several places launch it.
+    /// The launched kernels. A kernel that several places launch is there several times.
     pub(super) fn list() -> impl Iterator<Item = Registered> {
         // SAFETY: as in `note`.
         unsafe {

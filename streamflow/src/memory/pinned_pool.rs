@@ -146,7 +146,7 @@ impl PinnedPool {
             }
             let mut free = self.lock();
             let blocks = &mut free.blocks.size_class(bytes).blocks;
-            // Back to its old index, since the oldest block is reused first.
+            // The block returns to its old index, since the oldest block is reused first.
             blocks.insert(index.min(blocks.len()), block);
             complete?;
         }

@@ -61,7 +61,7 @@ impl MemoryPool {
     }
 
     /// Finds a free block, or room that was never used or is free again on the device: these need no wait for another
-    /// thread. `None` if free blocks must be released, or their frees be waited for.
+    /// thread. Returns `None` if free blocks must be released first, or the device must execute their frees.
     fn find_place(
         &self,
         state: &mut PoolState<Self>,
@@ -95,7 +95,8 @@ impl MemoryPool {
         Ok(Some(BlockOrRoom::New(MemorySource::Unused)))
     }
 
-    /// The bytes of a new block that would lie in the room of frees that the device may not have done yet.
+    /// Returns how many bytes of a new block would take the room of freed blocks. The device may not have executed these
+    /// frees yet.
     fn room_of_freed(&self, usage: &PoolUsage, bytes: u64) -> u64 {
         self.limits.excess(usage.reserved.saturating_add(bytes).saturating_add(usage.freed))
     }

@@ -79,7 +79,7 @@ impl ParamMaker {
     }
 }
 
-/// An action on each parameter and its field.
+/// A visitor of an operator's parameters: does a task for each parameter and its field.
 pub struct Exchange<'a> {
     task: Task<'a>,
     /// The first error.

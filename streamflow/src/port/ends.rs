@@ -88,7 +88,7 @@ pub trait SendingEnd {
     /// Blocks until all work on the streams of edges to other devices is complete.
     ///
     /// # Errors
-    /// Errors of the driver, even for a copy of a message that was not received.
+    /// Errors of the driver, also for a copy that its consumer has not received.
     fn synchronize_blocking(&self) -> Result<()>;
 }
 

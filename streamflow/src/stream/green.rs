@@ -247,7 +247,7 @@ impl CudaGreenContext {
     }
 }
 
-/// `stream pool `STREAMS``, or `a stream pool`.
+/// Returns the kind and the name, as ``stream pool `STREAMS` ``. Without a name: `a stream pool`.
 pub(super) const fn named(kind: &str, name: &str) -> Text {
     if name.is_empty() {
         Text::new().add("a ").add(kind)
@@ -256,7 +256,7 @@ pub(super) const fn named(kind: &str, name: &str) -> Text {
     }
 }
 
-/// Adds how many partitions there are.
+/// Adds the number of partitions to the text.
 const fn not_there(text: Text, partitions: usize) -> Text {
     let text = match partitions {
         0 => text.add("`sms_per_partition` has none"),

@@ -116,12 +116,12 @@ impl CudaStream {
         Self::new(self.timeline.clone(), self.table.clone(), self.lease.clone())
     }
 
-    /// Notes that a value that outlives the hook knows the stream: the node must keep using this stream.
+    /// Notes that a value that outlives the hook refers to the stream: the node must keep using this stream.
     pub(crate) fn keep(&self) {
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a value that outlives the hook may know the stream.
+    /// Whether a value that outlives the hook may refer to the stream.
     pub(crate) fn is_kept(&self) -> bool {
         self.is_kept.load(Ordering::Relaxed)
     }
@@ -246,7 +246,7 @@ pub(crate) mod cuda_stream {
         pub(super) table: Arc<StreamTable>,
         /// Shared by all handles of a planned stream.
         pub(super) lease: Option<Arc<live_pool::Lease>>,
-        /// Whether a value that outlives the hook may know the stream.
+        /// Whether a value that outlives the hook may refer to the stream.
         pub(super) is_kept: AtomicBool,
         pub(super) _one_thread_at_a_time: OneThreadAtATime,
     }

@@ -265,7 +265,7 @@ impl ForeignEvent {
 
     /// The event, for streamflow.
     pub fn borrow(&self) -> BorrowedEvent<'_> {
-        // SAFETY: alive while it is borrowed.
+        // SAFETY: the event is alive while it is borrowed.
         unsafe { BorrowedEvent::new(self.raw.device(), self.raw.handle()) }
     }
 }

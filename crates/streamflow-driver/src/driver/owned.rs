@@ -164,7 +164,7 @@ impl OwnedStream {
     #[doc(hidden)]
     #[inline]
     pub fn query(&self) -> DriverResult<bool> {
-        // SAFETY: alive while it is borrowed.
+        // SAFETY: the stream is alive while it is borrowed.
         self.in_context(|| unsafe { self.driver.query_stream(self.raw) })
     }
 
@@ -172,7 +172,7 @@ impl OwnedStream {
     #[doc(hidden)]
     #[inline]
     pub fn synchronize(&self) -> DriverResult<()> {
-        // SAFETY: alive while it is borrowed.
+        // SAFETY: the stream is alive while it is borrowed.
         self.in_context(|| unsafe { self.driver.synchronize_stream(self.raw) })
     }
 
@@ -401,7 +401,7 @@ impl Event<'_> {
     #[doc(hidden)]
     #[inline]
     pub fn query(self) -> DriverResult<bool> {
-        // SAFETY: alive while it is borrowed.
+        // SAFETY: the event is alive while it is borrowed.
         let query = || unsafe { self.driver.query_event(self.raw) };
         in_context(&**self.driver, self.raw.device(), None, query)
     }
@@ -410,7 +410,7 @@ impl Event<'_> {
     #[doc(hidden)]
     #[inline]
     pub fn synchronize(self) -> DriverResult<()> {
-        // SAFETY: alive while it is borrowed.
+        // SAFETY: the event is alive while it is borrowed.
         let synchronize = || unsafe { self.driver.synchronize_event(self.raw) };
         in_context(&**self.driver, self.raw.device(), None, synchronize)
     }

@@ -159,7 +159,7 @@ mod tests {
         assert!(found > 100, "{found} cycles are too few to test anything");
     }
 
-    /// petgraph finds both with algorithms of its own.
+    /// petgraph finds orders and cycles with algorithms of its own.
     #[test]
     fn orders_and_cycles_agree_with_petgraph() {
         use petgraph::algo::{is_cyclic_directed, kosaraju_scc, toposort};
@@ -185,7 +185,7 @@ mod tests {
             let whole = graph_of(nodes, &edges);
             let (order, cycles) = order(nodes, &edges);
             assert_eq!(!cycles.is_empty(), is_cyclic_directed(&whole), "seed {seed}");
-            // Each path that is reported is a cycle: its nodes all reach each other.
+            // Each reported path is a cycle: all its nodes reach each other.
             let components = kosaraju_scc(&whole);
             for Cycle { path, .. } in &cycles {
                 let component =
@@ -195,7 +195,7 @@ mod tests {
                 };
                 assert!(path.iter().all(together), "seed {seed}: {path:?} is no cycle");
             }
-            // Without the edges that are reported, there is an order, and this one is valid.
+            // The graph without the reported edges has an order, and `order` is a valid one.
             let refused: Vec<usize> = cycles.iter().map(|cycle| cycle.edge).collect();
             let kept: Vec<_> = (0..edges.len())
                 .filter(|edge| !refused.contains(edge))

@@ -118,7 +118,7 @@ impl Probe<'_> {
         self.write_node_here();
     }
 
-    /// A place where the name of a node may be added.
+    /// Writes `nodes::all()`, for a place where the user may add the name of a node.
     fn write_node_here(&mut self) {
         self.written.extend(quote!(let _ = &nodes::all();));
     }
@@ -127,7 +127,7 @@ impl Probe<'_> {
         self.graph.nodes.iter().find(|node| node.name.unraw() == name.unraw())
     }
 
-    /// `node`, `node.` or `node.port`. Returns what follows.
+    /// Writes `node`, `node.` or `node.port`. Returns the tokens that follow.
     fn write_port<'t>(&mut self, node: &Ident, after: &'t [TokenTree]) -> &'t [TokenTree] {
         let (port, rest) = match after {
             [TokenTree::Punct(dot), TokenTree::Ident(port), rest @ ..] if dot.as_char() == '.' => {
@@ -147,7 +147,8 @@ impl Probe<'_> {
         rest
     }
 
-    /// The type and the value of `let name: Type = value`. The pools are written before all statements.
+    /// Writes the type and the value of `let name: Type = value`. Pools are skipped: [`write`] writes them before all
+    /// statements.
     fn write_declaration(&mut self, tokens: &[TokenTree]) {
         let pools = &self.graph.pools;
         if let [TokenTree::Ident(name), ..] = tokens
@@ -169,7 +170,7 @@ impl Probe<'_> {
         self.written.extend(quote!(let _ = #value;));
     }
 
-    /// The tokens in the brackets.
+    /// Writes the tokens in the brackets of an attribute, unless the attribute is one of rustc's.
     fn write_attribute(&mut self, tokens: TokenStream, node: Option<&TokenTree>) {
         let name = tokens.clone().into_iter().next();
         let is_of_rustc = |name: &TokenTree| {
@@ -180,7 +181,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Words with a comma between them.
+    /// Writes the words of a list, which are separated by commas in `tokens`.
     fn write_words(&mut self, list: &List, tokens: TokenStream, node: Option<&TokenTree>) {
         for word in split(tokens) {
             self.write_word(list, word, node);
@@ -205,7 +206,7 @@ impl Probe<'_> {
         self.write_arguments(word.arguments, group, node);
     }
 
-    /// The last kind repeats.
+    /// Writes the arguments of a word, each by its kind. The last kind repeats.
     fn write_arguments(&mut self, kinds: &[Kind], tokens: TokenStream, node: Option<&TokenTree>) {
         let arguments = split(tokens);
         let kind = |index: usize| kinds.get(index).or(kinds.last()).copied();

@@ -138,9 +138,10 @@ unsafe impl Layer for InTrim {
     }
 }
 
-/// All of the memory is free in the pool, and a block of another size is needed. When the free memory was released,
-/// another thread takes most of it. That thread drops it again `drops` times, and then keeps it if `is_kept`. Returns
-/// whether the block was made, and how often memory was released.
+/// All of the memory is free in the pool, and a block of another size is needed. Each time the free memory is released,
+/// another thread takes most of it. The first `drops` times, that thread drops the memory at once. After that, the
+/// thread keeps the memory if `is_kept`, and else takes none. Returns whether the block was made, and how often memory
+/// was released.
 fn taken_meanwhile(drops: usize, is_kept: bool) -> (bool, usize) {
     let below = HostDriver::builder().memory(CAPACITY as u64).build();
     let driver = Arc::new(InTrim { below, work: Mutex::new(None), trims: AtomicUsize::new(0) });

@@ -68,7 +68,8 @@ fn a_block_in_the_room_of_memory_above_the_threshold_comes_after_its_free() {
     }
 }
 
-/// The rest of a released block's room can't be allocated on another stream before the block is freed.
+/// An allocation takes half of the room of a block that is being freed. An allocation of the other half, on another
+/// stream, waits for the free.
 #[test]
 fn the_rest_of_a_released_block_is_room_after_its_free() {
     let bench = bench(MemoryOptions::default());

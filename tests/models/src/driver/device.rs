@@ -18,7 +18,7 @@ const STREAMS: usize = 6;
 const EVENTS: usize = 32;
 const DEVICE: DeviceId = DeviceId(0);
 
-/// For each stream, how many pieces of its work come before.
+/// The work that comes before something: for each stream, how many pieces of its work.
 pub(crate) type Before = [u64; STREAMS];
 
 /// A device, its driver and the host. Calls for one stream or one event take effect one after the other, by a lock of

@@ -29,7 +29,7 @@ use Part::{All, Left, Right};
 struct Memory {
     world: World,
     claims: Claims,
-    /// Behind a lock of the standard library, since such a lock orders no threads of the model.
+    /// The accesses so far. Their lock is the standard library's, since that lock orders no threads of the model.
     accesses: Plain<Vec<(Part, AccessMode, usize, u64)>>,
 }
 

@@ -14,7 +14,7 @@ use crate::sync::Mutex;
 
 const STREAMS: usize = 4;
 
-/// For each stream, how many pieces of its work come before.
+/// The work that comes before something: for each stream, how many pieces of its work.
 pub(crate) type Before = [u64; STREAMS];
 
 /// The driver's error.
@@ -35,9 +35,9 @@ pub(crate) struct World {
     points: Plain<Vec<(Point, u64)>>,
     /// Streams that their owner has destroyed.
     destroyed: Observed<[bool; STREAMS]>,
-    /// How many calls the driver refuses.
+    /// How many of the next calls the driver refuses.
     refusals: Plain<u32>,
-    /// For a driver that replays.
+    /// The replay, if the driver replays.
     replay: Option<Replay>,
 }
 
@@ -68,12 +68,12 @@ impl World {
         }
     }
 
-    /// With a driver that replays.
+    /// Creates a world with a driver that replays.
     pub(crate) fn replaying() -> Self {
         Self { replay: Some(Replay::default()), ..Self::new() }
     }
 
-    /// The driver refuses its next record or wait.
+    /// Makes the driver refuse its next record or wait.
     pub(crate) fn refuse(&self) {
         *plain(&self.refusals) += 1;
     }
@@ -87,7 +87,7 @@ impl World {
 
     // ---- the driver's calls ----
 
-    /// Queues work. Returns what comes before it, and its own number at its stream.
+    /// Queues work. Returns the work that comes before it. The entry of its own stream is its own number.
     pub(crate) fn queue(&self, stream: usize) -> Before {
         let mut queue = self.queues[stream].lock().unwrap();
         queue[stream] += 1;

@@ -103,7 +103,7 @@ impl Team {
 
     fn look(&self, me: WorkerId, node: NodeId) -> Looked {
         let look = self.nodes[node].look.to_write();
-        // SAFETY: loom reports two workers that hold the node, and no look is nested.
+        // SAFETY: loom reports two workers that hold the node at one time, and no look is nested.
         let found = unsafe { &mut *look }(self, me);
         // Checks that this also comes after the hook's actions meanwhile.
         self.nodes[node].look.to_write();
@@ -121,14 +121,14 @@ impl Team {
     /// As `Team::refresh`.
     fn list(&self, version: u64) -> Vec<(NodeId, Wait)> {
         let poller = self.poller.to_write();
-        // SAFETY: loom reports two workers that poll, and the reference ends here.
+        // SAFETY: loom reports two workers that poll at one time, and the reference ends with this function.
         let (listed, waits) = unsafe { &mut *poller };
         if listed.replace(version) != Some(version) {
             waits.clear();
             self.board.change(|core| {
                 // Under the lock of the state: here a node's wait has no lock of its own.
                 for node in core.waiting() {
-                    // SAFETY: loom reports a worker that has the node at this time.
+                    // SAFETY: loom reports a worker that holds the node, and so may write its wait, at this time.
                     let wait = unsafe { (*self.nodes[node].waits.to_read()).clone() };
                     waits.extend(wait.map(|wait| (node, wait)));
                 }

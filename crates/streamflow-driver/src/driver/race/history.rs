@@ -338,16 +338,16 @@ mod tests {
         assert_eq!(gapped(&mut history, &[(0, Write, left, 32), (1, Write, right, 32)]), []);
         assert_eq!(gapped(&mut history, &[(2, Read, middle, 2)]), [RaceKind::Unordered; 2]);
         assert_eq!(gapped(&mut history, &[(1, Read, left, 32)]), [RaceKind::Unordered]);
-        // Without gaps, and within a gap.
+        // An access without gaps races with the rows that it overlaps, and with no others if it is within a gap.
         assert_eq!(gapped(&mut history, &[(0, Write, part(64, 96), 0)]), [RaceKind::Unordered; 2]);
         let mut history = History::new();
         history.allocate(WHOLE);
         let gap = part(64 + 32, 128);
         assert_eq!(gapped(&mut history, &[(0, Write, left, 32), (1, Write, gap, 0)]), []);
-        // The same rows many times are one access.
+        // Many accesses of one stream to the same rows count as one access.
         let again = vec![(0, Write, left, 32); 1000];
         assert_eq!(gapped(&mut history, &again), []);
-        // Control: as whole ranges they overlap.
+        // Control: without their gaps, the two accesses overlap.
         let mut history = History::new();
         history.allocate(WHOLE);
         assert_eq!(

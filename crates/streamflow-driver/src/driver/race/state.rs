@@ -43,7 +43,7 @@ pub(super) struct State {
 #[derive(Debug)]
 struct Adopted {
     range: MemoryRange,
-    /// Whether the memory counts as freed once it is disowned.
+    /// Whether [`disown`](State::disown) counts as a free of the memory.
     ends: bool,
 }
 

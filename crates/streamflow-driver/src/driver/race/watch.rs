@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{RaceMark, RaceReports};
 use crate::driver::Driver;
 
-/// A collector of the races since it was made, and of those before that were not taken. An operator that takes races
-/// meanwhile removes none from it.
+/// A collector of races: those since the watch was made, and earlier ones that nobody has taken. An operator that takes
+/// races meanwhile removes none from the watch.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct RaceWatch {
@@ -37,7 +37,8 @@ impl RaceWatch {
     #[doc(hidden)]
     pub fn take(&mut self) -> RaceReports {
         if self.look() {
-            // The caller reports these races, so `Platform::take_races` need not. A watch that is dropped leaves them there.
+            // The caller reports these races, so `Platform::take_races` must not return them again. A watch that is dropped
+            // without this call removes none.
             self.driver.observer().take_races();
         }
         mem::take(&mut self.found)

@@ -67,7 +67,8 @@ fn of_threads() -> BTreeMap<&'static str, u32> {
     ])
 }
 
-/// Calls `run` with platforms that differ in the layers above the simulator, and compares the results of the sinks.
+/// Calls `run` with platforms that differ in their race checker and statistics, and compares the results of the sinks
+/// with `rows`.
 fn find(rows: &BTreeMap<&'static str, u32>, form: &str, run: impl Fn(&Platform, Rows) -> Report) {
     for (race_check, statistics) in [(false, false), (true, false), (false, true)] {
         // Little memory in flight, so that ticks soon repeat.
@@ -88,7 +89,7 @@ fn pool(assign: Assign) -> CudaStreamPool {
     CudaStreamPool::new().assign(assign)
 }
 
-/// The workers of each form without replay.
+/// The ways to run a graph without replay: on the calling thread, on one worker, and on two.
 fn forms() -> [Workers; 3] {
     [Workers::none(), Workers::new(1), Workers::new(2)]
 }

@@ -14,10 +14,10 @@ use crate::sync::{UnsafeCell, yield_now};
 /// The notes of owners about their drops, and mistakes. A panic would be caught.
 #[derive(Default)]
 pub(super) struct Drops {
-    /// How many began, and ended.
+    /// The numbers of drops that have begun, and that have ended.
     begun: AtomicUsize,
     ended: AtomicUsize,
-    /// Raised by each.
+    /// Raised by each drop.
     pub(super) signal: Arc<Signal>,
     /// Whether owners may be dropped no more.
     is_over: AtomicBool,
@@ -124,7 +124,7 @@ pub(crate) fn a_stop_while_an_owner_is_dropped() {
     });
 }
 
-/// A thread that finds an owner's memory in no count any more sees the writes of the owner's drop.
+/// A thread that sees that the memory of an owner is no longer counted also sees the writes of the owner's drop.
 #[test]
 pub(crate) fn what_an_owner_leaves() {
     explore_sections(|| {

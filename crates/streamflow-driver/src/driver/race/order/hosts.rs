@@ -60,9 +60,9 @@ impl Order {
         std::mem::replace(&mut thread.clock, new)
     }
 
-    /// Notes that the thread, or the work that is queued on `by` from now on, relies on work of the stream `on` that some
-    /// thread has found complete: on the work before the record that the event holds, if that record is of this stream and was
-    /// found complete; or else on all of the stream's work that was found complete.
+    /// Makes later work come after work of the stream `on` that some thread has found complete. The later work is that of the
+    /// thread, or what is queued on the stream `by` from now on. If the event `record` holds a record of the stream `on` that was
+    /// found complete, the earlier work is that before the record; else it is all work of the stream that was found complete.
     pub(in crate::driver::race) fn rely(
         &mut self,
         thread: u32,
