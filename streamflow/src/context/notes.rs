@@ -74,7 +74,7 @@ impl ExecutionContext {
         self.streams.pool()
     }
 
-    /// Records that the node emits no message.
+    /// Records that the node has no outputs, so that its ticks merge no metadata of received messages.
     pub(crate) fn set_silent(&mut self) {
         self.notes.carries = false;
     }

@@ -117,7 +117,7 @@ impl<H> OnStream<H> {
         &self.value
     }
 
-    /// The value, for the marks of memory in it.
+    /// The value, to change the marks of the memory that it has.
     pub(crate) fn value_mut(&mut self) -> &mut H {
         &mut self.value
     }

@@ -44,7 +44,8 @@ impl StreamRef {
 #[derive(Debug, Clone)]
 pub struct Synchronized<'c> {
     target: Stream<'c>,
-    /// The latest point of each stream. The points are kept here, since a stream remembers only some of its waits.
+    /// For each stream that was synchronised, the latest point. The points are kept here, since `target` remembers only some
+    /// of its waits.
     after: SmallVec<[Point; 8]>,
 }
 
@@ -64,7 +65,7 @@ impl<'c> Synchronized<'c> {
         Ok(())
     }
 
-    /// The stream that comes after the others.
+    /// Returns the stream that comes after the streams that were synchronised.
     pub fn target(&self) -> Stream<'c> {
         self.target
     }

@@ -69,8 +69,8 @@ pub const fn check_second(input: &str, inputs: &[PortInfo], port: &str, other: &
     }
 }
 
-/// Checks that inputs with a size have this number of producers. `producers` are the inputs that edges name, each with
-/// the number of its edges.
+/// Checks that each input with a fixed size has as many edges as its size says. `producers` lists the inputs that edges
+/// name, each with the number of its edges.
 #[track_caller]
 pub const fn check_sizes(node: &str, inputs: &[PortInfo], producers: &[(&str, usize)]) {
     let mut i = 0;
@@ -198,8 +198,8 @@ const fn pool_problem(
     Some(text)
 }
 
-/// Checks that an operator on a pool uses the pool: the operator declares a stream, or has device data at a port. An
-/// operator that allocates streams only by names of the run must declare one of them.
+/// Checks that an operator on a pool uses the pool: the operator declares a stream, or has device data at a port. Names that
+/// are made at run time are not known here, so an operator without device data must declare one of its streams.
 #[track_caller]
 pub const fn check_pool_use(
     node: &str,

@@ -74,9 +74,9 @@ impl<'a> Operands<'a> {
         if len == 0 {
             return &[];
         }
-        // SAFETY: the claim was made of this many bytes at this address, as `claim` checks; any bytes are elements. The
-        // memory is allocated, and no other code touches it during the call (`Libraries::call_library`). No claim of a written
-        // slice has a byte of it (`check_apart`), and no view that is written has a byte or a gap there (`slice`).
+        // SAFETY: the claim has this address and this length, as `claim` checks; any bytes are elements. The memory is
+        // allocated, and no other code touches it during the call (`Libraries::call_library`). No slice that is written
+        // overlaps it (`check_apart`), and no view that is written does, its gaps included (`slice`).
         unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(address), len) }
     }
 
@@ -122,7 +122,8 @@ impl<'a> Operands<'a> {
         self.next().get()
     }
 
-    /// A body may write each place of a view, also a gap. So no slice is where a view is, if one of the two is written.
+    /// Returns the next claim as a slice. A body may write each place of a view, also a gap, so a slice must not overlap a
+    /// view if one of the two is written.
     fn slice<T: Element>(&mut self, is_written: bool) -> (usize, usize) {
         let (address, len, is_view) = self.claim::<T>(is_written);
         assert!(!is_view, "the next claim is of a view, which is no slice");
@@ -135,7 +136,8 @@ impl<'a> Operands<'a> {
         (address, len)
     }
 
-    /// The address, how many elements there are, and whether other claims may have elements between them.
+    /// Returns the next claim: its address, its number of elements, and whether it is a view, so that other claims may have
+    /// elements between its own.
     fn claim<T: Element>(&mut self, is_written: bool) -> (usize, usize, bool) {
         assert!(self.claims & 1 == 1, "the call has a value next, and no claim");
         let address = self.next().get::<u64>();

@@ -1,11 +1,11 @@
 //! Memory of the caller that a call of a plan writes, with the rule for failed calls.
 //!
 //! If such a call fails, at whatever step, its whole target is marked as not written, as that of a launch is
-//! (`memory::unwritten`). A call that overwrites all of its target ends earlier marks of it when it succeeds; another one refuses them. Where
-//! nothing fails, that is a load and a comparison for each target.
+//! (`memory::unwritten`). A call that overwrites all of its target ends earlier marks of it when it succeeds. Any other call
+//! refuses a target that has a mark. Where nothing fails, marks cost a load and a comparison for each target.
 //!
-//! The claims of a plan's calls have nothing to do with marks: most are of memory of the plan, as work areas, where no call
-//! needs what an earlier one has left.
+//! The claims of a plan's calls neither set nor check marks: most of them are of the plan's own memory, such as work areas,
+//! where no call needs the data of an earlier one.
 
 use std::iter;
 

@@ -1,5 +1,6 @@
-//! Tests that a call is ordered by its claims even if no driver reads its accesses. The simulator reads them, so it
-//! can't show that by itself. Other tests are of the device that is current in a call, and when an object is dropped.
+//! Tests that the claims of a call order it even on a driver that does not read the call's accesses. The simulator reads
+//! them, so a test on the simulator alone can't show this. Other tests show which device is current in a call, and in the
+//! drop of a library's object.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
@@ -135,7 +136,7 @@ fn a_call_without_accesses_is_ordered_by_its_claims() {
     }
 }
 
-/// No wait is needed here, since a wait would make the device current as well.
+/// Makes a call that needs no wait: a wait would make the device current as well.
 #[test]
 fn a_function_is_called_with_its_streams_device_current() {
     for status in [0, 7] {

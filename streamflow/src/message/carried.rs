@@ -1,7 +1,8 @@
 //! The metadata that a tick carries on, from the messages that it has received to those that it emits.
 //!
-//! A node without outputs merges no metadata, unless the run keeps statistics. With the code for one edge in `message::inlet`
-//! and `port::outlet` that saves 60 instructions of a tick of two operators, counted by callgrind on `overhead`.
+//! A node without outputs merges no metadata, unless the run keeps statistics. This rule, and the separate code for ports
+//! with one edge in `message::inlet` and `port::outlet`, together save 60 instructions in a tick of two operators, counted by
+//! callgrind on `overhead`.
 
 use std::cell::{Cell, RefCell};
 
@@ -81,8 +82,8 @@ impl Carried {
         }
     }
 
-    /// Compares a message with the first one of the tick. Returns `false`, without adding the message, if its origin or
-    /// its number differs.
+    /// Compares a message with the first one of the tick, and adds it if both have the same origin and sequence number.
+    /// Returns whether it was added.
     #[inline(always)]
     #[must_use]
     pub(super) fn has_joined(&self, received: &Metadata, input: &Input) -> bool {

@@ -1,10 +1,10 @@
 //! The number of owners that a message may have, and the number that an input permits, as types.
 
-/// The message has one owner: the sender gives it away.
+/// Number of owners: the message has one owner, since the sender gives it away.
 #[derive(Debug)]
 pub enum Sole {}
 
-/// The message may have other owners.
+/// Number of owners: the message may have several.
 #[derive(Debug)]
 pub enum Several {}
 
