@@ -29,7 +29,7 @@ pub struct Convolve2d {
     /// The images.
     #[input]
     image: &Tensor<f32>,
-    /// The sums, of the same shape.
+    /// The weighted sums, with the shape of `image`.
     #[output]
     convolved: Tensor<f32>,
     weights: Table<f32>,

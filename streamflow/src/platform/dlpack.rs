@@ -23,8 +23,8 @@ impl Platform {
         pool.pool().import_dlpack(tensor, after, Access::AsExported)
     }
 
-    /// The same as [`import_dlpack`](Self::import_dlpack), but the result is read-only, whatever the tensor says: for a
-    /// library with arrays that must not be written, but without a way to say so.
+    /// The same as [`import_dlpack`](Self::import_dlpack), but the result is read-only, whatever the tensor says: for
+    /// arrays that must not be written, of a library that has no way to say so.
     ///
     /// # Errors
     /// As for [`import_dlpack`](Self::import_dlpack).

@@ -1,10 +1,11 @@
-//! The platforms that belong to an explored test: those on its simulator.
+//! Checks of the platforms that an explored test uses. Only platforms on the simulator of the test belong to it: their
+//! orders of execution are those of the exploration.
 
 use super::Platform;
 use crate::error::{Error, Result};
 use crate::turns::{self, Thread};
 
-/// The mistake of a test that makes a platform.
+/// The mistake of a test that makes a platform on another driver than the test's simulator.
 const MADE: &str = "it makes a platform of its own, whose orders of execution are not those of the exploration; use the \
                     platform that the test is given, and make any other one, as for expected values, before the \
                     exploration";

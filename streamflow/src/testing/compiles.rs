@@ -141,7 +141,8 @@ fn name_of(info: &KernelInfo) -> String {
     }
 }
 
-/// The outcome of `kernels` that `compiled` for these compute capabilities: without one, nothing was tried.
+/// Returns the outcome for `kernels`, which NVRTC of this version has compiled for the compute capabilities in `compiled`. If
+/// that list is empty, nothing was tried.
 fn concluded(
     kernels: &str,
     (major, minor): (u32, u32),

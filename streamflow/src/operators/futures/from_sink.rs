@@ -86,10 +86,10 @@ impl<M: PortItem> fmt::Debug for FromSink<M> {
 /// `poll_close` closes the sink at its first call, and waits until the graph has taken all messages. Dropping it closes it as
 /// well, and waits for nothing.
 ///
-/// Between the end of a run and the call of the next one, as `spawn`, and when the graph was dropped, `poll_ready` and `start_send` are an [`Error::SinkOver`]: their
-/// message was not taken. `poll_close` is this error if messages are left, with their number. The next run takes these first.
-/// If no run does, they are dropped with the graph and the sink, and a warning in the log has their number and the call that
-/// made the sink.
+/// After the end of a run, `poll_ready` and `start_send` return [`Error::SinkOver`], and their message was not taken, until a
+/// call such as `spawn` makes the next run. After the graph was dropped, they always do. `poll_close` returns this error if
+/// messages are left, with their number. The next run takes these messages first. If there is no next run, they are dropped
+/// with the graph and the sink, and a warning in the log has their number and the call that made the sink.
 #[must_use = "the source ends when its sink is dropped"]
 pub struct PortSink<M>(Arc<Queue<M>>);
 

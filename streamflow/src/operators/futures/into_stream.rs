@@ -51,7 +51,7 @@ impl<M: PortItem> IntoStream<M> {
         Ok((Self { to: GraphEnd(queue.clone()) }, PortStream(queue)))
     }
 
-    /// The condition of its node: the task has room for a message.
+    /// Returns the condition that the node needs: the task has room for a message.
     pub fn has_room(&self) -> impl Condition + use<M> {
         let check = |state: &State<Entry<M>>| match state.is_full() {
             _ if state.is_closed => Answer::Never,

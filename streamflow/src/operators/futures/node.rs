@@ -14,7 +14,7 @@ pub(super) struct PortNode {
     pub(super) is: &'static str,
     /// The call that makes the condition of the node.
     pub(super) condition: &'static str,
-    /// The problem of a node without that condition.
+    /// The problem of a node without `condition`, for the error text.
     pub(super) without: &'static str,
 }
 

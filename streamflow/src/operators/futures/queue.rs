@@ -23,9 +23,9 @@ use crate::turns;
 pub(super) struct Queue<T> {
     /// The type of the task's end, for errors and the log.
     end: &'static str,
-    /// The call that made it.
+    /// The call that made the queue.
     made: &'static Location<'static>,
-    /// Why messages are dropped with it, and how none are.
+    /// Why messages are dropped with the queue, and how to avoid that: for the log.
     lost: &'static str,
     /// Called when a run ends, or the graph before its run has: it may leave a mark.
     mark: fn(&mut State<T>),
@@ -40,9 +40,9 @@ pub(super) struct State<T> {
     pub(super) run: Run,
     /// Whether the task's end was closed or dropped.
     pub(super) is_closed: bool,
-    /// Of the task that waits.
+    /// The waker of the task that waits.
     task: Option<TaskWaker>,
-    /// Of the run that goes on.
+    /// The waker of the scheduler of the run that goes on.
     scheduler: Option<Waker>,
 }
 
@@ -153,17 +153,17 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The task's end is closed.
+    /// Closes the task's end.
     pub(super) fn close(&self) {
         self.change(|state| ((), !std::mem::replace(&mut state.is_closed, true)));
     }
 
-    /// A run was made, as by `spawn`, and its thread begins it later: the task may use the queue.
+    /// Notes that a run was made, as by `spawn`, whose thread begins it later: the task may use the queue.
     pub(super) fn announce_run(&self) {
         self.look(|state| state.run = Run::NotYet);
     }
 
-    /// A run begins.
+    /// Begins a run.
     pub(super) fn begin_run(&self, waker: &Waker) {
         self.look(|state| {
             state.run = Run::GoesOn;
@@ -171,7 +171,8 @@ impl<T> Queue<T> {
         });
     }
 
-    /// The node starts. If no condition has begun the run, the task is told that the run is over.
+    /// Returns, at the start of the node, whether a condition has begun the run. If none has, tells the task that the run is
+    /// over.
     pub(super) fn has_begun(&self) -> bool {
         let has_begun = self.look(|state| matches!(state.run, Run::GoesOn | Run::Flushed));
         if !has_begun {
@@ -180,7 +181,7 @@ impl<T> Queue<T> {
         has_begun
     }
 
-    /// A run has ended, perhaps before its condition was started. The task that waits is told.
+    /// Ends a run, perhaps before the node's condition was started, and tells the task that waits.
     pub(super) fn end_run(&self) {
         self.advance(|state| {
             (self.mark)(state);
@@ -188,7 +189,7 @@ impl<T> Queue<T> {
         });
     }
 
-    /// The graph was dropped. The task that waits is told.
+    /// Notes that the graph was dropped, and tells the task that waits.
     fn end_graph(&self) {
         self.advance(|state| {
             if !state.is_over() {

@@ -27,7 +27,8 @@ struct On {
 }
 
 impl Waits {
-    /// Adds to `stands` the nodes that run no more since the nodes in it run no more. Only nodes that are still are added.
+    /// Adds to `stands` the nodes that can't run any more because the nodes in it don't. Adds only nodes for which `is_still`
+    /// holds.
     pub(in crate::schedule) fn grow(&self, stands: &mut [bool], is_still: impl Fn(usize) -> bool) {
         let mut has_grown = true;
         while std::mem::take(&mut has_grown) {
@@ -73,7 +74,7 @@ pub(in crate::schedule) fn waits(nodes: &[NodeStatus]) -> Waits {
 }
 
 impl Graph<'_> {
-    /// Whether a message of any input lets a node run, in any state of a run: all inputs are optional, and no condition may come to
+    /// Whether one message, at whichever input, always lets a node run: all inputs are optional, and no condition may later
     /// wait for messages of some of them.
     fn takes_any(&self, node: usize) -> bool {
         !self.has_required(node) && !self.nodes[node].may_await

@@ -203,7 +203,7 @@ impl Number {
         }
     }
 
-    /// The difference, and the larger of the two without its sign.
+    /// Returns the magnitude of the difference, and the larger of the two magnitudes.
     fn distance(self, other: Self) -> (f64, f64) {
         let (a, b) = (self.in_plane(), other.in_plane());
         let off = match (self, other) {

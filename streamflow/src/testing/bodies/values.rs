@@ -12,9 +12,9 @@ use crate::stream::CudaStream;
 /// A kernel with arguments that can be made from values of the host: any kernel with at most 16 arguments.
 pub trait KernelValues: Kernel {
     /// The arguments as a tuple: a `Vec<T>` for each `&[T]` and `&mut [T]`, the elements and the shape, as
-    /// `(Vec<T>, Vec<usize>)`, for each `&Strided<T, N>` and `&mut Strided<T, N>`, and the scalars. A view is one of a
-    /// tensor with padded rows. For
-    /// `fn axpy(out: &mut [f32], a: f32, x: &[f32])` it is `(Vec<f32>, f32, Vec<f32>)`.
+    /// `(Vec<T>, Vec<usize>)`, for each `&Strided<T, N>` and `&mut Strided<T, N>`, and the scalars. The launch gets a
+    /// `Strided` argument as a view of a tensor with padded rows. The tuple for
+    /// `fn axpy(out: &mut [f32], a: f32, x: &[f32])` is `(Vec<f32>, f32, Vec<f32>)`.
     type Values: Clone;
 
     /// Launches the kernel, and writes the content of its `&mut` slices into the values.
@@ -128,7 +128,7 @@ impl<T: Element> Argument for &mut DeviceSlice<T> {
     }
 }
 
-/// The elements of a view, in a tensor with padded rows.
+/// Uploads the elements of a view into a tensor with padded rows.
 fn uploaded_rows<T: Element>(
     on: &Platform,
     stream: &CudaStream,
