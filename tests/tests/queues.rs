@@ -249,8 +249,8 @@ graph! {
     }
 }
 
-/// Otherwise, if the producer is faster than the device, the oldest message would never be complete, and its consumer
-/// would never run.
+/// Checks that `pop` does not drop the message that `stream_done` awaits. If it did, a producer faster than the device would
+/// keep the consumer from ever running, since the oldest message would never be complete.
 fn awaited(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     Awaited::new(platform, seen.clone())?.run()?;

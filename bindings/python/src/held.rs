@@ -55,7 +55,7 @@ impl<T: Element> Held<T> {
     /// The tensor, if it may be written and has no other owner.
     ///
     /// # Errors
-    /// What it is otherwise.
+    /// Returns `self` unchanged otherwise.
     pub(crate) fn into_sole(self) -> Result<Tensor<T>, Self> {
         if self.read_only {
             return Err(self);

@@ -143,7 +143,7 @@ impl<T: Element> Run<T> {
 }
 
 impl<T: Element> Kept<T> {
-    /// Keeps a result. Without kernels there is none.
+    /// Keeps a result, if the tasks launch kernels. Tasks without kernels have no results.
     pub(crate) fn add(
         &mut self,
         place: usize,

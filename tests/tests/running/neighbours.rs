@@ -98,7 +98,7 @@ fn finds(platform: &Platform) -> Result<(), Failed> {
     check_equal(graph.looks().allocations, 0)
 }
 
-/// Asks for the ticks of a node.
+/// An operator that asks the context for the number of ticks of the node `name`.
 #[operator]
 struct Asks {
     #[input]

@@ -11,7 +11,7 @@ use streamflow::operator::Answer;
 /// interpreter lock is taken.
 pub(crate) struct Queue<E> {
     state: Mutex<State<E>>,
-    /// Notified for the program. The graph is woken by its waker.
+    /// Notified to wake the program. The graph is woken by `State::waker`.
     changed: Condvar,
     capacity: usize,
 }
@@ -21,7 +21,7 @@ struct State<E> {
     /// The program has closed its end.
     is_closed: bool,
     phase: Phase,
-    /// How many entries of the program no run has handed on.
+    /// How many entries of the program were not handed on by any run.
     left: usize,
     waker: Option<Waker>,
 }
@@ -52,11 +52,11 @@ pub(crate) enum Refused<E> {
 /// The answer of the queue to the program.
 pub(crate) enum Found<E> {
     Entry(E),
-    /// Nothing now.
+    /// The queue is empty now.
     Empty,
-    /// Nothing, and nothing will come: the run has ended.
+    /// The queue is empty, and no entry will come: the run has ended.
     Ended,
-    /// Nothing, and nothing will come, though the run goes on.
+    /// The queue is empty, and no entry will come, though the run goes on.
     Flushed,
     /// The program has closed the port before.
     Closed,
@@ -145,7 +145,7 @@ impl<E> Queue<E> {
 
     // ---- the graph's side -------------------------------------------------------------------------------------
 
-    /// A run begins.
+    /// Begins a run.
     pub(crate) fn begin(&self, waker: &Waker) {
         let mut state = self.state();
         state.waker = Some(waker.clone());
@@ -153,7 +153,7 @@ impl<E> Queue<E> {
         self.changed.notify_all();
     }
 
-    /// The graph sends nothing more in this run.
+    /// Notes that the graph sends nothing more in this run.
     pub(crate) fn flushed(&self) {
         let mut state = self.state();
         if state.phase == Phase::Runs {
@@ -162,7 +162,7 @@ impl<E> Queue<E> {
         self.changed.notify_all();
     }
 
-    /// The run has ended, or the graph was dropped.
+    /// Notes that the run has ended, or that the graph was dropped.
     pub(crate) fn end(&self) {
         let mut state = self.state();
         let waker = state.waker.take();
@@ -194,7 +194,7 @@ impl<E> Queue<E> {
         }
     }
 
-    /// The operator's next entry of the program.
+    /// Takes the next entry that the program has pushed, for the operator.
     pub(crate) fn pop(&self) -> Option<E> {
         let entry = self.state().entries.pop_front();
         self.changed.notify_all();

@@ -65,7 +65,7 @@ pub(super) fn begin(name: &Arc<str>, call: &'static str, node: Asker) -> Begun {
     if IS_IDLE.load(Ordering::Relaxed) {
         wake();
     }
-    // While a thread ends, its place may be gone.
+    // The thread-local `BODIES` of a thread that ends may be dropped already: then the body is not noted.
     Begun(noted.is_ok(), PhantomData)
 }
 

@@ -215,7 +215,7 @@ impl<D: Driver> Replaying<D> {
             if self.take_in(state, who, stream, given)? == Taken::Held {
                 return Ok(None);
             }
-            // Done before the end of `with`, since the call is made here.
+            // `with` restores the bound device at its end, but `send` makes its call here and needs the device before.
             bound::restore(&self.below)?;
             Ok(Some(send(state)))
         })?;

@@ -143,7 +143,7 @@ impl<D: Driver> fmt::Debug for Replaying<D> {
 pub enum Omission {
     /// Parameters that have changed are not set.
     Parameters,
-    /// A trace that is followed from some call on takes over no parameters of the calls before.
+    /// A trace that is followed from a later call on does not take over the parameters of the calls before.
     TakenOver,
     /// Accesses are not compared.
     Accesses,
@@ -155,41 +155,41 @@ pub enum Omission {
     Streams,
     /// The record that a wait is for is not compared.
     Waits,
-    /// A segment that ends earlier than the trace is taken for it.
+    /// A segment that ends earlier than the trace counts as the whole trace.
     Length,
     /// A trace has no edges between its streams.
     Edges,
-    /// Rule 1.
+    /// Leaves out rule 1.
     SentAfterLaunches,
-    /// Rule 1, for streams that only wait.
+    /// Leaves out rule 1, for streams that only wait.
     WaitsBeside,
-    /// Rule 2.
+    /// Leaves out rule 2.
     WaitsForLaunches,
-    /// Rule 3: only the latest lane is asked.
+    /// Against rule 3, only the latest lane is asked.
     EarlierLaunches,
-    /// Rule 3: a record of a launch is taken for complete.
+    /// Against rule 3, a record of a launch is taken for complete.
     Answers,
-    /// Rule 4: work that was sent to a stream of the trace.
+    /// Leaves out rule 4 for work that was sent to a stream of the trace.
     SentBefore,
-    /// Rule 4: records from outside.
+    /// Leaves out rule 4 for records from outside.
     RecordsOutside,
-    /// Rule 4: records from outside, of events that the segment records again.
+    /// Leaves out rule 4 for records from outside, of events that the segment records again.
     RecordedAgain,
-    /// As `RecordedAgain`, where the held-back calls are sent.
+    /// The same as `RecordedAgain`, where the held-back calls are sent.
     RecordedAgainSent,
     /// A held-back call that fails leaves the driver as it is.
     Lost,
-    /// Rule 4, for the other lanes.
+    /// Leaves out rule 4 for the other lanes.
     OtherLanes,
-    /// Rule 4, for work that was sent while no run replayed.
+    /// Leaves out rule 4 for work that was sent while no run replayed.
     SentMeanwhile,
-    /// Rule 2, for events that were recorded while no run replayed.
+    /// Leaves out rule 2 for events that were recorded while no run replayed.
     RecordedMeanwhile,
-    /// Rule 4, for a call of another thread that a run has not seen at its begin.
+    /// Leaves out rule 4 for a call of another thread that a run has not seen when it began.
     Meanwhile,
-    /// Rule 5.
+    /// Leaves out rule 5.
     Conflicts,
-    /// Rule 6.
+    /// Leaves out rule 6.
     GivenBack,
     /// Held-back calls are not sent before another thread's.
     Threads,
