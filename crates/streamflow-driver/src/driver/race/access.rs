@@ -4,7 +4,7 @@ use crate::driver::report::RaceKind;
 use crate::driver::rows::overlap;
 use crate::driver::{AccessMode, MemoryRange, Rows};
 
-/// An access.
+/// An access to memory, and the work that makes it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Access {
     pub(super) range: MemoryRange,
@@ -26,7 +26,7 @@ const MAX_ROWS: u64 = 256;
 pub(super) struct Origin {
     /// The stream's epoch when the work was queued.
     pub(super) epoch: u64,
-    /// The node's tick.
+    /// The tick of the node that queued the work.
     pub(super) tick: u64,
     pub(super) stream: u32,
     pub(super) site: u32,
@@ -40,7 +40,7 @@ impl Access {
         self.origin = *origin;
     }
 
-    /// Whether the two have a byte in common.
+    /// Whether this access and `other` have a byte in common.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         overlap((self.range, self.rows), (other.range, other.rows))
     }
@@ -55,7 +55,7 @@ impl Access {
         whole.into_iter().chain(rows.into_iter().flat_map(move |rows| rows.at(range.address)))
     }
 
-    /// Whether the owner of `clock` comes after the access.
+    /// Whether a stream or a thread with this clock comes after the access.
     #[inline(always)]
     pub(super) fn is_before(&self, clock: &[u64]) -> bool {
         clock.get(self.origin.stream as usize).copied().unwrap_or(0) >= self.origin.epoch
@@ -65,11 +65,11 @@ impl Access {
 /// The stream of an access by the host itself.
 pub(super) const HOST: u32 = u32::MAX;
 
-/// Two accesses: the later one is wrong, or both are.
+/// A fault that a check found: nothing orders the two accesses, or the later one is to freed or unwritten memory.
 #[derive(Debug)]
 pub(super) struct Race {
     pub(super) kind: RaceKind,
-    /// The other access; or the free; or the allocation or reuse of the memory, with the bytes that were not written since.
+    /// The earlier access, or the free. For a read of unwritten bytes: the allocation or reuse of the memory, with those bytes.
     pub(super) earlier: Access,
     pub(super) later: Access,
 }

@@ -13,13 +13,13 @@ use crate::driver::MemoryRange;
 /// The most ranges that are kept for one allocation. There can be more only where writes of many parts leave gaps.
 const MAX_RANGES: usize = 1024;
 
-/// The bytes that were not written since they were allocated, or passed to a new owner: for each range the access by which
-/// it began. The ranges are sorted by address and do not overlap, so a binary search finds those that an access overlaps.
+/// The unwritten bytes of an allocation. Each range is that of an access: the allocation, or the reuse by a new owner, that
+/// made its bytes undefined. The ranges are sorted and don't overlap, so a binary search finds those that an access overlaps.
 #[derive(Debug, Default)]
 pub(super) struct Blank(Vec<Access>);
 
 impl Blank {
-    /// Adds the range of `begin`, by which the memory was allocated or passed to a new owner: its content is not defined.
+    /// Adds the range of `begin`, the allocation or the reuse by a new owner: the content of the range is not defined.
     pub(super) fn add(&mut self, begin: Access, found: &mut Findings) {
         if begin.range.bytes > 0 {
             self.remove(begin.range, found);
@@ -29,7 +29,7 @@ impl Blank {
         }
     }
 
-    /// Removes the bytes of a range: they were written, or may be.
+    /// Removes the bytes of a range: they were written, or other code may write them.
     pub(super) fn remove(&mut self, written: MemoryRange, found: &mut Findings) {
         let overlapping = self.overlapping(written);
         let Some([first, ..]) = self.0.get(overlapping.clone()) else { return };
@@ -47,7 +47,7 @@ impl Blank {
         self.forget_some(found);
     }
 
-    /// Takes the first ranges for written while there are too many.
+    /// Removes the first ranges while there are more than [`MAX_RANGES`]: their bytes count as written.
     fn forget_some(&mut self, found: &mut Findings) {
         while self.0.len() > MAX_RANGES {
             self.0.remove(0);
@@ -55,19 +55,19 @@ impl Blank {
         }
     }
 
-    /// The indices of the ranges that overlap another one.
+    /// The indices of the unwritten ranges that overlap `range`.
     fn overlapping(&self, range: MemoryRange) -> Range<usize> {
         let start = self.0.partition_point(|blank| blank.range.end() <= range.address);
         let rest = &self.0[start..];
         start..start + rest.partition_point(|blank| blank.range.address < range.end())
     }
 
-    /// The first unwritten bytes of a range, as the range of the access by which the memory began.
+    /// The first unwritten bytes that `range` overlaps: the allocation or reuse that made them undefined, with their range.
     pub(super) fn first_in(&self, range: MemoryRange) -> Option<Access> {
         self.0.get(self.overlapping(range))?.first().copied()
     }
 
-    /// Whether bytes of a range were not written.
+    /// Whether a range has unwritten bytes.
     pub(super) fn overlaps(&self, range: MemoryRange) -> bool {
         !self.overlapping(range).is_empty()
     }
@@ -110,14 +110,14 @@ mod tests {
         blank.remove(range(0, 1500), &mut found);
         blank.remove(range(3000, 5000), &mut found);
         assert_eq!(first(&blank, 0, 4096), Some((range(2000, 3000), 1)));
-        // A part begins anew.
+        // A part of the memory passes to a new owner: its bytes are unwritten again.
         blank.add(begin(2500, 3500, 2), &mut found);
         assert_eq!(first(&blank, 2600, 2700), Some((range(2500, 3500), 2)));
         assert_eq!(first(&blank, 0, 4096), Some((range(2000, 2500), 1)));
         blank.remove(range(2000, 3500), &mut found);
         assert!(!blank.overlaps(range(0, 4096)));
     }
-    /// Writes every other byte, in an order that a multiplication gives.
+    /// Writes every other byte, in a scattered order.
     #[test]
     fn strided_writes_look_at_few_ranges() {
         const STRIDED: u64 = 10_007;

@@ -1,9 +1,10 @@
 //! Vector clocks over streams.
 
-/// A vector clock: for each stream, by its index, the latest epoch that the clock's owner comes after. Epoch 0 is before all.
+/// A vector clock: for each stream, by its index, the latest epoch that the clock's owner comes after. Epoch 0 comes before
+/// all work.
 ///
-/// A stream's epoch rises whenever its progress is passed on (a record, a synchronisation). So a clock
-/// that has epoch `e` of a stream also has all that the stream itself came after at that point.
+/// A stream's epoch rises whenever its clock is copied (by a record, a synchronisation). So the owner of a clock that has
+/// epoch `e` of a stream also comes after everything that this stream came after in epoch `e`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock(Vec<u64>);
 
@@ -34,7 +35,7 @@ impl Clock {
         }
     }
 
-    /// Raises each entry to that of `other`. Whether an entry rose.
+    /// Raises each entry to that of `other` if that is larger. Returns whether an entry rose.
     #[inline(always)]
     pub(super) fn merge(&mut self, other: &Self) -> bool {
         if self.0.len() < other.0.len() {
@@ -50,7 +51,7 @@ impl Clock {
         risen
     }
 
-    /// Raises each entry to the lower one of `a` and `b`.
+    /// Raises each entry to the smaller of the entries in `a` and `b` if that is larger.
     pub(super) fn merge_common(&mut self, a: &Self, b: &Self) {
         if self.0.len() < a.0.len().min(b.0.len()) {
             self.resize(a.0.len().min(b.0.len()));
@@ -60,7 +61,7 @@ impl Clock {
         }
     }
 
-    /// Lowers each entry to that of `other`.
+    /// Lowers each entry to that of `other` if that is smaller.
     pub(super) fn keep_common(&mut self, other: &Self) {
         for (stream, own) in self.0.iter_mut().enumerate() {
             *own = (*own).min(other.get(stream as u32));

@@ -14,11 +14,11 @@ static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 /// The number of a thread that has none yet, or whose destructors run.
 pub(super) const NO_NUMBER: u64 = 0;
 
-/// The owner of a journal without one: neither a thread's number nor [`NO_NUMBER`].
+/// The number in place of the owner's while no thread owns a journal: neither a thread's number nor [`NO_NUMBER`].
 pub(super) const NO_OWNER: u64 = u64::MAX;
 
 thread_local! {
-    // The type has no destructor. So an access needs no check, and is possible while the thread ends.
+    // `CurrentThread` has no destructor. So its accesses need no check, and work while the thread ends.
     static CURRENT: CurrentThread = const {
         CurrentThread {
             number: Cell::new(NO_NUMBER),
@@ -35,18 +35,18 @@ struct CurrentThread {
     /// The thread's number, or [`NO_NUMBER`] once its destructors run: another thread may then become the owner of its
     /// journal.
     journal_writer: Cell<u64>,
-    /// A checker's number, and the thread's index there.
+    /// The number of the checker that the thread used last, and the thread's index in that checker.
     checker_index: Cell<(u64, u32)>,
     location: Cell<Option<SourceLocation>>,
 }
 
-/// A flag that its destructor clears when the thread ends.
+/// A flag that is true while the thread runs. Its destructor clears it when the thread ends.
 struct Alive(Arc<AtomicBool>);
 
 impl Drop for Alive {
     fn drop(&mut self) {
         CURRENT.with(|current| current.journal_writer.set(NO_NUMBER));
-        // A thread that reads the flag sees all that this thread has published before.
+        // Release: a thread that reads `false` (with acquire) also sees all that this thread has published.
         self.0.store(false, Ordering::Release);
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn journal_writer() -> u64 {
     CURRENT.with(|current| current.journal_writer.get())
 }
 
-/// The thread's number, and a flag that says whether it is alive. Not for the hot path.
+/// The thread's number, and a flag that says whether the thread is alive. Too slow for the hot path.
 pub(super) fn number() -> (u64, Arc<AtomicBool>) {
     // A thread counts as ended once its destructors run: the next thread gets its index.
     let alive = ALIVE
@@ -73,7 +73,7 @@ pub(super) fn number() -> (u64, Arc<AtomicBool>) {
     })
 }
 
-/// The thread's number and its index in a checker, if that is the checker that it used last.
+/// The thread's number and its index in `checker`, if the thread used no other checker since.
 #[inline]
 pub(super) fn checker_index(checker: u64) -> Option<(u64, u32)> {
     CURRENT.with(|current| {

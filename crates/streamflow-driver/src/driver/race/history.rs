@@ -1,4 +1,4 @@
-//! The allocations, each with the accesses that a later one must come after.
+//! The allocations, each with the accesses that a later access must come after.
 
 use std::collections::VecDeque;
 
@@ -23,17 +23,17 @@ const CACHE_SLOTS: usize = 256;
 /// An empty slot of the cache. No memory has address 0.
 const NO_BLOCK: (u64, u32) = (0, u32::MAX);
 
-/// An allocation.
+/// An allocation with its accesses. It may be freed.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) range: MemoryRange,
     uses: Uses,
     port_uses: PortUses,
-    /// The clocks of declared foreign accesses: work of other code with the memory's address comes after them.
+    /// The merged clocks of the declared foreign accesses: other code got the memory's address there, and its work comes after.
     left_after: Clock,
 }
 
-/// The latest port uses, as a ring.
+/// The latest passages of the memory through ports, as a ring.
 #[derive(Debug, Default)]
 struct PortUses {
     latest: Vec<PortUse>,
@@ -53,7 +53,7 @@ pub(super) struct History {
     blocks: Vec<Block>,
     /// The indices in `blocks` that have no allocation.
     vacant_indices: Vec<u32>,
-    /// Address and block, sorted by address: allocations don't overlap.
+    /// The address and the index in `blocks` of each allocation, sorted by address. Allocations don't overlap.
     by_address: Vec<(u64, u32)>,
     /// The addresses of freed blocks, the oldest first.
     freed: VecDeque<u64>,
@@ -98,8 +98,8 @@ impl History {
         self.by_address.insert(position, (range.address, index));
     }
 
-    /// Makes room for `most_reads` reads in each allocation, if one had so many at once. Memory is used again in an order that
-    /// depends on the device, so another allocation may have so many reads after many ticks.
+    /// Makes room for `most_reads` reads in each allocation, if one allocation had so many. The order in which memory is recycled
+    /// depends on the device, so another allocation may need that room only after many ticks.
     #[inline(always)]
     pub(super) fn make_room(&mut self, most_reads: usize) {
         if most_reads > self.reads {
@@ -128,7 +128,7 @@ impl History {
         }
     }
 
-    /// Takes memory for written from now on: other code has its address.
+    /// Counts memory as written from now on: other code has its address.
     pub(super) fn end_blank(&mut self, range: MemoryRange, found: &mut Findings) {
         if let Some(block) = self.find_cached(range.address) {
             block.uses.end_blank(range, found);
@@ -290,7 +290,7 @@ mod tests {
         found.races.len()
     }
 
-    /// As [`races`], with gaps, each on another stream. Returns the kinds of the races.
+    /// As [`races`], for accesses with gaps: a row of so many bytes in each 64, or no gaps for 0. Returns the kinds of the races.
     fn gapped(
         history: &mut History,
         accesses: &[(u32, AccessMode, MemoryRange, u64)],
@@ -308,7 +308,7 @@ mod tests {
         found.races.iter().map(|race| race.kind).collect()
     }
 
-    /// On a GPU, memory is used again later than on the simulator, so some of it gets its readers after many ticks.
+    /// A GPU recycles memory later than the simulator does, so a block may get all its readers only after many ticks.
     #[test]
     fn memory_has_room_for_as_many_reads_as_other_memory_had() {
         let mut history = History::new();
@@ -364,7 +364,7 @@ mod tests {
         history.allocate(WHOLE);
         let begin = Access { range: WHOLE, mode: Write, argument: "", rows: None, origin };
         history.begin_content(begin, &mut Findings::default());
-        // Each row alone, and then all as rows: the gaps are still unwritten.
+        // After a write of each row, a read of all rows finds their bytes written and the gaps unwritten.
         for row in 0..64 {
             assert_eq!(gapped(&mut history, &[(0, Write, part(64 * row, 64 * row + 32), 0)]), []);
         }
@@ -394,14 +394,14 @@ mod tests {
         // From here on the memory is used in parts, and the piece is one of them.
         assert_eq!(races(&mut history, &[(2, Write, part(128, 512))]), 2, "the write, the read");
         assert_eq!(races(&mut history, &[(2, Write, piece), (0, Read, part(0, 128))]), 3);
-        // Again in one piece, of another length.
+        // A write of the whole allocation makes that the one piece.
         assert_eq!(races(&mut history, &[(2, Write, WHOLE)]), 1, "the read");
         assert_eq!(
             races(&mut history, &[(2, Read, WHOLE), (2, Write, piece), (2, Read, piece)]),
             0
         );
         assert_eq!(races(&mut history, &[(1, Read, WHOLE)]), 2, "both writes");
-        // Other memory at the same address.
+        // A new allocation at the same address begins without accesses.
         history.allocate(part(0, 512));
         assert_eq!(races(&mut history, &[(0, Write, part(0, 512)), (0, Read, piece)]), 0);
     }

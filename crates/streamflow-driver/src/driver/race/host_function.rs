@@ -7,7 +7,7 @@ use super::clock::Clock;
 use super::shared::Shared;
 use crate::driver::{HostFunction, RawStream};
 
-/// The data of the wrapper for one host function. It is reused for later functions, so they allocate nothing.
+/// The data of a host function's wrapper. Later host functions reuse the wrapper, so they allocate nothing.
 #[derive(Debug, Default)]
 struct Wrapped {
     /// The function and the checker; `None` while no function is wrapped.
@@ -16,8 +16,8 @@ struct Wrapped {
     before: Clock,
 }
 
-// SAFETY: the state keeps only wrappers of no function, and these have no pointer. The wrapper of a function is used by the one
-// call of that function.
+// SAFETY: `State` stores only wrappers without a function, and these have no pointer. A wrapper with a function is used only by
+// the one call of that function.
 unsafe impl Send for Wrapped {}
 
 /// Wraps a host function that is about to be queued on a stream, after all work that the stream has. The wrapper of a function

@@ -2,16 +2,16 @@
 
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 
-/// A line of a journal. [`op`](super::op) has its encoding.
+/// A line of a journal. The module [`op`](super::op) encodes calls as lines.
 pub(super) type Line = [AtomicU64; 4];
 
 /// A bounded list with one writer, without a lock, and readers that hold a lock.
 ///
-/// A free lock costs some 10 ns, for its locked instruction; publishing a line is a plain store. `published`
+/// Taking a free lock costs some 10 ns, for its atomic instruction; publishing a line is a plain store. `published`
 /// is stored with release and loaded with acquire: a thread that gets something from the writer also sees
 /// the lines that the writer published before.
 ///
-/// The last call may be *open*: its lines are published, and the driver has not taken it yet.
+/// The last call may be *open*: its lines are published, and the driver's function has not returned yet.
 ///
 /// The journal is not a ring. A writer that finds it full takes the lock, reads the remaining lines and
 /// clears it; no reader is active then.
@@ -21,8 +21,8 @@ pub(super) type Line = [AtomicU64; 4];
 /// forwarding*).
 pub(super) struct Journal {
     lines: Box<[Line]>,
-    /// Twice the number of published lines, plus 1 while the last call is open. The two are one word, so a reader never takes
-    /// a closed call for an open one.
+    /// Twice the number of published lines, plus 1 while the last call is open. Number and flag are in one word, so a reader
+    /// never takes a closed call for an open one.
     published: AtomicUsize,
 }
 
@@ -88,7 +88,7 @@ impl Journal {
     /// # Safety
     /// The caller is the writer and holds the lock.
     pub(super) unsafe fn clear(&self) {
-        // The lock makes the store visible to the next thread that takes it.
+        // The lock makes the store visible to the next thread that takes the lock.
         let published = self.published.load(Ordering::Relaxed);
         self.published.store(published & OPEN, Ordering::Relaxed);
     }

@@ -16,12 +16,12 @@ use crate::driver::{
     MemorySource, Observer, RawEvent, RawGraph, RawStream, Rows, RowsAt, StreamOptions,
 };
 
-// Between threads it matters whether a call is noted before or after it is made. A call that gives something back is
-// noted before: another thread may get the same handle or address as soon as the call is made. A host function is noted
-// before, too, since it covers the work that was queued before. A record, a wait, a query and a download that blocks are
-// noted before, and take effect when they have succeeded (`order::in_flight`): they cover the work that was queued and
-// recorded before, and nothing that another thread queues or records during the call. All other calls are noted after
-// they have succeeded: a failed call orders nothing and touches nothing.
+// Between threads it matters whether a call is noted before or after it is made. A call that destroys an object or frees
+// memory is noted before: another thread may get the same handle or address as soon as the call is made. A host function
+// is noted before it is queued, since it comes after the work that was queued until then. A record, a wait, a query and a
+// download that blocks are noted before, and take effect when they have succeeded (`order::in_flight`): they cover the
+// work that was queued and recorded before, and nothing that another thread queues or records during the call. All other
+// calls are noted after they have succeeded: a failed call orders nothing and touches nothing.
 //
 // A launch, a record and a wait are inlined into the `Driver` method, since they are the most frequent calls.
 //
@@ -203,8 +203,8 @@ unsafe impl Layer for RaceChecker {
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.copy(stream, copy) }?;
-        // Ordinary host memory belongs to the caller, and the call returns when the copy no longer needs it. A copy from
-        // there proves nothing about the stream: CUDA may return before the data has arrived on the device.
+        // A copy from ordinary host memory returns when it no longer needs that memory, so its read is not noted. The
+        // return proves nothing about the stream: CUDA may return before the data has arrived on the device.
         let accesses: &[Access] = match copy.kind {
             CopyKind::PageableToDevice => &[write],
             _ => &[read, write],

@@ -1,4 +1,4 @@
-//! The races found so far. Each reader has a mark of its own, so one reader takes nothing from another.
+//! The races found so far. Each reader has its own mark, so a reader removes no race from another reader's reports.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Adds a race, or counts it if there is one like it.
+    /// Adds a race, or counts it if a race of its kind is known.
     pub(super) fn add(&mut self, report: RaceReport) {
         self.total += report.times;
         match self.kept.iter_mut().find(|(_, known)| known.is_like(&report)) {
@@ -44,7 +44,7 @@ impl Log {
                 reports.add(RaceReport { times, ..report.clone() });
             }
         }
-        // Kinds that were dropped are reported by their number.
+        // Kinds that are no longer in `kept` are only counted.
         let first = self.kept.front().map_or(self.kinds, |(kind, _)| *kind);
         reports.more += first.saturating_sub(mark.kinds);
         mark.total = self.total;

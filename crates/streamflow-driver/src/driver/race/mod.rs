@@ -8,16 +8,16 @@
 #![doc = ""]
 //! # When it watches
 //!
-//! A platform gets its checker when it is made, before its first stream; it can't be added later. The options of the
-//! platform decide (`race_check`). If they don't, `STREAMFLOW_RACE_CHECK=1` enables it and `=0` disables it; without the
-//! variable, debug builds have it and other builds don't. A driver that has a checker gets no second one. A disabled
-//! checker is not there at all.
+//! A platform gets its checker when the platform is made, before its first stream; a checker can't be added later. The
+//! platform's option `race_check` decides. Without the option, `STREAMFLOW_RACE_CHECK=1` enables the checker and `=0`
+//! disables it; without the variable, debug builds have a checker and other builds don't. A driver that has a checker
+//! gets no second one. While the checker is disabled, the driver has no layer for it.
 //!
 //! # Blind spots
 //!
 //! - Work that is queued past the driver and not declared, and memory that a host function touches.
-//! - Memory that other code got unordered (DLPack's `stream=-1`) and gives back: how that code came after streamflow's work
-//!   is not declared. This work is reported as a race, unless the adopting thread has found it complete.
+//! - Memory that other code got unordered (DLPack's `stream=-1`) and gives back: no call declares that this code came after
+//!   streamflow's work. That work is reported as a race, unless the adopting thread has found it complete.
 //! - Accesses of kernels outside of their arguments (`STREAMFLOW_CHECK_BOUNDS=1` finds those).
 //! - The elements of an argument that a kernel really uses: an argument counts as read or written in full. Two kernels that
 //!   write alternate elements of one slice are reported as a race. A kernel that reads elements and then writes them, through
@@ -26,13 +26,13 @@
 //!   eight dimensions.
 //! - Reads of unwritten bytes, of a view with more than 256 rows.
 //! - Races between the default stream and a non-blocking stream that was not made through this driver.
-//! - During a download into ordinary memory, a record that another thread makes on the same stream counts as after the
-//!   download's read.
-//! - A stale handle of a launch, a copy or a fill that the driver refuses: the driver's error reports it. A stale handle
-//!   that no later object has, after 1024 other objects were destroyed: the driver refuses it.
-//! - Memory that was not allocated through this driver: such accesses are counted, `RaceReports::unknown`.
-//! - Accesses that were forgotten. For one allocation the latest 128 accesses are kept that later ones can race with, and
-//!   1024 ranges of bytes that nobody has written; of freed memory the latest 1024 allocations. Others are counted,
+//! - During a download into ordinary memory: a record that another thread makes on the same stream counts as if it came
+//!   after the download's read.
+//! - A stale handle in a launch, a copy or a fill that the driver refuses: the driver's error reports the handle. A stale
+//!   handle with a number that no later object has, once 1024 other objects were destroyed: the driver refuses the handle.
+//! - Accesses to memory that was not allocated through this driver: they are counted, `RaceReports::unknown`.
+//! - Accesses that were forgotten. The checker remembers the latest 128 accesses to one allocation that later ones can race
+//!   with, 1024 unwritten ranges of one allocation, and the latest 1024 freed allocations. It counts what it forgets,
 //!   `RaceReports::forgotten`.
 //! - Accesses of the host as the *earlier* side. The host's accesses are compared with earlier work, and not remembered:
 //!   later work with the same memory needs a borrow of it, and safe Rust orders borrows that conflict, also between

@@ -1,4 +1,5 @@
-//! The encoding of calls in the journal: a line for each call, and one for each access of work. An access with gaps has more.
+//! The encoding of calls in the journal: one line for the call, and one for each access of work. An access with gaps has further
+//! lines for its rows.
 
 use std::panic::Location;
 use std::{ptr, slice, str};
@@ -41,12 +42,12 @@ impl EventOp {
     }
 }
 
-/// A function's number for a site. A driver's handle names one kernel, whichever the device.
+/// The number of a kernel's function for a site: the driver's handle. A handle names one kernel, on whichever device.
 pub(super) fn function_number(function: RawFunction) -> u64 {
     function.handle()
 }
 
-/// A library function's number for a site. No driver has a handle with the highest bit.
+/// The number of a library's function for a site. Its highest bit is set, and no driver has a handle with that bit.
 pub(super) fn library_number(function: &'static str) -> u64 {
     1 << 63 | function.as_ptr().expose_provenance() as u64
 }
@@ -68,7 +69,8 @@ fn read(line: &Line) -> [u64; 4] {
     line.each_ref().map(|word| word.load(Ordering::Relaxed))
 }
 
-/// The first word: the call in 4 bits, 12 bits for the caller, the stream's device in 16 bits, and its stamp.
+/// The first word of a call: the call's kind in 4 bits, 12 bits for the caller to fill, and the stream's device (16 bits) and
+/// stamp (32 bits).
 #[inline(always)]
 fn head(call: u8, stream: RawStream) -> u64 {
     u64::from(call) | u64::from(stream.device().0 as u16) << 16 | u64::from(stream.stamp()) << 32
@@ -92,7 +94,7 @@ fn write_rows<'a>(lines: &mut impl Iterator<Item = &'a Line>, rows: &Rows) {
     }
 }
 
-/// The lines of an access's rows. They are read only where the access is not a known one.
+/// The lines of an access's rows. They are decoded only when the access is checked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowLines<'a>(&'a [Line]);
 
@@ -133,7 +135,7 @@ pub(super) unsafe fn append_work(
     work: &Work,
     (accesses, rows): (&[Access], &[Rows]),
 ) -> bool {
-    // The rows of an access are not written if `rows` is without them.
+    // An access that names rows which `rows` does not have is noted without rows.
     let lines = |access: &Access| 1 + access.rows_in(rows).map_or(0, lines_of);
     let count: usize = accesses.iter().map(lines).sum();
     if count > usize::from(u8::MAX) {
@@ -150,7 +152,7 @@ pub(super) unsafe fn append_work(
             let Some(line) = rest.next() else { return };
             let MemoryRange { address, bytes } = access.range;
             let name = access.argument.as_ptr().expose_provenance();
-            // The lowest bits are for the mode and for gaps: no text is so long that its length needs the highest.
+            // The two lowest bits hold the mode and whether there are gaps. No text's length needs the two highest bits.
             let is_write = usize::from(access.mode == AccessMode::Write);
             let own = access.rows_in(rows);
             let length = access.argument.len() << 2 | usize::from(own.is_some()) << 1 | is_write;
@@ -164,8 +166,8 @@ pub(super) unsafe fn append_work(
     unsafe { journal.append(1 + count, false, write) }
 }
 
-/// Notes a record or a wait that is about to be made, in one line. The call is open until the journal is
-/// [closed](Journal::close) for it, when it has returned. Returns whether there was room.
+/// Notes a record or a wait that is about to be made, in one line. The call is open until the caller
+/// [closes](Journal::close) it, after the driver's function has returned. Returns whether there was room.
 ///
 /// # Safety
 /// As for [`Journal::append`].
@@ -218,7 +220,7 @@ impl<'a> Iterator for Calls<'a> {
                 let (accesses, rest) = rest.split_at_checked((head >> 8) as u8 as usize)?;
                 self.0 = rest;
                 let location = ptr::with_exposed_provenance::<Location<'static>>(third as usize);
-                // SAFETY: a `&'static Location` was stored there, or null.
+                // SAFETY: `append_work` stored a `&'static Location` or null in this word.
                 let location = unsafe { location.as_ref() };
                 let action = Action::ALL[(head >> 4) as usize % 16 % Action::ALL.len()];
                 let work = Work { stream, action, function: second, location };
@@ -244,7 +246,7 @@ impl<'a> Iterator for Accesses<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let [address, bytes, name, length] = read(self.0.next()?);
         let name = ptr::with_exposed_provenance::<u8>(name as usize);
-        // SAFETY: address and length of a `&'static str`, of one line (contract of `Calls::new`).
+        // SAFETY: these are the address and the length of one `&'static str`, from one line (contract of `Calls::new`).
         let argument = unsafe {
             str::from_utf8_unchecked(slice::from_raw_parts(name, (length >> 2) as usize))
         };

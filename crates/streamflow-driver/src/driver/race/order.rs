@@ -33,7 +33,7 @@ impl From<StreamFlags> for BarrierRole {
 struct Stream {
     device: DeviceId,
     role: BarrierRole,
-    /// The work that comes before work which is queued now.
+    /// The work that comes before any work that is queued on the stream now.
     clock: Clock,
     /// The stream's own entry of `clock`.
     epoch: u64,
@@ -48,7 +48,7 @@ struct Stream {
     stamp: u32,
 }
 
-/// The object of a stale handle: it was destroyed, and the driver may have given the handle to another one since.
+/// The kind of object of a stale handle. The object was destroyed, and the driver may have given the handle to a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stale {
     Stream,
@@ -162,7 +162,7 @@ impl Order {
         index
     }
 
-    /// The index for a handle that has another stamp than the stream of its number.
+    /// The index for a handle with another stamp than the known stream with the same number.
     #[cold]
     #[inline(never)]
     fn other_stream(&mut self, index: u32, raw: RawStream) -> u32 {
@@ -176,8 +176,8 @@ impl Order {
         }
     }
 
-    /// The slow path of [`stream`](Self::stream). A stream that was made elsewhere counts as blocking. If it is blocking, all
-    /// its orders are known. If it is not, a race between it and the default stream is not found.
+    /// The slow path of [`stream`](Self::stream). A stream that was not made through this checker counts as blocking. If the
+    /// stream really is non-blocking, races between it and the default stream are not found.
     #[cold]
     #[inline(never)]
     fn find_stream(&mut self, raw: RawStream) -> u32 {

@@ -1,4 +1,5 @@
-//! Queries, waits of the host and downloads. Each begins before the call is made, and ends with its answer.
+//! Queries, waits of the host and downloads. The checker begins each one before it calls the driver, and ends it with the
+//! driver's answer.
 
 use super::RaceChecker;
 use super::current_thread;

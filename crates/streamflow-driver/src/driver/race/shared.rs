@@ -46,11 +46,11 @@ struct Protected {
     owner: u32,
     /// The number of lines of the journal that were read.
     read: usize,
-    /// The journal's last call, if it was open when it was read.
+    /// The journal's last call, if the call was still open when its line was read.
     open: Option<CallId>,
 }
 
-/// A record or a wait that was noted before it is made.
+/// Says where a record or a wait was noted before the driver's call.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Noted {
     InJournal,
@@ -72,7 +72,7 @@ impl Shared {
         }
     }
 
-    /// Notes work and its accesses. `function` is the kernel's, if it is one.
+    /// Notes work and its accesses. `function` is the number of the kernel's or the library's function, or 0.
     #[inline(always)]
     pub(super) fn work(
         &self,
@@ -89,7 +89,7 @@ impl Shared {
         }
     }
 
-    /// Notes a record or a wait that is about to be made. The caller reports how it ended.
+    /// Notes a record or a wait that is about to be made. The caller reports its result to `end_event`.
     #[inline(always)]
     pub(super) fn begin_event(
         &self,
@@ -103,7 +103,7 @@ impl Shared {
         if noted { Noted::InJournal } else { self.begin_event_locked(event_op, stream, event) }
     }
 
-    /// Ends a record or a wait, which has no effect if it has failed.
+    /// Ends a record or a wait. A call that has failed has no effect.
     #[inline(always)]
     pub(super) fn end_event(&self, noted: Noted, success: bool) {
         match noted {
@@ -117,7 +117,7 @@ impl Shared {
     #[cold]
     #[inline(never)]
     fn cancel_in_journal(&self) {
-        // Taking the lock reads the call while it is still open.
+        // `lock` reads the call while the call is still open, and puts it in `open`.
         let call = self.lock().guard.open.take();
         // SAFETY: this thread has noted the call, so it is the writer.
         unsafe { self.journal.close() };
@@ -126,7 +126,7 @@ impl Shared {
         }
     }
 
-    /// Ends a call in flight. `success` says whether it has succeeded, a query with the answer "complete".
+    /// Ends a call in flight. `success` says whether it has succeeded: a query, whether its answer is "complete".
     #[inline(never)]
     pub(super) fn end_call(&self, call: CallId, success: bool) {
         let mut guard = self.state.lock();
@@ -178,7 +178,7 @@ impl Shared {
         Locked { guard, thread }
     }
 
-    /// Applies the calls that were noted since the last time. A call that is still open only begins.
+    /// Applies the calls that were noted since `drain` was last called. A call that is still open is begun, and not finished.
     #[inline]
     fn drain(&self, protected: &mut Protected) {
         let Protected { state, owner, read, open } = protected;
@@ -210,8 +210,8 @@ impl Shared {
         }
     }
 
-    /// Finds or makes the index of a thread that calls for the first time, or has used another checker
-    /// meanwhile.
+    /// Finds or makes the index of the calling thread. The thread calls this checker for the first time, or has called another
+    /// checker since.
     #[cold]
     fn register_thread(&self, protected: &mut Protected) -> u32 {
         let owner = self.owner.load(Ordering::Relaxed);

@@ -13,7 +13,8 @@ const MAX_SITES: usize = 1 << 16;
 /// Slots of the cache of sites.
 const RECENT_SLOTS: usize = 256;
 
-/// The hook that a thread is in. Two numbers of [`Names`] are in one word, so a comparison is one instruction.
+/// The hook that a thread is in: the numbers of the node's and the hook's name in [`Names`]. Both are in one word, so a
+/// comparison is one instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hook(NonZeroU64);
 
@@ -91,10 +92,10 @@ impl Site {
     }
 }
 
-/// The content of free slots.
+/// The content of the cache's free slots.
 const BLANK: Site = Site { action: Action::OnHost, function: 0, hook: None, location: None };
 
-/// The sites by number: an access needs four bytes for its site.
+/// All sites, each with a number: an access stores the number, four bytes, in place of the site.
 #[derive(Debug)]
 pub(super) struct Sites {
     all: Vec<Site>,

@@ -1,10 +1,10 @@
-//! Stamps of handles. By its stamp a handle is known as stale also after the driver has given its number to another object.
+//! Stamps of handles. The stamp shows that a handle is stale even after the driver has given its number to another object.
 //!
 //! The checker stamps the handles of the streams and events that are made through it. The driver does not see the stamp, and
 //! handles are compared without it. A handle that other code made from its number has no stamp, and is never stale. Checkers
 //! may be nested, or beside each other over one driver: all stamps of a process are different, and the upper checker keeps
-//! those of the lower one. An object that a checker meets with a later stamp, or with one that it has never seen, was made
-//! past it.
+//! those of the lower one. If a handle has a later stamp than the checker knows for its number, or a stamp that the checker
+//! has never seen, then the object was not made through this checker.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,7 +13,7 @@ use crate::driver::{RawEvent, RawStream};
 /// The next stamp. Stamps are unique within the process, so a checker above another one can keep its stamps.
 static STAMPS: AtomicU32 = AtomicU32::new(1);
 
-/// The stamp of a destroyed object's entry: no handle has it.
+/// The stamp in the checker's entry for a destroyed object: no handle has this stamp.
 pub(super) const DESTROYED: u32 = u32::MAX;
 
 fn next(stamp: u32) -> u32 {
@@ -41,8 +41,8 @@ pub(super) enum Other {
     MadeElsewhere,
 }
 
-/// The most destroyed objects that are remembered. Once the number of a handle belongs to a later object, the handle is known
-/// as stale without that.
+/// The most destroyed objects that are remembered. Once a later object has the number of a stale handle, the comparison of the
+/// two stamps shows that the handle is stale.
 const REMEMBERED: usize = 1024;
 
 /// The stamps of the objects that were destroyed last.
@@ -68,7 +68,7 @@ impl Destroyed {
         stamp != 0 && self.stamps.contains(&stamp)
     }
 
-    /// Judges a handle with this stamp. The checker knows its number with the stamp `known`.
+    /// Judges a handle with this stamp. `known` is the stamp that the checker has for the handle's number.
     pub(super) fn judge(&self, stamp: u32, known: u32) -> Other {
         let is_stale = match known {
             0 | DESTROYED => self.has(stamp),

@@ -27,11 +27,11 @@ pub(super) struct State {
     pub(super) functions: HashMap<u64, Box<str>>,
     threads: Vec<Thread>,
     pub(super) log: Log,
-    /// The mark of [`take`](Self::take).
+    /// The mark up to which [`take`](Self::take) has returned the races.
     pub(super) taken: RaceMark,
     pub(super) found: Findings,
-    /// The wrappers of host functions that were called, for the next functions. They are `Any`, since their type names the
-    /// checker.
+    /// The wrappers of host functions that were called, for reuse by later ones. They are `Any`, since their type contains
+    /// the checker.
     pub(super) idle_functions: Vec<Box<dyn Any + Send>>,
     /// The default streams of the devices.
     defaults: Box<[RawStream]>,
@@ -179,7 +179,7 @@ impl State {
         }
     }
 
-    /// Applies a record or a wait that the driver has taken.
+    /// Applies a record or a wait that has succeeded.
     #[inline(always)]
     fn event(&mut self, caller: &Caller, event_op: EventOp, stream: RawStream, event: RawEvent) {
         match event_op {

@@ -135,7 +135,7 @@ fn a_synchronisation_of_one_thread_orders_nothing_for_another() {
         });
         driver.fill(b, memory, 2).unwrap();
         assert_eq!(driver.observer().take_races().races.len(), 1);
-        // The same thread synchronises.
+        // Now the thread that queues the fill synchronises.
         driver.synchronize_stream(b).unwrap();
         driver.fill(a, memory, 3).unwrap();
         assert!(driver.observer().take_races().is_empty());

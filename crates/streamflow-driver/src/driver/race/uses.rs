@@ -1,4 +1,4 @@
-//! The accesses of one allocation that a later one must come after.
+//! The accesses of one allocation that a later access must come after.
 
 use super::access::{Access, Findings, NO_ROWS, Origin};
 use super::blank::Blank;
@@ -20,23 +20,23 @@ pub(super) struct Uses {
     in_parts: bool,
     /// Whether the piece was written since `whole_write`.
     written: bool,
-    /// Whether bytes of the piece are `blank`.
+    /// Whether `blank` has bytes of the piece: bytes that nobody has written.
     blank_piece: bool,
     /// The last write of the whole allocation: it was allocated, passed to a new owner, or written in full. The other
     /// accesses came later.
     whole_write: Access,
     /// The last write of the piece; if it was not `written`, a copy of `whole_write`.
     write: Access,
-    /// The reads of the piece since then; or, if the memory is used in parts, all accesses.
+    /// The reads of the piece since `write`; or, if the memory is used in parts, all accesses.
     others: Vec<Access>,
     /// The bytes that nobody has written.
     blank: Blank,
-    /// The free, if the memory was freed. There is no piece then.
+    /// The free, if the memory was freed. `piece` is empty then.
     freed: Option<Access>,
 }
 
 impl Uses {
-    /// The uses of an allocation without accesses, with room for so many reads.
+    /// The uses of an allocation without accesses, with room for `reads` reads.
     pub(super) fn new(whole: MemoryRange, reads: usize) -> Self {
         // All work comes after epoch 0.
         let origin = Origin { epoch: 0, tick: 0, stream: 0, site: 0 };
@@ -56,7 +56,7 @@ impl Uses {
         }
     }
 
-    /// Makes room for so many reads of the piece.
+    /// Makes room for `reads` reads of the piece.
     pub(super) fn make_room(&mut self, reads: usize) {
         self.others.reserve(reads.saturating_sub(self.others.len()));
     }
@@ -73,14 +73,14 @@ impl Uses {
         self.blank_piece = self.blank.overlaps(self.piece);
     }
 
-    /// Takes the content for written from now on: other code may write it.
+    /// Counts the range as written from now on: other code may write it.
     pub(super) fn end_blank(&mut self, range: MemoryRange, found: &mut Findings) {
         self.blank.remove(range, found);
         self.blank_piece = self.blank.overlaps(self.piece);
     }
 
-    /// Notes that a range came back from other code: all later work comes after the accesses to it that are before `clock`. A
-    /// write of the allocation `whole` counts so with all its bytes, since no access is divided.
+    /// Notes that a range came back from other code: all later work comes after the accesses to it that are before `clock`. This
+    /// holds for all bytes of a write of the allocation `whole`, even if only a part came back: no access is divided.
     pub(super) fn come_back(&mut self, range: MemoryRange, whole: MemoryRange, clock: &[u64]) {
         let kept = [&mut self.whole_write, &mut self.write];
         for access in kept.into_iter().chain(&mut self.others) {
@@ -101,8 +101,8 @@ impl Uses {
         self.freed.is_some()
     }
 
-    /// Finds the faults of an access that no order mends: the memory was freed, or nobody has written it. Returns whether it
-    /// was freed.
+    /// Reports an access to freed memory, or a read of bytes that nobody has written: no event or wait would mend these. Returns
+    /// whether the memory was freed.
     fn check_content(&self, later: &Access, found: &mut Findings) -> bool {
         if let Some(free) = &self.freed {
             found.add(RaceKind::Freed, free, *later);
@@ -114,7 +114,7 @@ impl Uses {
         self.is_freed()
     }
 
-    /// Checks an access to the piece while that has unwritten bytes.
+    /// Checks an access to the piece, while the piece has unwritten bytes.
     #[cold]
     #[inline(never)]
     fn access_blank_piece(&mut self, access: &Access, found: &mut Findings) {

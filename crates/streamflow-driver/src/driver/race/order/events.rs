@@ -8,7 +8,7 @@ use crate::driver::{RawEvent, RawStream};
 pub(super) struct Event {
     /// Everything that comes before the latest record.
     pub(super) clock: Clock,
-    /// The stream and the epoch of that record; epoch 0 if there is none.
+    /// The stream of the latest record, and the stream's epoch at that record: 0 while the event has no record.
     pub(super) stream: u32,
     pub(super) epoch: u64,
     /// The stamp of the handle with which the event was made.
@@ -39,7 +39,7 @@ impl Order {
         index
     }
 
-    /// The index for a handle that has another stamp than the event of its number.
+    /// The index for a handle with another stamp than the known event with the same number.
     #[cold]
     #[inline(never)]
     fn other_event(&mut self, index: u32, raw: RawEvent) -> u32 {
@@ -66,7 +66,7 @@ impl Order {
         }
     }
 
-    /// Looks the event up, which notices a stale handle.
+    /// Looks up the event's handle, to notice whether it is stale.
     pub(in crate::driver::race) fn look_up_event(&mut self, raw: RawEvent) {
         self.event(raw);
     }

@@ -11,7 +11,7 @@ impl Order {
         self.threads.len() as u32 - 1
     }
 
-    /// Forgets a thread that has ended: another one gets its index.
+    /// Forgets the work that a thread has found complete: the thread has ended, and another one gets its index.
     pub(in crate::driver::race) fn forget_thread(&mut self, thread: u32) {
         self.versions += 1;
         let thread = &mut self.threads[thread as usize];

@@ -36,13 +36,13 @@ struct Slot {
     clock: Clock,
 }
 
-/// The event of a call without an event.
+/// The event's index in a call that has no event.
 const NO_EVENT: u32 = u32::MAX;
 
-/// The epoch of a record with the common part of several records' clocks: no stream's epoch stands for it.
+/// The epoch of a record with a clock that is the common part of several records' clocks: no stream's epoch stands for that.
 const MIXED: u64 = u64::MAX;
 
-/// The calls in flight. The slots keep their memory.
+/// The calls in flight. Free slots keep their clocks' memory for later calls.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
     slots: Vec<Slot>,
@@ -80,8 +80,9 @@ impl InFlight {
         std::mem::replace(&mut self.slots[call.0].effect, Effect::Free)
     }
 
-    /// Lowers `clock`, of the event's record, to the order that this record and those in flight have in common. A record in
-    /// flight on the same stream takes nothing away: if the driver takes it later, it also covers all work before the other one.
+    /// Lowers `clock`, a copy of the clock of the event's latest record, to the order that this record and the event's records in
+    /// flight have in common. A record in flight on the same stream lowers nothing: if the driver takes that record last, it also
+    /// covers all work before the latest record.
     fn common(&self, event: u32, recorded: &Event, clock: &mut Clock) {
         for slot in self.slots.iter().filter(|slot| slot.event == event) {
             if let Effect::Record { stream, epoch } = slot.effect
@@ -116,10 +117,10 @@ impl Order {
             match &mut slot.effect {
                 Effect::Free => {}
                 Effect::Wait { .. } | Effect::Query { .. } => slot.clock.keep_common(&before),
-                // `finish` decides between the two.
+                // Two records on one stream: `finish` decides which one the event has.
                 Effect::Record { stream: other, epoch } if *other == stream && *epoch != MIXED => {}
                 Effect::Record { epoch, .. } => {
-                    // The event has at least the common part of both, whichever the driver takes last.
+                    // Whichever record the driver takes last, it covers at least the common part of the two.
                     slot.clock.keep_common(&before);
                     before.copy_from(&slot.clock);
                     (*epoch, is_alone) = (MIXED, false);
@@ -175,15 +176,15 @@ impl Order {
         self.in_flight.begin(slot, effect, event, seen)
     }
 
-    /// Gives a call its effect: it has succeeded, a query with the answer "complete".
+    /// Ends a call that has succeeded, and applies its effect. A query has succeeded if its answer is "complete".
     pub(in crate::driver::race) fn finish(&mut self, call: CallId) {
         let effect = self.in_flight.end(call);
         let Slot { event, clock, .. } = &mut self.in_flight.slots[call.0];
         match effect {
             Effect::Free => {}
             Effect::Record { stream, epoch } => {
-                // A later record on the same stream may have returned before. If the driver took this record first, the event
-                // has the other one. If it took this record last, this one covers all work before the other one, too.
+                // A later record on the same stream may have returned before: the event keeps that one. If the driver took this
+                // record last instead, this record also covers all work before the later one.
                 let is_overtaken = |event: &Event| {
                     event.stream == stream && event.epoch != MIXED && epoch < event.epoch
                 };
@@ -208,7 +209,7 @@ impl Order {
         }
     }
 
-    /// Ends a call without an effect: it has failed, or a query was answered "not yet".
+    /// Ends a call that has failed, or a query that was answered "not yet": such a call has no effect.
     pub(in crate::driver::race) fn cancel(&mut self, call: CallId) {
         self.in_flight.end(call);
     }
@@ -239,8 +240,8 @@ mod tests {
         FirstThenSecond,
     }
 
-    /// Two threads record one event at the same time, the second one after work that it has queued on the same stream or
-    /// on another one. Whether a stream that waits then comes after the second one's work, and after the first one's.
+    /// Two threads record one event at the same time, each after work of its own; their records are on the same stream, or on
+    /// two. Returns whether a stream that then waits comes after the second thread's work, and after the first thread's.
     fn waits_for(same_stream: bool, returned: Returned) -> (bool, bool) {
         let mut order = Order::new();
         let raw = [1, 2, 3].map(|handle| RawStream::new(DeviceId(0), handle));
