@@ -1,14 +1,14 @@
 /// An edit of the library's code that a model must find.
 struct Mutant {
     name: &'static str,
-    /// The invariant that it breaks.
+    /// The invariant that the edit breaks.
     #[allow(dead_code, reason = "for readers; the README's table has the same numbers")]
     invariant: &'static str,
-    /// Relative to `src` of its crate: `streamflow`, or `crates/streamflow-driver` for `driver` and its siblings.
+    /// The edited file, relative to `src` of its crate: `streamflow`, or `crates/streamflow-driver` for `driver` and its siblings.
     file: &'static str,
-    /// Each text is in the file exactly once.
+    /// The old and the new texts. Each old text is in the file exactly once.
     edits: &'static [(&'static str, &'static str)],
-    /// The model that finds it, and what that reports.
+    /// The model that finds the edit; `expected` is a part of the message with which the model fails.
     model: &'static str,
     expected: &'static str,
 }

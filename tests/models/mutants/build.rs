@@ -1,4 +1,4 @@
-//! Writes the mutants: for each, the modules of the models with one edit of the library's code.
+//! Writes the mutants. Each is a copy of the models' modules with one edit of the library's code.
 #![allow(clippy::unwrap_used, reason = "a build script fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ mod replaced;
 
 include!("../mutants.rs");
 
-/// All modules without an edit, and without the models.
+/// The unchanged modules, without the models.
 const UNCHANGED: Mutant =
     Mutant { name: "unchanged", invariant: "", file: "", edits: &[], model: "", expected: "" };
 
@@ -39,16 +39,16 @@ fn main() {
     fs::write(out.join("mutants.rs"), modules).unwrap();
 }
 
-/// A module of `lib.rs` within a mutant, with all that is in it.
+/// A module of `lib.rs` within a mutant, with all modules inside of it.
 #[derive(Default)]
 struct Module {
     name: String,
     /// The module's declaration, with the path of the file written for the mutant. Empty if the model does not need the
     /// module.
     declaration: String,
-    /// The names after `crate::` in its code: of modules, and of other items.
+    /// The names of modules and other items that follow `crate::` in the module's code.
     uses: BTreeSet<String>,
-    /// Whether it has the file that the mutant edits.
+    /// Whether the module contains the file that the mutant edits.
     is_edited: bool,
 }
 
@@ -80,13 +80,12 @@ fn write_mutant(mutant: &Mutant, out: &Path, modules: &mut String) {
     writeln!(modules, "#[allow(warnings)]\n#[path = {path:?}]\nmod {name};").unwrap();
 }
 
-/// Pairs of modules. The second implements methods or traits of the first for types outside of itself. A type has one
-/// method of a name, and a trait one implementation for a type of another crate, so both modules of a pair are copied
-/// or neither is.
+/// Pairs of modules that are copied together or not at all. The second module of a pair adds methods to a type of the first, or
+/// implements a trait of the first for types of other crates. Two copies of the second would conflict over one copy of the first.
 const EXTENDED: &[(&str, &str)] = &[("stream", "memory"), ("driver", "element")];
 
-/// Returns the declarations of a mutant's modules: of the modules that the model uses, those with uses that lead to the
-/// edit. The others are the same with the edit and without, and compiled once for all mutants.
+/// Returns the declarations of a mutant's modules. Of the modules that the model uses, a mutant has copies of those that use the
+/// edited module, directly or through others. The other modules are compiled once for all mutants.
 fn declarations(model: &str, modules: &[Module]) -> String {
     let used_by = |names: &BTreeSet<&str>, it: &Module| {
         modules
@@ -106,7 +105,7 @@ fn declarations(model: &str, modules: &[Module]) -> String {
     let mut text = String::new();
     for module in modules.iter().filter(|it| needed.contains(it.name.as_str())) {
         if model.is_empty() || changed.contains(module.name.as_str()) {
-            // The mutant's test is outside.
+            // The mutant's test is outside of the mutant's module, and calls the model.
             text.push_str(&module.declaration.replace("\nmod ", "\npub(crate) mod "));
         } else {
             writeln!(text, "pub(crate) use base::unchanged::{};", module.name).unwrap();
@@ -115,7 +114,7 @@ fn declarations(model: &str, modules: &[Module]) -> String {
     text
 }
 
-/// The names of the modules at `first`, and of all that `follows` from the names so far.
+/// The names of the modules that `first` selects, and of all modules that `follows` selects by the names so far.
 fn closure(
     modules: &[Module],
     first: impl Fn(&Module) -> bool,
@@ -129,11 +128,11 @@ fn closure(
     names
 }
 
-/// The modules of `src` that have models, and nothing that models in other modules use.
+/// The modules of `src` with models. Models in other modules use nothing of these.
 const MODELS: &[&str] =
     &["exchanges", "models", "owners", "pools", "protocols", "sequences", "slices", "threads"];
 
-/// Whether a model does not use a module of `src`: to compile all for each mutant would take long.
+/// Whether a model does not use a module of `src`. Unused modules are left out, since compiling them for each mutant takes long.
 fn is_unneeded(model: &str, module: &str) -> bool {
     let is_of_other_models = MODELS.contains(&module) && !model.split("::").any(|it| it == module);
     let is_shared = module == "owners" && model.contains("exchanges::");
@@ -159,7 +158,7 @@ fn unneeded_by(model: &str) -> &'static [&'static str] {
     }
 }
 
-/// The source of a file within the mutant. Writes the modules that it declares.
+/// Returns the source of a file within the mutant. Writes the modules that the file declares.
 fn changed(
     mutant: &Mutant,
     (beside, folder): (&Path, &Path),
@@ -203,10 +202,10 @@ fn changed(
             let written = write_file(mutant, &file, out, within);
             writeln!(source, "#[path = {written:?}]\n{line}").unwrap();
         } else {
-            // No model of a mutant is a test by itself.
+            // A mutant's models are not tests: the mutant's own test calls one.
             let line = match line {
                 "#[test]" => "",
-                // Nor is a test of the library.
+                // A mutant has none of the library's tests.
                 "#[cfg(test)]" => "#[cfg(any())]",
                 line => line,
             };
@@ -242,7 +241,7 @@ fn write_file(mutant: &Mutant, file: &Path, out: &Path, within: &mut Module) -> 
     let name = file.to_str().unwrap().rsplit_once("/src/").map_or("", |(_, name)| name);
     let text = edited(mutant, name, text, within);
     let beside = file.parent().unwrap();
-    // The modules of `order.rs` are in `order`, and the paths of its modules begin beside it.
+    // The submodules of a file `order.rs` are in the folder `order`; `#[path]` attributes in the file begin in its own folder.
     let inner = beside.join(file.file_stem().unwrap());
     let folder = if file.ends_with("mod.rs") { beside } else { &inner };
     let source = changed(mutant, (beside, folder), &text, out, within);

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex as Plain, MutexGuard as PlainGuard, PoisonError};
 
 use loom::sync::atomic::AtomicUsize;
 
-/// Executes a model in every interleaving, and prints how many there are. A model with one interleaving has no two
-/// threads that meet, and is an error.
+/// Executes a model in every interleaving of its threads, and prints how many there are. Fails if there is only one, since then
+/// no two threads of the model meet.
 pub(crate) fn explore(model: impl Fn() + Send + Sync + 'static) {
     explored(loom::model::Builder::new(), model);
 }
@@ -27,13 +27,13 @@ fn explored(builder: loom::model::Builder, model: impl Fn() + Send + Sync + 'sta
     assert!(runs > 1, "no two threads meet");
 }
 
-/// As [`explore`], for code behind locks, and for atomics that a thread which stores them does not load.
+/// As [`explore`], for code behind locks, and for atomics that no thread both stores and loads.
 pub(crate) fn explore_sections(model: impl Fn() + Send + Sync + 'static) {
     crate::sync::in_sections(|| explore(model));
 }
 
-/// As [`explore_sections`], with a driver that takes notes, and with one that takes none, as in most release builds: the
-/// library's code branches on that. A model gets whether the driver takes notes.
+/// As [`explore_sections`], once with a driver that takes notes, and once with one that takes none, as in most release builds:
+/// the library's code branches on that. The model's argument says whether the driver takes notes.
 pub(crate) fn explore_watched_or_not(model: impl Fn(bool) + Clone + Send + Sync + 'static) {
     for watches in [true, false] {
         let model = model.clone();
@@ -41,15 +41,15 @@ pub(crate) fn explore_watched_or_not(model: impl Fn(bool) + Clone + Send + Sync 
     }
 }
 
-/// As [`explore_sections`], with so many switches at most from a thread that could go on: for threads that have much to do.
-/// The state of the workers itself is tested in every order of its events.
+/// As [`explore_sections`], with at most `at_most` preemptions (switches from a thread that could go on): for threads that have
+/// much to do. The state of the workers is also tested by itself, in every order of its events.
 pub(crate) fn explore_switches(at_most: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(at_most);
     crate::sync::in_sections(|| explored(builder, model));
 }
 
-/// Executes a model of one thread, and so of one interleaving: for a rule about the effect of a single call.
+/// Executes a model of one thread, which has one interleaving: for a rule about the effect of a single call.
 pub(crate) fn execute(model: impl Fn() + Send + Sync + 'static) {
     loom::model(model);
 }
@@ -61,7 +61,7 @@ pub(crate) fn execute_long(model: impl Fn() + Send + Sync + 'static) {
     crate::sync::in_sections(|| builder.check(model));
 }
 
-/// Calls a model of changed code. The model must fail with a message that contains `expected`.
+/// Calls a model of code with a deliberate mistake. The model must fail with a message that contains `expected`.
 pub(crate) fn must_fail(expected: &str, model: fn()) {
     let Err(panic) = std::panic::catch_unwind(model) else {
         panic!("no interleaving of the model finds the mutant");

@@ -12,7 +12,7 @@ loom::lazy_static! {
     static ref THREADS: Threads = Threads::default();
 }
 
-/// Of one interleaving. Orders no threads.
+/// The state of these threads in one interleaving. Its accesses order no threads.
 #[derive(Default)]
 struct Threads {
     are_over: AtomicBool,

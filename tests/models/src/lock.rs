@@ -1,5 +1,5 @@
-//! The lock of the hot path, as loom's mutex: one thread holds it, and sees what earlier holders wrote. Of that, the
-//! library's spin lock is another crate's promise.
+//! The lock of the hot path, as loom's mutex: one thread holds it, and sees what earlier holders wrote. The library's own lock
+//! is a spin lock of another crate, which promises the same.
 
 use std::any::type_name;
 use std::cell::{Cell, RefCell};
@@ -11,7 +11,7 @@ use crate::sync::{Mutex, MutexGuard};
 loom::thread_local! {
     /// The types of the values that the thread has locked.
     static HELD: RefCell<Vec<&'static str>> = RefCell::default();
-    /// Whether the thread may take none.
+    /// Whether the thread may take no lock.
     static IN_DELETER: Cell<bool> = Cell::default();
 }
 

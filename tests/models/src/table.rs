@@ -4,7 +4,7 @@ include!("../mutants.rs");
 
 const TABLE: &str = include_str!("../README.md");
 
-/// The invariants: their names in the table, and how many there are.
+/// The groups of invariants: the name of each in the table, and how many invariants it has.
 fn invariants() -> Vec<(&'static str, usize)> {
     let stream = include_str!("../../../streamflow/src/stream/README.md");
     let memory = include_str!("../../../streamflow/src/memory/README.md");
@@ -26,7 +26,7 @@ fn invariants() -> Vec<(&'static str, usize)> {
     ]
 }
 
-/// How many numbered lines the part under a heading has; they are numbered without a gap.
+/// How many numbered lines the part under a heading has. Checks that their numbers have no gap.
 fn numbered(text: &str, heading: &str) -> usize {
     let (_, part) = text.split_once(&format!("{heading}\n")).unwrap();
     let part = part.split("\n## ").next().unwrap();

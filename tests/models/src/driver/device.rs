@@ -1,4 +1,4 @@
-//! A driver that keeps the truth: the real order of work, the allocated memory, and the work that the device has done.
+//! A driver that knows the truth: the real order of work, the allocated memory, and the work that the device has done.
 
 use std::fmt;
 use std::sync::{Arc, Mutex as Plain};
@@ -18,11 +18,11 @@ const STREAMS: usize = 6;
 const EVENTS: usize = 32;
 const DEVICE: DeviceId = DeviceId(0);
 
-/// The work that comes before something: for each stream, how many pieces of its work.
+/// The work that comes before some other work or record: for each stream, how many pieces of its work.
 pub(crate) type Before = [u64; STREAMS];
 
-/// A device, its driver and the host. Calls for one stream or one event take effect one after the other, by a lock of
-/// it; they share no other lock, since that would order more than a driver promises.
+/// A device, its driver and the host. Each stream and each event has a lock, so the calls for one of them take effect one after
+/// the other. They share no lock, since that would order more than a driver promises.
 pub(crate) struct Device {
     /// The work before the next work of each stream.
     queues: [Mutex<Before>; STREAMS],
@@ -41,12 +41,12 @@ pub(crate) struct Device {
     wrong: Plain<Vec<&'static str>>,
 }
 
-// SAFETY: a host function's data may be sent, as its caller vouches; all else is behind locks.
+// SAFETY: the caller that queues a host function vouches that its data may be sent. All other fields are `Send` and `Sync`.
 unsafe impl Send for Device {}
 // SAFETY: as above.
 unsafe impl Sync for Device {}
 
-/// Handles are given out again at once.
+/// The handles of streams and events. A destroyed event's handle is given out again at once.
 #[derive(Default)]
 struct Handles {
     streams: usize,
@@ -61,11 +61,11 @@ struct Settings {
     refused: Option<&'static str>,
     /// Whether the device does nothing: queries are answered "not yet".
     is_busy: bool,
-    /// How many bytes the device has, if that is looked at.
+    /// How many bytes the device has, if the model checks that.
     capacity: Option<u64>,
-    /// The streams of users. No memory is freed on them.
+    /// The streams of the program. Freeing memory on them is a mistake.
     of_users: Vec<u64>,
-    /// Whether work is executed in calls alone, as by a simulator.
+    /// Whether work is executed only in calls of the driver, as by the simulator.
     waits_for_calls: bool,
     /// The thread that is in a deleter. This thread must make no call.
     in_deleter: Option<ThreadId>,
@@ -79,7 +79,7 @@ struct Aligned(#[allow(dead_code, reason = "it is read by its address")] [u8; 25
 #[derive(Default)]
 struct Memory {
     blocks: Vec<Block>,
-    /// Addresses that were freed, by length; the latest is given out first.
+    /// The ranges that were freed. The latest one of the needed length is given out first.
     free: Vec<MemoryRange>,
     next: u64,
 }
@@ -112,7 +112,7 @@ impl Device {
 
     // ---- for models ----
 
-    /// The driver refuses its next call of this name.
+    /// Makes the driver refuse its next call of this name.
     pub(crate) fn refuse(&self, call: &'static str) {
         plain(&self.settings).refused = Some(call);
     }
@@ -125,7 +125,7 @@ impl Device {
         plain(&self.settings).capacity = Some(bytes);
     }
 
-    /// Work is executed in calls alone.
+    /// Makes the driver execute work only in its calls.
     pub(crate) fn set_waits_for_calls(&self) {
         plain(&self.settings).waits_for_calls = true;
     }
@@ -138,13 +138,13 @@ impl Device {
         result
     }
 
-    /// Other code writes memory that it has, after all that was queued until it got the memory.
+    /// Queues a write of lent memory by other code, on that code's stream.
     pub(crate) fn foreign_work(&self, stream: RawStream, range: MemoryRange) {
         let before = self.queue(stream);
         self.access(slot(stream), &before, range, AccessMode::Write);
     }
 
-    /// The owner of memory of other code gets it back.
+    /// Notes that other code gets back its own memory: a mistake if the device still uses the memory.
     pub(crate) fn given_back(&self, range: MemoryRange) {
         let (done, memory) = (*plain(&self.done), plain(&self.memory.value));
         let of_memory = |block: &&Block| block.range == range && block.host.is_none();
@@ -154,7 +154,7 @@ impl Device {
         }
     }
 
-    /// Memory may not be freed on these streams.
+    /// Makes it a mistake to free memory on these streams.
     pub(crate) fn set_of_users(&self, streams: [RawStream; 2]) {
         plain(&self.settings).of_users = streams.map(RawStream::handle).into();
     }
@@ -187,13 +187,13 @@ impl Device {
         self.queue(stream)[slot(stream)]
     }
 
-    /// Calls the host functions. They have nothing left to wait for.
+    /// Calls the queued host functions, after the device has done the work before them.
     pub(crate) fn call_host_functions(&self) {
         let functions = std::mem::take(&mut *plain(&self.functions));
         for (before, HostFunction { call, data }) in functions {
             merge(&mut plain(&self.done), &before);
             self.mark_complete(&before);
-            // SAFETY: the caller that queued it vouched for it; this is the one call.
+            // SAFETY: the caller that queued the function vouched for its data; this is the one call.
             unsafe { call(data) };
         }
     }
@@ -204,7 +204,7 @@ impl Device {
         plain(&self.wrong).push(what);
     }
 
-    /// The beginning of every call.
+    /// Checks the rules of every driver call, at its beginning.
     fn called(&self) {
         if crate::lock::holds_one_of("::memory::") {
             self.report("a lock of memory is held in a driver call");
@@ -246,15 +246,15 @@ impl Device {
         }
     }
 
-    /// Has the device do the work that comes before, and no more.
+    /// Makes the device do the work in `before`, and no more. The calling thread finds it complete.
     fn complete(&self, before: &Before) {
         merge(&mut plain(&self.done), before);
         self.mark_complete(before);
     }
 
-    /// Notes an access of work, and looks at the earlier ones.
+    /// Notes an access of work, and reports the earlier accesses that it should come after and does not.
     fn access(&self, stream: usize, before: &Before, range: MemoryRange, mode: AccessMode) {
-        // Work that the device has done comes before, whichever thread knows that.
+        // Work that the device has done comes before the access, even if this thread has not found the work complete.
         let mut before = *before;
         merge(&mut before, &plain(&self.done));
         // The lock is plain: whether two accesses are ordered does not depend on which one is noted first.
@@ -303,7 +303,7 @@ impl Device {
         range
     }
 
-    /// Frees memory after what `before` says.
+    /// Frees memory after the work in `before`.
     fn free_after(&self, range: MemoryRange, before: &Before, free: (usize, u64)) {
         let mut memory = self.memory.get();
         let Some(block) = memory.blocks.iter_mut().rev().find(|it| it.range == range) else {
@@ -596,7 +596,7 @@ unsafe impl Driver for Device {
     }
 }
 
-// SAFETY: nothing is called.
+// SAFETY: no library function is called.
 unsafe impl Libraries for Device {
     unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
         unreachable!("no model needs it")

@@ -1,5 +1,5 @@
-//! The library's seam, with a driver that keeps the truth instead of CUDA and the simulator, and the parts between
-//! the seam and the layers above: signals, owners of handles and the race checker, with their models.
+//! The library's trait `Driver`, and a driver that knows the real order of work in place of CUDA and the simulator. Also the
+//! parts directly above the trait (signals, owners of handles and the race checker), with their models.
 
 #[path = "../../../../crates/streamflow-driver/src/driver/current.rs"]
 pub(crate) mod current;
@@ -54,7 +54,7 @@ pub(crate) mod device;
 pub(crate) mod journal;
 pub(crate) mod models;
 
-/// The layers know these items of replay: no driver of the models replays.
+/// Stands for the library's module of replay, since layers name its items. No driver of the models replays.
 pub(crate) mod passes {
     pub(crate) use super::tick::ReplayedTick;
 
@@ -63,7 +63,7 @@ pub(crate) mod passes {
     }
 }
 
-/// No driver of the models executes bodies.
+/// Returns `false`: no driver of the models executes kernels' Rust bodies.
 pub(crate) fn is_inside_a_body() -> bool {
     false
 }

@@ -47,7 +47,7 @@ pub(crate) fn a_raise_ends_every_sleep() {
     });
 }
 
-/// Two threads raise, and a third one sleeps until both have.
+/// Two threads raise a signal, and a third one sleeps until both have raised it.
 #[test]
 pub(crate) fn no_raise_is_lost() {
     explore(|| {
@@ -63,7 +63,7 @@ pub(crate) fn no_raise_is_lost() {
     });
 }
 
-/// A thread waits for a state behind a lock, as for free memory; its wait is counted before or after it reads that.
+/// A thread waits for a state behind a lock, as for free memory. Its wait is counted before or after it reads the state.
 fn wait_for_a_state(is_counted_before: bool) {
     let shared = Arc::new((Mutex::new(false), Listeners::default()));
     let signal = Arc::new(Signal::default());
@@ -98,7 +98,7 @@ pub(crate) fn a_change_wakes_a_thread_that_waits() {
     explore(|| wait_for_a_state(true));
 }
 
-/// The control of `Listeners::begin_wait`: a wait that is counted after the state was read.
+/// The control of `Listeners::begin_wait`: a thread that counts its wait only after it has read the state misses a wake-up.
 #[test]
 fn a_wait_that_is_counted_too_late_is_found() {
     must_fail("deadlock", || explore(|| wait_for_a_state(false)));

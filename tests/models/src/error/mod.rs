@@ -1,4 +1,4 @@
-//! The errors of memory and streams. The library's own type also has those of every layer above.
+//! The errors of memory and streams. The library's own error type also has the errors of all other modules.
 
 #[allow(dead_code, reason = "no model makes an allocator by a description")]
 #[path = "../../../../streamflow/src/error/const_text.rs"]

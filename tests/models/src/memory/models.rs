@@ -13,10 +13,10 @@ use crate::stream::{On, World};
 const A: usize = 0;
 const B: usize = 1;
 const C: usize = 2;
-/// Shares an entry of each clock with `B`.
+/// A stream with the same entry in each clock as stream `B`.
 const D: usize = 3;
 
-/// The elements that an access touches. Rust's borrows keep conflicting accesses of two threads away from each other.
+/// The elements that an access touches. In a program, Rust's borrows keep two threads from making conflicting accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Left,
@@ -29,7 +29,7 @@ use Part::{All, Left, Right};
 struct Memory {
     world: World,
     claims: Claims,
-    /// The accesses so far. Their lock is the standard library's, since that lock orders no threads of the model.
+    /// The accesses so far, behind a mutex of the standard library, since such a mutex orders no threads of the model.
     accesses: Plain<Vec<(Part, AccessMode, usize, u64)>>,
 }
 
@@ -121,8 +121,8 @@ pub(crate) fn a_read_and_a_write_of_parts() {
     );
 }
 
-/// A part was read on one stream. Another stream writes the other part, while a thread records it and makes it wait for
-/// that read: too late for the record.
+/// A part was read on one stream. Another stream writes the other part. Meanwhile a thread records that stream, and only then
+/// makes it wait for the read, so the record does not cover the read.
 #[test]
 pub(crate) fn a_stream_that_comes_after_a_use_too_late() {
     explore(|| {
@@ -163,8 +163,8 @@ pub(crate) fn a_write_after_many_reads() {
     );
 }
 
-/// A block returns to a free list, and another thread takes it for its own stream. The first thread goes on with its
-/// stream, and the new owner does not wait for that.
+/// A block returns to a free list, and another thread takes it for its own stream. The first thread queues more work on its
+/// stream, and the new owner does not wait for that work.
 #[test]
 pub(crate) fn a_block_with_a_new_owner() {
     explore(|| {
@@ -177,7 +177,7 @@ pub(crate) fn a_block_with_a_new_owner() {
             let before = other.queue(B);
             let point = other.take(B, before[B]);
             claims.note(&On(&other, B), Read);
-            // As `Block::close_uses`, for the stream that it was allocated for.
+            // As `Block::close_uses` does for the stream on which the block was allocated.
             let close = |point: crate::stream::Point| match point.stream() as usize {
                 A => Ok(()),
                 stream => other.close(stream),

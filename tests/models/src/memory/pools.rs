@@ -37,7 +37,7 @@ impl Memory {
         Self { device, a, b, pool, pinned }
     }
 
-    /// Memory of so many blocks' length.
+    /// A buffer with the length of `blocks` blocks.
     fn buffer(&self, stream: &CudaStream, blocks: usize) -> Buffer<u8> {
         Buffer::new(&self.pool, stream, &Shape::new(&[blocks * BYTES]).unwrap()).unwrap()
     }
@@ -48,7 +48,7 @@ fn one_in_flight() -> MemoryOptions {
     MemoryOptions { in_flight: 1, small_in_flight: 1, ..MemoryOptions::default() }
 }
 
-/// Runs two threads, each with its value from `begin`, and then `end` with the result of the first thread.
+/// A model of two threads: each gets its value from `begin`, and `end` gets the result of the first thread.
 fn meeting<T: 'static, U: Send + 'static, R: 'static>(
     (limits, options): (MemoryLimits, MemoryOptions),
     begin: fn(&Memory) -> (T, U),
@@ -79,7 +79,7 @@ fn meet<T: 'static, U: Send + 'static, R: 'static>(
     explore_watched_or_not(meeting(sizes, begin, one, two, end));
 }
 
-/// Work is queued on memory while another thread records its stream; then work on a third stream.
+/// Work uses memory on stream `b` while another thread records that stream. Then work on stream `a` uses the memory.
 #[test]
 pub(crate) fn a_use_during_a_record() {
     meet(
@@ -96,7 +96,7 @@ pub(crate) fn a_use_during_a_record() {
     );
 }
 
-/// A thread drops memory that a stream uses, and the pool keeps none; another thread records that stream.
+/// A thread drops memory that a stream uses, while another thread records that stream. The pool keeps no free memory.
 #[test]
 pub(crate) fn memory_that_is_not_kept() {
     let options = MemoryOptions { release_threshold: 0, ..one_in_flight() };
@@ -111,7 +111,7 @@ pub(crate) fn memory_that_is_not_kept() {
     );
 }
 
-/// A block takes the room of two free ones, while another thread uses the stream that gets it.
+/// A new block needs the memory of two free blocks, while another thread records the new block's stream.
 #[test]
 pub(crate) fn a_block_in_the_room_of_others() {
     meet(
@@ -133,7 +133,7 @@ pub(crate) fn a_block_in_the_room_of_others() {
     );
 }
 
-/// Two threads need a block each in the room of one that is free: both come after its free, and find room.
+/// Two threads allocate a block each from the memory of one free block. Both blocks come after the free.
 #[test]
 pub(crate) fn two_blocks_in_the_room_of_another() {
     let model = meeting(
@@ -147,12 +147,11 @@ pub(crate) fn two_blocks_in_the_room_of_another() {
         |memory, ()| std::mem::forget(memory.buffer(&memory.b, 1)),
         |_, buffer| drop(buffer),
     );
-    // There are very many interleavings, and each one leaks a block.
+    // Without the driver that takes no notes: there are very many interleavings, and each one leaks a block.
     explore_sections(move || model(true));
 }
 
-/// Two threads have a block each and drop it while a stream still uses it; one of them needs two more, one after the
-/// other.
+/// Two threads each drop a block that a stream still uses. One of them then allocates another block and drops it.
 #[test]
 pub(crate) fn blocks_in_flight() {
     meet(
@@ -179,8 +178,8 @@ pub(crate) fn blocks_in_flight() {
     );
 }
 
-/// A thread drops a block that another stream uses, while another thread records that stream. Then the block has a new
-/// owner, and the new owner's work comes after that use.
+/// A thread drops a block that a second stream uses, while another thread records that stream. The next owner of the block
+/// then has work that comes after this use.
 #[test]
 pub(crate) fn a_block_that_another_stream_has_used() {
     meet(
@@ -201,7 +200,7 @@ pub(crate) fn a_block_that_another_stream_has_used() {
     );
 }
 
-/// Two threads drop a block each, and the pool keeps one.
+/// Two threads drop a block each, and the pool keeps one of the two.
 #[test]
 pub(crate) fn free_memory_up_to_the_threshold() {
     let options = MemoryOptions { release_threshold: BYTES as u64, ..one_in_flight() };
@@ -221,7 +220,8 @@ pub(crate) fn free_memory_up_to_the_threshold() {
     );
 }
 
-/// A thread uploads from page-locked memory and drops it, and another one gets some for the host; the device is slow.
+/// A thread uploads from page-locked memory and drops that memory before the copy is done. Another thread allocates
+/// page-locked memory for the host.
 #[test]
 pub(crate) fn page_locked_memory_for_the_host() {
     meet(

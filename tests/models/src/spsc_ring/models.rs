@@ -25,7 +25,7 @@ impl Drop for Value {
 
 impl Value {
     fn number(&self) -> usize {
-        // SAFETY: loom reports a write that this does not come after, and there is none later but the drop.
+        // SAFETY: loom reports a write that this read does not come after. Only the drop comes later.
         unsafe { *self.number.to_read() }
     }
 }
@@ -52,8 +52,8 @@ fn read(reader: &mut Reader<Value>) -> Option<usize> {
     Some(taken)
 }
 
-/// A thread writes as many of two values as there is room for, and another one reads the values that it finds. Before
-/// that, one value has passed through the ring.
+/// A thread writes up to two values while there is room, and another one reads the values that it finds. One value has passed
+/// through the ring before.
 fn pass(capacity: usize) {
     explore_sections(move || {
         let (mut writer, mut reader, dropped) = ends(capacity);

@@ -11,10 +11,10 @@ use crate::explore::{execute, explore};
 const A: usize = 0;
 const B: usize = 1;
 const C: usize = 2;
-/// Shares an entry of each clock with `B`.
+/// A stream with the same entry in each clock as stream `B`.
 const D: usize = 3;
 
-/// Runs two threads on a world that `begin` has prepared, and then compares all notes with the truth.
+/// Runs two threads on a world that `begin` has prepared. Then compares what the library has noted with the real order.
 fn meet<T: Copy + Send + 'static>(begin: fn(&World) -> T, one: fn(&World, T), two: fn(&World, T)) {
     explore(move || {
         let world = Arc::new(World::new());
@@ -47,13 +47,13 @@ pub(crate) fn a_record_while_a_run_begins_to_replay() {
     beside_a_pass(|world, before| world.wait(B, before).unwrap());
 }
 
-/// The same, while another thread closes the uses of memory that it drops.
+/// Work is held back by a run that begins to replay, while another thread closes the uses of memory that it drops.
 #[test]
 pub(crate) fn a_close_while_a_run_begins_to_replay() {
     beside_a_pass(|world, _| world.close_beside(A).unwrap());
 }
 
-/// The same, while another thread waits for the stream.
+/// Work is held back by a run that begins to replay, while another thread waits for the stream.
 #[test]
 pub(crate) fn a_synchronisation_while_a_run_begins_to_replay() {
     beside_a_pass(|world, _| world.synchronize(A));
@@ -86,7 +86,7 @@ pub(crate) fn work_of_two_threads_on_one_stream() {
     );
 }
 
-/// A stream waits for another one while a third thread records it.
+/// A stream waits for a second one, while another thread records the second one.
 #[test]
 pub(crate) fn a_wait_during_a_record() {
     meet(
@@ -114,7 +114,7 @@ pub(crate) fn two_threads_raise_a_clock() {
     });
 }
 
-/// A thread makes a stream wait, and another one uses that stream meanwhile.
+/// A thread makes a stream wait, while another thread uses that stream.
 #[test]
 pub(crate) fn a_use_while_another_thread_waits() {
     meet(
@@ -132,7 +132,7 @@ pub(crate) fn waits_that_share_an_entry() {
     meet(
         |world| {
             let points = [world.work(B), world.work(D)];
-            // Records of both, so that the entries differ by their streams alone.
+            // Both streams have a record, so their entries differ only by the stream.
             for stream in [B, D] {
                 world.record(stream).unwrap();
             }
@@ -149,7 +149,7 @@ pub(crate) fn waits_that_share_an_entry() {
     );
 }
 
-/// A wait for a record implies what that record covers, and no more.
+/// A stream that has waited for a record comes after all that the record covers, and after nothing else.
 #[test]
 pub(crate) fn a_wait_that_is_implied_by_a_third_stream() {
     meet(
@@ -167,7 +167,7 @@ pub(crate) fn a_wait_that_is_implied_by_a_third_stream() {
     );
 }
 
-/// The driver refuses one record, of two that threads make.
+/// Two threads record a stream, and the driver refuses one of the two records.
 #[test]
 pub(crate) fn a_record_that_is_refused() {
     meet(
@@ -204,7 +204,7 @@ pub(crate) fn a_wait_that_is_refused() {
     );
 }
 
-/// The host finds a record complete while another thread makes so many that the ring overwrites it.
+/// The host finds a record complete, while another thread makes so many records that the ring overwrites that record.
 #[test]
 pub(crate) fn a_query_while_the_ring_turns() {
     meet(

@@ -1,5 +1,5 @@
-//! The part of a stream that a program has. The library's own type also belongs to a pool of streams, and can be used by one
-//! thread at a time.
+//! `CudaStream`, the stream that a program owns. The library's own type also belongs to a stream pool, and only one thread at a
+//! time can use it.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -8,7 +8,7 @@ use super::{Point, StreamTable, Timeline};
 use crate::driver::{DeviceId, RawStream, StreamOptions};
 use crate::error::Result;
 
-/// As in the library, without a pool.
+/// A stream as the library's `CudaStream`, without a stream pool.
 #[derive(Clone, Debug)]
 pub(crate) struct CudaStream {
     timeline: Arc<Timeline>,
@@ -46,7 +46,7 @@ impl CudaStream {
     }
 }
 
-/// Tasks that await downloads. No model has one.
+/// The async tasks that await downloads. No model has such a task.
 #[derive(Debug, Default)]
 pub(crate) struct Awaited;
 

@@ -1,4 +1,4 @@
-//! Four streams on a driver that keeps the truth: which work really comes before which.
+//! Four streams on a driver that knows the real order: which work really comes before which.
 
 use std::sync::Mutex as Plain;
 
@@ -14,18 +14,18 @@ use crate::sync::Mutex;
 
 const STREAMS: usize = 4;
 
-/// The work that comes before something: for each stream, how many pieces of its work.
+/// The work that comes before some other work or record: for each stream, how many pieces of its work.
 pub(crate) type Before = [u64; STREAMS];
 
-/// The driver's error.
+/// The driver's error: it has refused a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refused;
 
 /// Four streams, their driver and the host.
 pub(crate) struct World {
     streams: [Stream; STREAMS],
-    /// The work before the next work of each stream. The driver takes the calls for one stream one after the other: a
-    /// lock of each stream, and none that streams share, since that would order more than the driver promises.
+    /// The work before the next work of each stream. Each stream has a lock, so the calls for one stream take effect one after
+    /// the other. Streams share no lock, since that would order more than the driver promises.
     queues: [Mutex<Before>; STREAMS],
     /// The work before the latest record of each event.
     events: [[Observed<Before>; RING]; STREAMS],
@@ -41,11 +41,11 @@ pub(crate) struct World {
     replay: Option<Replay>,
 }
 
-/// A driver that replays, above the one that keeps the truth.
+/// A driver that replays, above the one that knows the real order.
 #[derive(Default)]
 struct Replay {
     switch: Switch,
-    /// The state: how many pieces of work of each stream are held back.
+    /// How many pieces of work of each stream the driver holds back.
     held: Mutex<Before>,
 }
 
@@ -87,15 +87,14 @@ impl World {
 
     // ---- the driver's calls ----
 
-    /// Queues work. Returns the work that comes before it. The entry of its own stream is its own number.
+    /// Queues work. Returns the work that comes before its end: the entry of its own stream is the number of the new work.
     pub(crate) fn queue(&self, stream: usize) -> Before {
         let mut queue = self.queues[stream].lock().unwrap();
         queue[stream] += 1;
         *queue
     }
 
-    /// Makes a call, as a driver that replays: while a run replays, the call comes after the work that the driver
-    /// holds back.
+    /// Makes a call as a driver that replays does: while a run replays, the driver first queues the work that it holds back.
     fn behind_held<R>(&self, call: impl FnOnce() -> R) -> R {
         match &self.replay {
             Some(replay) if replay.switch.is_on() => {
@@ -115,7 +114,7 @@ impl World {
         }
     }
 
-    /// Makes a pass of a run that replays: the driver holds back work of a stream, with this number on the stream.
+    /// Makes a pass of a run that replays: the driver holds back a piece of work, `work` is its number on the stream.
     pub(crate) fn pass(&self, stream: usize, work: u64) {
         let Replay { switch, held } = self.replay.as_ref().unwrap();
         {
@@ -155,7 +154,7 @@ impl World {
         Ok(())
     }
 
-    /// The device does what comes before the event, and no more.
+    /// The device executes the work that comes before the event, and no more.
     fn query_event(&self, of: usize, slot: usize) {
         let event = *self.events[of][slot].get();
         let mut done = plain(&self.done);
@@ -257,7 +256,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether the stream's notes say that it comes after a point. If so, it must be true at once.
+    /// Whether the library has noted that the stream comes after a point. Checks that a noted order is real.
     pub(crate) fn implies(&self, stream: usize, point: Point) -> bool {
         let on = On(self, stream);
         let seen = &self.streams[stream].seen;
@@ -269,7 +268,7 @@ impl World {
         implies
     }
 
-    /// Compares all notes with the truth, when no other thread is left.
+    /// Compares all orders that the library has noted with the real order. No other thread may be left.
     pub(crate) fn check(&self) {
         let points = plain(&self.points).clone();
         for stream in 0..STREAMS {

@@ -11,7 +11,7 @@ use super::team::{ASKS, CHANGED, Kept, NOTHING, Node, Team, Wait, node};
 use crate::explore::explore_switches;
 use crate::sync::{AtomicBool, Ordering};
 
-/// A lost wake-up needs one or two switches between the threads.
+/// The most preemptions in an interleaving: a lost wake-up needs one or two.
 const SWITCHES: usize = 2;
 
 /// Runs the nodes on workers, beside another thread. The calling thread is the first worker.
@@ -27,7 +27,8 @@ fn run(team: &Arc<Kept>, workers: usize, other: Option<fn(&Team)>) {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// A node that sends so many values, and one that takes them, over one slot. Returns how many have arrived.
+/// Makes a node that sends `values` values, and a node that takes them, over a ring of one slot. Also returns the count of
+/// values that have arrived.
 fn queue(values: usize, homes: [Option<WorkerId>; 2]) -> ([Node; 2], Arc<AtomicUsize>) {
     let (mut writer, mut reader) = ring(1);
     let arrived = Arc::new(AtomicUsize::new(0));
@@ -58,13 +59,13 @@ fn pass(values: usize, homes: [Option<WorkerId>; 2]) {
     });
 }
 
-/// Queue push and pop against park: each worker has one end.
+/// A push or a pop of a queue while the other worker parks: each worker has one end of the queue.
 #[test]
 pub(crate) fn a_queue_between_two_workers() {
     pass(2, [Some(0), Some(1)]);
 }
 
-/// As above, and both workers run both nodes.
+/// A push or a pop of a queue while a worker parks: both workers run both nodes.
 #[test]
 pub(crate) fn a_queue_of_two_workers() {
     pass(1, [None, None]);
@@ -82,8 +83,8 @@ fn waits_for(flag: &Arc<AtomicBool>, home: WorkerId, seen: &Arc<AtomicUsize>) ->
     })
 }
 
-/// Arming against completion: another thread sets the flag that the nodes wait for, a node for each worker in `homes`,
-/// and raises the signal. A worker adds a wait while the other one goes to sleep.
+/// Each worker in `homes` has a node that waits for a flag. Another thread sets the flag and raises the signal, while a worker
+/// adds its node's wait and another worker goes to sleep.
 fn wait_for_flags(workers: usize, homes: std::ops::Range<WorkerId>) {
     explore_switches(SWITCHES, move || {
         let flags = Arc::new(AtomicBool::new(false));
@@ -112,14 +113,14 @@ pub(crate) fn waits_of_two_workers_during_a_completion() {
     wait_for_flags(2, 0..2);
 }
 
-/// The poller has no node of its own.
+/// The worker that polls has no node itself: it polls for the other worker's node.
 #[test]
 pub(crate) fn a_wait_that_another_worker_asks_for() {
     wait_for_flags(2, 1..2);
 }
 
-/// Timer against push: one worker's node sends a value, if `naps` after a nap of its hook; the other's waits for it, and for
-/// a later moment. No clock moves beside a hook, or while a value waits.
+/// The node of one worker sends a value (if `naps`, after a nap in its hook). The node of the other worker waits for the value
+/// and for a later moment. The clock must not advance while a hook runs, or while a value waits in the ring.
 fn wait_until_a_moment(naps: bool) {
     explore_switches(SWITCHES, move || {
         let (mut writer, mut reader) = ring(1);
@@ -161,7 +162,7 @@ pub(crate) fn a_moment_and_a_nap() {
     wait_until_a_moment(true);
 }
 
-/// A worker asks what follows from the end of its node, while the other one's waits for a moment.
+/// A worker's node has ended, and the worker asks which nodes that ends, while the other worker's node waits for a moment.
 #[test]
 pub(crate) fn a_moment_and_a_question() {
     explore_switches(SWITCHES, || {
@@ -190,7 +191,7 @@ pub(crate) fn naps_of_all_workers() {
     });
 }
 
-/// Stop against everything: a node waits for ever, another one sends it values. Another thread ends the run.
+/// Another thread ends a run in which one node waits for ever, and another one sends values to a third.
 fn stopped(stop: fn(&Team)) {
     // Three threads: with one switch more there are millions of interleavings.
     explore_switches(1, move || {

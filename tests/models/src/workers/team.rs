@@ -1,5 +1,5 @@
-//! The work of the workers between the questions of `streamflow/src/schedule/event_based/protocol.rs`, without hooks, devices
-//! and real time. A worker parks at once.
+//! The workers that run the protocol in `streamflow/src/schedule/event_based/protocol.rs`, without hooks, devices and real
+//! time. A worker parks at once, without spinning.
 
 use std::convert::Infallible;
 use std::mem::ManuallyDrop;
@@ -24,7 +24,7 @@ pub(crate) const ASKS: Looked = Looked { asks: true, ..NOTHING };
 /// The event that a node waits for.
 #[derive(Clone)]
 pub(crate) enum Wait {
-    /// Until another thread sets it, and then raises the run's signal.
+    /// A flag that another thread sets before it raises the run's signal.
     Flag(Plain<AtomicBool>),
     /// A moment of the simulated clock.
     Until(u64),
@@ -32,14 +32,14 @@ pub(crate) enum Wait {
 
 type Look = Box<dyn FnMut(&Team, WorkerId) -> Result<Looked, Wait> + Send>;
 
-/// A node: its place, and the function that looks at it. The function's error is the event that the node waits for.
+/// A node: its place, and the function that runs it. The function's error is the event that the node waits for.
 pub(crate) struct Node {
     place: NodeLinks,
     look: UnsafeCell<Look>,
     waits: UnsafeCell<Option<Wait>>,
 }
 
-/// Makes a node that this worker alone runs, or any worker.
+/// Makes a node that the worker `home` alone runs, or any worker if there is none.
 pub(crate) fn node(
     home: Option<WorkerId>,
     neighbours: &[NodeId],
@@ -54,7 +54,7 @@ pub(crate) struct Team {
     pub(crate) board: Board,
     pub(crate) run: Arc<Signal>,
     nodes: Vec<Node>,
-    /// Orders no threads.
+    /// The simulated clock. Its accesses order no threads of the model.
     clock: PlainU64,
     stops: AtomicBool,
     /// The list of the worker that polls, and its version. loom reports two workers that poll.
@@ -66,7 +66,7 @@ unsafe impl Send for Team {}
 // SAFETY: as above.
 unsafe impl Sync for Team {}
 
-/// A team that is leaked when the model has failed: then it is dropped outside of the model.
+/// A team that is leaked if the model has failed, since its values must not be dropped outside of a running model.
 pub(crate) struct Kept(ManuallyDrop<Team>);
 
 impl Deref for Kept {
@@ -105,7 +105,7 @@ impl Team {
         let look = self.nodes[node].look.to_write();
         // SAFETY: loom reports two workers that hold the node at one time, and no look is nested.
         let found = unsafe { &mut *look }(self, me);
-        // Checks that this also comes after the hook's actions meanwhile.
+        // This second access lets loom check that no other worker held the node during the call.
         self.nodes[node].look.to_write();
         match found {
             Ok(found) => found,
@@ -118,7 +118,7 @@ impl Team {
         }
     }
 
-    /// As `Team::refresh`.
+    /// Lists the waits, as the library's `Team::refresh` does.
     fn list(&self, version: u64) -> Vec<(NodeId, Wait)> {
         let poller = self.poller.to_write();
         // SAFETY: loom reports two workers that poll at one time, and the reference ends with this function.
@@ -126,7 +126,7 @@ impl Team {
         if listed.replace(version) != Some(version) {
             waits.clear();
             self.board.change(|core| {
-                // Under the lock of the state: here a node's wait has no lock of its own.
+                // The board's lock protects the waits: in the models, a node's wait has no lock of its own.
                 for node in core.waiting() {
                     // SAFETY: loom reports a worker that holds the node, and so may write its wait, at this time.
                     let wait = unsafe { (*self.nodes[node].waits.to_read()).clone() };
@@ -137,7 +137,7 @@ impl Team {
         waits.clone()
     }
 
-    /// As `Team::find`.
+    /// Finds the waits that are over, as the library's `Team::find` does.
     fn find(&self, waits: &[(NodeId, Wait)]) -> bool {
         let is_over = |wait: &Wait| match wait {
             Wait::Flag(flag) => flag.load(Ordering::Acquire),
@@ -159,7 +159,7 @@ impl Team {
         protocol::nap(&self.board, me, until, self, |bell, seen| bell.sleep(seen, LONG));
     }
 
-    /// Another thread stops the run.
+    /// Stops the run, from another thread.
     pub(crate) fn stop(&self) {
         self.stops.store(true, Ordering::Release);
         self.run.raise();

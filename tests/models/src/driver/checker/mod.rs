@@ -16,7 +16,7 @@ use super::{
 
 pub(crate) const DEVICE: DeviceId = DeviceId(0);
 
-/// A checker above a driver that keeps the truth.
+/// A race checker above a driver that knows the real order of all work.
 #[derive(Clone)]
 pub(crate) struct Checked {
     device: Arc<Device>,
@@ -48,7 +48,7 @@ impl Checked {
         unsafe { Driver::free(&*self.driver, stream, memory) }.unwrap();
     }
 
-    /// Writes memory. Whether the driver took it.
+    /// Writes memory. Returns whether the driver took the call.
     fn write(&self, stream: RawStream, memory: MemoryRange) -> bool {
         // SAFETY: as above.
         unsafe { Driver::fill(&*self.driver, stream, memory, 0) }.is_ok()

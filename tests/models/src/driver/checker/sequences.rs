@@ -1,5 +1,5 @@
 //! Sequences of calls of one thread: invariants 7 and 9. One thread has no interleavings. All short sequences are
-//! tried, and each answer of the checker is compared with the truth.
+//! tried, and each report of the checker is compared with the real order of the work.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::explore::execute_long;
 enum Call {
     /// Work on one of two streams.
     Access { on: usize, part: Part, mode: AccessMode },
-    /// The other stream waits for this one.
+    /// A wait of the other stream for the stream `from`.
     Order { from: usize },
 }
 
@@ -74,7 +74,7 @@ impl Streams {
         races
     }
 
-    /// Calls until the first race: an access that was reported may be replaced.
+    /// Makes the calls until the first race. After a race, the checker may replace an access that it has reported.
     fn run(&self, sequence: &[Call]) {
         let memory = self.checked.allocate(self.streams[0]);
         assert!(self.checked.write(self.streams[0], memory));
@@ -108,7 +108,7 @@ pub(crate) fn accesses_of_all_short_sequences() {
     }
 }
 
-/// More parts of one allocation are written than are remembered: each is reported or counted.
+/// More parts of one allocation are written than the checker remembers: each part is reported, or counted as forgotten.
 #[test]
 pub(crate) fn accesses_that_are_not_remembered() {
     const PARTS: u64 = 160;

@@ -16,13 +16,13 @@ struct Begun {
     memory: MemoryRange,
 }
 
-/// The calling thread owns the journal from then on.
+/// Makes streams, an event and memory. The calling thread owns the checker's journal from then on.
 fn begin(checked: &Checked) -> Begun {
     let [a, b, c] = [(); 3].map(|()| checked.stream());
     let (event, memory) = (checked.event(), checked.allocate(a));
     assert!(checked.record(event, a));
     [b, c].iter().for_each(|stream| checked.wait(*stream, event));
-    // Reads the notes.
+    // Makes the checker read its journal.
     checked.take();
     Begun { a, b, c, event: checked.event(), memory }
 }
@@ -41,7 +41,7 @@ fn meet(one: fn(&Checked, Begun), two: fn(&Checked, Begun), end: fn(&Checked, Be
     });
 }
 
-/// Notes say much, and order nothing: the caller relies on work that no thread has found complete.
+/// Notes order no work: a thread relies on work that no thread has found complete.
 #[test]
 pub(crate) fn notes_order_nothing() {
     meet(
@@ -121,7 +121,7 @@ pub(crate) fn work_that_is_refused() {
     );
 }
 
-/// The driver refuses a record: the event keeps the earlier one.
+/// The driver refuses a record: the event keeps its earlier record.
 #[test]
 pub(crate) fn a_record_that_is_refused() {
     meet(
@@ -138,7 +138,7 @@ pub(crate) fn a_record_that_is_refused() {
     );
 }
 
-/// A stream waits for an event while another thread records it again.
+/// A stream waits for an event while another thread records the event again.
 #[test]
 pub(crate) fn a_wait_during_a_record() {
     meet(
@@ -154,7 +154,7 @@ pub(crate) fn a_wait_during_a_record() {
     );
 }
 
-/// A stream waits for an event while another thread records it on another stream.
+/// A stream waits for an event while another thread records the event on another stream.
 #[test]
 pub(crate) fn a_record_of_another_stream_during_a_wait() {
     explore_sections(|| {
@@ -173,7 +173,7 @@ pub(crate) fn a_record_of_another_stream_during_a_wait() {
     });
 }
 
-/// The thread that owns the journal ends while another one comes.
+/// The thread that owns the journal ends while another thread makes its first call.
 #[test]
 pub(crate) fn a_thread_that_has_ended() {
     explore_sections(|| {

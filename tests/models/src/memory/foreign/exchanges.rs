@@ -43,7 +43,7 @@ impl Exchange {
         Self { device, a, b, theirs: RawStream::new(DEVICE, 0x100), pool }
     }
 
-    /// Other code gets a tensor, and its stream comes after the work on it.
+    /// Lends a tensor to other code. The other code's stream comes after the work on the tensor.
     fn lend(&self, tensor: Tensor<u8>) -> Returner {
         // SAFETY: the stream is the default one.
         unsafe { self.device.wait_for_device(self.theirs) }.unwrap();
@@ -55,7 +55,7 @@ impl Exchange {
     }
 }
 
-/// The owner of a tensor's memory. Before it gets the memory back the device is asked whether it is done with it.
+/// The owner of a tensor's memory. Its drop checks that the device no longer uses the memory.
 struct Memory {
     device: Arc<Device>,
     range: MemoryRange,
@@ -68,7 +68,7 @@ impl Drop for Memory {
     }
 }
 
-/// A tensor of other code is dropped while another thread uses the stream that reads it.
+/// A tensor of other code is dropped while another thread uses the stream that has written it.
 fn adopt_and_drop(waits_for_calls: bool) {
     explore_watched_or_not(move |watches| {
         reaper::start().unwrap();
@@ -125,7 +125,7 @@ fn wait_for_memory() {
     }
 }
 
-/// Other code returns memory that it still uses, while a thread needs some.
+/// Other code returns memory that its stream still uses, while another thread allocates memory.
 #[test]
 pub(crate) fn lent_memory_that_is_needed() {
     explore_watched_or_not(|watches| {

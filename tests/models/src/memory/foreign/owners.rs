@@ -11,17 +11,17 @@ use crate::memory::border::counts::{self, Count};
 use crate::memory::border::{Owner, foreign_counts};
 use crate::sync::{UnsafeCell, yield_now};
 
-/// The notes of owners about their drops, and mistakes. A panic would be caught.
+/// Counts the drops of owners, and keeps the mistakes that they find: a panic in a drop would be caught.
 #[derive(Default)]
 pub(super) struct Drops {
-    /// The numbers of drops that have begun, and that have ended.
+    /// How many drops have begun; `ended`: how many have ended.
     begun: AtomicUsize,
     ended: AtomicUsize,
     /// Raised by each drop.
     pub(super) signal: Arc<Signal>,
-    /// Whether owners may be dropped no more.
+    /// Whether a drop of an owner is a mistake from now on.
     is_over: AtomicBool,
-    /// The note that an owner leaves in its drop.
+    /// A cell that an owner's drop writes.
     left: Option<UnsafeCell<u32>>,
     wrong: Plain<Vec<&'static str>>,
 }
@@ -43,7 +43,7 @@ impl Drops {
         assert!(wrong.is_empty(), "{}", wrong[0]);
     }
 
-    /// Sleeps until so many owners were dropped.
+    /// Sleeps until `count` owners were dropped.
     pub(super) fn wait(&self, count: u64) {
         (0..count).for_each(|seen| {
             self.signal.sleep(seen, std::time::Duration::MAX);
@@ -114,7 +114,7 @@ pub(crate) fn a_stop_while_an_owner_is_dropped() {
         drops.is_over.store(true, Ordering::Relaxed);
         let (begun, ended) = (drops.begun.load(Ordering::Relaxed), drops.count());
         assert_eq!(begun, ended, "an owner is being dropped after the stop");
-        // The note of the owner is seen.
+        // This thread sees the owner's write.
         drops.left.as_ref().unwrap().to_read();
         while foreign_counts().adopted > 0 {
             yield_now();
