@@ -4,7 +4,7 @@ struct Mutant {
     /// The invariant that the edit breaks.
     #[allow(dead_code, reason = "for readers; the README's table has the same numbers")]
     invariant: &'static str,
-    /// The edited file, relative to `src` of its crate: `streamflow`, or `crates/streamflow-driver` for `driver` and its siblings.
+    /// The edited file, relative to `src` of its crate: `crates/streamflow-driver` for `driver` and siblings, else `streamflow`.
     file: &'static str,
     /// The old and the new texts. Each old text is in the file exactly once.
     edits: &'static [(&'static str, &'static str)],

@@ -1,4 +1,4 @@
-//! Answers to the host, and waits of the host. The held-back calls are sent or launched before.
+//! Queries and waits of the host. The held-back calls are sent or launched before.
 
 use super::Replaying;
 use super::entry::thread;
@@ -6,14 +6,14 @@ use super::outside::Awaited;
 use super::state::State;
 use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
 
-/// The object that the host asks or waits for.
+/// The object that the host queries or waits for.
 #[derive(Clone, Copy)]
 pub(super) enum Asked {
     Stream(RawStream),
     Event(RawEvent),
 }
 
-/// A thread that waits for lanes. The drop ends that, also if the wait unwinds.
+/// A thread that waits for lanes, as counted in `State::waiting`. The drop ends the count, even if the wait unwinds.
 struct Waiting<'a, D: Driver>(&'a Replaying<D>);
 
 impl<D: Driver> Drop for Waiting<'_, D> {
@@ -23,8 +23,8 @@ impl<D: Driver> Drop for Waiting<'_, D> {
 }
 
 impl<D: Driver> Replaying<D> {
-    /// Makes ready for a question or a wait of the host. `ask` gets the launch that the answer is about. Returns `None` if the
-    /// answer is about no launch.
+    /// Prepares a query or a wait of the host. `ask` gets the launch that the query is about. Returns `None` if the query is about
+    /// no launch.
     pub(super) fn answer<R>(
         &self,
         asked: Asked,

@@ -1,7 +1,7 @@
-//! The device that a thread has bound, and that stays bound after a call which sends held-back calls of another device.
+//! The device that a thread has bound. It is bound again after a call which has sent held-back calls of another device.
 //!
-//! A query needs no device of its own, so its caller binds none. Yet a query may send calls that were held back, or launch
-//! a graph, and these may be of another device.
+//! A query works with any bound device, so its caller binds none. Yet a query may send held-back calls, or launch a graph, and
+//! these may be of another device.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use crate::driver::{DeviceId, Driver, DriverResult};
 thread_local! {
     /// The device that the callers of a driver have bound last on this thread, with the driver's address.
     static BOUND: Cell<Option<(usize, DeviceId)>> = const { Cell::new(None) };
-    /// Whether another device was bound since.
+    /// Whether this layer has bound another device since.
     static IS_MOVED: Cell<bool> = const { Cell::new(false) };
 }
 

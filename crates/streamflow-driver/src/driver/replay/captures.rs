@@ -4,9 +4,9 @@
 //! body stands for the plan, since each plan has a body of its own. Nothing is replaced in a graph: a call with another value
 //! is another call, and so another trace.
 //!
-//! A call is captured when it comes a second time: most calls that differ in each tick never come again. The graph of the
-//! one node is then launched in place of the call, and also when the call was held back and is sent. So the library is called
-//! once for each call that it gets, and never for one that is replayed.
+//! A call is captured when it occurs a second time: most calls that differ in each tick never occur again. The graph of the
+//! one node is then launched in place of the call, and also when the call was held back and is sent. So the library itself is
+//! called once for the capture, and not for replayed or held-back calls.
 //!
 //! A capture can fail although the call is right: CUDA ends it if any thread waits for the whole device meanwhile, as libraries do
 //! where a handle is destroyed (CUDA C++ Programming Guide, *Prohibited and Unhandled Operations*); and a call that has nothing to
@@ -20,8 +20,8 @@ use super::Omission;
 use super::trace::{same_accesses, same_params};
 use crate::driver::{Access, BodyId, DeviceId, LibraryCall, MemoryRange, Param, RawGraph, Rows};
 
-/// The number of calls at which those that no trace has make way for new ones. It is twice the number of calls that stayed the
-/// last time, if that is more.
+/// The number of known calls at which those that no trace has are forgotten. The limit is twice the number of calls that were
+/// kept the last time, if that is more.
 const MANY: usize = 256;
 
 /// The number of failed captures after which a call is always sent.
@@ -30,14 +30,14 @@ const ATTEMPTS: u32 = 3;
 /// The number of a call that no trace can have.
 pub(super) const UNKNOWN: u64 = u64::MAX;
 
-/// The calls, in the order of their numbers. No number is used again: a trace that is remembered may have it.
+/// The known calls, in the order of their numbers. No number is reused: a remembered trace may have the number.
 #[derive(Debug, Default)]
 pub(super) struct Captures {
     list: Vec<Known>,
     next: u64,
-    /// The number of calls that stayed when others made way.
+    /// The number of calls that were kept when others were forgotten.
     stayed: usize,
-    /// The parts of calls that made way, for new calls: ticks that never repeat allocate nothing.
+    /// The buffers of forgotten calls, for reuse by new ones: so ticks that never repeat allocate nothing.
     spare: Vec<Parts>,
 }
 
@@ -52,9 +52,9 @@ struct Known {
     parts: Parts,
     /// The graph of the call; `None` if it came only once.
     graph: Option<RawGraph>,
-    /// The number of its captures that have failed.
+    /// How many captures of the call have failed.
     failures: u32,
-    /// Whether the call stays when others make way.
+    /// Whether the call is kept when others are forgotten.
     is_needed: bool,
 }
 
@@ -85,7 +85,7 @@ impl Captures {
         self.get(number).is_some_and(|known| known.is(call, left_out))
     }
 
-    /// The number of a call that came before.
+    /// The number of a known call.
     pub(super) fn find(
         &self,
         device: DeviceId,
@@ -100,7 +100,7 @@ impl Captures {
         found.map(|known| known.number)
     }
 
-    /// Keeps a call that comes for the first time. Returns its number.
+    /// Adds a call that occurs for the first time. Returns its number.
     pub(super) fn add(
         &mut self,
         device: DeviceId,
@@ -146,7 +146,7 @@ impl Captures {
         }
     }
 
-    /// Whether the call is captured no more.
+    /// Whether the call is no longer captured, since too many captures have failed.
     pub(super) fn is_given_up(&self, number: u64) -> bool {
         self.get(number).is_some_and(|known| known.failures >= ATTEMPTS)
     }
@@ -174,7 +174,7 @@ impl Captures {
                 self.list[place].is_needed = true;
             }
         }
-        // A call that is given up stays, or its capture would be tried and refused again.
+        // A call with too many failed captures is kept: else its captures would begin anew.
         let gone =
             self.retain(|known| std::mem::take(&mut known.is_needed) || known.failures >= ATTEMPTS);
         self.stayed = self.list.len();

@@ -2,7 +2,7 @@
 
 use crate::driver::{RawEvent, RawStream};
 
-/// The trace that is followed, and its next call: those before it are held back.
+/// The trace that is followed, and its next call. The calls before the next one are held back.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cursor {
     pub(super) lane: u32,

@@ -1,4 +1,4 @@
-//! The end of a segment: a launch of a graph in place of its calls, or the calls.
+//! The end of a segment: a graph is launched in place of its calls, or the calls are sent.
 
 use super::Omission;
 use super::bound;
@@ -16,7 +16,7 @@ impl State {
         let ended = self.end_segment(below);
         self.follower = 0;
         let done = self.pass.take().map(|pass| pass.done).unwrap_or_default();
-        // The error of a held-back call may have been dropped by the call that made it be sent.
+        // `failed` has the first error of a held-back call: the call during which it was sent may not have returned the error.
         let failed = self.failed.take();
         ended?;
         failed.map_or(Ok(done), Err)
@@ -48,7 +48,7 @@ impl State {
         }
     }
 
-    /// Ends a segment that no lane has as its trace.
+    /// Ends a segment with calls that are the trace of no lane.
     #[cold]
     fn end_unknown(&mut self, below: &dyn Driver) -> DriverResult<()> {
         if !self.is_eager {
@@ -138,7 +138,7 @@ impl State {
         index: usize,
         error: DriverError,
     ) -> DriverResult<()> {
-        // Nothing of the graph is queued. The order that was made for it is superfluous.
+        // No work of the graph is queued. The waits that were queued for it do no harm.
         log::write(move || {
             tracing::warn!(%error, "a graph could not be launched: its calls are sent one by one");
         });
@@ -167,7 +167,7 @@ impl State {
         self.give_up(below, index)
     }
 
-    /// Sends the held-back calls, and launches a lane no more.
+    /// Sends the held-back calls, and retires the lane.
     fn give_up(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
         let lane = &mut self.lanes[index];
         // Waits that were queued since the lane's latest launch may be behind its mark. The mark does not cover them.

@@ -1,8 +1,8 @@
-//! The way of calls to the state of a [`Replaying`], and the steps before and after a call that is sent.
+//! How a call gets to the state of a [`Replaying`], and the steps before and after a call that is sent.
 //!
-//! The code for a call that is not simply the next one is apart from the straight path, and the words that are compared lie
-//! together. Saves 40 instructions of a replayed tick of NVIDIA's CudaStreamPool example, and 11 for an operator of a chain,
-//! counted by callgrind on `floor`.
+//! The code for a call that is not the next one of the trace is outside of the fast path, and the words that are compared lie
+//! together in memory. Both save 40 instructions of a replayed tick of NVIDIA's CudaStreamPool example, and 11 for an operator of
+//! a chain, counted by callgrind on `floor`.
 
 use super::bound;
 use super::mode::Taken;
@@ -18,9 +18,9 @@ thread_local! {
     static THREAD: u8 = const { 0 };
 }
 
-/// A call that has the state, until the value is dropped.
+/// A call that has locked the state. The drop ends it.
 struct Call<'a> {
-    /// The thread that makes it.
+    /// The number of the thread that makes the call.
     caller: &'a AtomicU64,
 }
 
@@ -30,11 +30,11 @@ impl Drop for Call<'_> {
     }
 }
 
-/// The outcome of a look at the state, for a call.
+/// What the fast path has found for a call.
 pub(super) enum Looked<R> {
     /// The call is held back.
     Held,
-    /// The call is made directly.
+    /// The call was made directly, since it is beside all passes. With its result.
     Beside(R),
 }
 
@@ -54,22 +54,22 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// Calls `run` with the state, and with the thread and the node that ask. Returns `None` in a call from inside of another one
-    /// of this driver, as a layer below may make. No body executes: the caller may have a lock.
+    /// Calls `run` with the state, and with the calling thread and its node. Returns `None` for a call from inside of another
+    /// call of this driver, as a layer below may make. No kernel's Rust body executes meanwhile: the caller may hold a lock.
     pub(super) fn with<R>(&self, run: impl FnOnce(&mut State, (u64, u32)) -> R) -> Option<R> {
         let thread = thread();
-        // The number is of this driver alone: a call of another platform's driver may make calls of this one. Only this thread
-        // writes its number.
+        // `caller` is about this driver alone: a call of another platform's driver may make calls of this one. Only this thread
+        // writes this thread's number.
         if self.caller.load(Ordering::Relaxed) == thread {
             return None;
         }
-        // Made first, and so dropped last: a subscriber that gets a line may call the driver.
+        // Created first, and so dropped last, after the lock is free: a log subscriber may call the driver.
         let _later = log::later();
         let node = self.node.load(Ordering::Relaxed) as u32;
         let held = lock::hold();
         let mut state = self.state.lock();
         self.caller.store(thread, Ordering::Relaxed);
-        // Ends also if `run` unwinds: a layer below may be a user's code.
+        // The drop ends the call even if `run` unwinds: a layer below may be a user's code.
         let call = Call { caller: &self.caller };
         let done = run(&mut state, (thread, node));
         if let Err(error) = bound::restore(&self.below) {
@@ -80,11 +80,11 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// Looks at the state for a call: the fast path. The call is the next one of the trace that this thread follows, and so is
-    /// held back; or it is beside all passes. Returns `None` for a call that takes the slow path.
+    /// The fast path of a call. If the call is the next one of the trace that this thread follows, it is held back. If the call
+    /// is beside all passes, it is made. Returns `None` for a call that takes the slow path.
     ///
-    /// `compare` gets the state and the node that asks, and makes no driver call. `beside` makes the call if nothing may come
-    /// between this look and the call.
+    /// `compare` gets the state and the calling node, and makes no driver call. `beside` gets the locked state. It makes the call
+    /// itself if no other call may come in between.
     #[inline]
     pub(super) fn look<R>(
         &self,
@@ -105,7 +105,8 @@ impl<D: Driver> Replaying<D> {
         beside(&mut state).map(Looked::Beside)
     }
 
-    /// Takes a call that a trace can have, on the slow path. Returns whether the call is sent now; its stream is then ready.
+    /// Takes a call that a trace can have, on the slow path. Returns whether the caller sends the call now. The stream's order is
+    /// made then.
     fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
         let taken = self.with_bodies(|state, who| {
             if state.is_resting {
@@ -117,7 +118,7 @@ impl<D: Driver> Replaying<D> {
         taken.unwrap_or(Ok(Taken::Send))
     }
 
-    /// As [`take`](Self::take), with the state.
+    /// As [`take`](Self::take), with the state already locked.
     fn take_in(
         &self,
         state: &mut State,
@@ -203,8 +204,9 @@ impl<D: Driver> Replaying<D> {
         done.unwrap_or_else(|| unsafe { self.below.wait_event(stream, event) })
     }
 
-    /// As [`send_or_hold`](Self::send_or_hold), under one lock. Without the lock the thread of the pass may hold back another
-    /// record of the event, of a launch that is still to come. Returns `None` in a call from inside of another one.
+    /// As [`send_or_hold`](Self::send_or_hold), with the state locked from the decision to the call. Else the thread of the
+    /// pass may hold back another record of the event in between, for a later launch. Returns `None` for a call from inside of
+    /// another one.
     fn send_at_once(
         &self,
         stream: RawStream,
@@ -215,14 +217,14 @@ impl<D: Driver> Replaying<D> {
             if self.take_in(state, who, stream, given)? == Taken::Held {
                 return Ok(None);
             }
-            // `with` restores the bound device at its end, but `send` makes its call here and needs the device before.
+            // `with` does this at its end, but the call is made before.
             bound::restore(&self.below)?;
             Ok(Some(send(state)))
         })?;
         Some(taken.and_then(|sent| sent.map_or(Ok(()), |done| self.sent(stream, done))))
     }
 
-    /// Notes the outcome of a call that was sent.
+    /// Notes that a call was sent, and its result.
     fn sent(&self, stream: RawStream, done: DriverResult<()>) -> DriverResult<()> {
         self.with(|state, (thread, _)| {
             // Noted again: another thread may have launched a graph during the call.
@@ -234,7 +236,7 @@ impl<D: Driver> Replaying<D> {
         done
     }
 
-    /// Makes ready for a call that no trace can have.
+    /// Sends held-back calls before a call that no trace can have.
     pub(super) fn disturb(
         &self,
         stream: Option<RawStream>,
@@ -245,7 +247,7 @@ impl<D: Driver> Replaying<D> {
         self.disturb_unless(is_beside, stream, what, rule)
     }
 
-    /// Makes ready for a call that waits for all work of the device, including held-back work of other streams.
+    /// Sends held-back calls before a call that waits for all work of the device, so for held-back work of other streams, too.
     pub(super) fn disturb_all(&self, stream: RawStream, what: &'static str) -> DriverResult<()> {
         let is_beside = |state: &State, thread| {
             state.is_beside(thread, None) && state.is_beside(thread, Some(stream))
@@ -271,12 +273,13 @@ impl<D: Driver> Replaying<D> {
         disturbed.unwrap_or(Ok(()))
     }
 
-    /// Makes ready for memory to be given back, also while no run replays: the next run would launch the graphs that name it.
+    /// Retires the graphs that use memory which is about to be given back. Also needed while no run replays: the next run would
+    /// launch these graphs.
     pub(super) fn give_back(&self, range: MemoryRange) -> DriverResult<()> {
         self.with(|state, _| state.give_back(&self.below, range)).unwrap_or(Ok(()))
     }
 
-    /// Notes a call for a stream that was made directly, or that no trace can have. A run may have begun meanwhile.
+    /// Notes that a call for a stream was made directly, or that no trace can have it: a run may have begun since the decision.
     #[inline]
     pub(super) fn queued<R>(&self, stream: RawStream, done: R) -> R {
         if self.is_on() {

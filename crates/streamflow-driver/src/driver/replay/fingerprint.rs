@@ -8,8 +8,8 @@ use super::lane::MOST;
 use super::trace::{Trace, Work, part};
 use crate::driver::{AccessMode, MemoryRange};
 
-/// The number of latest traces that are remembered. A trace that comes again after more others is too rare for a graph: passes
-/// have a few each, and there may be as many rotations as lanes.
+/// The number of latest traces that are remembered. A trace that occurs again only after more others is too rare for a graph:
+/// each pass has a few traces, and there may be as many rotations of buffers as lanes.
 const SEEN: usize = 2 * MOST;
 
 /// The latest traces that no lane has, by their fingerprints. The list has a fixed size: ticks that never repeat allocate
@@ -18,8 +18,8 @@ const SEEN: usize = 2 * MOST;
 pub(super) struct Seen {
     latest: [Option<u64>; SEEN],
     next: usize,
-    /// The number of traces that were noted. Segments that gain nothing don't count: a node that polls for its stream makes any
-    /// number of them.
+    /// The number of traces that were noted. Segments for which a graph does not pay are not counted: a node that polls for its
+    /// stream makes any number of them.
     noted: u64,
 }
 

@@ -9,7 +9,7 @@ use super::trace::{Given, Trace, Work};
 use crate::driver::RawStream;
 
 impl State {
-    /// Holds a call back if it is the next one of a lane. The lane's trace begins with the held-back calls.
+    /// Holds a call back if it is the next one of a lane's trace. The trace must begin with the calls held back so far.
     pub(super) fn follow(&mut self, lane: u32, who: (u32, RawStream), given: Given<'_>) -> bool {
         let (place, omission) = (self.cursor.place as usize, self.omission);
         let trace = self.lanes.get(lane as usize).map(|lane| &lane.trace);
@@ -32,14 +32,14 @@ impl State {
         true
     }
 
-    /// Follows another lane that begins with the held-back calls, and has the call that is asked for next.
+    /// Follows another lane: one with a trace that begins with the held-back calls and goes on with this call.
     #[cold]
     pub(super) fn switch(&mut self, who: (u32, RawStream), given: Given<'_>) -> bool {
         (0..self.lanes.len() as u32)
             .any(|lane| self.could_go_to(lane) && self.follow(lane, who, given))
     }
 
-    /// Follows another lane that has no more calls than those that are held back.
+    /// Follows another lane: one with a trace of exactly the held-back calls.
     #[cold]
     pub(super) fn switch_to_whole(&mut self) -> bool {
         let len = self.cursor.place as usize;

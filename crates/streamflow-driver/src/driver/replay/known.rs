@@ -1,4 +1,4 @@
-//! The traces that are known: those that came once, and the lanes of those that came again.
+//! The known traces. A trace that occurred once is remembered; one that occurs again gets a lane.
 
 use super::bound;
 use super::lane::{Lane, Lanes, MOST, Made};
@@ -9,15 +9,15 @@ use crate::log;
 
 /// The fewest launches, copies, fills and library calls of a graph: its launch costs the host as much as that of a kernel.
 const LEAST: usize = 2;
-/// The most bytes for each call of a graph. With more bytes the device is the limit, and not the host: on an H200 so many take
-/// as long as the host's launch of a kernel, 4 µs. There a tick of NVIDIA's CudaStreamPool example with 2160 × 3840 elements
-/// took 0.98 to 1.01 of the time of the same calls, with 33 MB for each.
+/// The most bytes that a call of a graph accesses, on average. With more bytes the device is the limit, and not the host: an
+/// H200 needs 4 µs for so many, as long as the host needs to launch a kernel. There a replayed tick of NVIDIA's CudaStreamPool
+/// example with 2160 × 3840 elements, 33 MB for each call, took 0.98 to 1.01 of the time of the same calls without replay.
 const LARGE: u64 = 16 << 20;
 /// The number of launches of other lanes, and of traces without a lane, after which a lane counts as no longer needed.
 const IDLE: u64 = 4 * MOST as u64;
 
 impl State {
-    /// Keeps the trace of a segment, or makes a lane of one that came before.
+    /// Remembers the trace of a segment, or makes a lane of it if the trace occurred before.
     pub(super) fn remember(&mut self, below: &dyn Driver) -> DriverResult<()> {
         match pays(self.current.submissions(), self.current.bytes()) {
             Ok(true) => {}
@@ -27,7 +27,7 @@ impl State {
                 return Ok(());
             }
         }
-        // A library's call has no graph before it comes a second time.
+        // A library's call is captured as a graph only when it occurs a second time.
         if !self.seen.note(&self.current) || !self.has_captured(&self.current) {
             self.mark_broken("no earlier pass had equal calls", None);
             return Ok(());
@@ -65,8 +65,8 @@ impl State {
         Ok(())
     }
 
-    /// Makes a lane of a segment that comes for the first time. Tests ask for it (`STREAMFLOW_REPLAY=always`), since all that a
-    /// graph can do then happens in a few ticks.
+    /// Makes a lane of a segment at its first occurrence. Tests use this mode (`STREAMFLOW_REPLAY=always`), so all that a graph
+    /// can do happens in a few ticks.
     pub(super) fn learn(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
         if self.current.submissions() == 0 || !self.has_captured(&self.current) {
             return Ok(None);
@@ -82,7 +82,7 @@ impl State {
         if self.lanes.len() < MOST {
             return Ok(Some(self.lanes.len()));
         }
-        // A thread that waits, without the lock, uses the events of lanes.
+        // A thread that waits without the lock uses the events of lanes, so no lane may be destroyed.
         if self.waiting > 0 {
             return Ok(None);
         }
@@ -96,7 +96,8 @@ impl State {
         Ok(is_free.then_some(oldest))
     }
 
-    /// The count that measures the age of lanes. A new lane is not the oldest.
+    /// The clock for the age of lanes: the number of launches, plus the number of noted traces. A new lane's `used` is the current
+    /// value, so it is not the oldest lane.
     pub(super) fn now(&self) -> u64 {
         self.launches + self.seen.noted()
     }
@@ -118,7 +119,7 @@ impl State {
             _ => String::new(),
         };
         let made = Made::new(below, device, &trace, self.omission, &self.captures, name)?;
-        // Rule 4: the other lanes come after the work that was sent before their launches. So must this one.
+        // Rule 4: the other lanes come after the work that was sent before their launches. The new lane must do so, too.
         let comes_after = |lane: &Lane| {
             // SAFETY: all are this layer's.
             unsafe {
@@ -126,7 +127,7 @@ impl State {
                 below.wait_event(made.stream(), border)
             }
         };
-        // The lane that makes way has no work, and none may be added: it is destroyed under the lock.
+        // The lane that is replaced has no work and must get none: it is destroyed under the lock.
         let (before, after) = self.lanes.split_at(index);
         let mut others = before.iter().chain(after.iter().skip(1));
         if let Err(error) = others.try_for_each(comes_after) {

@@ -1,4 +1,4 @@
-//! Lanes: executable graphs, each with a stream of its own.
+//! Lanes. A lane is an executable graph with the stream on which it is launched.
 
 use super::bound;
 use super::captures::Captures;
@@ -24,15 +24,15 @@ pub(super) type Lanes = u32;
 #[repr(C)]
 pub(super) struct Lane {
     pub(super) trace: Trace,
-    /// The waits for records from outside, of the latest segment with this trace.
+    /// The waits for records from outside of the segment, as the latest segment with this trace made them.
     pub(super) outside: Vec<Outside>,
     /// The streams of the trace, each with its place.
     pub(super) streams: Vec<(RawStream, u32)>,
-    /// The lane that was launched next, the last time after this one.
+    /// The lane that was last launched directly after this one.
     pub(super) next: u32,
-    /// The launches, by their places in the trace, that have other parameters there than in their nodes.
+    /// The places in the trace of the kernel launches with other parameters there than in the graph's nodes.
     changed: Vec<u32>,
-    /// For each call the index of its node, if it has one, and its kernel's name.
+    /// For each call of the trace: the index of its node in the graph, if it has one, and its kernel's name.
     nodes: Vec<(u32, String)>,
     graph: RawGraph,
     pub(super) stream: RawStream,
@@ -45,21 +45,21 @@ pub(super) struct Lane {
     pub(super) used: u64,
     /// The number up to which all launches of the lane are complete.
     pub(super) completed: u64,
-    /// An event for streams and lanes that come after this one.
+    /// The event for which streams and other lanes wait to come after this lane.
     pub(super) mark: RawEvent,
     /// The launch that the record of `mark` covers.
     pub(super) marked: u64,
-    /// An event for the host.
+    /// The event that the host queries, or waits for.
     pub(super) answer: RawEvent,
     /// The launch that the record of `answer` covers.
     pub(super) asked: u64,
     /// For each other lane the latest of its launches that this lane's latest launch comes after.
     pub(super) after: [u64; MOST],
-    /// Whether the lane is launched no more.
+    /// Whether the lane must not be launched any more.
     pub(super) is_retired: bool,
 }
 
-/// The parts of a lane that the driver makes.
+/// The driver's objects of a lane.
 pub(super) struct Made {
     nodes: Vec<(u32, String)>,
     graph: RawGraph,
@@ -124,7 +124,7 @@ impl Made {
         Ok(Self { nodes: index.into_iter().zip(names).collect(), graph, stream, mark, answer })
     }
 
-    /// Destroys the parts before they were used.
+    /// Destroys the objects of a lane that was never used.
     pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
         // SAFETY: all are this one's, and no work of it was queued.
         unsafe { destroy(below, self.graph, [self.mark, self.answer], Some(self.stream)) }
@@ -144,7 +144,7 @@ impl Made {
         streams.dedup();
         Lane {
             footprint: Footprint::of(&trace),
-            // There is room for each call, so later ticks allocate nothing.
+            // `changed` has room for each call, so later ticks allocate nothing.
             changed: Vec::with_capacity(trace.len()),
             trace,
             streams,
@@ -196,8 +196,8 @@ impl Lane {
         }
     }
 
-    /// Gives the nodes the parameters of the trace. Returns whether some nodes had others. After an error the graph is launched
-    /// no more: it has both old and new parameters. The error comes with its launch's place in the trace.
+    /// Sets the parameters of the trace in the graph's nodes. Returns whether some nodes had others. After an error the graph has
+    /// both old and new parameters, and must not be launched any more. The error comes with the place of its launch in the trace.
     #[inline]
     pub(super) fn set_changed(&mut self, below: &dyn Driver) -> Result<bool, (DriverError, u32)> {
         if self.changed.is_empty() { Ok(false) } else { self.set_nodes(below) }
@@ -211,8 +211,8 @@ impl Lane {
                 continue;
             };
             let Some(launch) = self.trace.launch(&call.work, name) else { continue };
-            // SAFETY: the graph is this lane's, and the node was made of this launch, with other parameters. The new parameters
-            // are those of the call that the next launch of the graph stands for.
+            // SAFETY: the graph is this lane's, and the node was made from this launch, with other parameters. The next launch of
+            // the graph replaces the call that was made with the new parameters.
             let set = unsafe { below.set_graph_kernel(self.graph, *node, &launch) };
             set.map_err(|error| (error, place))?;
         }
@@ -220,7 +220,7 @@ impl Lane {
         Ok(true)
     }
 
-    /// Takes the nodes for equal to the trace.
+    /// Marks the nodes as equal to the trace.
     pub(super) fn forget_changed(&mut self) {
         for place in self.changed.drain(..) {
             if let Work::Launch(kernel) = &mut self.trace.calls[place as usize].work {
@@ -234,17 +234,17 @@ impl Lane {
         self.nodes.get(place as usize).map_or("?", |(_, name)| name)
     }
 
-    /// Makes the mark cover all launches so far.
+    /// Records the event `mark` if it does not cover all launches so far.
     pub(super) fn make_mark(&mut self, below: &dyn Driver) -> DriverResult<()> {
         if self.marked < self.last {
-            // SAFETY: both are this lane's, and live as long as it.
+            // SAFETY: event and stream are this lane's, and live as long as the lane.
             unsafe { below.record_event(self.mark, self.stream) }?;
             self.marked = self.last;
         }
         Ok(())
     }
 
-    /// Makes the host's record cover the latest launch.
+    /// Records the event `answer`, so it covers the latest launch.
     pub(super) fn ask(&mut self, below: &dyn Driver) -> DriverResult<()> {
         // SAFETY: as above.
         unsafe { below.record_event(self.answer, self.stream) }?;
@@ -261,8 +261,8 @@ impl Lane {
     pub(super) fn is_complete(&mut self, below: &dyn Driver, number: u64) -> DriverResult<bool> {
         let needed = self.last.min(number);
         while self.completed < needed {
-            // A record that was made for the host stays until it is complete: a lane that is launched again and again would
-            // else never have a complete one.
+            // `answer` is not recorded again before its record is complete: else a lane that is launched again and again would
+            // never have a complete record.
             if self.asked <= self.completed {
                 self.ask(below)?;
             }
@@ -283,15 +283,15 @@ impl Lane {
 
     /// Launches the graph.
     pub(super) fn launch(&mut self, below: &dyn Driver, number: u64) -> DriverResult<()> {
-        // SAFETY: both are this lane's. The calls that the launch stands for were asked for, with the contracts of
-        // `Driver`.
+        // SAFETY: graph and stream are this lane's. The launch replaces held-back calls; the caller of each has kept the contract
+        // of its `Driver` method.
         unsafe { below.launch_graph(self.graph, self.stream) }?;
         self.last = number;
         Ok(())
     }
 
-    /// Destroys the parts, after the lane's work is complete. For an empty lane there is no wait, so a lock may be held. If the
-    /// wait fails, the parts are destroyed as well, and the work is executed to its end.
+    /// Waits until the lane's work is complete, and destroys the lane's objects. An empty lane needs no wait, so a lock may be held.
+    /// If the wait fails, the objects are destroyed as well, and the device still executes the work to its end.
     pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
         let bound = bound::bind(below, self.stream.device());
         // SAFETY: all are this lane's, and the lane is consumed.

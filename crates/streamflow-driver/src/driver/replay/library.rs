@@ -15,13 +15,13 @@ use crate::log;
 /// Why the pass of a call that is sent is not replayed.
 const NOT_CAPTURED: &str = "a call of a library that could not be captured; the log has the error";
 
-/// The fate of a call.
+/// What is to be done with a call of a library.
 enum Due {
-    /// Compared by the call's number, and held back or sent.
+    /// Compare the call by its number, and hold it back or send it.
     Take(u64),
-    /// As `Take`, after a capture: the call comes a second time, or will be held back.
+    /// Capture the call, and then as `Take`: the call occurs a second time, or will be held back.
     Capture(u64),
-    /// Sent, since the captures of the call have failed.
+    /// Send the call, since its captures have failed.
     Send,
 }
 
@@ -113,7 +113,7 @@ impl<D: Driver> Replaying<D> {
 }
 
 impl State {
-    /// The fate of a call.
+    /// What is to be done with a call of a library.
     fn library(
         &mut self,
         below: &dyn Driver,

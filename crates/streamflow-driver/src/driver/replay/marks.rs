@@ -21,7 +21,8 @@ impl<D: Driver> Replays for Replaying<D> {
                 state.is_resting = false;
                 self.switch.turn_on();
             }
-            // One pass at most is under way: a pass of another thread goes on. Nothing is held back after a call that has failed.
+            // At most one pass is under way: this pass is not replayed beside one of another thread. After a failed call, no call
+            // is held back.
             let is_free = state.pass.is_none() && state.lost.cause().is_none();
             if is_free {
                 state.is_eager = run.is_eager;

@@ -1,8 +1,8 @@
 //! Replay: where a pass over a graph repeats its driver calls, they become one launch of a CUDA graph.
 //!
-//! [`Replaying`] wraps a driver. The platforms of `streamflow` have it directly above CUDA or the simulator, below the race
-//! checker and all other layers. While no run replays, a call costs a relaxed load and a branch more, and twice that if it
-//! queues something (`switch.rs`).
+//! [`Replaying`] wraps a driver. A platform of `streamflow` has it directly above CUDA or the simulator, below the race
+//! checker and all other layers. While no run replays, the layer adds a relaxed load and a branch to each call, and twice that
+//! to a call that queues work (`switch.rs`).
 //!
 #![doc = include_str!("README.md")]
 
@@ -52,24 +52,24 @@ use crate::sync::AtomicU64;
 /// A driver that can replay passes. See the [module](self).
 pub struct Replaying<D: Driver> {
     below: D,
-    /// On while calls may be held back, and records may be those of a graph's launch.
+    /// Is on while calls may be held back, or an event's record may be part of a graph's launch.
     switch: Switch,
     tick: Arc<ReplayedTick>,
     /// The node with the hook that runs in the pass.
     node: AtomicU64,
     lost: Lost,
-    /// The number of the thread that has the state in a call; 0 for none.
+    /// The number of the thread that has locked the state in a call; 0 for none.
     caller: AtomicU64,
     state: Lock<State>,
 }
 
 impl Replaying<SharedDriver> {
-    /// Wraps a driver that others hold, too, such as a recorder with a log that a test reads.
+    /// Wraps a shared driver, such as a recorder with a log that a test reads.
     pub fn over(below: Arc<dyn Driver>) -> Self {
         Self::new(SharedDriver(below))
     }
 
-    /// As [`without`](Self::without), over a driver that others hold, too.
+    /// As [`without`](Self::without), over a shared driver.
     ///
     /// # Safety
     /// As for [`without`](Self::without).
@@ -95,7 +95,7 @@ impl<D: Driver> Replaying<D> {
         }
     }
 
-    /// As [`new`](Self::new), without one of the rules. Tests show with it that the rule is needed.
+    /// As [`new`](Self::new), without one of the rules. Tests use it to show that the rule is needed.
     ///
     /// # Safety
     /// Work may be replayed with the parameters of another pass, or before work that it must come after. So it may use memory
@@ -121,7 +121,7 @@ impl<D: Driver> Replaying<D> {
 
 impl<D: Driver> Drop for Replaying<D> {
     fn drop(&mut self) {
-        // After a sticky error nothing is given back.
+        // After a sticky error no object is destroyed.
         if self.sticky_error().is_none() {
             let state = self.state.get_mut();
             let failed = state.failed.take().map_or(Ok(()), Err);
@@ -143,7 +143,7 @@ impl<D: Driver> fmt::Debug for Replaying<D> {
 pub enum Omission {
     /// Parameters that have changed are not set.
     Parameters,
-    /// A trace that is followed from a later call on does not take over the parameters of the calls before.
+    /// When the cursor goes to another lane, that lane's trace keeps its own parameters for the earlier calls.
     TakenOver,
     /// Accesses are not compared.
     Accesses,
@@ -155,7 +155,7 @@ pub enum Omission {
     Streams,
     /// The record that a wait is for is not compared.
     Waits,
-    /// A segment that ends earlier than the trace counts as the whole trace.
+    /// A segment that ends earlier than the trace counts as equal to the trace.
     Length,
     /// A trace has no edges between its streams.
     Edges,
@@ -165,9 +165,9 @@ pub enum Omission {
     WaitsBeside,
     /// Leaves out rule 2.
     WaitsForLaunches,
-    /// Against rule 3, only the latest lane is asked.
+    /// Rule 3: the device is asked about the latest lane only.
     EarlierLaunches,
-    /// Against rule 3, a record of a launch is taken for complete.
+    /// Rule 3: a record of a launch counts as complete.
     Answers,
     /// Leaves out rule 4 for work that was sent to a stream of the trace.
     SentBefore,

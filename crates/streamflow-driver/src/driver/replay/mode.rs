@@ -10,14 +10,14 @@ pub(super) struct Pass {
     pub(super) done: PassDone,
 }
 
-/// The treatment of a segment's calls.
+/// How the calls of a segment are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Calls are held back: so far they are those of the trace at the cursor.
+    /// Calls are held back: so far they equal the calls of the trace at the cursor.
     Follow,
-    /// Calls are held back, and no lane has them: the end of the segment makes one.
+    /// Calls are held back, and no lane has them: the end of the segment makes a lane.
     Gather,
-    /// Calls are sent, and kept to be compared.
+    /// Calls are sent, and remembered for comparison with later segments.
     Keep,
     /// Calls are sent.
     Send,

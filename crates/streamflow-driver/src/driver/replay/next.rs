@@ -1,9 +1,9 @@
-//! The fast path: a call that is the next one of the trace that is followed. The call is compared as the caller passes it, and
-//! nothing of it is kept. A call that differs in anything but the bytes of parameters takes the [slow path](super::pass).
+//! The fast path: a call that is the next one of the trace that is followed. The caller's arguments are compared directly, and
+//! are not stored. A call that differs in anything but the bytes of parameters takes the [slow path](super::pass).
 //!
-//! Saves 5,470 of 20,260 instructions of a replayed tick of NVIDIA's CudaStreamPool example and 1,020 of 5,660 for an
-//! operator of a chain of 100. The waits for records from outside are mostly those of the latest pass with the same trace,
-//! which saves 570 instructions for such an operator. Both are counted by callgrind on `floor`.
+//! The path saves 5,470 of 20,260 instructions of a replayed tick of NVIDIA's CudaStreamPool example and 1,020 of 5,660 for an
+//! operator of a chain of 100. The waits for records from outside mostly equal those of the latest pass with the same trace;
+//! comparing with these saves 570 instructions for such an operator. Both are counted by callgrind on `floor`.
 
 use super::cursor::{Cursor, Outside};
 use super::state::State;
@@ -11,7 +11,7 @@ use super::trace::{Call, Given, Trace, Work};
 use crate::driver::{LibraryCall, Param, RawEvent, RawStream};
 
 impl State {
-    /// The next call of the trace, if it is of this node and stream.
+    /// The next call of the trace, if this node made it on this stream.
     #[inline]
     fn next_call(&self, node: u32, stream: RawStream) -> Option<(&Trace, &Call)> {
         let trace = &self.lanes.get(self.cursor.lane as usize)?.trace;
@@ -19,7 +19,7 @@ impl State {
         (call.stream == stream && call.node == node).then_some((trace, call))
     }
 
-    /// Whether a launch, a copy, a fill or a given-back range is the next call, as [`Trace::is_call`] decides.
+    /// Whether a launch, a copy, a fill or the reuse of memory is the next call, as [`Trace::is_call`] decides.
     #[inline]
     pub(super) fn is_next(&mut self, node: u32, stream: RawStream, given: Given<'_>) -> bool {
         let place = self.cursor.place as usize;
@@ -49,8 +49,7 @@ impl State {
         is_next
     }
 
-    /// Gives the next call, a launch, these parameters, if it has others. The launch's node gets them before the graph is
-    /// launched.
+    /// Sets the parameters of the next call, a launch, in the trace. The graph's node gets them before the graph is launched.
     #[inline(never)]
     pub(super) fn change(&mut self, params: &[Param]) {
         if let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) {
@@ -58,7 +57,8 @@ impl State {
         }
     }
 
-    /// Whether a record is the next call. Its event may be another one of the stream's ring: the trace takes that over.
+    /// Whether a record is the next call. The event may differ, since a stream records the events of a ring in turn: the trace then
+    /// takes the new event.
     #[inline]
     pub(super) fn is_next_record(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Some((_, call)) = self.next_call(node, stream) else { return false };
@@ -71,12 +71,12 @@ impl State {
     #[inline]
     pub(super) fn hold_record(&mut self, event: RawEvent, at: u32) -> bool {
         let Some(known) = self.events.at_mut(at) else { return false };
-        // The place of an event that was destroyed may have another event.
+        // If the event was destroyed, another event may have its place now.
         if known.raw != Some(event) || !known.is_plain {
             return false;
         }
         (known.segment, known.place) = (self.segment, self.cursor.place);
-        // The record becomes one of the launch that is due. If it is sent instead, that is noted then.
+        // The record becomes part of the next launch. If the record is sent instead, `mark_recorded` notes that.
         (known.launch, known.lane) = (self.launches + 1, self.cursor.lane);
         let lane = self.lanes.get_mut(self.cursor.lane as usize);
         if let Some(call) = lane.and_then(|it| it.trace.calls.get_mut(self.cursor.place as usize)) {
@@ -104,7 +104,7 @@ impl State {
     }
 
     /// Whether a wait is for a record from outside of the segment, on a stream of the trace. The wait is then held back beside
-    /// the trace. The list of the latest segment with this trace becomes that of this segment: mostly the two are equal.
+    /// the trace. The lane's list of such waits is reused: mostly this segment has the same waits as the latest one.
     #[inline]
     fn is_wait_for_outside(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Cursor { lane, place, outside } = self.cursor;

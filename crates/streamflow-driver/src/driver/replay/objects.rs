@@ -1,8 +1,8 @@
-//! The known streams or events, by handle. Each has a place of its own while it lives.
+//! The known streams or events, by handle. Each has its own place (an index) while it lives.
 
 use rustc_hash::FxHashMap;
 
-/// Objects of a driver.
+/// The streams, or the events, of a driver.
 // The fields that each call needs come first.
 #[derive(Debug)]
 #[repr(C)]
@@ -33,13 +33,13 @@ impl<T> Objects<T> {
         self.at_mut(self.find(key)?)
     }
 
-    /// The object at a place, or the rest of one that was removed.
+    /// The object at a place. If that object was removed, the value that [`remove`](Self::remove) has put there.
     #[inline]
     pub(super) fn at(&self, place: u32) -> Option<&T> {
         self.list.get(place as usize)
     }
 
-    /// All objects, and the rests of those that were removed.
+    /// All objects, and the values in the places of removed objects.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.list.iter_mut()
     }
@@ -55,7 +55,7 @@ impl<T> Objects<T> {
         &mut self.list[place as usize]
     }
 
-    /// Adds an object, in place of one with the same handle. Returns its place.
+    /// Adds an object, and replaces one with the same handle. Returns its place.
     pub(super) fn insert(&mut self, key: u64, object: T) -> u32 {
         if let Some(place) = self.find(key) {
             self.list[place as usize] = object;

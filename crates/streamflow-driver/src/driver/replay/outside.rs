@@ -5,12 +5,12 @@ use super::lane::Lanes;
 use super::state::{Sent, State};
 use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
 
-/// The records that the host has to wait for: each with its lane, its launch and its event.
+/// The records that the host has to wait for: for each the lane's index, the launch's number and the event.
 pub(super) type Awaited = smallvec::SmallVec<[(usize, u64, RawEvent); 4]>;
 
 impl State {
-    /// Orders calls that are sent to a stream from now on after the latest launch with work of the stream, and after all launches
-    /// before that (rule 1). Notes that something is sent.
+    /// Orders calls that are sent to a stream from now on after the latest launch with work of the stream, and after all earlier
+    /// launches (rule 1). Notes that work is sent to the stream.
     pub(super) fn settle(&mut self, below: &dyn Driver, stream: RawStream) -> DriverResult<()> {
         let known = self.stream(stream);
         known.sent = Sent::Something;
@@ -27,7 +27,7 @@ impl State {
         for lane in &mut self.lanes {
             if lane.last > joined && lane.completed < lane.last {
                 lane.make_mark(below)?;
-                // SAFETY: the stream is live: a call for it is being made. The event is the lane's.
+                // SAFETY: the stream is live, since its user makes a call for it now. The event is the lane's.
                 unsafe { below.wait_event(stream, lane.mark) }?;
             }
         }
@@ -92,7 +92,7 @@ impl State {
             if !self.keeps(Omission::SentBefore) || !self.has_sent_work(below, before, at)? {
                 continue;
             }
-            // SAFETY: the streams of a lane are live: a call for each was just asked for. The event is this layer's.
+            // SAFETY: the lane's streams are live, since the program has just made a call for each. The event is this layer's.
             unsafe {
                 below.record_event(border, before)?;
                 below.wait_event(stream, border)?;
@@ -109,7 +109,7 @@ impl State {
             }
             match launched {
                 (0, _) if self.keeps(Omission::RecordsOutside) => {
-                    // SAFETY: the event is live, by the contract of the wait that was asked for.
+                    // SAFETY: the event is live, by the contract of the wait that was held back.
                     unsafe { below.wait_event(stream, event) }?;
                     has_border = true;
                 }
@@ -136,8 +136,8 @@ impl State {
         self.order_after(below, index, after)
     }
 
-    /// Whether a stream has sent work that the lanes don't come after. At the begin of a run most streams have none, and a
-    /// question costs the device nothing.
+    /// Whether a stream has sent work that the lanes don't come after. At the begin of a run most streams are idle. A query finds
+    /// that, and costs the device nothing, unlike a record and a wait.
     fn has_sent_work(
         &mut self,
         below: &dyn Driver,
@@ -152,7 +152,7 @@ impl State {
         Ok(known.sent != Sent::Nothing)
     }
 
-    /// The launch that the latest record of the event at this place belongs to, with its lane; 0 if the record was sent.
+    /// The launch (and its lane) that contains the latest record of the event at this place; launch 0 if the record was sent.
     #[inline]
     pub(super) fn launched(&self, at: u32) -> (u64, u32) {
         self.events.at(at).map_or((0, 0), |known| (known.launch, known.lane))

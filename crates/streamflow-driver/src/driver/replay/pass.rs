@@ -1,4 +1,4 @@
-//! A pass and its segments: the calls that are held back, and the ends of holding back.
+//! A pass and its segments: which calls are held back, and when that ends.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::trace::Given;
 use crate::driver::passes::PassDone;
 use crate::driver::{CopyKind, Driver, DriverResult, MemoryRange, RawStream};
 
-/// The most calls of a segment that is held back: the first kernel begins only after the last call was asked for.
+/// The most calls of a segment that are held back: the first kernel can begin only after the last of them was made.
 const LONGEST: usize = 4096;
 
 impl State {
@@ -31,7 +31,7 @@ impl State {
         self.aim();
     }
 
-    /// Follows the lane that came after the latest one the last time.
+    /// Follows the lane that was launched after the latest one the last time.
     pub(super) fn aim(&mut self) {
         let follows = |lane: &Lane| !lane.is_retired;
         let next = self.lanes.get(self.latest as usize).map_or(0, |lane| lane.next);
@@ -160,7 +160,7 @@ impl State {
         {
             return Ok(if mode.holds() { Taken::Held } else { Taken::Send });
         }
-        // A call that a lane's call equals needs no check of its own: a stream or an event that changes retires its lanes.
+        // A call that equals a lane's call needs no `refusal` check: a change of a stream or an event retires its lanes.
         if mode == Mode::Follow && self.switch((node, stream), given) {
             return Ok(Taken::Held);
         }
@@ -170,12 +170,12 @@ impl State {
             self.interrupt(below, what, Some(node))?;
             return Ok(Taken::Send);
         } else if self.is_eager && mode != Mode::Keep {
-            // No lane has these calls. The end of the segment makes one.
+            // No lane has these calls. The end of the segment makes a lane of them.
             self.gather();
             taken = Taken::Held;
         } else if mode != Mode::Keep {
             self.send_held(below)?;
-            // Waits from outside alone are no begin of a trace: they are not part of it.
+            // With `place` 0 only waits for outside records came before, and these are no part of a trace.
             if place > 0 {
                 self.mark_broken("a call differed from those of earlier passes", Some(node));
             }
@@ -264,7 +264,8 @@ impl State {
         sent
     }
 
-    /// Rule 6, before memory is freed or disowned: retires the lanes that name it, and ends holding back for a pass that does.
+    /// Rule 6, before memory is freed or disowned: retires the lanes that use the memory. If the held-back calls of a pass use it,
+    /// sends them.
     ///
     /// CUDA ties a graph's copies and fills to the allocations of their memory, if that is page-locked or of `cuMemAlloc`, as
     /// adopted memory may be. Later memory at the same address gets a graph of its own. For memory of a stream-ordered pool
@@ -277,7 +278,7 @@ impl State {
         for lane in &mut self.lanes {
             lane.is_retired |= lane.trace.names(range);
         }
-        // Another thread can be here, between two calls of the pass.
+        // The calling thread may be another one, between two calls of the pass.
         let followed = self.lanes.get(self.cursor.lane as usize);
         let is_of_pass = match self.mode() {
             Some(Mode::Follow) => followed.is_some_and(|lane| lane.trace.names(range)),

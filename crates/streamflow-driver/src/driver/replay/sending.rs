@@ -17,7 +17,7 @@ impl State {
             return Ok(());
         }
         self.gather();
-        // From here on the calls are no longer held back, also if one fails.
+        // From here on the calls count as sent, even if one fails.
         self.set_mode(Mode::Keep);
         let (current, outside) =
             (std::mem::take(&mut self.current), std::mem::take(&mut self.outside));
@@ -40,7 +40,8 @@ impl State {
         current: &Trace,
         outside: &[Outside],
     ) -> DriverResult<()> {
-        // A library may have left this thread without a context since the calls were asked for, or this is another thread.
+        // This thread may have no CUDA context: a library may have removed it since the calls were made, or another thread made
+        // the calls.
         let device = current.calls.first().map(|call| call.stream.device());
         let device = device.or(outside.first().map(|wait| wait.stream.device()));
         device.map_or(Ok(()), |device| bound::bind(below, device))?;
@@ -76,8 +77,8 @@ impl State {
         if let Err(error) = self.settle(below, stream) {
             return (Err(error), "the order before a call".into());
         }
-        // The reason in each block: the call was asked for with the contract of its method. Its objects and its memory are as
-        // they were then, since a call that could change them first sends the held-back calls.
+        // The reason in each block: the program made the call by the contract of its method. Its objects and its memory are
+        // still as they were then, since a call that could change them first sends the held-back calls.
         match call.work {
             Work::Launch(kernel) => {
                 let name = self.kernel_name(kernel.function);
@@ -115,7 +116,7 @@ impl State {
             }
             Work::Library(number, _) => {
                 let Some(graph) = self.captures.graph(number) else {
-                    // The memory was given back while the call was made: its contract forbids that.
+                    // Another thread gave memory of the call back during the call, which the call's contract forbids.
                     let what = format!("the graph of `{}`", self.captures.function(number));
                     let remedy = "give its memory back after the call".into();
                     return (Err(DriverError::Unavailable { what, remedy }), "a call".into());
@@ -137,8 +138,8 @@ impl State {
         }
     }
 
-    /// Makes a stream wait for the latest record of an event. The stream is [settled](Self::settle), and the record is that of
-    /// `launch`; 0 if it was sent.
+    /// Makes a stream wait for the latest record of an event. The stream was [settled](Self::settle) before. `launch` is the launch
+    /// that contains the record; 0 if the record was sent.
     pub(super) fn send_wait(
         &mut self,
         below: &dyn Driver,

@@ -1,10 +1,10 @@
-//! A driver that others hold, as a part of a driver that replays.
+//! A shared driver as the driver below a driver that replays.
 
 use std::sync::Arc;
 
 use crate::driver::{Driver, Layer};
 
-/// A driver that others hold, too.
+/// A shared driver.
 #[derive(Debug, Clone)]
 pub struct SharedDriver(pub(super) Arc<dyn Driver>);
 

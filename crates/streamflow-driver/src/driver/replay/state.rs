@@ -41,9 +41,9 @@ pub(super) struct State {
     pub(super) captures: Captures,
     /// The nodes of the run that makes the passes.
     pub(super) nodes: Arc<[Arc<str>]>,
-    /// The calls of the segment, held back or sent, unless they are those of the trace at the cursor.
+    /// The calls of the segment, held back or sent. Empty while the cursor follows a lane's trace with the same calls.
     pub(super) current: Trace,
-    /// The held-back waits beside these calls, for records from outside of the segment.
+    /// The held-back waits for records from outside of the segment. They are beside the calls in `current`.
     pub(super) outside: Vec<Outside>,
     /// The device of all lanes.
     pub(super) device: Option<DeviceId>,
@@ -53,22 +53,23 @@ pub(super) struct State {
     pub(super) failed: Option<DriverError>,
     pub(super) lost: Lost,
     pub(super) omission: Option<Omission>,
-    /// Whether a segment becomes a graph when it comes for the first time.
+    /// Whether a segment becomes a graph at its first occurrence.
     pub(super) is_eager: bool,
     /// The number of runs that replay.
     pub(super) runs: u32,
     /// Whether the last run has ended, and its launches may be incomplete: the [switch](super::switch) is still on.
     pub(super) is_resting: bool,
-    /// The choice of submissions that ask for the progress of these launches.
+    /// Decides which submissions query whether launches of ended runs are complete.
     pub(super) questions: Questions,
-    /// The number of threads that wait for lanes without the lock. No lane is destroyed while there are any.
+    /// The number of threads that wait for lanes without the lock. No lane is destroyed while it is above 0.
     pub(super) waiting: u32,
-    /// Traces that came once.
+    /// The traces that occurred once.
     pub(super) seen: Seen,
 }
 
-/// The choice of submissions that ask the device for its progress: the first one, and then always after twice as many. So
-/// questions in vain cost less and less, and an answer is found late by no more submissions than went before it.
+/// Decides which submissions query the device for its progress: the first one, and then each time after twice as many
+/// submissions. So queries that are answered "not yet" get rarer, and a "complete" is found at most as many submissions late
+/// as there were before it.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     gap: u32,
@@ -76,7 +77,7 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Whether this submission asks.
+    /// Whether this submission queries the device.
     pub(super) fn is_due(&mut self) -> bool {
         if self.skipped < self.gap {
             self.skipped += 1;
@@ -89,22 +90,22 @@ impl Questions {
 
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// Whether calls of the stream can be held back: it was made here without options, and nobody else has its handle.
+    /// Whether calls of the stream can be held back: this driver made the stream, without options, and only it has the handle.
     pub(super) is_plain: bool,
     /// The latest launch that has work of the stream.
     pub(super) tail: u64,
-    /// The latest launch that sent calls of the stream come after. They come after all launches before it, too.
+    /// The latest launch that sent calls of the stream come after. Such calls also come after all earlier launches.
     pub(super) joined: u64,
     pub(super) sent: Sent,
-    /// Whether a pass has had a call of the stream, so one may be held back.
+    /// Whether a pass has made a call of the stream, so such a call may be held back.
     pub(super) is_in_passes: bool,
 }
 
-/// The work that was sent to a stream, and that the lanes do not come after.
+/// Whether work was sent to a stream that the lanes do not come after yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sent {
     Nothing,
-    /// Something, or nothing if the stream has no work: nobody notes calls while no run replays.
+    /// Perhaps some work, unless the stream is idle: while no run replays, sent calls are not noted.
     Perhaps,
     Something,
 }
@@ -119,7 +120,7 @@ impl Default for Stream {
 pub(super) struct Event {
     /// The event's handle; `None` if it was destroyed.
     pub(super) raw: Option<RawEvent>,
-    /// The launch of the latest record; 0 if the record was sent.
+    /// The number of the launch that contains the latest record; 0 if the record was sent.
     pub(super) launch: u64,
     /// The lane of that launch.
     pub(super) lane: u32,
@@ -129,19 +130,19 @@ pub(super) struct Event {
     pub(super) place: u32,
     /// The latest segment that has held back a wait for a record of the event from outside.
     pub(super) waited: u64,
-    /// Whether records of the event can be held back: it was made here without timing.
+    /// Whether records of the event can be held back: this driver made the event, without timing.
     pub(super) is_plain: bool,
 }
 
 #[derive(Debug)]
 struct Kernel {
     name: Arc<str>,
-    /// Whether the kernel's code may have state, as the variables of a module.
+    /// Whether the kernel's code may have state, such as a module's variables.
     has_state: bool,
 }
 
 impl State {
-    /// Whether a rule holds: no test leaves it out.
+    /// Whether a rule is kept: a test may leave out one rule.
     pub(super) fn keeps(&self, rule: Omission) -> bool {
         self.omission != Some(rule)
     }
@@ -151,7 +152,7 @@ impl State {
         self.streams.get_or_add(stream_key(stream), Stream::default)
     }
 
-    /// The device of the lanes, or of the calls that may become the first one.
+    /// The device of the lanes. Without lanes, the device of the calls that may become the first lane.
     pub(super) fn held_device(&self) -> Option<DeviceId> {
         let first = self.current.calls.first();
         self.device.or_else(|| first.map(|call| call.stream.device()))
@@ -175,15 +176,15 @@ impl State {
         self.retire(stream);
     }
 
-    /// Retires the lanes that have work of a stream. No held-back call is one of theirs.
+    /// Retires the lanes that have work of a stream. No call of the stream may be held back.
     pub(super) fn retire(&mut self, stream: RawStream) {
         for lane in &mut self.lanes {
             lane.is_retired |= lane.streams.iter().any(|(known, _)| *known == stream);
-            // An equal wait would be held back without a look at its stream.
+            // A later equal wait would be held back without a check that its stream is still plain.
             lane.outside.retain(|wait| wait.stream != stream);
         }
-        // Only another thread can be here while calls are kept. The trace of these calls would have a stream that is no longer
-        // plain.
+        // While calls are kept for comparison, only another thread can be here. A trace of these calls would have a stream that
+        // is no longer plain.
         if self.mode() == Some(Mode::Keep)
             && self.current.calls.iter().any(|call| call.stream == stream)
         {
@@ -226,7 +227,7 @@ impl State {
         known.map_or_else(|| "?".into(), |known| known.name.clone())
     }
 
-    /// The launch that the latest record of an event belongs to; 0 if the record was sent.
+    /// The number of the launch that contains an event's latest record; 0 if the record was sent.
     pub(super) fn launch_of(&self, event: RawEvent) -> u64 {
         self.events.get(event.handle()).map_or(0, |known| known.launch)
     }
@@ -298,10 +299,11 @@ impl State {
         }
     }
 
-    /// Makes ready for calls that are made without this state, as the [switch](super::switch) needs it. Returns `false`, and
-    /// changes nothing that counts, while a run replays, a pass is left over, a launch may be incomplete, or calls are refused.
+    /// Prepares the state for calls that bypass it, as they do while the [switch](super::switch) is off. Returns `false`, and
+    /// changes neither streams nor events, while a run replays, a pass is left over, a launch may be incomplete, or calls are
+    /// refused.
     ///
-    /// Without `may_ask` the device is not asked, and earlier answers count.
+    /// Without `may_ask`, only the results of earlier queries count: the device is not queried.
     pub(super) fn rest(&mut self, below: &dyn Driver, may_ask: bool) -> DriverResult<bool> {
         let is_refused = self.lost.cause().is_some() || below.sticky_error().is_some();
         if self.runs > 0 || self.pass.is_some() || is_refused {
@@ -331,7 +333,7 @@ impl State {
     /// Destroys the lanes, and the graphs and the event that this layer made.
     pub(super) fn destroy(&mut self, below: &dyn Driver) {
         for lane in self.lanes.drain(..) {
-            // After an error of the device, the end of the process gives the other lanes back.
+            // After an error of the device, the lanes are freed at the end of the process.
             report_unless_refused("destroying a graph", lane.destroy(below));
         }
         for graph in self.captures.keep_only(std::iter::empty()) {
