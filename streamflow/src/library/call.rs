@@ -1,10 +1,10 @@
 //! A call of a library: its claims, queued as one operation.
 //!
-//! A call binds no device that the hook has bound, keeps its claims alone where the driver reads no parameters and no
-//! accesses, and goes past each layer that does nothing in it. The claims of a hot call are an array whose loops are
-//! unrolled, and an error is made after the uses are noted. With the layout in `matmul::plan` of `streamflow-gpu-math` that
-//! saves 309 of 736 instructions of a product, 217 of 537 of a transform and 303 of 867 of a sparse product, counted by
-//! callgrind.
+//! The instructions that a call takes are few for these reasons. It does not bind a device that the hook has bound. For a
+//! driver that reads neither parameters nor accesses, it keeps only its claims. It skips each layer of the driver that
+//! does nothing in a library call. The claims are an array whose loops are unrolled, and an error is made after the uses
+//! are noted. With the layout in `matmul::plan` of `streamflow-gpu-math` that saves 309 of 736 instructions of a product,
+//! 217 of 537 of a transform and 303 of 867 of a sparse product, counted by callgrind.
 
 use std::cell::RefCell;
 use std::panic::Location;
@@ -76,17 +76,17 @@ pub struct Call<'a> {
     function: &'static str,
     /// The claims that order the call.
     uses: ArrayVec<Use<'a>, MAX_CLAIMS>,
-    /// Claims beyond the room for them. The call is refused if there are any, or too many values.
+    /// The claims that `uses` has no room for. If this is set, the call is refused: it has too many claims, or too many values.
     #[expect(clippy::box_collection, reason = "almost no call has it, and each is moved")]
     beyond: Option<Box<Vec<Use<'a>>>>,
     is_captured: bool,
     may_be_repeated: bool,
-    /// For a driver that needs all of it.
+    /// The parameters and accesses of the call, for a driver that reads them; `None` for the others.
     description: Option<Description>,
 }
 
 impl<'a> Call<'a> {
-    /// A call of a function of a library, without claims. Both names are for messages.
+    /// Creates a call of a library's function, without claims. Error texts contain both names.
     #[inline]
     pub fn new(library: &'static str, function: &'static str) -> Self {
         Self::needed(LibraryCalls::Whole, library, function)
@@ -181,14 +181,15 @@ impl<'a> Call<'a> {
         host: &HostBody,
         device: impl FnMut(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
-        // All of its claims are of the caller's memory.
+        // The caller owns all memory that this call claims, so each use checks marks of unwritten memory.
         let beyond = self.beyond.iter_mut().flat_map(|beyond| beyond.iter_mut());
         self.uses.iter_mut().chain(beyond).for_each(|used| *used = used.marked());
-        // Unlike NVIDIA's libraries, the caller's may bind another device.
+        // A function of the caller's library may bind another device; those of NVIDIA's libraries do not.
         let _other = current::other_code();
-        // The layers of a driver share the call. `device` makes no call of streamflow, so none of them is within it.
+        // Several layers of a driver may call `device`, one after the other: it makes no call of streamflow, so no call
+        // of it is nested in another.
         let device = RefCell::new(device);
-        // SAFETY: the caller vouches for the same.
+        // SAFETY: the caller guarantees what `queue_in_place` requires; both have the same contract.
         unsafe { self.queue_in_place(stream, host, &|stream| (*device.borrow_mut())(stream)) }
     }
 
@@ -250,7 +251,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// The claims that order the call.
+    /// The uses that order the call, as the tests' filter of claims leaves them.
     #[inline(always)]
     fn uses(&self) -> impl Iterator<Item = Use<'a>> + Clone + '_ {
         self.uses.iter().filter_map(|&used| taken(used, self.function))
@@ -271,8 +272,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Notes that the call has no room for a claim or a value, so it will be refused. The memory that this claim was to
-    /// write then counts as unwritten, as that of the other claims.
+    /// Notes that the call has no room for a claim or a value: `queue` will refuse the call. The memory that `claim` was
+    /// to write then counts as unwritten, like the memory of the other claims.
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, claim: Option<Use<'a>>) {
@@ -294,7 +295,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The use as the runtime takes it: another one only in tests.
+/// Returns the use that the runtime notes for a claim: the claim's own, unless a test falsifies it.
 #[inline(always)]
 fn taken<'a>(used: Use<'a>, function: &'static str) -> Option<Use<'a>> {
     used.chosen(|argument, mode| claims::taken(function, argument, mode))

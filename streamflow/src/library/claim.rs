@@ -4,8 +4,8 @@ use crate::driver::{Access, AccessMode, MemoryRange, Rows};
 use crate::memory::access::Use;
 use crate::memory::{Block, DeviceSlice, Element, TensorView, TensorViewMut};
 
-/// Memory that a call reads or writes, apart from the call: its address is known before, and a [`Call`](super::Call) takes
-/// it by [`claim`](super::Call::claim).
+/// Memory that a call reads or writes, as a value that is made before its [`Call`](super::Call). A call takes it by
+/// [`claim`](super::Call::claim).
 #[derive(Debug, Clone, Copy)]
 pub struct Claim<'a> {
     block: &'a Block,
@@ -13,7 +13,7 @@ pub struct Claim<'a> {
     mode: AccessMode,
     argument: &'static str,
     rows: Option<Rows>,
-    /// Whether other operands may have elements between its own.
+    /// Whether elements of other operands may lie between the elements of this one.
     is_view: bool,
 }
 
@@ -51,13 +51,13 @@ impl<'a> Claim<'a> {
         Self { block, range, mode, argument, rows, is_view: true }
     }
 
-    /// The first byte's, for the device's body.
+    /// The address of the first byte, for the device's body.
     #[inline(always)]
     pub fn address(&self) -> u64 {
         self.range.address
     }
 
-    /// Whether other operands may have elements between its own, so that there is no slice of all.
+    /// Whether elements of other operands may lie between those of this claim. Such elements form no slice.
     pub(super) fn is_view(&self) -> bool {
         self.is_view
     }
@@ -74,7 +74,7 @@ impl<'a> Claim<'a> {
         if self.mode == AccessMode::Write { used.unmarked() } else { used }
     }
 
-    /// The access as a driver reads it: without its rows, and the rows.
+    /// The access without its rows, and the rows: a driver takes them separately.
     pub(super) fn access(&self) -> (Access, Option<Rows>) {
         let Self { range, mode, argument, rows, .. } = *self;
         (Access { range, mode, argument, rows: None }, rows)

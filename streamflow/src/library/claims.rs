@@ -1,18 +1,19 @@
-//! The claims of calls, as the runtime gets them. Only in debug builds, a test can falsify a claim.
+//! The uses that the runtime notes for the claims of calls. In debug builds a test can replace a claim by a false one.
 //!
-//! A false claim shows whether tests find it: the runtime orders the call by the false claim, and the driver gets the
-//! right one. Release builds have none of this code.
+//! A false claim shows whether the tests would find a wrong claim: the runtime orders the call by the false claim, while
+//! the driver gets the right one. Release builds have none of this code.
 
 use crate::driver::AccessMode;
 
-/// How the runtime takes a claim: the function and its argument, and how the call uses that. `None` leaves the claim out.
+/// A function of a test that decides about a claim. It gets the library's function, the argument and the access mode, and
+/// returns the access mode to note; `None` notes no use.
 pub type TakeClaim = fn(&'static str, &'static str, AccessMode) -> Option<AccessMode>;
 
 #[cfg(debug_assertions)]
 static TAKE: std::sync::OnceLock<TakeClaim> = std::sync::OnceLock::new();
 
-/// Has this function decide about each claim of the process from now on. Only the first function passed is used.
-/// Returns whether this build asks the function.
+/// Sets the function that decides about each claim of the process from now on. Only the first call has an effect. Returns
+/// whether this build calls the function at all.
 ///
 /// # Safety
 /// A call with a falsified claim is ordered by the false claim: it may use memory that other work writes, or that is
@@ -24,7 +25,7 @@ pub unsafe fn take_claims_by(take: TakeClaim) -> bool {
     cfg!(debug_assertions)
 }
 
-/// How the runtime takes a claim.
+/// Returns the access mode that the runtime notes for a claim; `None` to note no use.
 #[inline(always)]
 pub(super) fn taken(
     _function: &'static str,

@@ -12,23 +12,23 @@ pub const MAX_CLAIMS: usize = 12;
 /// The most values of a call.
 pub(super) const MAX_VALUES: usize = 7;
 
-/// The most parameters of a host body: the mask of claims, two for each claim, and the values.
+/// The most parameters of a host body: the bit mask of claims, two parameters for each claim, and the values.
 const PARAMS: usize = 1 + 2 * MAX_CLAIMS + MAX_VALUES;
 
 thread_local! {
-    /// The parts of an earlier call, for the next one of this thread, so that it allocates none.
+    /// The parts of an earlier call on this thread. The thread's next call reuses their memory, so it allocates none.
     static KEPT: Cell<Option<Box<Parts>>> = const { Cell::new(None) };
 }
 
-/// The description of a call, separate from the call, since calls on a device have none.
+/// The description of a call. It is a type of its own, since calls on a GPU have no description.
 #[derive(Debug)]
 pub(super) struct Description(Option<Box<Parts>>);
 
 #[derive(Debug)]
 struct Parts {
-    /// The mask: a bit for each parameter after it that begins a claim.
+    /// The bit mask of claims: bit `n` is set if the `n`th parameter after the mask is the address of a claim.
     claims: u64,
-    /// The first one is the mask.
+    /// The parameters of the host body. The first one is the mask.
     params: ArrayVec<Param, PARAMS>,
     accesses: ArrayVec<Access, MAX_CLAIMS>,
     rows: ArrayVec<Rows, MAX_CLAIMS>,
@@ -39,12 +39,12 @@ struct Parts {
 pub(super) struct Length {
     pub(super) bytes: u64,
     pub(super) is_written: bool,
-    /// Whether other operands may have elements between its own.
+    /// Whether elements of other operands may lie between the elements of this claim.
     pub(super) is_view: bool,
 }
 
 impl Length {
-    /// No range is so long that its length needs the two highest bits.
+    /// Packs the length and the two flags into one number. No length in bytes is so large that it needs the two highest bits.
     fn packed(self) -> u64 {
         self.bytes << 2 | u64::from(self.is_view) << 1 | u64::from(self.is_written)
     }
@@ -55,7 +55,7 @@ impl Length {
 }
 
 impl Description {
-    /// Of a call without claims and values.
+    /// Creates the description of a call without claims and values.
     #[inline(never)]
     pub(super) fn new() -> Self {
         let kept = KEPT.try_with(Cell::take).ok().flatten();
@@ -99,7 +99,7 @@ impl Description {
             && (range.bytes == 0 || parts.accesses.try_push(access).is_ok())
     }
 
-    /// All parameters, the accesses, and their rows.
+    /// The description as the driver takes it: all parameters, the accesses, and their rows.
     pub(super) fn parts(&self) -> (&[Param], &[Access], &[Rows]) {
         let Some(parts) = &self.0 else { return (&[], &[], &[]) };
         (&parts.params, &parts.accesses, &parts.rows)
@@ -110,7 +110,7 @@ impl Drop for Description {
     #[inline(never)]
     fn drop(&mut self) {
         let parts = self.0.take();
-        // A thread that ends keeps nothing.
+        // On a thread that ends, the variable may be gone: the parts are then dropped.
         let _ = KEPT.try_with(|kept| kept.set(parts));
     }
 }

@@ -5,45 +5,45 @@ use std::ops::Deref;
 
 use crate::memory::Element;
 
-/// The elements of an operand that is read, by their places from the first one on. Other operands may have elements between
-/// them, so there is no slice of all, and each element is read by itself.
+/// The elements of an operand that a host body reads, by index from the first one on. Elements of other operands may lie
+/// between them, so there is no slice of all, and each element is read by itself.
 #[derive(Debug)]
 pub struct Elements<'a, T> {
     first: *mut T,
-    /// From the first element to the last.
+    /// The number of places from the first element to the last.
     span: usize,
     _memory: PhantomData<&'a T>,
 }
 
-/// The elements of an operand that is written, as [`Elements`].
+/// The elements of an operand that a host body writes, like [`Elements`].
 #[derive(Debug)]
 pub struct ElementsMut<'a, T>(Elements<'a, T>);
 
 impl<T: Element> Elements<'_, T> {
     /// # Safety
-    /// From `first` on there are `span` elements of one allocation, or `span` is 0. Elements that are read are
-    /// initialised, and no other code writes them during the lifetime; no reference to them is used.
+    /// At `first` there are `span` elements of one allocation, or `span` is 0. Elements that the caller reads through
+    /// this value are initialised. No other code writes them during the lifetime, and no reference to them is used.
     pub(super) unsafe fn new(first: *mut T, span: usize) -> Self {
         Self { first, span, _memory: PhantomData }
     }
 
-    /// The element in a place.
+    /// Returns the element at an index.
     ///
     /// # Panics
-    /// If the place is after the last element.
+    /// If the index is after the last element.
     pub fn get(&self, place: usize) -> T {
         self.check(place, 1);
-        // SAFETY: `new`.
+        // SAFETY: the caller of `new` guarantees that the place is within the allocation and that nothing writes the element.
         unsafe { self.first.add(place).read() }
     }
 
-    /// Returns this number of adjacent elements.
+    /// Returns `count` adjacent elements.
     ///
     /// # Panics
-    /// If the last one is after the last element.
+    /// If the last of them is after the operand's last element.
     pub fn row(&self, first: usize, count: usize) -> impl Iterator<Item = T> {
         self.check(first, count);
-        // SAFETY: `new`.
+        // SAFETY: as in `get`.
         (first..first + count).map(|place| unsafe { self.first.add(place).read() })
     }
 
@@ -55,9 +55,9 @@ impl<T: Element> Elements<'_, T> {
 
 impl<T: Element> ElementsMut<'_, T> {
     /// # Safety
-    /// As for [`Elements::new`], and no other code reads the written elements.
+    /// As for [`Elements::new`]. No other code reads the elements that the caller writes, either.
     pub(super) unsafe fn new(first: *mut T, span: usize) -> Self {
-        // SAFETY: the caller vouches for the same.
+        // SAFETY: the caller guarantees what `Elements::new` requires.
         Self(unsafe { Elements::new(first, span) })
     }
 
@@ -68,7 +68,8 @@ impl<T: Element> ElementsMut<'_, T> {
     pub fn set_row(&mut self, first: usize, values: impl Iterator<Item = T>) {
         for (place, value) in (first..).zip(values) {
             self.check(place, 1);
-            // SAFETY: `new`.
+            // SAFETY: the caller of `new` guarantees that the place is within the allocation and that nothing else uses
+            // the element.
             unsafe { self.0.first.add(place).write(value) };
         }
     }
@@ -84,14 +85,14 @@ impl<'a, T> Deref for ElementsMut<'a, T> {
 
 impl<'a, T: Element> From<&'a [T]> for Elements<'a, T> {
     fn from(slice: &'a [T]) -> Self {
-        // SAFETY: the slice is borrowed as long, and nothing is written.
+        // SAFETY: the result borrows the slice for its whole lifetime, and nothing writes the elements.
         unsafe { Self::new(slice.as_ptr().cast_mut(), slice.len()) }
     }
 }
 
 impl<'a, T: Element> From<&'a mut [T]> for ElementsMut<'a, T> {
     fn from(slice: &'a mut [T]) -> Self {
-        // SAFETY: the slice is borrowed as long.
+        // SAFETY: the result borrows the slice mutably for its whole lifetime.
         unsafe { Self::new(slice.as_mut_ptr(), slice.len()) }
     }
 }

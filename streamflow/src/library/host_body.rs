@@ -36,17 +36,17 @@ impl HostBody {
 #[derive(Debug)]
 pub struct Operands<'a> {
     params: slice::Iter<'a, Param>,
-    /// The lowest bit says whether the next parameter begins a claim, and so on.
+    /// A bit for each of the remaining `params`, the lowest for the next one: whether that parameter begins a claim.
     claims: u64,
-    /// The claims that are views, each with its gaps.
+    /// The claims that are views. Each has the bytes from its first element to its last, gaps included.
     views: Spans,
     _memory: PhantomData<&'a mut [u8]>,
 }
 
-/// Claims from their first byte to their last.
+/// The address and the length of some claims. A length counts the bytes from the first element to the last.
 type Spans = ArrayVec<(u64, Length), MAX_CLAIMS>;
 
-/// Whether some bytes are in a claim, and one of the two is written.
+/// Whether two claims have bytes in common and at least one of them is written.
 fn conflicts(address: u64, length: Length, other: &(u64, Length)) -> bool {
     (length.is_written || other.1.is_written)
         && address < other.0 + other.1.bytes
@@ -55,7 +55,8 @@ fn conflicts(address: u64, length: Length, other: &(u64, Length)) -> bool {
 
 impl<'a> Operands<'a> {
     /// # Errors
-    /// Two claims have bytes in common, and one of them is written: there is no `&mut` beside another reference.
+    /// The claims of two operands have bytes in common, and one of them is written: Rust allows no `&mut` beside another
+    /// reference.
     fn new(args: HostArgs<'a>) -> Result<Self, BodyError> {
         let mut params = args.params.iter();
         let claims = params.next().map_or(0, Param::get);
@@ -64,11 +65,11 @@ impl<'a> Operands<'a> {
         Ok(made)
     }
 
-    /// The next claim, of memory that is read.
+    /// Returns the memory of the next claim, which the body reads.
     ///
     /// # Panics
-    /// If the next claim is not of such elements that are read, or lies between the elements of a view that is written.
-    /// In the second case, the body must read it by [`read_elements`](Self::read_elements). The call fails then.
+    /// If the next claim is not one of elements `T` that are read, or lies between the elements of a view that is
+    /// written. In the second case, the body must read it by [`read_elements`](Self::read_elements). The call fails then.
     pub fn read<T: Element>(&mut self) -> &'a [T] {
         let (address, len) = self.slice::<T>(false);
         if len == 0 {
@@ -80,10 +81,10 @@ impl<'a> Operands<'a> {
         unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(address), len) }
     }
 
-    /// The next claim, of memory that is written.
+    /// Returns the memory of the next claim, which the body writes.
     ///
     /// # Panics
-    /// As for [`read`](Self::read), of memory that is written, also if it lies between the elements of any view.
+    /// As for [`read`](Self::read), for memory that is written; also if the claim lies between the elements of any view.
     pub fn write<T: Element>(&mut self) -> &'a mut [T] {
         let (address, len) = self.slice::<T>(true);
         if len == 0 {
@@ -93,7 +94,7 @@ impl<'a> Operands<'a> {
         unsafe { slice::from_raw_parts_mut(ptr::with_exposed_provenance_mut(address), len) }
     }
 
-    /// Takes the next claim, of memory that is read, possibly a view.
+    /// Returns the elements of the next claim, which the body reads. The claim may be a view.
     ///
     /// # Panics
     /// As for [`read`](Self::read).
@@ -103,7 +104,7 @@ impl<'a> Operands<'a> {
         unsafe { Elements::new(ptr::with_exposed_provenance_mut(address), len) }
     }
 
-    /// Takes the next claim, of memory that is written, possibly a view.
+    /// Returns the elements of the next claim, which the body writes. The claim may be a view.
     ///
     /// # Panics
     /// As for [`write`](Self::write).
@@ -113,7 +114,7 @@ impl<'a> Operands<'a> {
         unsafe { ElementsMut::new(ptr::with_exposed_provenance_mut(address), len) }
     }
 
-    /// The next value. If `T` is not the type that it was passed as, its bits are reinterpreted.
+    /// Returns the next value. If the call passed the value as another type than `T`, its bits are reinterpreted.
     ///
     /// # Panics
     /// If there is no next value. The call fails then.
@@ -122,8 +123,8 @@ impl<'a> Operands<'a> {
         self.next().get()
     }
 
-    /// Returns the next claim as a slice. A body may write each place of a view, also a gap, so a slice must not overlap a
-    /// view if one of the two is written.
+    /// Takes the next claim as a slice. A body may write each byte of a view, also a gap. So a slice may overlap a view
+    /// only if the body reads both.
     fn slice<T: Element>(&mut self, is_written: bool) -> (usize, usize) {
         let (address, len, is_view) = self.claim::<T>(is_written);
         assert!(!is_view, "the next claim is of a view, which is no slice");
@@ -136,8 +137,7 @@ impl<'a> Operands<'a> {
         (address, len)
     }
 
-    /// Returns the next claim: its address, its number of elements, and whether it is a view, so that other claims may have
-    /// elements between its own.
+    /// Takes the next claim: its address, its number of elements, and whether elements of other claims may lie between them.
     fn claim<T: Element>(&mut self, is_written: bool) -> (usize, usize, bool) {
         assert!(self.claims & 1 == 1, "the call has a value next, and no claim");
         let address = self.next().get::<u64>();
@@ -155,8 +155,8 @@ impl<'a> Operands<'a> {
         (address as usize, (bytes / size) as usize, length.is_view)
     }
 
-    /// Checks that no two slices have bytes in common if one is written. A view shares no element with another claim
-    /// either, and is never returned as a slice.
+    /// Checks that no two slices have bytes in common if one of them is written. Views need no such check: a view shares
+    /// no element with another claim, and is never returned as a slice.
     ///
     /// Returns the views.
     fn check_apart(&self) -> Result<Spans, BodyError> {
@@ -206,7 +206,7 @@ mod tests {
     use crate::driver::{Access, AccessMode, HostArgs, MemoryRange, Param};
     use crate::library::description::Description;
 
-    /// A claim: its address, its bytes, how it is used, and whether it is a view.
+    /// A claim: its address, its length in bytes, its access mode, and whether it is a view.
     type Made = (u64, u64, AccessMode, bool);
 
     fn params(claims: &[Made]) -> Vec<Param> {
@@ -244,12 +244,12 @@ mod tests {
         }
     }
 
-    /// Under Miri this is a test of the references, too.
+    /// Under Miri, this test also shows that the body makes no two references to the same memory.
     #[test]
     fn interleaved_views_are_read_and_written_by_their_elements() {
         let mut memory: Vec<u32> = (0..12).collect();
         let address = memory.as_mut_ptr().expose_provenance() as u64;
-        // Rows of 4: two elements are read, one is written, and one belongs to neither.
+        // Of the four elements of each row, one claim reads two and another writes one. The fourth belongs to no claim.
         let claims = [
             (address, 40, AccessMode::Read, true),
             (address + 8, 36, AccessMode::Write, true),
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(memory, [0, 1, 6, 3, 4, 5, 18, 7, 8, 9, 30, 11]);
     }
 
-    /// A body may write a gap of its view, so a slice there would change below its reference.
+    /// A body may write a gap of its view. A slice in that gap would then change while a reference to it exists.
     #[test]
     fn there_is_no_slice_in_a_gap_of_a_view_that_is_written() {
         use AccessMode::{Read, Write};

@@ -6,8 +6,8 @@ use crate::memory::Pools;
 use crate::stream::CudaStream;
 
 impl CudaStream {
-    /// The device that a stream executes on. A plan for a simulated one has a [host body](crate::library::HostBody), and no object of a
-    /// library.
+    /// The device that a stream executes on. On a simulated device a plan has a [host body](crate::library::HostBody)
+    /// instead of a library's object.
     ///
     /// # Errors
     /// The driver's.
@@ -22,9 +22,10 @@ impl CudaStream {
     /// is not ordered after that work by itself: use [`AfterWork`](crate::memory::AfterWork), which also drops the
     /// object in time, and [`wait_for_default`](Self::wait_for_default).
     ///
-    /// A [`Call`](crate::library::Call) alone may queue work of the object on the stream: `make` gives the stream to the object, and queues no
-    /// work there. Unlike [`raw`](Self::raw), this function does not tell replay that other code has the stream's handle.
-    /// A `Call` sends what replay holds back before the object's work; other work would overtake it. A function of the library that
+    /// Only a [`Call`](crate::library::Call) may queue work of the object on the stream: `make` passes the stream to the
+    /// library, and queues nothing. Replay holds back work of the stream that a `Call` sends first and other code would
+    /// overtake. Unlike [`raw`](Self::raw), this function does not tell replay that other code has the stream's handle. A
+    /// function of the library that waits for the stream comes right after a `Call`.
     /// waits for the stream comes right after a `Call`.
     ///
     /// # Errors
@@ -47,6 +48,6 @@ impl CudaStream {
 #[cold]
 pub(super) fn give_back_memory(stream: &CudaStream) -> Result<()> {
     Pools::trim(stream.table())?;
-    // The pools of another device may have bound that one.
+    // Giving back the memory of another device's pools may have bound that device.
     Ok(stream.timeline().bind()?)
 }

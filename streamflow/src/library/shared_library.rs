@@ -12,8 +12,8 @@ use crate::log;
 /// The variable with the directory to search. If set, only this directory is searched.
 const DIRECTORY: &str = "STREAMFLOW_LIBRARY_DIR";
 
-/// A shared library that is loaded. Dropping it unloads the library, if nothing else in the process has loaded it; a
-/// program that keeps the library's functions in a `static` must never drop it, for example by `Box::leak`.
+/// A shared library that is loaded. Dropping it unloads the library, unless other code of the process has loaded the same
+/// one. A program that keeps the library's functions in a `static` must never drop it, for example by `Box::leak`.
 #[derive(Debug)]
 pub struct SharedLibrary {
     name: &'static str,
@@ -35,7 +35,7 @@ impl SharedLibrary {
     /// [`DriverError::Unavailable`], with the places that were searched.
     ///
     /// # Safety
-    /// Loading runs the library's initialisers, and the drop runs its termination routines. Neither have preconditions.
+    /// Loading runs the library's initialisers, and the drop runs its termination routines. Neither may have preconditions.
     pub unsafe fn load(
         name: &'static str,
         file: &str,
@@ -49,7 +49,7 @@ impl SharedLibrary {
         };
         let mut tried = Vec::new();
         for path in paths {
-            // SAFETY: the caller vouches for the initialisers.
+            // SAFETY: the caller guarantees that the library's initialisers may run.
             match unsafe { Library::new(&path) } {
                 Ok(library) => {
                     let found = path.clone();
@@ -88,7 +88,7 @@ impl SharedLibrary {
     /// but dropping the library unloads the function's code. So the library is dropped only after the last call of the
     /// function, after the end of all objects that its functions have made, and after all work that they have queued.
     pub unsafe fn function<F: Copy>(&self, name: &str) -> DriverResult<F> {
-        // SAFETY: the caller vouches for the type.
+        // SAFETY: the caller guarantees that `F` is the function's type.
         let found = unsafe { self.library.get::<F>(name.as_bytes()) };
         found.map(|function| *function).map_err(|_| self.missing(name))
     }
@@ -103,7 +103,7 @@ impl SharedLibrary {
     }
 }
 
-/// The files on disk, and then the names for the system's loader.
+/// The paths of files that exist, followed by the names for the system's loader, in the order in which to try them.
 fn candidates(file: &str, versions: &[u32]) -> Vec<PathBuf> {
     let on_disk = directories().into_iter().filter_map(|dir| newest(&dir, file));
     let named = versions.iter().map(|version| format!("{file}.{version}"));

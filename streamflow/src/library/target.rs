@@ -1,11 +1,11 @@
 //! Memory of the caller that a call of a plan writes, with the rule for failed calls.
 //!
-//! If such a call fails, at whatever step, its whole target is marked as not written, as that of a launch is
-//! (`memory::unwritten`). A call that overwrites all of its target ends earlier marks of it when it succeeds. Any other call
-//! refuses a target that has a mark. Where nothing fails, marks cost a load and a comparison for each target.
+//! If such a call fails at any step, its whole target is marked as not written, like the target of a failed launch
+//! (`memory::unwritten`). A call that overwrites all of its target removes earlier marks when it succeeds. Any other call
+//! is refused if its target has a mark. As long as nothing fails, this costs a load and a comparison for each target.
 //!
-//! The claims of a plan's calls neither set nor check marks: most of them are of the plan's own memory, such as work areas,
-//! where no call needs the data of an earlier one.
+//! The claims of a plan's calls neither check nor set marks: most are of the plan's own memory, such as work areas, and
+//! no call needs the content that an earlier call has left there.
 
 use std::iter;
 
@@ -15,11 +15,11 @@ use crate::driver::MemoryRange;
 use crate::error::{Error, Result};
 use crate::memory::{Block, DeviceSlice, Element, Tensor, TensorViewMut};
 
-/// Memory of the caller that a call of a plan writes: a slice, a tensor, a view, or several of them. The parts of a type of
-/// your own are those of its fields.
+/// Memory of the caller that a call of a plan writes: a slice, a tensor, a view, or several of them. A type of your own
+/// returns the parts of its fields.
 ///
 /// If the call fails, at whatever step, its whole target is
-/// [not written](crate::guide::failures#errors-that-an-operator-drops). The plan tells so:
+/// [not written](crate::guide::failures#errors-that-an-operator-drops). The plan says when a call begins and how it ends:
 /// - before its steps: [`Call::needs`], [`Call::overwrites`], or [`Call::begins`] where that depends on a value;
 /// - with the result of each step that may fail: [`Call::written`].
 ///
@@ -85,7 +85,7 @@ pub trait Target {
     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>>;
 
     /// Whether other memory of the caller lies between the elements. If so, a call that overwrites each element still
-    /// leaves some of a part's content.
+    /// leaves a part of the memory as it was.
     fn has_gaps(&self) -> bool {
         false
     }
@@ -123,8 +123,8 @@ impl<T: Element> Target for TensorViewMut<'_, T> {
     }
 }
 
-/// Memory that a plan keeps. The memory is marked from any stream, since a call on a stream other than the plan's also
-/// fails.
+/// Memory that a plan keeps on its stream. A call on another stream than the plan's fails as well, so the memory can be
+/// marked from any stream.
 impl<H: Target> Target for OnStream<H> {
     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
         self.value_mut().parts()
@@ -135,10 +135,10 @@ impl<H: Target> Target for OnStream<H> {
     }
 }
 
-/// The rule for the [`Target`] of a plan. Several calls write a plan's own memory.
+/// The functions by which a plan applies the rule for its [`Target`]. They serve a target that several calls of the plan write.
 impl Call<'_> {
-    /// Passes on the result of a step of a call. If the step has failed, the target is marked as unwritten; if the call
-    /// has overwritten all of the target, earlier marks end.
+    /// Returns the result of a step of a call. If the step has failed, the target is marked as unwritten; if the call has
+    /// overwritten all of the target, earlier marks are removed.
     #[inline(always)]
     pub fn written<R>(done: Result<R>, target: &mut (impl Target + ?Sized)) -> Result<R> {
         match done {
@@ -150,13 +150,13 @@ impl Call<'_> {
         }
     }
 
-    /// A step of a call has succeeded.
+    /// Notes that a step of a call has succeeded.
     #[inline(always)]
     pub fn ended(target: &mut (impl Target + ?Sized)) {
         marked(target).for_each(|part| part.block.end_overwrite(part.range));
     }
 
-    /// A step of a call has failed, so the target is not written.
+    /// Notes that a step of a call has failed, and marks the target as not written.
     #[cold]
     #[inline(never)]
     pub fn failed(error: Error, target: &mut (impl Target + ?Sized)) -> Error {
@@ -165,7 +165,7 @@ impl Call<'_> {
         error
     }
 
-    /// A call begins that needs what memory has, as its input or as its target.
+    /// Checks, before a call that needs the content of this memory, that the memory is written. It may be an input or a target.
     ///
     /// # Errors
     /// [`Error::Unwritten`].
@@ -174,7 +174,7 @@ impl Call<'_> {
         memory.block().check_written(memory.range())
     }
 
-    /// A call begins that overwrites all of its target. [`written`](Self::written) ends it.
+    /// Notes that a call begins that overwrites all of its target. [`written`](Self::written) notes the call's end.
     #[inline(always)]
     pub fn overwrites(target: &mut (impl Target + ?Sized)) {
         marked(target).for_each(|part| part.block.begin_overwrite(part.range));
@@ -195,7 +195,7 @@ impl Call<'_> {
     }
 }
 
-/// The parts in blocks with a mark.
+/// The parts of a target that lie in blocks with a mark.
 #[inline(always)]
 fn marked<'a>(target: &'a mut (impl Target + ?Sized)) -> impl Iterator<Item = TargetPart<'a>> {
     target.parts().filter(|part| part.block.is_marked())
