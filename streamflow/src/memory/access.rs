@@ -4,8 +4,8 @@
 //! are noted, with a point that is taken after the work was queued. `stream::order` has the rules, and the reason for
 //! the order of these steps.
 //!
-//! One look at the memory of a launch shows that no use needs a wait; otherwise the uses are checked and ordered one by one.
-//! Saves 121 instructions of a launch, counted by callgrind.
+//! A single pass over the memory of a launch usually shows that no use needs a wait. Otherwise the uses are checked and
+//! ordered one by one. The single pass saves 121 instructions of a launch, counted by callgrind.
 
 use super::Block;
 use crate::driver::{AccessMode, MemoryRange};
@@ -18,7 +18,7 @@ pub(crate) struct Use<'a> {
     block: &'a Block,
     range: MemoryRange,
     mode: AccessMode,
-    /// For messages.
+    /// The name of the memory in error texts.
     what: &'static str,
     /// Whether the memory may be on another device than the stream.
     peer: bool,
@@ -28,17 +28,17 @@ pub(crate) struct Use<'a> {
 /// Whether a use needs the previous content of the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
-    /// The work may read them.
+    /// The work may read the content.
     Needed,
-    /// The work overwrites them.
+    /// The work overwrites the content.
     Overwritten,
-    /// A call of a library's plan uses its own memory: it is neither refused by a [mark](super::unwritten) nor makes
-    /// one.
+    /// The memory is that of a library's plan: a [mark](super::unwritten) does not refuse the use, and a failed call
+    /// makes no mark.
     OfPlan,
 }
 
 impl<'a> Use<'a> {
-    /// A use of memory on the stream's device. `what` is for messages.
+    /// Creates a use of memory on the stream's device. Error texts name the memory by `what`.
     #[inline(always)]
     pub(crate) fn new(
         (block, range): (&'a Block, MemoryRange),
@@ -54,20 +54,22 @@ impl<'a> Use<'a> {
         Self { content: Content::Overwritten, ..Self::new(memory, AccessMode::Write, what) }
     }
 
-    /// The same use, for memory that a call of a plan writes. Most of it is the plan's own memory, and no call needs
-    /// the content that an earlier one has left there; `library::target` has the rule for the caller's memory.
+    /// Returns the same use as one of a library's plan: marks do not count. Most memory of such calls is the plan's own,
+    /// and no call needs the content that an earlier call has left there. `library::target` has the rule for the caller's
+    /// memory.
     #[inline(always)]
     pub(crate) fn unmarked(self) -> Self {
         Self { content: Content::OfPlan, ..self }
     }
 
-    /// The same use, for memory of the caller: marks count.
+    /// Returns the same use as one of the caller's memory: marks count.
     #[inline(always)]
     pub(crate) fn marked(self) -> Self {
         Self { content: Content::Needed, ..self }
     }
 
-    /// The same use with another access mode, or no use. `choose` gets the use's name in messages and its mode.
+    /// Returns the same use with the access mode that `choose` returns, or no use. `choose` gets the use's name in error
+    /// texts and its mode.
     #[inline(always)]
     pub(crate) fn chosen(
         self,
@@ -81,8 +83,8 @@ impl<'a> Use<'a> {
         Self { peer: true, ..Self::new(memory, AccessMode::Read, "") }
     }
 
-    /// Ends a mark of the memory after the work of this use was queued, if the work overwrites everything that the
-    /// failed call was to write.
+    /// Removes the memory's mark if the work of this use overwrites everything that the failed call was to write. Called
+    /// after the work was queued.
     #[inline]
     pub(super) fn end_mark(&self) {
         if self.content == Content::Overwritten {
@@ -108,7 +110,7 @@ impl<'a> Use<'a> {
 pub(crate) enum Order {
     /// [`queue`] makes the stream wait for the uses that the memory has noted.
     ByData,
-    /// The caller has made the order, and is responsible for it.
+    /// The caller has ordered the work already, and is responsible for that.
     ByCaller,
 }
 
@@ -123,7 +125,8 @@ pub(crate) fn queue<'a, R>(
     uses: impl Iterator<Item = Use<'a>> + Clone,
     queue: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
-    // Fast path: most memory is the stream's own, or that of a message whose stream was received.
+    // Fast path: no use needs a wait. Most memory was last used on this stream, or belongs to a message whose stream the
+    // hook has received.
     let is_ready =
         order == Order::ByData && uses.clone().all(|it| it.block.is_ready(stream, it.mode));
     if !is_ready {

@@ -7,14 +7,15 @@ use super::{Buffer, DeviceSlice, Element, PitchedTensor, Shape, Strides, Tensor,
 use crate::driver::DeviceId;
 
 mod sealed {
-    /// Restricts [`AnyTensor`](super::AnyTensor) to the library's types: others rely on its answers.
+    /// Restricts [`AnyTensor`](super::AnyTensor) to the library's types: other code relies on what its methods return.
     pub trait Sealed {}
 }
 
 /// A [`Tensor`], a [`PitchedTensor`] or a [`Buffer`] of any element type: for code that learns the type at run time,
 /// for example a binding to another language.
 ///
-/// Work uses the memory as bytes, in order like all memory. With its type an `AnyTensor` is a tensor again:
+/// Work uses the memory as bytes, and is ordered like other work. [`downcast_ref`](Self::downcast_ref) returns the tensor
+/// again:
 /// ```
 /// # use streamflow::memory::AnyTensor;
 /// # use streamflow::prelude::*;

@@ -1,35 +1,35 @@
-//! The findings of the latest queries about free blocks.
+//! The results of the latest queries of the driver about free blocks.
 
-/// The most allocations without a query after a query has found the device behind: they wait for the uses of their
-/// blocks.
+/// The most allocations that skip the query after one has found the device still at work on old blocks. These allocations
+/// wait for the uses of their blocks instead.
 const MOST_TO_SKIP: usize = 16;
 
 /// The latest [queries](super::queries) about the free blocks of one size.
 #[derive(Default)]
 pub(super) struct Asked {
-    /// The number of allocations that skip the query.
+    /// The number of the next allocations that make no query.
     to_skip: usize,
-    /// The number of blocks after the one that the next query is about: later ones in the list.
+    /// How many blocks follow, later in the list, the block that the next query is about.
     pub(super) behind: usize,
-    /// The stream of the last answered query, if that was about another stream than the list's own.
+    /// The stream that the last query with a positive answer was about, if it is not the stream of this list.
     pub(super) end: Option<u32>,
 }
 
 impl Asked {
-    /// Whether to skip this query; counts the skipped one.
+    /// Whether this allocation skips the query. If so, one less is left to skip.
     pub(super) fn skip(&mut self) -> bool {
         let skips = self.to_skip > 0;
         self.to_skip -= usize::from(skips);
         skips
     }
 
-    /// Notes that the device was not even done with the oldest block.
+    /// Notes that the device still uses even the oldest of this number of free blocks.
     pub(super) fn set_behind(&mut self, blocks: usize) {
         self.to_skip = blocks.min(MOST_TO_SKIP);
     }
 
-    /// Notes that the device was done with the block. `end` is the stream that the query was about, if it was another
-    /// one than the list's own.
+    /// Notes that the device no longer uses the block of the query. `end` is the stream of that query, if it is not the
+    /// stream of this list.
     pub(super) fn set_answer(&mut self, end: Option<u32>) {
         self.end = end;
     }

@@ -59,9 +59,9 @@ struct Awaited<T: Element> {
 /// }
 /// ```
 ///
-/// Any executor will do. While a download is awaited and not complete, a thread of the library watches the device and
-/// wakes the task that has polled the future last. The task's waker is dropped when the future completes or is dropped.
-/// Dropping the future does not wait.
+/// Any executor can run the future. While the future is awaited and the download is not complete, a thread of the library
+/// watches the device and wakes the task that has polled the future last. The task's waker is dropped when the future
+/// completes or is dropped. Dropping the future does not wait.
 ///
 /// # Errors
 /// The driver's, when the query fails; an error of earlier work may be reported here.
@@ -80,7 +80,8 @@ impl<T: Element> Future for Awaited<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some((download, awaiting)) = self.pending.take() else {
-            // Polled after completion. Returns `Pending`, because a panic here could end an executor.
+            // The caller has polled a future that has completed. The result is `Pending`, because a panic here could end
+            // an executor.
             return Poll::Pending;
         };
         match download.poll_complete(&awaiting, cx.waker()) {

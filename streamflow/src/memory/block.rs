@@ -11,9 +11,9 @@ use crate::lock::locked;
 use crate::stream::{CudaStream, PlatformNumber, Point, StreamTable, Timeline};
 use crate::sync::Mutex;
 
-/// An allocation, of a device or of page-locked host memory.
-// Fields in this order: everything but large shapes is in two cache lines. A block is mostly not in the cache when it
-// is read, since driver calls have used the whole cache.
+/// An allocation of device memory or of page-locked host memory, with its uses.
+// The order of the fields puts all but large shapes into two cache lines. A block is mostly read from main memory,
+// because driver calls have evicted it from the cache.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Block {
@@ -21,16 +21,16 @@ pub(crate) struct Block {
     device: DeviceId,
     range: MemoryRange,
     claims: Claims,
-    /// The shape that the block's owner gave it. The shape is here and not in the owner, because messages are moved
-    /// often and should be small.
+    /// The shape that the block's owner set. The block stores it in the owner's place, because messages are moved often
+    /// and should be small.
     shape: Shape,
-    /// The mark of a block with a write that has failed. Only valid while `claims` says that a write has failed. Both
-    /// change under this lock; it is taken before that of the claims.
+    /// The mark of a block with a failed write. It is valid only while `claims` says that a write has failed. Both change
+    /// only under this lock, and a thread takes this lock before that of the claims.
     failed: Mutex<Option<Box<FailedWrite>>>,
 }
 
 impl Block {
-    /// The end of the fields that a tick uses, for a block with few dimensions.
+    /// The offset at which the fields end that a tick uses, for a block with few dimensions.
     #[cfg(not(loom))]
     pub(super) const HOT_END: usize = std::mem::offset_of!(Self, shape) + Shape::FEW_BYTES;
 
@@ -43,7 +43,7 @@ impl Block {
         self.device
     }
 
-    /// The whole allocation. The requested size may be a little less.
+    /// The whole allocation, which may be a little larger than the requested size.
     pub(crate) fn range(&self) -> MemoryRange {
         self.range
     }
@@ -68,7 +68,7 @@ impl Block {
         if is_ours { Ok(()) } else { Err(Error::foreign("memory")) }
     }
 
-    /// Whether an access by work on `stream` passes [`check`](Self::check), and needs no wait.
+    /// Whether an access by work on `stream` passes [`check`](Self::check) and needs no wait.
     #[inline]
     pub(super) fn is_ready(&self, stream: &CudaStream, mode: AccessMode) -> bool {
         let timeline = &**stream.timeline();
@@ -103,13 +103,13 @@ impl Block {
         self.order(stream, mode)
     }
 
-    /// Whether a call has failed that was to write a part of the block.
+    /// Whether a failed call was to write a part of the block.
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
         self.claims.has_failed()
     }
 
-    /// Rejects a range if a call has failed that was to write a part of it.
+    /// Returns an error if a failed call was to write a part of this range.
     ///
     /// # Errors
     /// [`Error::Unwritten`].
@@ -120,7 +120,7 @@ impl Block {
 
     #[cold]
     fn check_mark(&self, range: MemoryRange) -> Result<()> {
-        // The mark is dropped without the lock: its error may be a type of the program.
+        // The mark is dropped after the lock is released: its error may be a type of the program, with a drop of its own.
         let _ended = {
             let mut failed = locked(&self.failed);
             match &*failed {
@@ -131,12 +131,12 @@ impl Block {
         Ok(())
     }
 
-    /// Marks this range: a call has failed that was to write it.
+    /// Marks this range as not written: a call that was to write it has failed.
     #[cold]
     #[inline(never)]
     pub(crate) fn fail(&self, range: MemoryRange, error: &Error) {
         let Some(mark) = FailedWrite::new(range, error).map(Box::new) else { return };
-        // Dropped without the lock, as in `check_mark`.
+        // The other mark is dropped after the lock is released, as in `check_written`.
         let _other = {
             let mut failed = locked(&self.failed);
             let is_marked = self.claims.has_failed();
@@ -153,7 +153,7 @@ impl Block {
         };
     }
 
-    /// Notes that all of this range is overwritten: ends the mark if the marked range lies within it.
+    /// Notes that all of this range is overwritten. That removes the mark if the marked range lies within this range.
     #[inline]
     pub(crate) fn overwritten(&self, range: MemoryRange) {
         if self.claims.has_failed() {
@@ -161,8 +161,8 @@ impl Block {
         }
     }
 
-    /// Notes the begin of a library's call that overwrites all of this range: its success ends a mark, its failure
-    /// leaves it.
+    /// Notes that a library's call begins that overwrites all of this range. The mark ends if that call succeeds, and
+    /// stays if it fails.
     #[cold]
     pub(crate) fn begin_overwrite(&self, range: MemoryRange) {
         if let Some(mark) = locked(&self.failed).as_mut() {
@@ -173,7 +173,7 @@ impl Block {
     /// Ends the mark after the success of a call that has [begun to overwrite](Self::begin_overwrite) this range.
     #[cold]
     pub(crate) fn end_overwrite(&self, range: MemoryRange) {
-        // Dropped without the lock, as in `check_mark`.
+        // The mark is dropped after the lock is released, as in `check_written`.
         let _ended = {
             let mut failed = locked(&self.failed);
             let is_over =
@@ -182,8 +182,8 @@ impl Block {
         };
     }
 
-    /// Ends the mark for a new owner that no stream allocates the block for. [`allocated_on`](Self::allocated_on)
-    /// includes this.
+    /// Removes the mark for a new owner of a block that is allocated for no stream. [`allocated_on`](Self::allocated_on)
+    /// does the same for the others.
     #[inline]
     pub(super) fn renew(&self) {
         self.overwritten(self.range);
@@ -191,7 +191,7 @@ impl Block {
 
     #[cold]
     fn end_mark(&self, range: MemoryRange) {
-        // Dropped without the lock, as in `check_mark`.
+        // The mark is dropped after the lock is released, as in `check_written`.
         let _ended = {
             let mut failed = locked(&self.failed);
             let is_whole = failed.as_ref().is_none_or(|mark| mark.is_within(range));
@@ -216,7 +216,7 @@ impl Block {
         self.claims.all(|point| timeline.implies(point))
     }
 
-    /// Whether all uses are on the stream with this number.
+    /// Whether all uses of the block are on the stream with this number.
     pub(super) fn is_used_only_on(&mut self, stream: u32) -> bool {
         self.claims.all(|point| point.stream() == stream)
     }
@@ -226,17 +226,17 @@ impl Block {
         self.claims.latest().map(Point::stream)
     }
 
-    /// A use among the latest.
+    /// One of the latest uses.
     pub(super) fn last_use(&mut self) -> Option<Point> {
         self.claims.latest()
     }
 
-    /// Whether a stream need not wait for any use.
+    /// Whether the stream of `known` needs no wait for any use.
     pub(super) fn needs_no_wait(&mut self, known: &KnownOrder<'_>) -> bool {
         self.claims.all(|point| known.has(point))
     }
 
-    /// Notifies a driver that watches: `timeline` relies on the uses that were found complete.
+    /// Notifies a driver that records the order: work on `timeline` relies on the uses that the host has found complete.
     #[inline(never)]
     pub(super) fn rely_on_uses(&mut self, timeline: &Timeline, table: &StreamTable) {
         self.claims.all(|point| {
@@ -255,18 +255,19 @@ impl Block {
         self.claims.try_for_each(|point| timeline.wait(table, point))
     }
 
-    /// Notes that the block has a new owner, allocated on `timeline`, after [`wait_for_uses`](Self::wait_for_uses) if it
-    /// had one before: work of the new owner on any stream comes after everything that `timeline` came after.
+    /// Notes that the block has a new owner, allocated on `timeline`. If there was an owner before, the caller has called
+    /// [`wait_for_uses`](Self::wait_for_uses): work of the new owner on any stream comes after everything that `timeline`
+    /// came after.
     pub(super) fn allocated_on(&mut self, timeline: &Timeline) {
         self.claims.allocated_on(timeline);
     }
 
-    /// Records the uses on other streams than `own` that no record covers yet. A later wait for these uses then waits
-    /// for no later work. Returns whether there are no uses on other streams.
+    /// Records an event for each use on a stream other than `own` that no record covers yet, so that a later wait for
+    /// these uses waits for no later work. Returns whether there are no uses on other streams.
     #[inline]
     pub(super) fn close_uses(&mut self, table: &StreamTable, own: u32) -> DriverResult<bool> {
         let is_on_own = Cell::new(true);
-        // Fast path: the hooks of the other streams have ended, and made their records.
+        // Fast path: the hooks that used the other streams have ended, and the end of a hook makes the record.
         let are_closed = self.claims.all(|point| {
             let is_own = point.stream() == own;
             is_on_own.set(is_on_own.get() & is_own);
@@ -284,8 +285,8 @@ impl Block {
         )
     }
 
-    /// Whether the host may touch the memory now. To read it, all writes must be complete; to write it, all reads as
-    /// well.
+    /// Whether the host may touch the memory now. A read requires that all writes are complete, a write that all reads
+    /// are, too.
     pub(super) fn is_complete(&self, table: &StreamTable, mode: AccessMode) -> Result<bool> {
         for point in self.claims.conflicting(mode) {
             if !table.is_complete(point)? {
@@ -326,7 +327,7 @@ impl Block {
             .try_for_each(|point| Ok(table.synchronize(point)?))
     }
 
-    /// Blocks until the streams of all uses are idle. Called where waiting for the uses themselves has failed.
+    /// Blocks until the streams of all uses are idle: the fallback when waiting for the uses themselves has failed.
     #[cold]
     pub(super) fn wait_for_streams(&self, table: &StreamTable) -> Result<()> {
         for point in self.claims.conflicting(AccessMode::Write) {
@@ -338,14 +339,14 @@ impl Block {
     }
 }
 
-/// The order that a stream and the host know, for looking at several blocks.
+/// What a stream and the host know about the order of work, for checking several blocks in a row.
 pub(super) struct KnownOrder<'a> {
     timeline: &'a Timeline,
     table: &'a StreamTable,
-    /// Whether the host's knowledge that a use is complete counts, too.
+    /// Whether a use that the host has found complete counts as ordered, too.
     knows: bool,
-    /// A cache of the last look: a stream, and its latest record that is known to be complete. Blocks of a list mostly
-    /// have their uses on the same streams.
+    /// A cache of the last lookup: a stream, and its latest record that is known to be complete. The blocks of one list
+    /// mostly have their uses on the same streams.
     last: Cell<(u32, u64)>,
 }
 

@@ -15,7 +15,7 @@ use crate::stream::CudaStream;
 /// Dropping a buffer does not wait: the memory is reused after all work that was queued with it has executed.
 pub struct Buffer<T: Element> {
     elements: Stored<T>,
-    // Declared after `elements`: these point into the block, and the block's address is stable.
+    // Declared after `elements`, so dropped later: the elements point into the block. The block's address is stable.
     owner: OwnedBlock<MemoryPool>,
 }
 
@@ -31,7 +31,7 @@ impl<T: Element> Buffer<T> {
         Ok(Self { elements, owner })
     }
 
-    /// The elements of a block.
+    /// Creates a buffer of the elements in a block.
     pub(super) fn of(mut owner: OwnedBlock<MemoryPool>, shape: &Shape) -> Result<Self> {
         let elements = Self::shaped(&mut owner, shape)?;
         Ok(Self { elements, owner })
@@ -50,7 +50,7 @@ impl<T: Element> Buffer<T> {
         self.owner.shape()
     }
 
-    /// The number of elements, as the only dimension.
+    /// The shape of the buffer as a slice: its number of elements is the only dimension.
     pub(super) fn dims(&self) -> &[usize] {
         self.shape().dims()
     }

@@ -1,8 +1,8 @@
-//! The claims of one block: the uses that were noted, and the ones that each access must come after. This file makes no
-//! driver call: a wait is a parameter, so [models](crate::sync) can execute the file.
+//! The claims of one block: its noted uses, and those that a new access must come after. This file calls no driver: a
+//! function that waits is a parameter, so the [models](crate::sync) can execute the file.
 //!
-//! A read is noted without looking at the writes, and its point is made where it is stored. Saves 34 instructions of a read,
-//! counted by callgrind.
+//! Noting a read does not examine the writes, and the read's point is created in its final place. That saves 34
+//! instructions of a read, counted by callgrind.
 
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ use crate::driver::AccessMode;
 use crate::lock::Lock;
 use crate::stream::{Ordered, Point};
 
-/// The most waits that an access makes between two looks at the uses.
+/// The most waits that an access makes before it reads the uses again.
 #[cfg(not(loom))]
 const WAITS: usize = 8;
 #[cfg(loom)]
@@ -27,14 +27,14 @@ pub(super) struct Claims {
     uses: Lock<Uses>,
 }
 
-/// The uses that later work must be ordered after: at most one of each kind on each stream.
+/// The uses that later work must be ordered after: on each stream at most one read and one write.
 #[derive(Debug, Default)]
 struct Uses {
-    /// The writes that no later write is known to come after. There is one, unless parts of the memory are written on
-    /// several streams.
+    /// The writes that are not known to come before a later write. There is more than one only if several streams write
+    /// parts of the memory.
     writes: PointSet,
-    /// The reads that no later write is known to come after: the latest of each stream, in the order in which they were
-    /// noted.
+    /// The reads that are not known to come before a later write: the latest of each stream, in the order in which they
+    /// were noted.
     reads: PointSet,
 }
 
@@ -55,8 +55,8 @@ impl Claims {
         if self.is_ordered(stream, mode) { Ok(()) } else { self.order_locked(stream, mode, wait) }
     }
 
-    /// Whether an access is known to need no wait: the memory was allocated for this stream, or the message's stream was
-    /// received.
+    /// Whether an access is known to need no wait: the memory was allocated for this stream, or the hook has received the
+    /// message's stream.
     #[inline]
     pub(super) fn is_ordered(&self, stream: &impl Ordered, mode: AccessMode) -> bool {
         self.last_write.is_before(stream, mode)
@@ -70,10 +70,10 @@ impl Claims {
         mut wait: impl FnMut(Point) -> Result<(), E>,
     ) -> Result<(), E> {
         loop {
-            // Copies, because the lock is not held during driver calls; a few at a time, because that needs no heap.
+            // The points are copied, because no lock is held during driver calls. A few at a time need no heap memory.
             let missing = self.missing_waits(stream, mode);
             missing.iter().try_for_each(|point| wait(*point))?;
-            // Rare: mostly the stream's clock still has all of these waits.
+            // Rarely true: mostly the stream's clock still has all of these waits.
             if missing.is_full() || !missing.iter().all(|point| stream.implies(*point)) {
                 self.uses.lock().mark(&missing, stream.id());
             }
@@ -100,7 +100,7 @@ impl Claims {
     pub(super) fn note(&self, stream: &impl Ordered, mode: AccessMode) {
         match mode {
             AccessMode::Read => self.mark_read(stream),
-            // Fast path of a write: the first one since the memory was allocated for its stream.
+            // Fast path of a write: the memory was allocated for this stream, and no other access has followed.
             AccessMode::Write if self.last_write.covers(stream.open_point()) => {}
             AccessMode::Write => self.mark_written(stream),
         }
@@ -110,7 +110,7 @@ impl Claims {
     fn mark_read(&self, stream: &impl Ordered) {
         let mut uses = self.uses.lock();
         uses.reads.replace_by(stream.id(), || stream.open_point());
-        // Under the lock, so that no write is noted meanwhile; a read changes no write.
+        // The lock is held, so no other thread notes a write at the same time. A read changes no write.
         self.last_write.mark_read();
     }
 
@@ -125,7 +125,7 @@ impl Claims {
         self.last_write.mark_written(writes.only(), !reads.is_empty());
     }
 
-    /// Whether a write has failed. Each access then takes the slow path.
+    /// Whether a write has failed. If so, each access takes the slow path.
     #[inline]
     pub(super) fn has_failed(&self) -> bool {
         self.last_write.has_failed()
@@ -143,8 +143,8 @@ impl Claims {
         self.last_write.set(writes.only(), !reads.is_empty());
     }
 
-    /// Notes that the block has a new owner, allocated on `stream`, after it has waited for all uses if it had an owner
-    /// before: work of the new owner on any stream comes after everything that `stream` came after.
+    /// Notes that the block has a new owner, allocated on `stream`. If there was an owner before, `stream` has waited for
+    /// all its uses: work of the new owner on any stream comes after everything that `stream` came after.
     pub(super) fn allocated_on(&mut self, stream: &impl Ordered) {
         let point = stream.open_point();
         let Uses { writes, reads } = self.uses.get_mut();
@@ -154,13 +154,13 @@ impl Claims {
         self.last_write.set(Some(point), false);
     }
 
-    /// Whether all uses have a property.
+    /// Whether `holds` is true for all uses.
     pub(super) fn all(&mut self, holds: impl Fn(Point) -> bool) -> bool {
         self.uses.get_mut().all(holds)
     }
 
-    /// Visits all uses, the latest first, until an error. In this order a wait for one use often implies the wait for
-    /// the next.
+    /// Visits all uses, the latest first, until `visit` returns an error. In this order a wait for one use often implies
+    /// the wait for the next.
     pub(super) fn try_for_each<E>(
         &mut self,
         visit: impl FnMut(Point) -> Result<(), E>,
@@ -168,7 +168,7 @@ impl Claims {
         self.uses.get_mut().try_for_each(visit)
     }
 
-    /// A use among the latest.
+    /// One of the latest uses.
     pub(super) fn latest(&mut self) -> Option<Point> {
         self.uses.get_mut().latest_first().next()
     }
@@ -179,7 +179,7 @@ impl Claims {
         to.extend(uses.latest_first().filter(|point| !stream.implies(*point)));
     }
 
-    /// The uses that an access must come after: a copy, so that no lock is held while the host waits.
+    /// The uses that an access must come after, as a copy: no lock is held while the host waits.
     pub(super) fn conflicting(&self, mode: AccessMode) -> SmallVec<[Point; 5]> {
         let uses = self.uses.lock();
         match mode {
@@ -190,7 +190,7 @@ impl Claims {
 }
 
 impl Uses {
-    /// Marks these uses as waited for by a stream.
+    /// Notes that `stream` has waited for these uses.
     fn mark(&mut self, points: &[Point], stream: u32) {
         self.reads.mark(points, stream);
         self.writes.mark(points, stream);
@@ -202,7 +202,7 @@ impl Uses {
         self.reads.latest_first().chain(self.writes.latest_first())
     }
 
-    /// Visits all uses in the order of [`latest_first`](Self::latest_first), until an error.
+    /// Visits all uses in the order of [`latest_first`](Self::latest_first), until `visit` returns an error.
     #[inline(always)]
     fn try_for_each<E>(&self, mut visit: impl FnMut(Point) -> Result<(), E>) -> Result<(), E> {
         self.reads.try_for_each(&mut visit)?;

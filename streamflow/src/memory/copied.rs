@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Buffer, DeviceSlice, Element, Shape, Shared, Tensor, TensorView, TensorViewMut};
 use super::{View, ViewMut};
 
-/// An argument of trait methods with an answer that unsafe code relies on. Other code can't name the type, so it can't
-/// implement these methods.
+/// A parameter of trait methods whose results unsafe code relies on. Other code can't name this type, so it can't
+/// override these methods.
 #[derive(Debug, Clone, Copy)]
 pub struct Trusted(());
 
@@ -26,7 +26,8 @@ pub trait CopySource<T: Element> {
     /// The elements to copy.
     fn copy_source(&self) -> TensorView<'_, T>;
 
-    /// The elements, if they follow each other, without making a view; with their shape, unless they are a slice.
+    /// The elements with their shape, or without it if they are a slice. `None` if there are gaps between the elements.
+    /// Makes no view.
     #[doc(hidden)]
     #[inline]
     fn dense(&self, trusted: Trusted) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
@@ -34,8 +35,7 @@ pub trait CopySource<T: Element> {
         None
     }
 
-    /// The elements, if they are a whole tensor of this shape, without making a view: the layout follows from the
-    /// shape.
+    /// The elements, if the operand is a whole tensor of this shape: the layout then follows from the shape. Makes no view.
     #[doc(hidden)]
     #[inline]
     fn whole(&self, shape: &Shape, trusted: Trusted) -> Option<&DeviceSlice<T>> {
@@ -64,10 +64,10 @@ pub trait CopyTarget<T: Element> {
     }
 }
 
-/// Operands with a layout that follows from their shape.
+/// Finds the operands whose layout follows from their shape.
 impl Shape {
-    /// The elements of an operand that is a whole tensor of this shape; `None` for other operands, to be used by their
-    /// [`copy_source`](CopySource::copy_source). This makes no view and costs a comparison of shapes.
+    /// Returns the elements of an operand that is a whole tensor of this shape, at the cost of a comparison of shapes.
+    /// For other operands returns `None`, and the caller uses [`copy_source`](CopySource::copy_source).
     #[inline]
     pub fn whole<'a, T: Element>(
         &self,
@@ -86,7 +86,7 @@ impl Shape {
     }
 }
 
-// `do_not_recommend` on the implementations: rustc would list them all, and the notes above name them already.
+// The implementations are `do_not_recommend`: rustc would list them all, and the notes above name them already.
 #[diagnostic::do_not_recommend]
 impl<T: Element> CopySource<T> for DeviceSlice<T> {
     fn copy_source(&self) -> TensorView<'_, T> {
@@ -170,7 +170,7 @@ macro_rules! through_pointers {
         }
     )*};
 }
-// Emitted messages, and messages with several readers, are `Shared`.
+// An emitted message is `Shared`, and so is a message with several readers.
 through_pointers!([] Shared<S>, [+ ?Sized] Arc<S>, [+ ?Sized] Box<S>, [+ ?Sized] &S);
 
 macro_rules! through_unique_pointers {

@@ -1,7 +1,7 @@
 //! Copies and fills on streams, ordered by the memory that they touch.
 //!
-//! A download of a whole tensor makes no view and plans no rows, and its memory comes from the platform's own pool. Saves 600
-//! of 1,010 instructions of a download, counted by callgrind.
+//! A download of a whole tensor makes no view and plans no rows, and its host memory comes from the platform's own pool.
+//! That saves 600 of 1,010 instructions of a download, counted by callgrind.
 
 use std::iter;
 use std::panic::Location;
@@ -24,8 +24,8 @@ impl CudaStream {
     /// Queues a copy of page-locked host memory, or of a [part](PinnedSlice::slice) of it, to the device. Does not block.
     /// [`Pinned`] shows a source that uploads the data that it reads.
     ///
-    /// The target may have gaps between its rows, like a [`PitchedTensor`](crate::memory::PitchedTensor) and a part of
-    /// a tensor. The host's elements follow each other. Both hold for all uploads and downloads.
+    /// The target may have gaps between its rows, like a [`PitchedTensor`](crate::memory::PitchedTensor) or a part of a
+    /// tensor. The host's elements lie without gaps. This is so for all uploads and downloads.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; [`Error::Strided`] for a target with gaps within a row, a run of the last dimension; the
@@ -128,14 +128,14 @@ impl CudaStream {
         self.download_to_pool(&PinnedPool::of(self), source)
     }
 
-    /// [`download`](Self::download) to memory of the given pool, the one of the stream's device.
+    /// Queues a [`download`](Self::download) to memory of the given pool, which is that of the stream's device.
     #[track_caller]
     pub(crate) fn download_to_pool<T: Element>(
         &self,
         pool: &Arc<PinnedPool>,
         source: &(impl CopySource<T> + ?Sized),
     ) -> Result<Download<T>> {
-        // The choice of the memory may make the stream wait.
+        // Before the memory is chosen, because the choice may queue a wait on the stream.
         self.timeline().ready()?;
         let download = if let Some((elements, shape)) = source.dense(TRUSTED) {
             let mut pinned = Pinned::for_stream(pool, self, elements.len())?;
@@ -160,7 +160,7 @@ impl CudaStream {
             pinned.set_shape(&source.dims());
             Download::new(pinned)
         };
-        // A record now: the host will wait for the download, and must not wait for later work.
+        // The event is recorded now: the host then waits for the download, and for no later work.
         self.timeline().close()?;
         Ok(download)
     }
@@ -198,7 +198,7 @@ impl CudaStream {
         Ok(target)
     }
 
-    /// [`download_blocking`](Self::download_blocking) into memory of the same length.
+    /// [`download_blocking`](Self::download_blocking) to host memory of the same length.
     #[track_caller]
     pub(super) fn download_to_blocking<T: Element>(
         &self,
@@ -236,7 +236,7 @@ impl CudaStream {
             }
             self.table().observe(&Note::At(location));
             let timeline = self.timeline();
-            // SAFETY: the range lies in a block that is alive; the block is freed only after the use that is noted.
+            // SAFETY: the range lies in a live block, which is freed only after the use that is noted.
             Ok(unsafe { timeline.driver().fill(timeline.raw(), target.range(), byte) }?)
         })?;
         using.end_mark();
@@ -285,9 +285,9 @@ impl CudaStream {
                     rows.target_is_padded = target.is_alone;
                 }
                 self.table().observe(&Note::At(location));
-                // SAFETY: both sides have the same elements, checked by the callers, and are alive: device and
-                // page-locked blocks are freed or reused only after the uses that are noted; ordinary host memory is
-                // borrowed for the call, and a copy with it returns only when it is done.
+                // SAFETY: the callers have checked that both sides have the same elements. Both sides are alive: device
+                // and page-locked blocks are freed or reused only after the uses that are noted. Ordinary host memory is
+                // borrowed for the call, and a copy with such memory returns only when it is complete.
                 unsafe { timeline.driver().copy(timeline.raw(), &copy) }?;
             }
             Ok(())
@@ -311,7 +311,7 @@ impl CudaStream {
                 return Ok(());
             }
             self.table().observe(&Note::At(location));
-            // SAFETY: as in `copy_between`: the callers have compared the lengths of both sides.
+            // SAFETY: both sides are alive, as in `copy_between`, and the callers have compared their lengths.
             Ok(unsafe { timeline.driver().copy(timeline.raw(), copy) }?)
         })?;
         uses.iter().for_each(Use::end_mark);
@@ -319,7 +319,7 @@ impl CudaStream {
     }
 }
 
-/// Ordinary host memory. It has no block.
+/// The range of ordinary host memory, which has no block.
 fn ordinary<T>(first: *const T) -> MemoryRange {
     MemoryRange { address: first as u64, bytes: 0 }
 }
@@ -327,7 +327,7 @@ fn ordinary<T>(first: *const T) -> MemoryRange {
 /// The name of a copy in messages.
 const WHAT: &str = "memory to copy";
 
-/// The uses of the sides, except of ordinary host memory.
+/// The uses of both sides. Ordinary host memory has none.
 fn uses<'a>(source: &Side<'a>, target: &Side<'a>) -> ArrayVec<Use<'a>, 2> {
     let both = [source.using(AccessMode::Read), target.using(AccessMode::Write)];
     both.into_iter().flatten().collect()
@@ -335,15 +335,15 @@ fn uses<'a>(source: &Side<'a>, target: &Side<'a>) -> ArrayVec<Use<'a>, 2> {
 
 /// One side of a copy.
 struct Side<'a> {
-    /// `None` for ordinary host memory: such copies block the host.
+    /// The block of the memory. `None` for ordinary host memory: a copy with such memory blocks the host.
     block: Option<&'a Block>,
-    /// From the first element to the last. Without a block it has no bytes.
+    /// The bytes from the first element to the last. Empty for ordinary host memory.
     range: MemoryRange,
     /// The shape of the copied elements. Host memory has no gaps and takes the shape of the other side.
     shape: Shape,
     /// `None` if the elements follow each other.
     strides: Option<Strides>,
-    /// Whether only padding is between the elements.
+    /// Whether the gaps between the elements are only padding, and no elements of another view.
     is_alone: bool,
     /// Whether the memory may be on another device than the stream.
     peer: bool,
@@ -352,7 +352,7 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     fn of<T: Element>(view: &TensorView<'a, T>) -> Self {
         let (address, strides) = (view.address(), view.gaps());
-        // Fast path: only a view with gaps needs its strides for this.
+        // Fast path: only a view with gaps needs its strides here.
         let range = match strides {
             None => MemoryRange { address, bytes: Shape::bytes_of::<T>(view.len()) },
             Some(_) => view.range(),
@@ -367,7 +367,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Host memory with the elements of `other`.
+    /// Creates the side of host memory that has the same shape as `other`.
     fn host(block: Option<&'a Block>, range: MemoryRange, other: &Side<'_>) -> Self {
         Self { block, range, shape: other.shape, strides: None, is_alone: true, peer: false }
     }
@@ -381,12 +381,12 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// The strides, also if the elements follow each other.
+    /// The strides, which are those of the shape if the elements follow each other.
     fn strides(&self) -> Strides {
         self.strides.unwrap_or_else(|| self.shape.dense_strides())
     }
 
-    /// The error of a side with gaps within its rows.
+    /// The error for a side with gaps within its rows.
     fn refused(&self) -> Error {
         Error::Strided {
             shape: self.shape.dims().to_vec(),
@@ -397,7 +397,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The copies between two sides with the same number of elements. A side has gaps.
+/// Plans the copies between two sides with the same number of elements, one of which has gaps.
 fn plan(source: &Side<'_>, target: &Side<'_>) -> Result<CopyPlan> {
     let (from, to) = (source.strides(), target.strides());
     CopyPlan::new(source.shape.dims(), &from, &to).ok_or_else(|| {
@@ -414,8 +414,8 @@ fn same_length(what: &'static str, source_len: usize, target_len: usize) -> Resu
     }
 }
 
-/// Elements that follow each other on both sides may have two shapes. Where a side has gaps, the shape decides which
-/// element goes where.
+/// Checks that both sides have the same shape, which is required where a side has gaps: the shape then decides which
+/// element goes where. Elements without gaps on both sides may have two shapes.
 fn same_shape(what: &'static str, source: &Side<'_>, target: &Side<'_>) -> Result<()> {
     if source.strides.is_none() && target.strides.is_none() {
         return same_length(what, source.shape.count(), target.shape.count());

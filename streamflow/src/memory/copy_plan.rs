@@ -1,4 +1,4 @@
-//! How a copy between views becomes copies of the driver: the rows and their distances.
+//! The plan of a copy between views: the copies of the driver that it becomes, with their rows and distances.
 
 use arrayvec::ArrayVec;
 
@@ -16,14 +16,14 @@ struct Dim {
 /// The extent of a copy, in elements.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CopyPlan {
-    /// The length of a row: the number of elements that follow each other on both sides.
+    /// The number of elements of a row. They follow each other on both sides.
     row: usize,
-    /// The dimensions of rows, innermost first. Dimensions that form a single one are merged.
+    /// The dimensions outside of a row, innermost first. Two dimensions that continue each other are merged into one.
     outer: ArrayVec<Dim, MAX_RANK>,
 }
 
 impl CopyPlan {
-    /// The plan of elements that follow each other on both sides.
+    /// The plan for elements that follow each other on both sides.
     pub(super) fn run(len: usize) -> Self {
         Self { row: len, outer: ArrayVec::new() }
     }
@@ -57,8 +57,8 @@ impl CopyPlan {
         Some(plan)
     }
 
-    /// The copies of the driver, for elements of `size` bytes that begin at these addresses. Each copy covers the rows
-    /// of the longest dimension.
+    /// Returns the copies of the driver, for elements of `size` bytes at these addresses. One copy of the driver covers
+    /// the rows of the longest dimension.
     pub(super) fn copies(
         &self,
         kind: CopyKind,
@@ -100,7 +100,7 @@ impl CopyPlan {
 }
 
 impl Dim {
-    /// Whether both form a single dimension: `outer` continues where this one ends.
+    /// Whether this dimension and `outer` form a single one: `outer` continues where this one ends.
     fn continues_in(&self, outer: Dim) -> bool {
         (self.len * self.source, self.len * self.target) == (outer.source, outer.target)
     }
@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    /// The elements that a plan copies, as pairs of addresses, and the number of copies.
+    /// Returns the elements that a plan copies, as pairs of addresses, and the number of the driver's copies.
     fn pairs(plan: &CopyPlan) -> (Vec<(u64, u64)>, usize) {
         let mut all = Vec::new();
         let mut count = 0;
@@ -138,8 +138,8 @@ mod tests {
         (all, count)
     }
 
-    /// Compares the plans of all pairs of small views of up to three dimensions, parts of padded arrays, with copies
-    /// element by element.
+    /// For all pairs of small views with up to three dimensions, as parts of padded arrays, a plan does the same as a
+    /// copy element by element.
     #[test]
     fn each_element_is_copied_once_to_its_place() {
         let lens = [0, 1, 2, 3];
@@ -189,7 +189,7 @@ mod tests {
     fn a_row_with_gaps_is_refused() {
         assert_eq!(CopyPlan::new(&[3, 4], &[1, 3], &[4, 1]), None);
         assert_eq!(CopyPlan::new(&[3, 4], &[4, 1], &[8, 2]), None);
-        // A column has rows of one element.
+        // Each row of a column has one element.
         let column = CopyPlan::new(&[3, 1], &[4, 1], &[1, 1]).unwrap();
         assert_eq!((column.row, column.outer[0].len), (1, 3));
     }

@@ -16,7 +16,7 @@ use crate::stream::{Awaiting, Point, StreamTable};
 #[derive(Debug)]
 #[must_use = "a download that is not read has no effect"]
 pub struct Download<T: Element> {
-    /// The target of the copy. The memory's block also stores the shape.
+    /// The page-locked memory that the copy writes. Its block also stores the shape.
     pinned: Pinned<T>,
 }
 
@@ -56,11 +56,11 @@ impl<T: Element> Download<T> {
 
     /// Whether the copy is complete. If it is not, `task` will be woken when the copy may be complete.
     pub(super) fn poll_complete(&self, awaiting: &Awaiting, task: &Waker) -> Result<bool> {
-        // Uses the pool's table, since the future may outlive the platform.
+        // The table of streams comes from the pool: the future may outlive the platform.
         let table = self.pinned.table();
         match self.pinned.block().first_incomplete(table)? {
             Some(point) => awaiting.wake_at(table, point, task).map(|()| false),
-            // `try_as_slice` notifies the driver of the read.
+            // `try_as_slice` notifies the driver that the host reads the memory.
             None if self.pinned.try_as_slice()?.is_some() => Ok(true),
             None => {
                 task.wake_by_ref();
@@ -69,7 +69,7 @@ impl<T: Element> Download<T> {
         }
     }
 
-    /// The elements of a copy that was found to be complete.
+    /// The elements of a download whose copy was found complete.
     pub(super) fn complete_elements(&self) -> &[T] {
         self.pinned.complete_elements()
     }
@@ -79,7 +79,7 @@ impl<T: Element> Download<T> {
         self.pinned.block().first_incomplete(streams)
     }
 
-    /// The page-locked memory that the copy writes. Its elements can't be read before the copy is complete, either.
+    /// Returns the page-locked memory that the copy writes. Its elements can't be read before the copy is complete, either.
     pub fn into_pinned(self) -> Pinned<T> {
         self.pinned
     }

@@ -1,4 +1,4 @@
-//! The numbers of allocations on the other side of the border to other code.
+//! The numbers of allocations that streamflow has from other code, and other code from streamflow.
 
 use crate::sync::{AtomicU64, Ordering, statics};
 
@@ -6,10 +6,10 @@ use crate::sync::{AtomicU64, Ordering, statics};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ForeignCounts {
-    /// Allocations of other code that were not given back yet.
+    /// Allocations of other code that streamflow has not given back yet.
     pub adopted: u64,
-    /// Allocations of streamflow that other code has, or that were not taken back yet; also copies on the host that
-    /// were made for other code.
+    /// Allocations of streamflow that other code has, or has returned without the pool having taken them back yet; also
+    /// copies on the host that were made for other code.
     pub lent: u64,
     /// Allocations that will never be given back or taken back, because the program ends or a device has failed.
     pub leaked: u64,
@@ -36,7 +36,7 @@ pub(crate) fn add(count: Count) {
 }
 
 pub(crate) fn remove(count: Count) {
-    // `Release`: a thread that reads the count sees everything that was done with the memory.
+    // `Release`: a thread that reads the count with `Acquire` sees everything that was done with the memory before.
     counter(count).fetch_sub(1, Ordering::Release);
 }
 

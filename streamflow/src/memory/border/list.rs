@@ -4,13 +4,13 @@ use std::ptr::{self, NonNull};
 
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell, const_fn};
 
-/// An entry with the link of the list: adding it allocates nothing.
+/// An entry of a list, with the pointer to the next one: adding an entry allocates nothing.
 pub(crate) struct Node<T> {
     next: UnsafeCell<*mut Node<T>>,
     pub(crate) value: T,
 }
 
-// SAFETY: `next` is only used by the thread that owns the node, or that owns the chain with the node.
+// SAFETY: only one thread uses `next`: the owner of the node, or of the chain that contains it.
 unsafe impl<T: Send> Send for Node<T> {}
 
 impl<T> Node<T> {
@@ -25,9 +25,9 @@ pub(crate) struct List<T> {
     head: AtomicPtr<Node<T>>,
 }
 
-// SAFETY: threads only pass entries through the list.
+// SAFETY: a list only passes entries from one thread to another.
 unsafe impl<T: Send> Send for List<T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<T: Send> Sync for List<T> {}
 
 /// The head of a closed list. No node has this address.
@@ -42,8 +42,8 @@ impl<T> List<T> {
         }
     }
 
-    /// Adds an entry. Does not wait. Does not use the list once another thread can see the entry: the entry may own the
-    /// list, and the other thread may drop it.
+    /// Adds an entry without waiting. Once another thread can see the entry, this function uses the list no more: the
+    /// entry may own the list, and the other thread may drop both.
     ///
     /// # Errors
     /// The entry, if the list is closed.
@@ -189,7 +189,7 @@ mod tests {
             all.extend(values(list.take_all()));
         }
         adders.into_iter().for_each(|thread| thread.join().unwrap());
-        // The entries of each thread are in order.
+        // The entries of each thread are in the order in which it added them.
         for thread in 0..4 {
             let own = all.iter().filter(|value| **value / EACH == thread);
             assert!(own.is_sorted());

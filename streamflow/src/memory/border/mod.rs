@@ -1,5 +1,5 @@
-//! The border to other code: the state that blocks and pools have for memory of other code, and the parts that
-//! [`foreign`](super::foreign) builds the exchange with it from. Pools use only this module, and not `foreign`.
+//! The fields that blocks and pools have for memory of other code, and the parts from which [`foreign`](super::foreign)
+//! builds the exchange. Pools use only this module, and not `foreign`.
 
 pub(crate) mod counts;
 pub(crate) mod list;
@@ -27,6 +27,6 @@ impl Owner {
 pub(crate) struct Border {
     /// Memory that other code had and has returned.
     pub(crate) lent: List<Box<dyn Task>>,
-    /// The number of functions queued on the reclaim stream that give memory back.
+    /// The number of queued host functions, on the reclaim stream, that have not given their memory back yet.
     pub(crate) returning: Arc<AtomicUsize>,
 }

@@ -1,14 +1,14 @@
-//! Work that is done later, on the reaper thread or by a pool.
+//! A task that the reaper thread or a pool does later.
 
 use super::counts::Count;
 use super::list::Node;
 
-/// A task that is done once, later.
+/// Work that is done once, by the reaper thread or a pool.
 pub(crate) trait Task: Send {
     /// Does the task. No lock is held. Returns the task if it must be tried again.
     fn execute(self: Box<Self>) -> Option<Box<dyn Task>>;
 
-    /// The count that includes the task until it is done.
+    /// The count that includes the memory of this task until the task is done.
     fn count(&self) -> Count;
 }
 
