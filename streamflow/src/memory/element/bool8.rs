@@ -35,12 +35,12 @@ impl Bool8 {
 
     /// The same values, for example to upload them.
     pub const fn slice_of(values: &[bool]) -> &[Self] {
-        // SAFETY: both have one byte, and each byte is a `Bool8`.
+        // SAFETY: a `bool` and a `Bool8` have one byte each, and any byte is a `Bool8`.
         unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
     }
 }
 
-// SAFETY: the type is a transparent `u8`.
+// SAFETY: the type is a transparent wrapper of `u8`, which is `Plain`.
 unsafe impl Plain for Bool8 {}
 
 elements! {
@@ -59,7 +59,7 @@ impl From<Bool8> for bool {
     }
 }
 
-// By truth value, and not by byte: 255 bytes mean true.
+// Compares truth values and not bytes: 255 of the 256 bytes mean true.
 impl PartialEq for Bool8 {
     fn eq(&self, other: &Self) -> bool {
         self.get() == other.get()

@@ -7,8 +7,8 @@ use std::fmt::{Debug, Display};
 use crate::driver::Plain;
 
 mod sealed {
-    /// Restricts the traits of this file to the types named in it: the CUDA name must be one that NVRTC
-    /// knows without headers, and of the same layout.
+    /// Restricts the traits of this file to the types named in it. NVRTC must know the CUDA name of each type without
+    /// headers, with the same layout as in Rust.
     pub trait Sealed {}
 }
 
@@ -44,7 +44,7 @@ pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
 pub unsafe trait Element: Scalar + Default + PartialEq {
     /// The type's name in NumPy and similar libraries, for example `float32`.
     const DTYPE: &'static str;
-    /// [`Scalar::CUDA`] again, for `#[kernel]`: rustc then reports a wrong type as one that is no element.
+    /// The same as [`Scalar::CUDA`], for the code of `#[kernel]`: rustc then reports that a wrong type is no element.
     #[doc(hidden)]
     const ELEMENT_CUDA: &'static str = Self::CUDA;
 }
@@ -53,13 +53,13 @@ macro_rules! elements {
     ($($ty:ty: $cuda:literal, $dtype:literal;)*) => {
         $(
             impl sealed::Sealed for $ty {}
-            // SAFETY: both are the same type by the CUDA C++ programming guide's table of built-in types; the structs
-            // of `kernel/cuda` are tested against the Rust types in `tests/tests/elements.rs`.
+            // SAFETY: the Rust type and the CUDA type are the same by the table of built-in types in the CUDA C++
+            // programming guide; `tests/tests/elements.rs` tests the structs of `kernel/cuda` against the Rust types.
             #[diagnostic::do_not_recommend]
             unsafe impl Scalar for $ty {
                 const CUDA: &'static str = $cuda;
             }
-            // SAFETY: by NumPy's documentation of its sized aliases.
+            // SAFETY: NumPy's documentation of its sized aliases gives this name to the same type.
             #[diagnostic::do_not_recommend]
             unsafe impl Element for $ty {
                 const DTYPE: &'static str = $dtype;
@@ -93,8 +93,8 @@ elements! {
     u64: "unsigned long long", "uint64";
 }
 
-/// Stands for the `f16` of the crate `half` while the feature `half` is off. The type is no element type and has no
-/// values: where a program uses it, rustc's error names the feature.
+/// Stands for the `f16` of the crate `half` while the feature `half` is off. This type is not an element type and has no
+/// values. Where a program uses it, rustc's error names the feature.
 ///
 /// ```compile_fail,E0277
 /// let halves: streamflow::Tensor<streamflow::f16>;
@@ -104,7 +104,7 @@ elements! {
 #[derive(Debug)]
 pub enum f16 {}
 
-/// Stands for the `bf16` of the crate `half`, like [`f16`](enum@f16).
+/// Stands for the `bf16` of the crate `half` while the feature `half` is off, like [`f16`](enum@f16).
 ///
 /// ```compile_fail,E0277
 /// let halves: streamflow::Tensor<streamflow::memory::bf16>;
@@ -115,7 +115,7 @@ pub enum f16 {}
 pub enum bf16 {}
 
 impl sealed::Sealed for usize {}
-// SAFETY: both have eight bytes; CUDA no longer supports hosts with pointers of another size.
+// SAFETY: the Rust type and the CUDA type have eight bytes; CUDA no longer supports hosts with pointers of another size.
 #[cfg(target_pointer_width = "64")]
 #[diagnostic::do_not_recommend]
 unsafe impl Scalar for usize {

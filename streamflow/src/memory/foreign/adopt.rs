@@ -22,7 +22,7 @@ use crate::stream::CudaStream;
 pub struct ForeignMemory {
     device: DeviceId,
     range: MemoryRange,
-    /// `None` after the memory was adopted.
+    /// The owner of the memory. `None` after the memory was adopted.
     owner: Option<Owner>,
 }
 
@@ -47,9 +47,9 @@ impl ForeignMemory {
     }
 
     /// Makes streamflow leak memory of other code from now on, instead of giving it back, and
-    /// [count](crate::memory::ForeignCounts::leaked) it: for other code that ends before the program, for example an
-    /// interpreter that shuts down. Blocks until an owner that is just being dropped is dropped; the caller must hold
-    /// no lock that this drop needs.
+    /// [count](crate::memory::ForeignCounts::leaked) that memory. This is for other code that ends before the program,
+    /// such as an interpreter that shuts down. If the reaper is dropping an owner, blocks until that drop has ended; the
+    /// caller must hold no lock that this drop needs.
     pub fn stop_giving_back_blocking() {
         reaper::stop_giving_back_blocking();
     }
@@ -76,21 +76,21 @@ impl std::fmt::Debug for ForeignMemory {
     }
 }
 
-/// The work that has written adopted memory. Later work that uses the memory is ordered after it.
+/// The work of other code that adopted memory comes after. Later work with the memory is ordered after it.
 #[derive(Debug, Clone, Copy)]
 pub enum After<'a> {
     /// All work that was queued on this stream before the call.
     QueuedOn(&'a CudaStream),
     /// The latest record of an event of other code, on the memory's device.
     Event(BorrowedEvent<'a>),
-    /// Nothing: the content is complete, like that of host memory.
+    /// No work: the content is complete, like that of host memory.
     Complete,
 }
 
 /// No process has memory beyond this address, with five levels of page tables.
 const LAST_ADDRESS: u64 = 1 << 56;
 
-/// Checks that an address and a shape fit together. Returns the bytes.
+/// Checks that memory at this address can hold elements of this shape. Returns the range of its bytes.
 pub(crate) fn check_layout<T: Element>(address: u64, shape: &Shape) -> Result<MemoryRange> {
     let bytes = shape.bytes::<T>();
     if bytes > 0 && (address == 0 || !address.is_multiple_of(align_of::<T>() as u64)) {
@@ -113,7 +113,7 @@ pub(crate) fn check_layout<T: Element>(address: u64, shape: &Shape) -> Result<Me
 }
 
 impl MemoryPool {
-    /// Makes a block of memory of other code, on this pool's device.
+    /// Makes a block from memory of other code on this pool's device.
     #[track_caller]
     fn adopt(
         self: &Arc<Self>,
@@ -129,8 +129,8 @@ impl MemoryPool {
             stream.timeline().ready()?;
         }
         if range.bytes > 0 {
-            // SAFETY: the caller of `ForeignMemory::new` vouches for the memory until its owner is dropped. The owner
-            // is dropped after `return_foreign`, or after this function has failed.
+            // SAFETY: the caller of `ForeignMemory::new` guarantees that the memory is valid until its owner is dropped.
+            // The owner is dropped after `return_foreign`, or after this function has failed.
             unsafe { table.driver().observer().adopt(self.device(), range) }?;
         }
         let mut pooled = PooledBlock::foreign(block, self);
@@ -142,7 +142,8 @@ impl MemoryPool {
             After::QueuedOn(stream) => {
                 self.written_by_other_code(stream.raw(), range);
                 block.block_mut().allocated_on(stream.timeline());
-                // A record now: the stream may be destroyed after the call, and later work on it is not waited for.
+                // The event is recorded now: the stream may be destroyed after the call, and later work on it must not be
+                // waited for.
                 stream.timeline().close()?;
             }
             After::Event(event) => {
@@ -153,7 +154,7 @@ impl MemoryPool {
                 event.check(&**table.driver())?;
                 let timeline = table.take(self.device(), StreamOptions::default())?;
                 timeline.bind()?;
-                // SAFETY: the timeline owns its stream, and the event is borrowed.
+                // SAFETY: the timeline owns its stream, and the event is borrowed for this call.
                 let waited = unsafe { table.driver().wait_event(timeline.raw(), event.raw()) };
                 if waited.is_ok() {
                     self.written_by_other_code(timeline.raw(), range);
@@ -167,7 +168,7 @@ impl MemoryPool {
         Ok(block)
     }
 
-    /// Notifies a driver that watches of a write by other code.
+    /// Notifies a driver that checks accesses: other code has written this range.
     #[track_caller]
     fn written_by_other_code(&self, stream: RawStream, range: MemoryRange) {
         let (mode, location) = (AccessMode::Write, Location::caller());
@@ -181,7 +182,7 @@ impl MemoryPool {
         shape: &Shape,
         after: After<'_>,
     ) -> Result<Tensor<T>> {
-        // Checked first, because empty memory may have no address.
+        // This comes before the check of the address, because empty memory may have no address.
         if shape.bytes::<T>() > memory.range.bytes {
             return Err(too_small(shape));
         }

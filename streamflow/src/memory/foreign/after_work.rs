@@ -18,7 +18,7 @@ use crate::stream::{CudaStream, Timeline};
 #[derive(Debug)]
 pub struct AfterWork<H: Send + 'static> {
     timeline: Arc<Timeline>,
-    /// `None` only while this is being dropped.
+    /// The value. `None` only while the `AfterWork` is being dropped.
     value: Option<H>,
 }
 
@@ -64,19 +64,19 @@ impl<H: Send + 'static> Drop for AfterWork<H> {
         let data: *mut Owner = Box::into_raw(Box::new(owner));
         let function = HostFunction { call: complete, data: data.cast() };
         let queued = timeline.bind().and_then(|()| {
-            // SAFETY: the timeline owns its stream. The data belongs to the call. `complete` makes no CUDA call and does
-            // not unwind.
+            // SAFETY: the timeline owns its stream. Only this call of `complete` gets the data. `complete` makes no CUDA
+            // call and does not unwind.
             unsafe { timeline.driver().launch_host_function(timeline.raw(), function) }
         });
         if let Err(error) = queued {
             report_in_drop("dropping a library's handle after its work", Err(error));
-            // SAFETY: the pointer came from `into_raw`, and the call that owned it will not be made.
+            // SAFETY: the pointer came from `into_raw`. The host function that would have owned it will not be called.
             reaper::leak_owner(*unsafe { Box::from_raw(data) });
         }
     }
 }
 
 unsafe extern "C" fn complete(data: *mut c_void) {
-    // SAFETY: `data` comes from the drop, and only this call has it.
+    // SAFETY: the drop of an `AfterWork` made `data`, and passed it to this call alone.
     reaper::add(reaper::giving_back(*unsafe { Box::from_raw(data.cast::<Owner>()) }));
 }

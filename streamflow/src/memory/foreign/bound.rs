@@ -5,12 +5,11 @@ use std::sync::Arc;
 use crate::memory::border::Owner;
 use crate::stream::Timeline;
 
-/// A value that may call CUDA in its drop, for example a library's handle or a slice of cudarc. No device is current on
-/// the thread that drops it, and the failure of such a call is often not reported, so this binds the device before the
-/// drop.
+/// A value whose drop may call CUDA, for example a library's handle or a slice of cudarc. The thread that drops it has no
+/// current device, and the failure of such a call is often not reported. So the drop of a `Bound` binds the device first.
 pub(super) struct Bound<V> {
-    /// Dropped after `drop` has bound the device, and before the timeline: the timeline may be the last owner of the
-    /// driver, and the driver's drop makes other devices current.
+    /// The value. It is dropped after `drop` has bound the device, and before the timeline: the timeline may be the last
+    /// owner of the driver, and the driver's drop makes other devices current.
     #[allow(dead_code, reason = "it is there to be dropped")]
     value: V,
     timeline: Arc<Timeline>,
@@ -25,7 +24,7 @@ impl<V: Send + 'static> Bound<V> {
 
 impl<V> Drop for Bound<V> {
     fn drop(&mut self) {
-        // If binding fails, the calls in the drop fail, too, and nothing can be done about either.
+        // If binding fails, the CUDA calls of the value's drop fail, too. This code can handle neither failure.
         let _bound = self.timeline.bind();
     }
 }
@@ -42,7 +41,7 @@ mod tests {
     use crate::driver::{DeviceId, Driver};
     use crate::stream::StreamTable;
 
-    /// Notes in its drop how many owners the driver has.
+    /// A value whose drop notes how many owners the driver has at that time.
     struct Counts(Weak<dyn Driver>, Arc<AtomicUsize>);
 
     impl Drop for Counts {

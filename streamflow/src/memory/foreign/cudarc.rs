@@ -68,12 +68,12 @@ impl CudaStream {
     /// dropped. Then this stream waits for all work that the device has; that needs a driver of CUDA 12.5.
     ///
     /// # Errors
-    /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for a stream that is being
-    /// captured, for an error that cudarc has kept, and on the simulator; otherwise as for
+    /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for a stream that
+    /// is being captured, for an error that cudarc has kept, and on the simulator; otherwise as for
     /// [`read_raw`](Self::read_raw). An error of an earlier call is found before `queue` is called. Unlike `read_raw`,
-    /// this method may also fail after `queue` has returned: then the host has waited for cudarc's work on the device,
-    /// the result of `queue` is dropped, and memory that the work was to write counts as unwritten. A second try queues
-    /// the work again.
+    /// this method may also fail after `queue` has returned. Then the host has waited for cudarc's work on the device,
+    /// the result of `queue` is dropped, and memory that the work was to write counts as unwritten. A second call of this
+    /// method queues the work again.
     #[track_caller]
     pub fn read_cudarc<T: Element, R>(
         &self,
@@ -106,7 +106,7 @@ impl CudaStream {
         })
     }
 
-    /// Lets `queue` use memory that this stream has claimed.
+    /// Passes memory that this stream has claimed to `queue`, as a slice of cudarc.
     fn claimed<T, R>(
         &self,
         address: u64,
@@ -118,41 +118,41 @@ impl CudaStream {
         // An error of an earlier call fails the claim before anything is queued.
         kept_error(theirs)?;
         self.before_checked(theirs)?;
-        // Dropped after the slice, if `queue` panics.
+        // Declared before the slice, so dropped after it if `queue` panics.
         let is_ordered = orders_streams(theirs.context());
         let mut joining = Joining { ours: Some(self), theirs, is_ordered };
-        // SAFETY: the memory is claimed until this stream comes after `theirs`, and it does so before this function
-        // returns.
+        // SAFETY: the memory is claimed until this stream comes after `theirs`, which happens before this function returns.
         let mut slice = unsafe { Unowned::new(theirs, address, len) }?;
         let queued = queue(&mut slice.0);
-        // The drop makes `theirs` come after the streams that cudarc has used the view on.
+        // Dropping the slice makes `theirs` come after the other streams on which cudarc has used the view.
         drop(slice);
         joining.join()?;
         Ok(queued)
     }
 }
 
-/// A guard that makes a stream come after one of cudarc, also if the code that queues work there panics.
+/// A guard that makes a stream of streamflow come after a stream of cudarc when it is dropped, also if the code that
+/// queues work in between panics.
 struct Joining<'a> {
-    /// `None` after the stream was joined.
+    /// The stream of streamflow. `None` after it was made to come after `theirs`.
     ours: Option<&'a CudaStream>,
     theirs: &'a Theirs,
-    /// Whether uses of the view on other streams were ordered when it was made.
+    /// Whether cudarc or the program ordered uses of the view on other streams when the view was made.
     is_ordered: bool,
 }
 
 impl Joining<'_> {
     fn join(&mut self) -> Result<()> {
         let Some(ours) = self.ours.take() else { return Ok(()) };
-        // This also returns an error that cudarc has kept, for example that of a wait that cudarc has not queued.
+        // This call also returns an error that cudarc has kept, for example that of a wait that cudarc could not queue.
         let mut joined = ours.after_checked(self.theirs);
         let is_ordered = self.is_ordered && orders_streams(self.theirs.context());
         if joined.is_ok() && !is_ordered && !ours.is_same(self.theirs) {
             joined = ours.timeline().wait_for_device().map_err(Into::into);
         }
         if joined.is_err() {
-            // The work on cudarc's streams can't be ordered before later uses any more, so the host waits until it is
-            // complete.
+            // Later uses can't be ordered after the work on cudarc's streams any more, so the host waits until that work
+            // is complete.
             let _other = current::other_code();
             if let Err(error) = self.theirs.context().synchronize() {
                 let error = failed("waiting for work of cudarc", error);
@@ -175,8 +175,8 @@ impl Drop for Joining<'_> {
 struct Unowned<T>(ManuallyDrop<CudaSlice<T>>);
 
 impl<T> Unowned<T> {
-    /// Creates a slice. Uses of it come after the work that is queued on `theirs`; on other streams of cudarc, too, if
-    /// the context tracks events.
+    /// Creates a slice. Uses of it on `theirs` come after the work that is queued there. If the context tracks events,
+    /// uses on cudarc's other streams do, too.
     ///
     /// # Safety
     /// The memory has `len` elements, and no work with it is queued on `theirs` or on other streams of cudarc after it
@@ -185,7 +185,7 @@ impl<T> Unowned<T> {
         let _other = current::other_code();
         let bound = theirs.context().bind_to_thread();
         bound.map_err(|error| failed("making the context of cudarc current", error))?;
-        // SAFETY: as the caller says; the content is initialised.
+        // SAFETY: the caller guarantees the length and that the memory lives long enough; its content is initialised.
         let made = caught(|| unsafe { theirs.upgrade_device_ptr::<T>(address, len) });
         let slice = made.map_err(|panic| Error::Exchange {
             what: VIEW.to_owned(),
@@ -200,16 +200,17 @@ impl<T> Unowned<T> {
 }
 
 impl<T> Drop for Unowned<T> {
-    /// Leaks the slice: the memory is not freed, and the slice's stream comes after all uses that cudarc has noted.
+    /// Leaks the slice, so that cudarc does not free the memory. The slice's stream then comes after all uses that cudarc
+    /// has noted.
     fn drop(&mut self) {
         let _other = current::other_code();
-        // SAFETY: the field is not used again.
+        // SAFETY: the value is dropped, so nothing uses the field again.
         unsafe { ManuallyDrop::take(&mut self.0) }.leak();
     }
 }
 
-/// An error of an earlier call that a context has kept. Each call that makes the context current would return this
-/// error, and do nothing. The drop puts the error back into the context: the program finds it there.
+/// An error of an earlier call that a context has kept. Each call that makes the context current would return this error
+/// and do nothing else. The drop puts the error back into the context, where the program finds it.
 struct Earlier {
     context: Arc<CudaContext>,
     error: std::result::Result<(), DriverError>,
@@ -227,7 +228,7 @@ impl Drop for Earlier {
     }
 }
 
-/// An error that cudarc could not return, for example of a wait.
+/// Returns an error that cudarc has kept because it had no caller to return it to, for example that of a wait.
 fn kept_error(theirs: &Theirs) -> Result<()> {
     theirs.context().check_err().map_err(|error| failed("ordering work of cudarc", error))
 }
@@ -237,7 +238,7 @@ fn kept_error(theirs: &Theirs) -> Result<()> {
 #[must_use = "dropping it ends the loan"]
 pub struct LentSlice<T: Element> {
     slice: Unowned<T>,
-    /// `None` after the memory was given back.
+    /// The returner of the memory. `None` after the memory was given back.
     returner: Option<Returner>,
 }
 
@@ -295,7 +296,8 @@ impl<T: Element> Tensor<T> {
         block.pool().table.observe(&Note::ForeignAccess { stream: raw, range, mode, location });
         stream.before_checked(theirs)?;
         let (address, len) = (range.address, self.len());
-        // SAFETY: the tensor keeps the memory until the slice is dropped, and then until the device has done its work.
+        // SAFETY: the tensor keeps the memory until the slice is dropped, and afterwards until the device has done the
+        // slice's work.
         let slice = unsafe { Unowned::new(theirs, address, len) }?;
         let mut lent = LentSlice { slice, returner: None };
         kept_error(theirs)?;
@@ -304,12 +306,12 @@ impl<T: Element> Tensor<T> {
     }
 }
 
-/// The owner of a slice of cudarc. Dropped on a thread without a context.
+/// The owner of a slice of cudarc. The thread that drops it has no current context.
 struct Owner<T: Element>(ManuallyDrop<CudaSlice<T>>);
 
 impl<T: Element> Drop for Owner<T> {
     fn drop(&mut self) {
-        // SAFETY: the field is not used again.
+        // SAFETY: the value is dropped, so nothing uses the field again.
         let slice = unsafe { ManuallyDrop::take(&mut self.0) };
         let context = slice.context().clone();
         let _other = current::other_code();
@@ -318,7 +320,7 @@ impl<T: Element> Drop for Owner<T> {
             counts::add(Count::Adopted);
             return reaper::add(entry(AfterCapture(Self(ManuallyDrop::new(slice)))));
         }
-        // cudarc frees a slice without making the context current, and keeps the error of that.
+        // cudarc frees a slice without making the context current, and keeps the error of the failed free.
         let bound = context.bind_to_thread();
         if bound.is_ok() {
             drop(slice);
@@ -337,7 +339,7 @@ impl<T: Element> Drop for Owner<T> {
     }
 }
 
-/// Whether a capture, also one that has failed, keeps memory from being freed on a stream.
+/// Whether memory can't be freed on a stream because of a capture, even one that has failed.
 fn waits_for_capture(theirs: &Theirs) -> bool {
     is_captured(theirs).unwrap_or_else(|error| CAPTURE.contains(&(error.0 as i32)))
 }
@@ -383,26 +385,26 @@ impl MemoryPool {
         shape: &Shape,
     ) -> Result<Tensor<T>> {
         let mut owner = Owner(ManuallyDrop::new(slice));
-        // The reaper is needed to free a slice that is refused while its stream is captured.
+        // The reaper must run, since it frees a slice that is refused while its stream is captured.
         reaper::start()?;
         let theirs = owner.0.stream().clone();
         let _other = current::other_code();
         let _earlier = Earlier::take(theirs.context());
         check_no_capture(&theirs, "a slice of cudarc")?;
-        // This makes the slice's stream come after the uses that cudarc has noted on other streams.
+        // This call makes the slice's stream come after the uses that cudarc has noted on other streams.
         let (address, noted) = owner.0.device_ptr_mut(&theirs);
         drop(noted);
         let recorded = theirs.record_event(None);
         let made = recorded.map_err(|error| failed("recording an event of cudarc", error))?;
         let handle = made.cu_event().expose_provenance() as u64;
-        // SAFETY: the event lives until the end of this function, and is of the device.
+        // SAFETY: the event lives until the end of this function, and belongs to this device.
         let event = unsafe { BorrowedEvent::new(device, handle) };
         if !orders_streams(theirs.context()) {
             self.record_device(event)?;
         }
         let bytes = owner.0.num_bytes() as u64;
-        // SAFETY: the slice owns its memory, and nothing else has a view of it. All its uses come before the event.
-        // cudarc initialises memory, or its user vouches for that.
+        // SAFETY: the slice owns its memory, and no other code has a view of it. All uses of the slice come before the
+        // event. cudarc initialises memory, or its user guarantees that.
         let memory = unsafe { ForeignMemory::new(device, address, bytes, owner) };
         self.adopt_tensor(memory, shape, After::Event(event))
     }

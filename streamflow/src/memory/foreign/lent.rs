@@ -11,7 +11,7 @@ use crate::memory::border::task::{Entry, Task, entry};
 use crate::memory::pooled::OwnedBlock;
 use crate::memory::{Element, MemoryPool, Shared, Tensor};
 
-/// The owner that keeps lent memory alive.
+/// A value that keeps memory alive while other code has it.
 pub(crate) trait Lendable: Send + 'static {
     /// The owner of the memory's block.
     fn owner(&self) -> &OwnedBlock<MemoryPool>;
@@ -39,28 +39,28 @@ impl<T: Element> Lendable for Shared<Tensor<T>> {
     }
 }
 
-/// Memory that other code has, or has returned.
+/// Memory that other code has, or has returned and the pool has not taken back yet.
 pub(crate) struct Lent(Box<dyn Lendable>);
 
 /// CUDA's codes for a call that a stream capture forbids: `cudaErrorStreamCapture…`.
 pub(super) const CAPTURE: std::ops::RangeInclusive<i32> = 900..=908;
 
-/// The way back of memory that other code gets: when the other code returns the memory, [`give_back`](Self::give_back)
-/// is called.
+/// Returns lent memory to its pool: other code calls [`give_back`](Self::give_back) when it no longer uses the memory.
 pub(crate) struct Returner {
     entry: Box<Entry>,
-    /// The pool of the memory. The memory in the entry keeps the pool alive.
+    /// The pool of the memory. The entry contains the memory, and the memory keeps the pool alive.
     pool: NonNull<MemoryPool>,
 }
 
-// SAFETY: the pool is `Sync`, and the entry `Send`.
+// SAFETY: the pool is `Sync`, and the entry is `Send`.
 unsafe impl Send for Returner {}
 
 /// Counts memory as lent.
 ///
 /// # Errors
 /// [`Error::Exchange`](crate::Error::Exchange), when the system has no thread for the reaper;
-/// [`DriverError::Unavailable`], when the driver can't wait for other code: the memory could not be taken back.
+/// [`DriverError::Unavailable`], when the driver can't make a stream wait for other code: the memory could then not be
+/// taken back.
 pub(crate) fn lend(memory: impl Lendable) -> Result<Returner> {
     reaper::start()?;
     let pool = memory.owner().pool();
@@ -72,10 +72,11 @@ pub(crate) fn lend(memory: impl Lendable) -> Result<Returner> {
 }
 
 impl Returner {
-    /// Adds the memory to the list of memory to take back. May be called on any thread, under any lock: it waits for
+    /// Adds the memory to the pool's list of returned memory. Any thread may call this, under any lock: it waits for
     /// nothing, and makes no call of the driver.
     pub(crate) fn give_back(self) {
-        // SAFETY: the memory keeps its pool alive, and the pool is not used once another thread can see the memory.
+        // SAFETY: the memory keeps its pool alive, and this function does not use the pool any more once another thread
+        // can see the memory.
         let pool = unsafe { self.pool.as_ref() };
         if pool.table.driver().observer().works_alone() {
             return reaper::add(self.entry);
@@ -101,10 +102,10 @@ impl Task for Lent {
 
 impl Lent {
     /// Makes the pool's later use of the memory come after all work that other code may have queued with it, and drops
-    /// the owner. Does not wait.
+    /// the owner of the memory. Does not wait.
     ///
     /// # Errors
-    /// The driver's, with the memory.
+    /// The driver's error, together with the memory that is not taken back yet.
     fn take_back(self) -> Result<(), (DriverError, Self)> {
         let owner = self.0.owner();
         let pool = owner.pool();
@@ -116,11 +117,11 @@ impl Lent {
             if let Err(error) = waited {
                 return Err((error, self));
             }
-            // Only a read for memory with other owners: their reads need not wait.
+            // Memory with several owners was only read: the other owners' reads need not wait for this use.
             owner.note(stream, self.0.mode());
         }
         drop(self.0);
-        // Counted after the drop: a thread that reads the count finds the memory in its pool.
+        // The count changes after the drop: a thread that reads the count then finds the memory in its pool.
         counts::remove(Count::Lent);
         Ok(())
     }
@@ -129,7 +130,8 @@ impl Lent {
         if let DriverError::Call { code, .. } = &error
             && CAPTURE.contains(code)
         {
-            // Another library is capturing a graph. Tried again later, because the capture will end.
+            // Another library is capturing a graph, so the driver has refused the call. The task is tried again later,
+            // because the capture will end.
             return Some(Box::new(self));
         }
         tracing::error!(%error, "memory that other code has returned is lost");
@@ -139,7 +141,7 @@ impl Lent {
 }
 
 impl MemoryPool {
-    /// Refuses a driver without the call that taking lent memory back needs.
+    /// Refuses a driver without the call by which lent memory is taken back.
     pub(super) fn check_take_back(&self) -> Result<()> {
         if self.waits_for_device {
             return Ok(());
@@ -152,7 +154,7 @@ impl MemoryPool {
         .into())
     }
 
-    /// Takes back the memory that other code has returned, unless the reaper does.
+    /// Takes back the memory that other code has returned, unless that is the reaper's task.
     #[inline]
     pub(in crate::memory) fn take_lent_back(&self) {
         if !self.border.lent.is_empty() {
@@ -169,7 +171,7 @@ impl MemoryPool {
         }
     }
 
-    /// Leaves memory that is returned from now on to the reaper.
+    /// Leaves it to the reaper to take back memory that other code returns from now on.
     pub(in crate::memory) fn close_lent(&self) {
         let returned = self.border.lent.close();
         self.take_back_each(returned);

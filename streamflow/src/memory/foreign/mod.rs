@@ -1,6 +1,6 @@
 //! Memory across the border: memory of other code that streamflow uses, and memory of streamflow that other code uses.
 //!
-//! Law 9 holds on both sides:
+//! Law 9 holds for memory in both directions:
 //!
 //! - **Adopted memory** belongs to other code. It is a normal [`Tensor`](super::Tensor), or a [`Shared`](super::Shared)
 //!   one if it may only be read. When the tensor is dropped, a stream of streamflow waits for all uses and then adds

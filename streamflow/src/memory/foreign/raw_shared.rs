@@ -6,9 +6,9 @@ use crate::memory::{Element, Shared, Tensor};
 use crate::stream::CudaStream;
 
 impl<T: Element> Shared<Tensor<T>> {
-    /// [`CudaStream::write_raw`] for a tensor with several owners: notes a use of the tensor on `stream`, and later
-    /// work of streamflow comes after all work that is queued there until then. Another call moves the use behind work
-    /// that other code has queued on the stream since.
+    /// [`CudaStream::write_raw`] for a tensor with several owners. Notes a use of the tensor on `stream`: later work of
+    /// streamflow comes after all work that is queued there until then. If other code queues more work on the stream,
+    /// another call makes the use cover that work, too.
     ///
     /// # Errors
     /// As for [`CudaStream::read_raw`].
@@ -25,7 +25,7 @@ impl<T: Element> Shared<Tensor<T>> {
         stream.with_raw(self, AccessMode::Write, |address| Ok(queue(address)))
     }
 
-    /// Makes later work on `stream` come after all uses of the tensor so far, as a write does. Notes no use.
+    /// Makes later work on `stream` come after all uses of the tensor so far, as a write would. Does not note a use.
     ///
     /// # Errors
     /// For a stream of another device or platform; the driver's.

@@ -1,8 +1,9 @@
 //! The thread that gives memory back to its owners.
 //!
-//! A deleter of other code may do anything: wait for a lock that the dropping thread holds, as Python's interpreter
-//! lock, call CUDA, or come back into streamflow. So a deleter never runs in a drop of streamflow, in a function that a
-//! stream calls, or while a lock of streamflow is held. This thread calls it, and holds nothing meanwhile.
+//! A deleter of other code may do anything: wait for a lock that the dropping thread holds, such as Python's interpreter
+//! lock, call CUDA, or call streamflow again. So a deleter never runs in a drop of streamflow, in a function that a
+//! stream calls, or while a lock of streamflow is held. Only this thread calls deleters, and it holds no lock while it
+//! does.
 //!
 //! Tasks reach the thread by a [`List`]: no code ever waits for the thread.
 
@@ -17,7 +18,7 @@ use crate::memory::border::list::List;
 use crate::memory::border::task::{Entry, Task, entry};
 use crate::sync::{AtomicU8, Mutex, Ordering, Thread, park, park_timeout, spawn_forever, statics};
 
-/// Drops the owner of memory after its last use.
+/// A task that drops the owner of memory after the last use of the memory.
 struct GiveBack(Owner);
 
 impl Task for GiveBack {
@@ -35,13 +36,13 @@ statics! {
     static TASKS: List<Box<dyn Task>> = List::new();
     static THREAD: OnceLock<Thread> = OnceLock::new();
     static START: Mutex<()> = Mutex::new(());
-    /// The flags `BUSY`, while an owner is being dropped, and `STOPPED`, after which no owner is dropped any more.
+    /// The thread's state in two flags: `BUSY` while an owner is being dropped, and `STOPPED` once no more owners are dropped.
     static STATE: AtomicU8 = AtomicU8::new(0);
 }
 const BUSY: u8 = 1;
 const STOPPED: u8 = 2;
 
-/// How long the thread waits before it tries again to take memory back.
+/// How long the thread sleeps before it tries again to take back memory that it could not take back.
 const AGAIN: Duration = Duration::from_millis(10);
 
 /// Starts the thread, unless it is running.
@@ -70,7 +71,7 @@ pub(super) fn start() -> Result<()> {
     }
 }
 
-/// Adds a task. Does not wait. [`start`] was called before.
+/// Adds a task without waiting. The caller has called [`start`] before.
 pub(super) fn add(node: Box<Entry>) {
     if let Err(late) = TASKS.add(node) {
         leak(late.value);
@@ -80,11 +81,12 @@ pub(super) fn add(node: Box<Entry>) {
     }
 }
 
-/// Executes all tasks. If there is no task, sleeps until one is added. `again` has the tasks to be tried again.
+/// Executes all tasks. If there is no task, sleeps until one is added. `again` has the tasks that failed before and are
+/// tried again.
 fn execute(again: &mut Vec<Box<dyn Task>>) {
     let tasks = TASKS.take_all();
     if tasks.is_empty() && again.is_empty() {
-        // If a task was added since, this returns at once.
+        // If a task was added after the check, `park` returns at once.
         park();
     } else if tasks.is_empty() {
         park_timeout(AGAIN);
@@ -95,12 +97,12 @@ fn execute(again: &mut Vec<Box<dyn Task>>) {
     }
 }
 
-/// The entry of a task that drops an owner.
+/// Creates the entry of a task that drops an owner.
 pub(super) fn giving_back(owner: Owner) -> Box<Entry> {
     entry(GiveBack(owner))
 }
 
-/// Lets the thread drop the owner of memory. All uses of the memory are complete. Does not wait.
+/// Lets the thread drop the owner of memory that no work uses any more. Does not wait.
 pub(super) fn give_back_later(owner: Owner) {
     match start() {
         Ok(()) => add(giving_back(owner)),
@@ -128,13 +130,13 @@ pub(super) fn leak_owner(owner: Owner) {
 
 /// Leaks a task: it is never done.
 pub(super) fn leak(task: Box<dyn Task>) {
-    // Counted in this order, so that the memory is included in one of the counts at all times.
+    // The leaked count rises before the other one falls: one of the two includes the memory at all times.
     counts::add(Count::Leaked);
     counts::remove(task.count());
     std::mem::forget(task);
 }
 
-/// Makes the thread leak memory of other code from now on. Blocks until an owner that is just being dropped is dropped.
+/// Makes the thread leak memory of other code from now on. If it is dropping an owner, blocks until that drop has ended.
 pub(super) fn stop_giving_back_blocking() {
     STATE.fetch_or(STOPPED, Ordering::AcqRel);
     while STATE.load(Ordering::Acquire) & BUSY != 0 {

@@ -1,4 +1,4 @@
-//! The way of adopted memory back to its owner.
+//! How adopted memory returns to its owner.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::memory::border::task::{Task, entry};
 use crate::memory::pooled::PooledBlock;
 use crate::sync::{AtomicUsize, Ordering};
 
-/// The name of the failed work, in the log.
+/// The name of this work in log lines about its failure.
 const ORDERING: &str = "ordering the return of memory to its owner";
 
-/// An owner that the reclaim stream passes to the reaper.
+/// The data of the function on the reclaim stream that passes an owner to the reaper.
 struct Ready {
     owner: Owner,
     returning: Arc<AtomicUsize>,
 }
 
-/// Adopted memory that no stream could be made to wait for.
+/// Adopted memory whose uses no stream could be made to wait for. The reaper waits for them on the host.
 struct Unordered {
     block: Box<PooledBlock<MemoryPool>>,
     is_disowned: bool,
@@ -32,7 +32,7 @@ impl Unordered {
     /// Blocks until all uses are complete.
     ///
     /// # Errors
-    /// The owner, if the device has failed: the memory may still be in use.
+    /// The owner, if the device has failed: the device may still use the memory.
     fn wait(mut self) -> Result<Owner, Owner> {
         let pool = self.block.pool_handle().clone();
         let mut waited = self.block.wait_for_streams(&pool.table);
@@ -67,11 +67,11 @@ impl Task for Unordered {
 impl PooledBlock<MemoryPool> {
     /// Takes back a block of adopted memory after the drop of its tensor. Does not wait.
     pub(in crate::memory) fn return_to_owner(mut self: Box<Self>) {
-        // Keeps the pool until the end: a pool that is dropped with its last block would wait for the function that is
-        // queued here.
+        // This handle keeps the pool alive until the function ends: a pool that was dropped with its last block would
+        // wait for the function that is queued here.
         let pool = self.pool_handle().clone();
         if pool.table.driver().sticky_error().is_some() {
-            // The device may still use the memory.
+            // The device may still use the memory, so its owner is leaked.
             if let Some(owner) = self.owner.take() {
                 reaper::leak_owner(owner);
             }
@@ -90,7 +90,7 @@ impl PooledBlock<MemoryPool> {
     }
 }
 
-/// Lets the reclaim stream pass an owner to the reaper.
+/// Queues a function on the reclaim stream that passes an owner to the reaper.
 ///
 /// # Errors
 /// The owner, if the driver refuses the function.
@@ -99,17 +99,18 @@ fn queue(pool: &MemoryPool, owner: Owner) -> Result<(), Owner> {
     returning.fetch_add(1, Ordering::Relaxed);
     let data: *mut Ready = Box::into_raw(Box::new(Ready { owner, returning }));
     let function = HostFunction { call: ready, data: data.cast() };
-    // SAFETY: the timeline owns its stream. The data belongs to the call. `ready` makes no CUDA call and does not unwind.
+    // SAFETY: the timeline owns its stream. Only this call of `ready` gets the data. `ready` makes no CUDA call and does
+    // not unwind.
     let queued = unsafe { pool.table.driver().launch_host_function(pool.reclaim.raw(), function) };
     let Err(error) = queued else { return Ok(()) };
     report_in_drop(ORDERING, Err(error));
-    // SAFETY: the pointer came from `into_raw`, and the call that owned it will not be made.
+    // SAFETY: the pointer came from `into_raw`. The host function that would have owned it will not be called.
     let Ready { owner, returning } = *unsafe { Box::from_raw(data) };
     returning.fetch_sub(1, Ordering::Relaxed);
     Err(owner)
 }
 
-/// Makes the reclaim stream come after all uses.
+/// Makes the reclaim stream come after all uses of the block.
 fn order(pool: &MemoryPool, block: &mut PooledBlock<MemoryPool>) -> Result<()> {
     pool.reclaim.bind()?;
     block.wait_for_uses(&pool.reclaim, &pool.table)?;
@@ -120,20 +121,20 @@ fn disown(pool: &MemoryPool, block: &PooledBlock<MemoryPool>) -> Result<()> {
     if block.range().bytes == 0 {
         return Ok(());
     }
-    // SAFETY: the timeline owns its stream; the block was adopted, and is being dropped; the stream, or else the host,
-    // has waited for its uses.
+    // SAFETY: the timeline owns its stream. The block was adopted, and is being dropped. The stream has waited for the
+    // block's uses, or the host has.
     Ok(unsafe { pool.table.driver().observer().disown(pool.reclaim.raw(), block.range()) }?)
 }
 
 unsafe extern "C" fn ready(data: *mut c_void) {
-    // SAFETY: `data` comes from `queue`, and only this call has it.
+    // SAFETY: `queue` made `data`, and passed it to this call alone.
     let Ready { owner, returning } = *unsafe { Box::from_raw(data.cast::<Ready>()) };
     reaper::add(reaper::giving_back(owner));
     returning.fetch_sub(1, Ordering::Release);
 }
 
 impl MemoryPool {
-    /// Waits for the functions that give memory back, on a driver that executes work only in calls.
+    /// On a driver that executes work only in calls, waits for the queued functions that give memory back.
     pub(in crate::memory) fn finish_returning(&self) {
         let driver = self.table.driver();
         let is_needed =

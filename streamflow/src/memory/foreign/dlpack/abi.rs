@@ -2,14 +2,14 @@
 
 use std::ffi::c_void;
 
-/// The version of the structures that are handed out.
+/// The version of the structures that streamflow makes.
 pub(super) const VERSION: Version = Version { major: 1, minor: 3 };
 
 /// Flags of [`ManagedVersioned`].
 pub(super) const READ_ONLY: u64 = 1;
 pub(super) const IS_COPIED: u64 = 2;
 
-/// The kind of structure that the other code takes.
+/// The kind of structure that the consumer takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Abi {
     /// `DLManagedTensorVersioned`, of DLPack 1.0 and later.

@@ -12,15 +12,16 @@ use crate::memory::pooled::OwnedBlock;
 use crate::memory::{Element, MemoryPool, Shape, Shared, Tensor};
 use crate::stream::CudaStream;
 
-/// The place where other code uses a tensor that it gets.
+/// Where the consumer of a tensor uses it.
 #[derive(Debug, Clone, Copy)]
 pub enum Consumer<'a> {
-    /// On this stream. The stream waits for the work that the tensor comes after; the host does not.
+    /// The consumer uses the tensor on this stream. The stream waits for the work that the tensor comes after; the host
+    /// does not.
     QueuesOn(&'a CudaStream),
-    /// On the host, or in another place without order. The calling thread waits for the work that the tensor comes
-    /// after.
+    /// The consumer uses the tensor on the host, or in another place that no stream orders. The calling thread waits for
+    /// the work that the tensor comes after.
     HostBlocking,
-    /// The other code orders its work itself: DLPack's `stream=-1`.
+    /// The consumer orders its work itself: DLPack's `stream=-1`.
     Unordered,
 }
 
@@ -39,7 +40,8 @@ impl<T: Element> Tensor<T> {
 }
 
 impl<T: Element> Tensor<T> {
-    /// [`into_dlpack`](Self::into_dlpack) for a tensor that is a copy made for this exchange: the structure says so.
+    /// [`into_dlpack`](Self::into_dlpack) for a tensor that is a copy made for this exchange. The structure has the flag
+    /// for copies.
     ///
     /// # Errors
     /// As for [`into_dlpack`](Self::into_dlpack).
@@ -51,7 +53,7 @@ impl<T: Element> Tensor<T> {
 }
 
 impl<T: Element> Shared<Tensor<T>> {
-    /// Lets other code read the tensor. Otherwise as [`Tensor::into_dlpack`].
+    /// Lets other code read the tensor. All else is as for [`Tensor::into_dlpack`].
     ///
     /// # Errors
     /// As for [`Tensor::into_dlpack`]; [`Error::Exchange`] for the structure without flags: it can't say that the tensor is read only.
@@ -123,7 +125,7 @@ fn export<T: Element>(
     make(shape, abi, Content { address, device, dtype, flags, keeper: lend(memory)? })
 }
 
-/// Makes the consumer come after the work that its access must come after.
+/// Makes the consumer come after the work that an access of this mode must come after.
 #[track_caller]
 fn order(block: &OwnedBlock<MemoryPool>, mode: AccessMode, consumer: Consumer<'_>) -> Result<()> {
     match consumer {

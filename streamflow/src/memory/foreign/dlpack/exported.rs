@@ -1,4 +1,4 @@
-//! The structures that other libraries get.
+//! The structures that streamflow makes for other libraries.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -9,20 +9,20 @@ use crate::error::{Error, Result};
 use crate::memory::foreign::lent::Returner;
 use crate::memory::{Element, MAX_RANK, Shape};
 
-/// The owner that keeps the memory of a structure alive.
+/// A value that keeps the memory of a structure alive.
 pub(super) trait Keeper: Send {
     /// Gives the memory back. The caller may be any thread, and may hold any lock.
     fn give_back(self);
 }
 
 impl Keeper for Returner {
-    /// Adds the memory to the list of memory that its pool takes back.
+    /// Adds the memory to the pool's list of returned memory. The pool takes it back later.
     fn give_back(self) {
         Returner::give_back(self);
     }
 }
 
-/// The tensor of a structure, before the structure is made.
+/// The parts of a structure, before the structure is made.
 pub(super) struct Content<K> {
     pub(super) address: u64,
     pub(super) device: DlDevice,
@@ -31,7 +31,7 @@ pub(super) struct Content<K> {
     pub(super) keeper: K,
 }
 
-/// The allocation that the deleter frees: the structure, with the arrays that it points to.
+/// The allocation of an exported structure: the structure, and the arrays that it points to. The deleter frees it.
 #[repr(C)]
 struct Exported<S, K> {
     structure: S,
@@ -79,7 +79,7 @@ pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> R
             let structure = Managed { tensor, context, deleter: Some(delete_legacy::<K> as _) };
             let exported = Exported { structure, shape: dims, strides, keeper };
             let raw = place(exported, |it| (&mut it.context, &mut it.tensor));
-            // SAFETY: as above.
+            // SAFETY: as for the versioned structure.
             unsafe { DlTensor::made_legacy(raw.cast()) }
         }
     }
@@ -87,7 +87,7 @@ pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> R
 
 fn numbers(values: &[usize]) -> [i64; MAX_RANK] {
     let mut numbers = [0; MAX_RANK];
-    // The numbers of a shape fit into an `i64`, because its number of bytes does.
+    // Each number of a shape fits into an `i64`, because the shape's number of bytes does.
     numbers.iter_mut().zip(values).for_each(|(number, value)| *number = *value as i64);
     numbers
 }
@@ -101,7 +101,7 @@ fn place<S, K>(
 ) -> NonNull<Exported<S, K>> {
     let whole = NonNull::from(Box::leak(Box::new(exported)));
     let raw = whole.as_ptr();
-    // SAFETY: the allocation was just made, nobody else has its address, and its fields don't overlap.
+    // SAFETY: the allocation was just made, no other code has its address, and its fields don't overlap.
     unsafe {
         let (context, tensor) = parts(&mut (*raw).structure);
         *context = raw.cast();
@@ -112,21 +112,21 @@ fn place<S, K>(
 }
 
 unsafe extern "C" fn delete_versioned<K: Keeper>(structure: *mut ManagedVersioned) {
-    // SAFETY: the caller owns a structure of `make`, and calls its deleter once.
+    // SAFETY: the caller owns a structure that `make` has made, and calls its deleter once.
     unsafe { delete::<ManagedVersioned, K>((*structure).context.cast()) }
 }
 
 unsafe extern "C" fn delete_legacy<K: Keeper>(structure: *mut Managed) {
-    // SAFETY: as above.
+    // SAFETY: as in `delete_versioned`.
     unsafe { delete::<Managed, K>((*structure).context.cast()) }
 }
 
-/// Gives the memory back and frees the structure. Does nothing else, because the caller may hold any lock.
+/// Gives the memory back and frees the structure. No other step is allowed here, because the caller may hold any lock.
 ///
 /// # Safety
 /// The pointer came from [`place`], and is not used again.
 unsafe fn delete<S, K: Keeper>(exported: *mut Exported<S, K>) {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees that the pointer came from `place`, so from a box, and is not used again.
     let exported = unsafe { Box::from_raw(exported) };
     exported.keeper.give_back();
 }

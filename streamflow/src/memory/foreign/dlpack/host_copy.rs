@@ -1,7 +1,7 @@
 //! Copies in ordinary host memory, for libraries that work there.
 //!
 //! These copies belong to no pool: a pool of a GPU has no host memory, and page-locked memory is too scarce for arrays
-//! that a program keeps. So the deleter frees the memory at once.
+//! that a program keeps. So the structure's deleter frees the copy at once.
 
 use super::abi::{self, Abi};
 use super::exported::{Content, Keeper, dtype_of, make};
@@ -11,15 +11,15 @@ use crate::memory::border::counts::{self, Count};
 use crate::memory::{CopySource, Element};
 use crate::stream::CudaStream;
 
-/// The alignment that DLPack asks for, in bytes. Libraries copy memory with a smaller alignment.
+/// The alignment in bytes that DLPack requires. Libraries copy memory that has a smaller alignment.
 const ALIGNMENT: usize = 256;
 
-/// [`ALIGNMENT`] bytes with that alignment.
+/// [`ALIGNMENT`] bytes, with that number as their alignment.
 #[derive(Clone, Copy)]
 #[repr(C, align(256))]
 struct Line([u8; ALIGNMENT]);
 
-/// Host memory that a structure owns. It counts as lent.
+/// Host memory that a structure owns. It counts as [lent](crate::memory::ForeignCounts::lent).
 pub(super) struct HostCopy {
     lines: Vec<Line>,
     bytes: usize,
@@ -35,8 +35,8 @@ impl HostCopy {
     fn elements_mut<T: Element>(&mut self) -> &mut [T] {
         let len = self.bytes / size_of::<T>();
         let start = self.lines.as_mut_ptr().cast::<T>();
-        // SAFETY: the lines have at least these bytes, all initialised; their alignment is larger than that of any
-        // element, and every content is a valid element.
+        // SAFETY: the lines have at least this number of bytes, all of them initialised; their alignment is larger than
+        // that of any element, and every content is a valid element.
         unsafe { std::slice::from_raw_parts_mut(start, len) }
     }
 

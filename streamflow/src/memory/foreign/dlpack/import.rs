@@ -42,17 +42,17 @@ impl<T: Element> Imported<T> {
     }
 }
 
-/// The properties that an import must have.
+/// Whether an import may write the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// The access that the exporter allows.
+    /// The access that the exporter allows: a read-only structure gives a tensor that can't be written.
     AsExported,
     /// Read only, whatever the exporter allows.
     ReadOnly,
 }
 
 impl MemoryPool {
-    /// Whether memory of a device in DLPack's terms is memory of this pool's device.
+    /// Whether this pool's device can use memory of a device in DLPack's terms.
     pub(crate) fn reaches(&self, device: DlDevice) -> bool {
         match self.ordinal {
             // A GPU reads page-locked memory at its host address.
@@ -76,8 +76,8 @@ impl MemoryPool {
         let is_read_only = tensor.is_read_only() || access == Access::ReadOnly;
         let (device, address, bytes): (DeviceId, _, _) =
             (self.device(), tensor.address(), shape.bytes::<T>());
-        // SAFETY: DLPack's exporter vouches for the memory until the deleter is called: for the caller of
-        // `DlTensor::from_versioned` or `from_legacy`.
+        // SAFETY: the exporter guarantees that the memory is valid until the deleter is called; the caller of
+        // `DlTensor::from_versioned` or `from_legacy` has vouched for the exporter.
         let memory = unsafe { ForeignMemory::new(device, address, bytes, tensor.into_owner()) };
         Ok(if is_read_only {
             Imported::ReadOnly(self.adopt_shared(memory, &shape, after)?)

@@ -1,4 +1,4 @@
-//! A tensor on its way between libraries.
+//! A tensor that one library passes to another by DLPack.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -24,7 +24,7 @@ pub struct DlTensor {
     is_ours: bool,
 }
 
-/// The two layouts of a structure.
+/// The pointer to a structure, by its layout.
 #[derive(Debug, Clone, Copy)]
 enum Raw {
     Versioned(NonNull<ManagedVersioned>),
@@ -46,7 +46,7 @@ struct Description {
     flags: u64,
 }
 
-/// The structure without its description. The drop calls the deleter.
+/// The structure alone, after its fields were copied out. Its drop calls the deleter.
 struct Structure(Raw);
 
 // SAFETY: as for `DlTensor`.
@@ -82,9 +82,9 @@ impl DlTensor {
     /// structure with a shape that can't be read. After an error the deleter was called.
     ///
     /// # Safety
-    /// The pointer is null or the only one to such a structure, and the structure is as DLPack requires. Only the
-    /// returned value calls its deleter. The [`After`](crate::memory::After) of the import names the work that has
-    /// written the content, and other code no longer uses the memory, except in order with the work of streamflow.
+    /// The pointer is null or the only one to such a structure, and the structure is as DLPack requires. No other code
+    /// than the returned value calls its deleter. The [`After`](crate::memory::After) of the import names the work that
+    /// has written the content. Other code no longer uses the memory, except in order with the work of streamflow.
     pub unsafe fn from_versioned(pointer: *mut c_void) -> Result<Self> {
         let Some(raw) = NonNull::new(pointer.cast::<ManagedVersioned>()) else {
             return Err(null());
@@ -99,9 +99,9 @@ impl DlTensor {
                 format!("export it with `max_version=({}, 0)`", abi::VERSION.major),
             ));
         }
-        // SAFETY: the structure is of this version.
+        // SAFETY: the structure has the layout of this version.
         let (tensor, flags) = unsafe { ((*raw.as_ptr()).tensor, (*raw.as_ptr()).flags) };
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees that the structure's pointers are as DLPack requires.
         unsafe { Self::describe(structure, &tensor, flags) }
     }
 
@@ -116,7 +116,7 @@ impl DlTensor {
     pub unsafe fn from_legacy(pointer: *mut c_void) -> Result<Self> {
         let Some(raw) = NonNull::new(pointer.cast::<Managed>()) else { return Err(null()) };
         let structure = Structure(Raw::Legacy(raw));
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees that this is a structure as DLPack requires.
         unsafe {
             let tensor = (*raw.as_ptr()).tensor;
             Self::describe(structure, &tensor, 0)
@@ -135,7 +135,7 @@ impl DlTensor {
         if rank > 0 && tensor.shape.is_null() {
             return Err(refused("it has no shape", "export it again: its exporter is wrong"));
         }
-        // SAFETY: both arrays have `ndim` numbers, unless they are null.
+        // SAFETY: each of the two arrays has `ndim` numbers, or its pointer is null.
         let (shape, strides) = unsafe { (read(tensor.shape, rank), read(tensor.strides, rank)) };
         let address = (tensor.data.expose_provenance() as u64).checked_add(tensor.byte_offset);
         let Some(address) = address else {
@@ -157,23 +157,23 @@ impl DlTensor {
         Ok(Self { raw, description, is_ours: false })
     }
 
-    /// A structure that streamflow has made.
+    /// Takes a structure that streamflow has made.
     ///
     /// # Safety
     /// As for [`from_versioned`](Self::from_versioned).
     pub(super) unsafe fn made_versioned(raw: NonNull<ManagedVersioned>) -> Result<DlExport> {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees what `from_versioned` requires.
         let mut made = unsafe { Self::from_versioned(raw.as_ptr().cast()) }?;
         made.is_ours = true;
         Ok(DlExport(made))
     }
 
-    /// A legacy structure that streamflow has made.
+    /// Takes a legacy structure that streamflow has made.
     ///
     /// # Safety
     /// As for [`from_legacy`](Self::from_legacy).
     pub(super) unsafe fn made_legacy(raw: NonNull<Managed>) -> Result<DlExport> {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees what `from_legacy` requires.
         let mut made = unsafe { Self::from_legacy(raw.as_ptr().cast()) }?;
         made.is_ours = true;
         Ok(DlExport(made))
@@ -220,12 +220,12 @@ impl DlTensor {
         self.description.flags & abi::IS_COPIED != 0
     }
 
-    /// A guard that calls the deleter when it is dropped.
+    /// Returns a guard whose drop calls the deleter.
     pub(super) fn into_owner(self) -> impl Send + 'static {
         Structure(self.into_parts())
     }
 
-    /// The structure, without the rest.
+    /// Takes the pointer to the structure out. The deleter is then not called.
     fn into_parts(self) -> Raw {
         let mut whole = ManuallyDrop::new(self);
         let Description { shape, strides, .. } = &mut whole.description;
@@ -238,7 +238,7 @@ impl Drop for DlTensor {
     fn drop(&mut self) {
         let structure = Structure(self.raw);
         if self.is_ours {
-            // A deleter of streamflow waits for nothing.
+            // A structure of streamflow is dropped here: its deleter waits for nothing.
             return drop(structure);
         }
         counts::add(Count::Adopted);
@@ -302,7 +302,7 @@ unsafe fn read(numbers: *const i64, rank: usize) -> Option<Vec<i64>> {
     if numbers.is_null() {
         return None;
     }
-    // Read unaligned, because other code made the array.
-    // SAFETY: as the caller says.
+    // The read is unaligned, because other code made the array. SAFETY: the caller guarantees that the array has `rank`
+    // numbers.
     Some((0..rank).map(|index| unsafe { numbers.add(index).read_unaligned() }).collect())
 }

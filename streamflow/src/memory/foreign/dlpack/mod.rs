@@ -1,6 +1,6 @@
 //! Tensors to and from other libraries, by [DLPack](https://dmlc.github.io/dlpack/latest/).
 //!
-//! An exchange copies nothing, does not block the host, and is ordered both ways:
+//! An exchange copies nothing and does not block the host. Work of both sides is ordered:
 //!
 //! - [`Tensor::into_dlpack`](crate::Tensor::into_dlpack) and [`Shared::to_dlpack`](crate::Shared::to_dlpack) make the
 //!   [consumer's](Consumer) stream wait for the work that the tensor must come after. The memory lives until the
@@ -67,7 +67,7 @@ impl fmt::Display for DlDevice {
     }
 }
 
-/// The error of a tensor of another library that can't be taken over.
+/// The error for a tensor of another library that streamflow can't take over.
 #[cold]
 fn refused(reason: impl Into<String>, remedy: impl Into<String>) -> Error {
     let what = "the DLPack tensor can't be imported".to_owned();
