@@ -1,18 +1,18 @@
-//! How much memory of an allocator is free, for the condition `memory_available`.
+//! How much memory of an allocator is free, as the condition `memory_available` checks it.
 
 use super::limits::{MemoryLimits, granules};
 
 /// How much memory a tick needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryAmount {
-    /// This number of bytes, for one tensor or buffer. In a block pool, as many blocks as these bytes need.
+    /// This number of bytes, for one tensor or buffer. In a block pool: as many blocks as these bytes need.
     Bytes(u64),
     /// This number of blocks of a block pool.
     Blocks(u64),
 }
 
 impl MemoryLimits {
-    /// The reason why this amount of memory will never be free, and the remedy; `None` if it can be.
+    /// The reason why this amount of memory can never be free, and what to do about that; `None` if it can be free.
     pub(super) fn reason_for_never(self, amount: MemoryAmount, pool: &str) -> Option<String> {
         if !self.is_bounded() {
             return Some(format!(
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn blocks_are_free_as_a_whole() {
-        // A block takes 1024 bytes, and 600 of them can be used.
+        // A block takes 1024 bytes, of which a tensor can use 600.
         let limits = MemoryLimits::blocks(600, 3);
         for (used, amount, is_free) in [
             (0, Blocks(3), true),

@@ -9,33 +9,31 @@ use super::rotation::{Bounds, Sets, Turn};
 
 /// Free blocks by size.
 pub(super) struct FreeList<P> {
-    /// The blocks of the stream's first size. Most streams use one size.
+    /// The blocks of the first size that the stream has used. Most streams use one size.
     first: SizeClass<P>,
     others: BTreeMap<u64, SizeClass<P>>,
-    /// The limit for the number of `others`. When a new size would exceed it, sizes without blocks are removed. So
-    /// there are at most twice as many sizes as have blocks, and a size that a program uses again and again is not
-    /// removed each time.
+    /// The length at which sizes without blocks are removed from `others`, before a new size is added. So the list has at
+    /// most twice as many sizes as have blocks, and a size that a program uses again and again is not removed each time.
     most: usize,
 }
 
-/// The number of `others` that may be without blocks.
+/// The number of sizes without blocks that `others` may always have.
 const FEW: usize = 64;
 
-/// The number of sizes that are compared to find one with many blocks. The result only decides which stream the driver
-/// is queried about.
+/// How many sizes are compared to find one with many blocks. The result only decides which stream the driver is queried about.
 const COMPARED: usize = 16;
 
 /// The free blocks of one size.
-// Fields in this order: a tick needs few cache lines.
+// The order of the fields puts those that a tick uses into few cache lines.
 #[repr(C)]
 pub(super) struct SizeClass<P> {
     bytes: u64,
-    /// The number of blocks at the front of the list that [need no wait](super::reuse) on the list's stream. A block
-    /// that needs no wait never needs one later, even if the stream's clock forgets the entry that has shown it.
+    /// The number of blocks at the front of the list that [need no wait](super::reuse) on the list's stream. Such a block
+    /// never needs a wait later, even if the stream's clock forgets the entry by which the order was found.
     ready: usize,
-    /// The ready blocks, and then the others, the oldest first.
+    /// The ready blocks, followed by the other ones from the oldest to the latest.
     pub(super) blocks: VecDeque<Box<PooledBlock<P>>>,
-    /// The free blocks of replayed ticks, once there are any.
+    /// The free blocks of replayed ticks. `None` before the first such block.
     pub(super) sets: Option<Box<Sets<Box<PooledBlock<P>>>>>,
     /// The results of queries of the driver.
     pub(super) queries: Asked,
@@ -52,8 +50,8 @@ impl<P> SizeClass<P> {
         }
     }
 
-    /// Takes back a block with uses only on the stream of this list. The block is the next to be reused, because it is
-    /// most likely still in the caches.
+    /// Takes back a block whose uses are all on the stream of this list. This block is the next to be reused, because it
+    /// is most likely still in the caches.
     #[inline]
     pub(super) fn put_back_ready(&mut self, block: Box<PooledBlock<P>>) {
         if self.sets.is_none() {
@@ -82,7 +80,7 @@ impl<P> SizeClass<P> {
         self.blocks.pop_front()
     }
 
-    /// Counts the blocks at the front that need no wait. Returns whether there is one.
+    /// Counts the blocks at the front that need no wait, by `is_ready`. Returns whether there is one.
     pub(super) fn find_ready(&mut self, mut is_ready: impl FnMut(&mut Block) -> bool) -> bool {
         while let Some(block) = self.blocks.get_mut(self.ready)
             && is_ready(block)
@@ -92,13 +90,13 @@ impl<P> SizeClass<P> {
         self.ready > 0
     }
 
-    /// The sets of replayed ticks; the first call makes them for this number of ticks in flight.
+    /// The sets of blocks of replayed ticks. The first call makes them, for this number of ticks in flight.
     fn sets(&mut self, ticks: usize) -> &mut Sets<Box<PooledBlock<P>>> {
         self.sets.get_or_insert_with(|| Box::new(Sets::new(ticks)))
     }
 
-    /// Takes a free block for a [replayed tick](super::rotation). The stream may not come after all uses of the block
-    /// yet. `None` if a new block is to be made.
+    /// Takes a free block for a [replayed tick](super::rotation). The stream may have to wait for uses of the block.
+    /// Returns `None` if the caller is to make a new block.
     pub(super) fn take_in_turn(
         &mut self,
         turn: Turn,
@@ -106,13 +104,13 @@ impl<P> SizeClass<P> {
         bounds: Bounds,
     ) -> Option<Box<PooledBlock<P>>> {
         self.sets(bounds.ticks);
-        // The tick may take any of the ready blocks.
+        // The tick may take any of the ready blocks, so their number is not known any more.
         self.ready = 0;
         let Self { sets, blocks, .. } = self;
         sets.as_mut()?.take(turn, stream, bounds, blocks)
     }
 
-    /// Takes the `nth` block in the order of a replayed tick's set, to look at it.
+    /// Takes the `nth` block in the order of a replayed tick's set, so that the caller can examine it.
     pub(super) fn take_nth(
         &mut self,
         turn: Turn,
@@ -122,7 +120,7 @@ impl<P> SizeClass<P> {
         self.sets(ticks).take_nth(turn, nth)
     }
 
-    /// Puts back a block that was looked at.
+    /// Puts back a block that the caller has taken by `take_nth` and does not use.
     pub(super) fn put_nth(&mut self, turn: Turn, nth: usize, block: Box<PooledBlock<P>>) {
         match &mut self.sets {
             Some(sets) => sets.put_nth(turn, nth, block),
@@ -130,7 +128,7 @@ impl<P> SizeClass<P> {
         }
     }
 
-    /// Moves the blocks of replayed ticks to the other blocks: an allocation outside of replayed ticks takes any block.
+    /// Moves the blocks of replayed ticks to the other blocks, because an allocation outside of replayed ticks takes any block.
     #[inline]
     pub(super) fn end_turns(&mut self) {
         if let Some(sets) = &mut self.sets {
@@ -143,7 +141,7 @@ impl<P> SizeClass<P> {
         self.blocks.is_empty() && self.sets.as_ref().is_none_or(|sets| sets.is_empty())
     }
 
-    /// Takes any block: the oldest outside of the sets, or else one of a set.
+    /// Takes any block: the oldest one outside of the sets, or else one of a set.
     pub(super) fn pop(&mut self) -> Option<Box<PooledBlock<P>>> {
         self.ready = self.ready.saturating_sub(1);
         let block = self.blocks.pop_front();
@@ -152,7 +150,7 @@ impl<P> SizeClass<P> {
 }
 
 impl<P> SizeClass<P> {
-    /// A size that no block has: the first size is not set yet.
+    /// The size of a list whose first size is not set yet. No block has this size.
     const NO_SIZE: u64 = 0;
 
     fn new(bytes: u64) -> Self {
@@ -160,7 +158,7 @@ impl<P> SizeClass<P> {
         Self { bytes, ready: 0, blocks, sets: None, queries }
     }
 
-    /// The size of its blocks.
+    /// The size of each block, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -1,23 +1,23 @@
 //! The only write of a block, in one word that is read without a lock.
 //!
-//! The word is a fact about the block. It is compared with the knowledge of a stream, in `stream::seen`.
+//! The word says something about the block alone. Whether a stream comes after that write is in `stream::seen`.
 
 use crate::driver::AccessMode;
 use crate::stream::{Ordered, Point};
 use crate::sync::{AtomicU64, Ordering};
 
-/// The only write of a block, and whether the memory was read since. Empty if there are several writes, or if the
-/// numbers are too large for a word. Then an access takes the lock.
+/// The only write of a block, and whether work has read the memory since. Empty if there are several writes, or if the
+/// numbers are too large for one word. In these cases an access takes the lock.
 ///
-/// The word changes under the block's lock, and is read without it. An access borrows the memory, and passing that
-/// borrow between threads orders the threads. So an access sees all conflicting uses of the same elements: those calls
-/// have returned before. An access may miss another thread's use of *other* elements, and need not wait for it;
-/// [`covers`](Self::covers) says why that use is not lost, either.
+/// The word changes under the block's lock, and is read without it. An access borrows the memory, and passing that borrow
+/// between threads orders the threads. So an access sees all conflicting uses of the same elements: the calls that noted
+/// them have returned before. An access may miss another thread's use of *other* elements, and need not wait for it;
+/// [`covers`](Self::covers) says why such a use is not lost, either.
 #[derive(Debug)]
 pub(super) struct PackedLastWrite(AtomicU64);
 
-/// A word: the stream's number plus 1, a bit for a read since the write, and the number of the record. A word without a
-/// stream is 0 if there is no only write, and not 0 if a write has failed (`unwritten.rs`).
+/// The word's fields: the stream's number plus 1, a bit for a read since the write, and the number of the record. A word
+/// without a stream is 0 if there is no only write, and not 0 if a write has failed (`unwritten.rs`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Word(u64);
 
@@ -45,7 +45,7 @@ impl PackedLastWrite {
         Word(self.0.load(Ordering::Relaxed))
     }
 
-    /// Whether work on the stream is known to come after all uses that an access must come after.
+    /// Whether work on the stream is known to come after all uses that an access of this mode must come after.
     #[inline]
     pub(super) fn is_before(&self, stream: &impl Ordered, mode: AccessMode) -> bool {
         let Word(word) = self.word();
@@ -57,20 +57,20 @@ impl PackedLastWrite {
         }
     }
 
-    /// Whether a write need not be noted: the only write has exactly the same point, and the memory was not read since.
-    /// `point` was taken after the write was queued.
+    /// Whether a write at `point` need not be noted: the only write has exactly this point, and no work has read the
+    /// memory since. The caller has taken `point` after it has queued the write.
     ///
-    /// The answer is right even if the word is stale, because another thread has just noted a use of other elements.
-    /// That thread can have forgotten the point in favour of its own use only after the point's record was begun, and
-    /// the record was begun after this write was queued (rule 2 of `stream::order`). So the other thread's use covers
-    /// this write, too.
+    /// The result is right even if the word is out of date because another thread has just noted a use of other elements.
+    /// That thread can have replaced this point by its own use only after the point's record was begun, and that record
+    /// was begun after this write was queued (rule 2 of `stream::order`). So the other thread's use covers this write,
+    /// too.
     #[inline]
     pub(super) fn covers(&self, point: Point) -> bool {
         let word = self.word();
         word != Word::NONE && word == Word::write(point)
     }
 
-    /// Notes that the memory was read since. To be called under the block's lock.
+    /// Notes that work reads the memory after the write. The caller holds the block's lock.
     #[inline]
     pub(super) fn mark_read(&self) {
         let Word(word) = self.word();
@@ -86,7 +86,7 @@ impl PackedLastWrite {
         word != Word::NONE.0 && word >> Word::STREAM_AT == 0
     }
 
-    /// Notes that a write has failed. To be called under the block's lock.
+    /// Notes that a write has failed. The caller holds the block's lock.
     pub(super) fn fail(&self) {
         self.0.store(Word::FAILED.0, Ordering::Relaxed);
     }
@@ -99,7 +99,7 @@ impl PackedLastWrite {
         }
     }
 
-    /// Stores the only write, if there is one, and whether there are reads. To be called under the block's lock.
+    /// Stores the only write, if there is one, and whether there are reads. The caller holds the block's lock.
     #[inline]
     pub(super) fn set(&self, only: Option<Point>, is_read: bool) {
         let word = only.map_or(Word::NONE, Word::write);

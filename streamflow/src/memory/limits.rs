@@ -6,7 +6,7 @@ use crate::error::const_text::Text;
 use crate::error::{Error, Result};
 use crate::stream::{StreamTable, Timeline};
 
-/// Sizes are multiples of this number of bytes.
+/// The number of bytes that all sizes are multiples of.
 const GRANULE: u64 = 512;
 
 /// How a platform manages device memory: an option of [`Platform::builder`](crate::Platform::builder).
@@ -62,7 +62,7 @@ impl MemoryOptions {
     /// pipeline has less in flight; a program that keeps more raises the limit.
     pub const PINNED_LIMIT: u64 = 4 << 30;
 
-    /// The defaults.
+    /// Creates the default options.
     pub const fn new() -> Self {
         Self {
             in_flight: 2,
@@ -123,7 +123,7 @@ impl MemoryOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimits {
     kind: Kind,
-    /// Whether an amount was set that this kind of limits does not have.
+    /// Whether a method has set an amount that this kind of limits does not have.
     is_misplaced: bool,
 }
 
@@ -190,7 +190,7 @@ impl MemoryLimits {
         self
     }
 
-    /// The same description, without a mistake.
+    /// Returns the same description after a check that it has no mistake.
     ///
     /// # Panics
     /// For a [mistake](Self#mistakes): in a constant, while compiling.
@@ -203,7 +203,8 @@ impl MemoryLimits {
         }
     }
 
-    /// The mistake, as a text that begins with the allocator's name, if that is known.
+    /// The mistake in these limits, as a text that begins with the allocator's name, if that is known. `None` without a
+    /// mistake.
     pub(super) const fn problem(&self, name: &str) -> Option<Text> {
         let of = if name.is_empty() {
             Text::new().add("an allocator")
@@ -242,7 +243,7 @@ impl MemoryLimits {
         }
     }
 
-    /// The most bytes of free memory to keep; `default` for limits without a threshold of their own.
+    /// The most bytes of free memory to keep. Limits without a threshold of their own have `default`.
     pub(super) fn kept_at_most(self, default: u64) -> u64 {
         match self.kind {
             Kind::StreamOrdered { release, .. } => release,
@@ -251,8 +252,8 @@ impl MemoryLimits {
         }
     }
 
-    /// The most free blocks that the device may still use before an allocation waits for one instead of taking more
-    /// memory; `default` for limits without a fixed number of blocks.
+    /// The most free blocks that the device may still use before an allocation waits for one of them instead of taking
+    /// more memory. Limits without a fixed number of blocks have `default`.
     #[inline]
     pub(super) fn in_flight(self, default: usize) -> usize {
         match self.kind {
@@ -283,8 +284,8 @@ impl MemoryLimits {
                 Err(Error::BlockSize { pool: pool.to_owned(), block_bytes, requested: bytes })
             }
             Kind::Blocks { bytes, .. } => Ok(granules(bytes)),
-            // With a limit, sizes are only rounded up to the granule: each byte counts, and the limit bounds the free
-            // memory of other sizes.
+            // With a maximum, sizes are rounded up only to [`GRANULE`]: each byte counts, and the maximum also bounds the
+            // free memory of other sizes.
             Kind::StreamOrdered { max, .. } if max < u64::MAX => Ok(granules(bytes.max(1))),
             Kind::Unbounded | Kind::StreamOrdered { .. } => Ok(block_size(bytes, GRANULE)),
         }
@@ -295,7 +296,7 @@ impl MemoryLimits {
         reserved.checked_add(bytes).is_some_and(|sum| sum <= self.most())
     }
 
-    /// The number of these bytes that exceed the limit.
+    /// By how much a sum of `bytes` exceeds the limit.
     pub(super) fn excess(self, bytes: u64) -> u64 {
         bytes.saturating_sub(self.most())
     }
@@ -340,7 +341,7 @@ impl MemoryLimits {
     }
 }
 
-/// Rounds up to granules. A size that would overflow gives the largest multiple: more than any device has.
+/// Rounds up to a multiple of [`GRANULE`]. If that would overflow, returns the largest multiple, which no device has.
 pub(super) fn granules(bytes: u64) -> u64 {
     round_up(bytes, GRANULE)
 }

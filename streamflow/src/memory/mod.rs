@@ -1,4 +1,4 @@
-//! Memory that notes its uses: they order the work on the same data.
+//! Memory whose uses are noted: the uses order the work on the same data.
 //!
 //! | type | is |
 //! |---|---|

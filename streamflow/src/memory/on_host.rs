@@ -1,12 +1,12 @@
-//! The host can't read device data. This file has the names under which a program might try, each with a bound that
-//! never holds: rustc's error then says what to call instead.
+//! Names under which a program might try to read device data on the host, which it can't. Each has a bound that no type
+//! satisfies, and rustc's error says what to call instead.
 
 use std::ops::{Index, IndexMut};
 use std::slice;
 
 use super::slice::DeviceSlice;
 
-/// A bound that no type has.
+/// A bound that no type satisfies.
 #[diagnostic::on_unimplemented(
     message = "device data can't be read or written on the host",
     label = "these elements are in device memory",
@@ -37,7 +37,7 @@ where
     }
 }
 
-// Written without a macro: rustc's error shows the method, and would show the macro's code.
+// These methods are written out without a macro: rustc's error shows the method, and would show the macro's code.
 #[doc(hidden)]
 #[allow(missing_docs, clippy::iter_not_returning_iterator, clippy::missing_panics_doc)]
 impl<T> DeviceSlice<T> {

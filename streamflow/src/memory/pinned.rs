@@ -74,7 +74,7 @@ use crate::stream::CudaStream;
 /// ```
 pub struct Pinned<T: Element> {
     elements: StoredPinned<T>,
-    // Declared after `elements`: these point into the block, and the block's address is stable.
+    // Declared after `elements`, so dropped later: the elements point into the block. The block's address is stable.
     owner: OwnedBlock<PinnedPool>,
 }
 
@@ -86,7 +86,8 @@ impl<T: Element> Pinned<T> {
         Self::with_block(owner, len)
     }
 
-    /// Memory that a copy on `stream` may write. `len` is the length of device memory, so its bytes don't overflow.
+    /// Makes memory that a copy on `stream` may write. `len` is the length of device memory, so its number of bytes does
+    /// not overflow.
     pub(super) fn for_stream(
         pool: &Arc<PinnedPool>,
         stream: &CudaStream,
@@ -96,7 +97,7 @@ impl<T: Element> Pinned<T> {
         Self::with_block(owner, len)
     }
 
-    /// Memory with this number of elements, at the start of a block.
+    /// Makes memory with `len` elements, from the start of a block.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) when the block is smaller.

@@ -1,9 +1,8 @@
 //! The pools of page-locked host memory. It is pooled, because freeing it synchronises the device.
 //!
-//! A block that comes back is kept for the next owner. Blocks are freed only where a program expects a wait: when a new
-//! block would exceed [`MemoryOptions::pinned_limit`], when the system has no memory, at a run's end, by
-//! [`Platform::trim`](crate::Platform::trim), and when the pool is closed. Neither lock nor mutex is held while a block
-//! is freed.
+//! A returned block is kept for the next owner. Blocks are freed only where a program expects a wait: when a new block
+//! would exceed [`MemoryOptions::pinned_limit`], when the system has no memory, at a run's end, by
+//! [`Platform::trim`](crate::Platform::trim), and when the pool is closed. No lock is held while a block is freed.
 
 use std::fmt;
 use std::panic::Location;
@@ -25,10 +24,10 @@ use crate::stream::{Awaited, CudaStream, StreamTable};
 use crate::sync::yield_now;
 use crate::turns;
 
-/// The name of the failed work, in the log.
+/// The name of this work in log lines about its failure.
 const FREEING: &str = "freeing page-locked memory";
 
-/// Sizes are multiples of the smallest page of any machine. Some AArch64 machines have pages of 64 KiB; limits count
+/// The unit of block sizes: the smallest page of any machine. Some AArch64 machines have pages of 64 KiB; limits count
 /// the requested size.
 const PAGE: u64 = 4096;
 
@@ -36,7 +35,7 @@ const PAGE: u64 = 4096;
 pub(crate) struct PinnedPool {
     table: Arc<StreamTable>,
     device: DeviceId,
-    /// The most free blocks of a size that the device may still use before a stream waits for the oldest.
+    /// The most free blocks of a size that the device may still use. From then on a stream waits for the oldest one.
     in_flight: usize,
     /// The most bytes of all blocks.
     limit: u64,
@@ -50,13 +49,13 @@ struct Free {
     blocks: FreeList<PinnedPool>,
     /// The bytes of the blocks that have an owner, and of those that are being made.
     used: u64,
-    /// The bytes of all blocks, also of those that are being made or freed.
+    /// The bytes of all blocks, including those that a thread is making or freeing.
     reserved: u64,
     /// Whether the pool is closed: returned blocks are then freed, and not kept.
     closed: bool,
 }
 
-/// A block for an allocation that found no free and complete block.
+/// A new block, or one that the device still uses, for an allocation that found no free block without uses.
 struct Made {
     block: OwnedBlock<PinnedPool>,
     is_new: bool,
@@ -87,13 +86,13 @@ impl PinnedPool {
         PoolHandle::new(Self { table, device, in_flight, limit, free, awaited })
     }
 
-    /// Makes this pool the one that the streams of its device get memory from.
+    /// Makes this pool the one that streams of its device take page-locked memory from.
     pub(crate) fn publish(self: &Arc<Self>) {
         let weak = Arc::downgrade(self);
         Pools::of(&self.table).of_device(self.device).set_pinned(weak);
     }
 
-    /// The pool of a stream's device. After the platform is dropped, a new pool for a single block.
+    /// The pool of a stream's device. After the platform is dropped, a new pool that serves one block.
     pub(super) fn of(stream: &CudaStream) -> Arc<Self> {
         let (table, device) = (stream.table(), stream.device());
         let pool = Pools::of(table).of_device(device).pinned();
@@ -116,7 +115,7 @@ impl PinnedPool {
         block_size(bytes, PAGE).min(self.limit).max(round_up(bytes.max(1), PAGE))
     }
 
-    /// Returns memory that the host may touch at once.
+    /// Returns memory without queued uses: the host may touch it at once.
     #[track_caller]
     pub(super) fn for_host(self: &Arc<Self>, bytes: u64) -> Result<OwnedBlock<Self>> {
         let bytes = self.block_size(bytes);
@@ -137,7 +136,7 @@ impl PinnedPool {
         for index in 0..free {
             let next = || self.lock().blocks.size_class(bytes).blocks.remove(index);
             let Some(mut block) = first.take().or_else(next) else { break };
-            // Without the lock, since this call queries the driver.
+            // The lock is not held here, since this call queries the driver.
             let complete = block.is_complete(&self.table, AccessMode::Write);
             if let Ok(true) = complete {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
@@ -146,7 +145,7 @@ impl PinnedPool {
             }
             let mut free = self.lock();
             let blocks = &mut free.blocks.size_class(bytes).blocks;
-            // The block returns to its old index, since the oldest block is reused first.
+            // The block goes back to its old index: the oldest block is reused first.
             blocks.insert(index.min(blocks.len()), block);
             complete?;
         }
@@ -159,7 +158,7 @@ impl PinnedPool {
         Ok(made.block)
     }
 
-    /// Returns memory for the host in a replayed tick: a block of the tick's set.
+    /// Returns memory without queued uses for the host, in a replayed tick: a block of the tick's set.
     #[track_caller]
     fn for_host_in_turn(
         self: &Arc<Self>,
@@ -169,7 +168,7 @@ impl PinnedPool {
         for nth in 0.. {
             let block = self.lock().blocks.size_class(bytes).take_nth(turn, self.in_flight, nth);
             let Some(mut block) = block else { break };
-            // Without the lock, since this call may query the driver.
+            // The lock is not held here, since this call may query the driver.
             let is_done = block.is_complete(&self.table, AccessMode::Write);
             if let Ok(true) = is_done {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
@@ -182,7 +181,7 @@ impl PinnedPool {
         Ok(None)
     }
 
-    /// Counts a block that was looked at as in use.
+    /// Counts a block as in use, after the caller has taken it out of the list.
     fn hand_out(&self, block: Box<PooledBlock<Self>>) -> OwnedBlock<Self> {
         self.lock().used += block.range().bytes;
         block.renew();
@@ -223,7 +222,8 @@ impl PinnedPool {
             }
             None => self.make(bytes, turn)?.block,
         };
-        // The copy comes after all earlier uses, and the next use comes after the copy.
+        // If the block is not ready, the stream waits: the copy then comes after all earlier uses. The next use comes
+        // after the copy.
         if ready.is_none() {
             owned.block_mut().wait_for_uses(timeline, &self.table)?;
         }
@@ -231,7 +231,7 @@ impl PinnedPool {
         Ok(owned)
     }
 
-    /// Makes a new block; or, if the limit has no room for one, takes a free block that the device still uses.
+    /// Makes a new block. If the limit has no room for one, takes a free block that the device still uses.
     #[inline(never)]
     fn make(self: &Arc<Self>, bytes: u64, turn: Option<Turn>) -> Result<Made> {
         if let Some(mut block) = self.reserve(bytes)? {
@@ -276,7 +276,7 @@ impl PinnedPool {
             drop(free);
             match large {
                 Some(block) => self.give_back(&block)?,
-                // Another thread is looking at the free block, or is freeing it.
+                // Another thread has taken the free block out of the list, to examine or to free it.
                 None => {
                     turns::yield_turn();
                     yield_now();
@@ -286,7 +286,7 @@ impl PinnedPool {
     }
 
     /// Allocates memory from the driver. If the driver has none, gives back the free page-locked memory of all devices
-    /// first: all of it is memory of the same host.
+    /// first, since it all is memory of the same host, and tries again.
     fn allocate(&self, bytes: u64) -> Result<MemoryRange> {
         let driver = self.table.driver();
         self.table.bind(self.device)?;
@@ -301,16 +301,16 @@ impl PinnedPool {
         Ok(driver.allocate_pinned(self.device, bytes).and_then(check)?)
     }
 
-    /// Frees a block that is in no list, after its uses.
+    /// Waits for the uses of a block that is in no list, and frees it.
     fn give_back(&self, block: &Block) -> Result<()> {
         let waited = block.wait(&self.table, AccessMode::Write);
         let freed = waited.and_then(|()| self.free(block));
-        // Also after an error: the block is in no list any more.
+        // The count falls even after an error: the block is in no list any more.
         self.lock().reserved -= block.range().bytes;
         freed
     }
 
-    /// Takes back a block. `used` is the number of its bytes that were counted as in use.
+    /// Takes back a block. `used` is the number of the block's bytes that count as in use.
     fn take_back(&self, block: Box<PooledBlock<Self>>, used: u64) {
         let bytes = block.range().bytes;
         let mut free = self.lock();
@@ -327,16 +327,16 @@ impl PinnedPool {
         self.table.observe(&Note::HostAccess { range, mode, location });
     }
 
-    /// Frees a block. All its uses are complete.
+    /// Frees a block whose uses are all complete.
     fn free(&self, block: &Block) -> Result<()> {
         let driver = self.table.driver();
         let bound: DriverResult<()> = self.table.bind(self.device);
         if bound.is_err() && driver.sticky_error().is_some() {
             return Ok(bound?);
         }
-        // Also if the device is not bound: the address names its context, and nothing else would free the memory.
-        // SAFETY: this driver allocated the block; it has no owner and is in no free list, and all its uses are
-        // complete.
+        // The block is freed even if binding the device has failed: the address names its context, and no other code
+        // would free the memory. SAFETY: this driver allocated the block. It has no owner and is in no free list, and all
+        // its uses are complete.
         let freed = unsafe { driver.free_pinned(self.device, block.range()) };
         Ok(first_error(FREEING, bound, freed)?)
     }
@@ -393,8 +393,8 @@ impl HostPool for PinnedPool {
 
 impl BlockPool for PinnedPool {
     fn return_block(block: Box<PooledBlock<Self>>) {
-        // SAFETY: the pool is used only until the block is in a list and the list's lock is released, or else until the
-        // block is dropped.
+        // SAFETY: this function uses the pool only until the block is in a list and the list's lock is released, or until
+        // the block is dropped.
         let pool: &Self = unsafe { block.pool() };
         let bytes = block.range().bytes;
         pool.take_back(block, bytes);

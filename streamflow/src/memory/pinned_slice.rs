@@ -51,17 +51,18 @@ pub struct PinnedSlice<T, U: ?Sized = [()]> {
     _unsized: U,
 }
 
-/// The sized form that owners and views store; a reference to it coerces to a [`PinnedSlice`].
+/// The sized form of a slice, which owners and views store. A reference to it coerces to a [`PinnedSlice`].
 pub(super) type StoredPinned<T> = PinnedSlice<T, [(); 0]>;
 
-// SAFETY: the block is `Sync` and outlives the slice: an owner keeps it beside the slice, a view
-// borrows from one. The elements themselves are plain data.
+// SAFETY: the block is `Sync` and outlives the slice: an owner stores it beside the slice, and a view borrows from an
+// owner. The elements themselves are plain data.
 unsafe impl<T: Element, U: ?Sized> Send for PinnedSlice<T, U> {}
-// SAFETY: as above; `&PinnedSlice` only reads.
+// SAFETY: as for `Send`; a `&PinnedSlice` only reads.
 unsafe impl<T: Element, U: ?Sized> Sync for PinnedSlice<T, U> {}
 
 impl<T: Element> StoredPinned<T> {
-    /// This number of elements at the start of a block. The caller keeps the block's owner as long as the slice.
+    /// Creates a slice of `len` elements at the start of a block. The caller keeps the block's owner alive as long as the
+    /// slice.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) when the block is smaller.
@@ -136,8 +137,8 @@ impl<T: Element> PinnedSlice<T> {
         self.block().synchronize(self.table(), AccessMode::Write)?;
         self.touched(AccessMode::Write, Location::caller());
         let start = self.address as *mut T;
-        // SAFETY: the block holds these elements, aligned and initialised; no queued work uses
-        // them, and `&mut self` prevents that more is queued while the slice lives.
+        // SAFETY: the block holds these elements, aligned and initialised. No queued work uses them, and `&mut self`
+        // keeps the program from queuing more work while the slice lives.
         Ok(unsafe { std::slice::from_raw_parts_mut(start, self.len) })
     }
 
@@ -156,20 +157,19 @@ impl<T: Element> PinnedSlice<T> {
 
     fn elements(&self) -> &[T] {
         let start = self.address as *const T;
-        // SAFETY: the block holds these elements, aligned and initialised; no queued work writes
-        // them, and a copy to this memory takes `&mut self`, so none can be queued while the slice
-        // lives.
+        // SAFETY: the block holds these elements, aligned and initialised. No queued work writes them. A copy to this
+        // memory takes `&mut self`, so none can be queued while the slice lives.
         unsafe { std::slice::from_raw_parts(start, self.len) }
     }
 
-    /// Notifies the driver that the host accesses the elements from here on.
+    /// Notifies the driver that the host accesses the elements from now on.
     fn touched(&self, mode: AccessMode, location: SourceLocation) {
         self.pooled().pool_handle().touched(self.range(), mode, location);
     }
 
     fn pooled(&self) -> &PooledBlock<PinnedPool> {
-        // SAFETY: the owner, or the owner that a view borrows from, keeps the block alive as long as `self`; its address
-        // is stable, since it is boxed.
+        // SAFETY: an owner keeps the block alive as long as `self`: the slice's own, or the one that the view borrows
+        // from. The block is boxed, so its address is stable.
         unsafe { self.block.as_ref() }
     }
 

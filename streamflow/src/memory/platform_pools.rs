@@ -1,5 +1,5 @@
-//! All pools of a platform. Memory that is free in one pool is given back for the others before an allocation is
-//! refused, and by [`Platform::trim`](crate::Platform::trim).
+//! All pools of a platform. Before an allocation is refused, the free memory of the other pools is given back to the
+//! driver. [`Platform::trim`](crate::Platform::trim) gives back all free memory.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock, Weak};
@@ -11,16 +11,16 @@ use crate::lock::{Lock, locked};
 use crate::stream::StreamTable;
 use crate::sync::{Mutex, MutexGuard};
 
-/// The name of the failed work, in the log.
+/// The name of this work in log lines about its failure.
 const WHAT: &str = "giving free memory back";
 
-/// A pool of device memory, as the other pools of its device use it.
+/// A pool of device memory, in the form in which the other pools of its device use it.
 pub(super) trait DevicePool: Send + Sync {
     /// The pool's name, and its bytes in use and free.
     fn amounts(&self) -> (String, u64, u64);
 
-    /// Queues the frees of all free blocks. Returns the number of their bytes, and the queued frees. Another thread
-    /// waits for this call at most as long as queuing takes.
+    /// Queues the frees of all free blocks. Returns the number of their bytes, and the queued frees. If another thread
+    /// waits for this call, it waits only while the frees are queued, and not until they are executed.
     fn queue_frees(&self) -> (Result<u64>, QueuedFrees);
 
     /// Waits until the device has done these frees.
@@ -30,7 +30,7 @@ pub(super) trait DevicePool: Send + Sync {
     fn finish_frees(&self, frees: QueuedFrees) -> Result<()>;
 }
 
-/// A pool of page-locked host memory, as the other pools of its platform use it.
+/// A pool of page-locked host memory, in the form in which the other pools of its platform use it.
 pub(super) trait HostPool: Any + Send + Sync {
     /// Frees the free blocks beyond `keep` bytes. Returns the number of freed bytes.
     ///
@@ -43,8 +43,8 @@ pub(super) trait HostPool: Any + Send + Sync {
 /// does not allocate their memory anew in each run.
 const KEPT_AFTER_A_RUN: u64 = 16 << 20;
 
-/// The pools of a platform, by device. The stream table has this value, and it owns none of the pools, because a pool
-/// owns the stream table.
+/// The pools of a platform, by device. The stream table owns this value. This value owns none of the pools, because each
+/// pool owns the stream table.
 pub(crate) struct Pools(Box<[OfDevice]>);
 
 /// The pools of one device.
@@ -52,9 +52,9 @@ pub(crate) struct Pools(Box<[OfDevice]>);
 pub(super) struct OfDevice {
     /// The platform's own pool, and those of its allocators.
     memory: Lock<Vec<Weak<dyn DevicePool>>>,
-    /// The pool that every stream gets page-locked memory from, read without a lock.
+    /// The pool that all streams of the device take page-locked memory from. It is read without a lock.
     pinned: OnceLock<Weak<dyn HostPool>>,
-    /// Held by a thread that the driver has no memory for, until the thread has some. Taken before any lock of a pool.
+    /// Held by a thread for which the driver has no memory, until the thread has some. Taken before any lock of a pool.
     out_of_memory: Mutex<()>,
 }
 
@@ -92,7 +92,7 @@ impl Pools {
         self.0.iter().filter_map(|of_device| of_device.pinned.get()?.upgrade()).collect()
     }
 
-    /// Gives back all free memory of all devices. After an error this goes on with the other devices and pools.
+    /// Gives back all free memory of all devices. After an error, continues with the other devices and pools.
     pub(crate) fn trim(table: &StreamTable) -> Result<Trimmed> {
         let (mut trimmed, mut done) = (Trimmed::default(), Ok(()));
         let all = Self::of(table);
@@ -125,7 +125,7 @@ impl Pools {
 }
 
 impl OfDevice {
-    /// Adds a pool of device memory, and forgets those that are dropped.
+    /// Adds a pool of device memory, and removes the pools that are dropped.
     pub(super) fn add(&self, pool: Weak<dyn DevicePool>) {
         let mut all = self.memory.lock();
         all.retain(|known| known.strong_count() > 0);
@@ -139,7 +139,7 @@ impl OfDevice {
 
     /// Sets the pool of page-locked memory, if there is none yet.
     pub(super) fn set_pinned(&self, pool: Weak<dyn HostPool>) {
-        // An `Err` means that there is a pool already.
+        // `set` fails only if there is a pool already. That one stays.
         let _first = self.pinned.set(pool);
     }
 
@@ -149,14 +149,15 @@ impl OfDevice {
         pool.downcast().ok()
     }
 
-    /// Waits until no other thread is out of memory. The guard marks the calling thread as the one that is.
+    /// Waits until no other thread holds this mutex. While the guard lives, the calling thread is the one that is out of
+    /// memory.
     pub(super) fn out_of_memory(&self) -> MutexGuard<'_, ()> {
         locked(&self.out_of_memory)
     }
 }
 
-/// Frees all free blocks of pools of one device after their uses, and waits until that is done. Returns the number of
-/// freed bytes. After an error this goes on with the other pools.
+/// Waits for the uses of all free blocks of pools of one device, and frees these blocks. Returns the number of freed
+/// bytes. After an error, continues with the other pools.
 pub(super) fn give_back_free(pools: &[Arc<dyn DevicePool>]) -> Result<u64> {
     let (mut bytes, mut done) = (0, Ok(()));
     // The frees of all pools are queued first: the device then executes them together.

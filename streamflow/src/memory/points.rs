@@ -1,11 +1,11 @@
 //! A small set of points, almost always empty or with one point.
 //!
-//! A point may have a mark: a stream that has waited for it. Other knowledge of streams is in `stream::seen`, but a
-//! mark is dropped together with its point.
+//! A point may have a mark: a stream that has waited for it. `stream::seen` has what streams know beside that; a mark is
+//! dropped together with its point.
 //!
-//! Marks are in a list of their own, since few points have one, and a point is written field by field where it stays. The
-//! latter saves 28 instructions for a task, 14 ns in a chain of 100; `memory::shape` has the number of the former. Both are
-//! measured by `overhead -- chains`.
+//! Marks are in a list of their own, since few points have one, and a point is written field by field into its final
+//! place. The latter saves 28 instructions for a task, 14 ns in a chain of 100; `memory::shape` has the number for the
+//! former. Both are measured by `overhead -- chains`.
 
 use std::hint::cold_path;
 
@@ -13,25 +13,25 @@ use crate::stream::Point;
 
 /// Points, at most one for each stream. The latest point has a field of its own: a single point needs no list.
 ///
-/// The part that few sets need is in a box, and a set is small: a block is mostly read when it is not in the cache.
+/// The fields that few sets use are in a box, so that a set is small: a block is mostly read when it is not in the cache.
 #[derive(Debug, Default)]
 pub(super) struct PointSet {
     latest: Option<Point>,
-    /// The rest of the set. Allocated when it is first needed, and kept.
+    /// The fields that few sets use. Allocated at the first use, and kept.
     others: Option<Box<Others>>,
 }
 
-/// The part of a set beside the latest point.
+/// The fields of a set that a single point does not need.
 #[derive(Debug, Default)]
 struct Others {
-    /// The other points, in the order in which they were added. Empty if there is no latest one.
+    /// The points except the latest one, in the order in which they were added. Empty if the set is empty.
     points: Vec<MarkedPoint>,
     /// The mark of the latest point.
     latest_waited_by: Option<u32>,
 }
 
-/// A point, and a stream that has waited for it. A stream's clock forgets some waits; the mark remembers this one, and
-/// allows a later use on that stream to replace this use.
+/// A point, and a stream that has waited for it. A stream's clock forgets some waits, but the mark stays. So a later use
+/// on that stream can replace the use at this point.
 #[derive(Debug, Clone, Copy)]
 struct MarkedPoint {
     point: Point,
@@ -44,7 +44,7 @@ impl PointSet {
         self.latest.is_none()
     }
 
-    /// The point of a set with exactly one point.
+    /// The point of a set that has exactly one.
     pub(super) fn only(&self) -> Option<Point> {
         if self.others().is_empty() { self.latest } else { None }
     }
@@ -82,11 +82,11 @@ impl PointSet {
         self.replace_by(point.stream(), || point);
     }
 
-    /// [`replace`](Self::replace) with the result of `point`, a point on the stream with this number.
+    /// [`replace`](Self::replace) with the point that `point` returns. That point is on the stream with this number.
     #[inline(always)]
     pub(super) fn replace_by(&mut self, stream: u32, point: impl Fn() -> Point) {
-        // Fast path: no list. Inlined into the callers, and the point is made where it is stored: a processor that
-        // copies a point as a whole, right after its parts were written, would stall until they have reached the cache.
+        // Fast path: no list. This is inlined into the callers, and the point is created in its final place: a processor
+        // that copies a whole point right after its parts were written would stall until they have reached the cache.
         let is_only = self.latest.is_none_or(|latest| latest.stream() == stream);
         if is_only && self.others.is_none() {
             self.latest = Some(point());
@@ -135,13 +135,13 @@ impl PointSet {
             .for_each(|marked| marked.waited_by = Some(stream));
     }
 
-    /// The points without a mark of `stream`, the latest first.
+    /// The points that `stream` has not marked as waited for, the latest first.
     pub(super) fn not_waited_for_by(&self, stream: u32) -> impl Iterator<Item = Point> {
         let all = self.marked_latest().into_iter().chain(self.others().iter().rev().copied());
         all.filter(move |marked| marked.waited_by != Some(stream)).map(|marked| marked.point)
     }
 
-    /// Visits each point, the latest first, until an error.
+    /// Visits each point, the latest first, until `visit` returns an error.
     #[inline(always)]
     pub(super) fn try_for_each<E>(
         &self,
@@ -149,7 +149,7 @@ impl PointSet {
     ) -> Result<(), E> {
         let Some(latest) = self.latest else { return Ok(()) };
         visit(latest)?;
-        // Fast path: no list. A chain of iterators would cost more than most of these lists.
+        // Fast path: no list. Creating a chain of iterators would cost more than visiting most of these lists.
         if self.others.is_none() { Ok(()) } else { self.visit_others(&mut visit) }
     }
 
@@ -195,8 +195,8 @@ mod tests {
         assert!(points.is_empty() && points.latest_first().next().is_none());
     }
 
-    /// When a later point comes, the mark of the latest point so far moves with it, and is not taken for a mark of the
-    /// later point.
+    /// When a later point is added, the mark of the former latest point moves with that point, and does not become a mark
+    /// of the later one.
     #[test]
     fn a_mark_stays_with_its_point() {
         let platform = Platform::host().devices(2).build().unwrap();

@@ -42,13 +42,13 @@ fn of_samples<'a, T>(samples: &'a [T], layout: &SampleLayout) -> Result<(&'a [T]
     let (width, height) = (layout.width as usize, layout.height as usize);
     let shape = Shape::new(&[height, width, layout.channels.into()])?;
     let strides = [layout.height_stride, layout.width_stride, layout.channel_stride];
-    // The stride of a dimension of one element is never used.
+    // If a dimension has one element, its stride is never used.
     let is_dense = |(at, &stride): (usize, &usize)| {
         shape.dims()[at] <= 1 || stride == shape.dense_strides()[at]
     };
     if shape.count() > 0 && !strides.iter().enumerate().all(is_dense) {
         let remedy = "copy it row by row, or make it an `ImageBuffer`";
-        // Only for the error's text.
+        // The strides are only for the error's text.
         let strides = strides.map(|stride| stride.cast_signed());
         return Err(other_strides("an image", shape.dims(), &strides, remedy));
     }
@@ -60,7 +60,7 @@ fn shape_of<P: Pixel>(width: u32, height: u32) -> Result<Shape> {
     Shape::new(&[height as usize, width as usize, P::CHANNEL_COUNT.into()])
 }
 
-/// The elements of an image, at the start of its container. The container may be larger.
+/// The elements of an image, which are at the start of its container. The container may be larger.
 fn part<T>(container: &[T], shape: Shape) -> Result<(&[T], Shape)> {
     let elements = container.get(..shape.count()).ok_or_else(|| {
         let wanted = format!("its {} elements", shape.count());
@@ -70,8 +70,8 @@ fn part<T>(container: &[T], shape: Shape) -> Result<(&[T], Shape)> {
     Ok((elements, shape))
 }
 
-/// The width and the height of an image of these pixels with the shape of a tensor. A tensor of gray values may have
-/// two dimensions.
+/// The width and the height of an image of pixels `P` that has the elements of a tensor of this shape. A tensor of gray
+/// values may have two dimensions.
 fn size_of<P: Pixel>(shape: &[usize]) -> Result<(u32, u32)> {
     let channels = usize::from(P::CHANNEL_COUNT);
     let size = match *shape {

@@ -36,7 +36,7 @@ pub trait HostArray {
     fn elements(&self) -> Result<(&[Self::Element], Shape)>;
 }
 
-/// The error of strides that are not those of a tensor of this shape.
+/// The error for strides that a tensor of this shape does not have.
 #[cold]
 fn other_strides(
     what: &'static str,
@@ -54,7 +54,7 @@ fn other_strides(
     }
 }
 
-/// The error of memory that has another number of elements than an array, or another shape than an image.
+/// The error for memory with another number of elements than the array, or with another shape than the image.
 #[cold]
 fn other_shape(what: &'static str, found: &[usize], wanted: String, remedy: &'static str) -> Error {
     Error::HostLayout { what, found: format!("the shape {found:?}"), wanted, remedy }
