@@ -1,14 +1,13 @@
 //! Law 9: Memory is freed after its last use.
 //!
-//! Pools of device memory: the choice of a block for an allocation, and the free of a block. Both come after the
-//! block's uses: `hand_over` orders a reuse, and `release` orders a free.
+//! Pools of device memory: they choose a block for an allocation, and free blocks. Both happen after the block's uses:
+//! `hand_over` orders a reuse, and `release` orders a free.
 //!
 //! A dropped block goes to the free list of the stream that it was allocated for, together with its uses. The next
-//! allocation of that size for that stream [reuses a block](super::reuse) with uses that come earlier on the stream, if
-//! there is such a block. Else a new block is made, until [`MemoryOptions::in_flight`] free blocks are still in use by
-//! the device; from then on the oldest is reused, and the stream of its *new* owner waits for its uses. So memory is
-//! bounded, the steady state allocates none, and a drop neither waits nor makes a user's stream wait, unless a call of
-//! the driver has failed.
+//! allocation of that size for that stream [reuses a block](super::reuse) whose uses come earlier on the stream, if there
+//! is one. Else a new block is made, until the device still uses [`MemoryOptions::in_flight`] free blocks. From then on
+//! the oldest block is reused, and the stream of its *new* owner waits for its uses. So memory is bounded, the steady
+//! state allocates none, and a drop neither waits nor makes a user's stream wait, unless a call of the driver has failed.
 //!
 //! A pool that has reached its [limits](MemoryLimits) takes a free block of any stream, then returns free blocks
 //! of other sizes to the driver, and only then reports that it is exhausted.
@@ -33,7 +32,7 @@ use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
 use crate::sync::Mutex;
 
-/// The name of the failed work, in the log.
+/// The name of this work in log lines about its failure.
 pub(super) const FREEING: &str = "freeing device memory";
 
 /// A block of device memory, with its pool.
@@ -43,23 +42,23 @@ pub(super) type DeviceBlock = Box<PooledBlock<MemoryPool>>;
 pub(crate) struct MemoryPool {
     pub(super) table: Arc<StreamTable>,
     device: DeviceId,
-    /// For messages.
+    /// The name of the pool in error texts.
     name: String,
     pub(super) limits: MemoryLimits,
     pub(super) options: MemoryOptions,
     pub(super) release_threshold: u64,
-    /// The stream that blocks are freed on: a drop makes no user's stream wait.
+    /// The stream on which blocks are freed. A drop makes no stream of the program wait.
     pub(super) reclaim: Arc<Timeline>,
-    /// CUDA's number of the device; `None` on the simulator: its memory is host memory.
+    /// CUDA's number of the device. `None` on the simulator, where memory is host memory.
     #[cfg_attr(not(feature = "dlpack"), allow(dead_code, reason = "only DLPack names devices"))]
     pub(super) ordinal: Option<u32>,
-    /// Whether the driver can take back memory that other code had.
+    /// Whether the driver can make a stream wait for other code, so that lent memory can be taken back.
     pub(super) waits_for_device: bool,
     pub(super) border: Border,
     state: Lock<PoolState<Self>>,
     /// Held by a thread that releases free memory for a block of its own, or takes the room of memory that is being
-    /// freed. Until the frees are queued, that memory is neither free nor room, and another thread would look for
-    /// memory in vain. Taken before the lock of the state; no drop takes it.
+    /// freed. Until the frees are queued, that memory counts neither as free nor as room, and another thread would not
+    /// find it. Taken before the lock of the state; no drop takes this mutex.
     pub(super) releasing: Mutex<()>,
     /// The schedulers with nodes that wait for free memory.
     listeners: Listeners,
@@ -104,8 +103,8 @@ impl MemoryPool {
         if initial > 0 {
             pool.reclaim.bind()?;
             let (driver, stream) = (table.driver(), pool.reclaim.raw());
-            // SAFETY: the timeline owns its stream. The memory is freed at once on the same stream and never shared:
-            // the driver keeps it for later allocations.
+            // SAFETY: the timeline owns its stream. The memory is freed at once on the same stream, and no other code
+            // gets its address. The driver then keeps the memory for later allocations.
             unsafe {
                 driver.free(stream, driver.allocate(stream, initial, MemorySource::Unused)?)
             }?;
@@ -138,7 +137,7 @@ impl MemoryPool {
         self.lock().usage.reserved.max(self.limits.initial())
     }
 
-    /// Allocates a block. Its first use may be queued on `stream`, a stream of this device.
+    /// Allocates a block whose first use may be queued on `stream`, a stream of this device.
     #[track_caller]
     pub(super) fn allocate(
         self: &Arc<Self>,
@@ -157,7 +156,7 @@ impl MemoryPool {
         self.hand_over(reused, timeline, turn)
     }
 
-    /// Counts a block that was free as in use.
+    /// Counts a block as in use that the caller has taken from the free blocks.
     #[inline]
     pub(super) fn mark_in_use(
         &self,
@@ -184,12 +183,12 @@ impl MemoryPool {
         if self.limits.is_bounded() {
             usage.returned(stream);
         }
-        // Before the lock is released: afterwards the pool may be gone.
+        // Raised before the lock is released: afterwards the pool may be gone.
         self.listeners.raise_if_awaited();
     }
 
-    /// Prepares a block that was free for its new owner: makes the stream come after the block's uses, unless the block
-    /// is ready: the stream already comes after them, or they are complete.
+    /// Prepares a free block for its new owner. If the block is ready, the stream already comes after the block's uses,
+    /// or they are complete. Otherwise this makes the stream come after them.
     #[inline(always)]
     pub(super) fn hand_over(
         &self,
@@ -197,7 +196,7 @@ impl MemoryPool {
         timeline: &Timeline,
         turn: Option<Turn>,
     ) -> Result<OwnedBlock<Self>> {
-        // After an error, dropping `owned` returns the block.
+        // If a step fails, dropping `owned` returns the block.
         let mut owned = OwnedBlock::new(block);
         owned.set_turn(turn);
         let block = owned.block_mut();
@@ -206,8 +205,8 @@ impl MemoryPool {
         } else if self.table.is_watched() {
             block.rely_on_uses(timeline, &self.table);
         }
-        // SAFETY: the block is allocated, its last owner has dropped it, and this stream comes after all work that this
-        // owner had queued, by `wait_for_uses` or already before; or that work is complete.
+        // SAFETY: the block is allocated, and its last owner has dropped it. All work that this owner had queued is
+        // complete, or this stream comes after it: by `wait_for_uses`, or already before.
         unsafe { self.table.driver().observer().recycle(timeline.raw(), block.range()) }?;
         block.allocated_on(timeline);
         Ok(owned)
@@ -216,7 +215,7 @@ impl MemoryPool {
     /// Returns a block to the driver after all its uses, without blocking the host.
     ///
     /// If the reclaim stream can't be made to wait for the uses, the host waits for them: the block has no owner any
-    /// more, and nothing else would free it.
+    /// more, and no other code would free it.
     pub(super) fn release(&self, block: &mut Block) -> Result<()> {
         let driver = self.table.driver();
         if driver.sticky_error().is_some() {
@@ -236,8 +235,8 @@ impl MemoryPool {
         if has_failed && let Err(error) = block.wait_for_streams(&self.table) {
             return first_error(FREEING, ready, Err(error));
         }
-        // SAFETY: the block was allocated by this driver, it has no owner and is in no free list, and the
-        // reclaim stream or the host has waited for all its uses.
+        // SAFETY: this driver allocated the block, it has no owner and is in no free list, and the reclaim stream or the
+        // host has waited for all its uses.
         let freed = unsafe { driver.free(self.reclaim.raw(), block.range()) };
         first_error(FREEING, ready, freed.map_err(Error::from))
     }
@@ -251,7 +250,7 @@ impl MemoryPool {
         if !released.as_ref().is_err_and(Error::is_refusal) {
             report_in_drop(FREEING, released);
         }
-        // Only after the free was queued: a block that takes this room waits for the free.
+        // The counts change only after the free was queued: a block that takes this room waits for that free.
         let mut state = self.lock();
         state.usage.reserved -= bytes;
         state.usage.freed = state.usage.freed.saturating_add(bytes);
@@ -267,7 +266,7 @@ impl MemoryPool {
     pub(super) fn release_each(&self, blocks: impl IntoIterator<Item = DeviceBlock>) -> Result<()> {
         let mut released = Ok(());
         for mut block in blocks {
-            // Goes on after a failure.
+            // After a failure the other blocks are released, too.
             released = first_error(FREEING, released, self.release(&mut block));
         }
         released
@@ -283,8 +282,8 @@ impl BlockPool for MemoryPool {
         if block.is_foreign() {
             return block.return_to_owner();
         }
-        // SAFETY: the pool is used only until the block is in a list and the list's lock is released, or else until the
-        // block is dropped.
+        // SAFETY: this function uses the pool only until the block is in a list and the list's lock is released, or until
+        // the block is dropped.
         let pool: &Self = unsafe { block.pool() };
         let (stream, bytes) = (block.stream, block.range().bytes);
         let closed = block.close_uses(&pool.table, stream);
@@ -296,8 +295,8 @@ impl BlockPool for MemoryPool {
             }
         };
         let mut state = pool.lock();
-        // Nothing can be freed inside of a kernel's Rust body. Memory above the threshold is then kept, and is reused,
-        // or released where memory is short.
+        // Nothing can be freed inside of a kernel's Rust body. Memory above the threshold then stays in the pool, until
+        // it is reused or another allocation needs the memory.
         let is_kept = state.free_bytes.saturating_add(bytes) <= pool.release_threshold;
         if !state.closed && (is_kept || is_inside_a_body()) {
             state.free_bytes += bytes;

@@ -1,4 +1,4 @@
-//! The state of a memory pool: its free blocks, and the amounts of memory in use.
+//! The state of a memory pool: its free blocks, and the bytes in use.
 
 use std::collections::VecDeque;
 
@@ -8,13 +8,13 @@ use crate::stream::Point;
 
 /// The free blocks of a pool of type `P`, and its counts.
 pub(super) struct PoolState<P> {
-    /// Free blocks, by the number of the stream that they were allocated for.
+    /// The free blocks, by the number of the stream that they were allocated for.
     pub(super) free: Vec<FreeList<P>>,
     pub(super) free_bytes: u64,
     /// Whether the pool is closed: no block is allocated any more, and returned blocks are not kept.
     pub(super) closed: bool,
     pub(super) usage: PoolUsage,
-    /// An empty list for the uses that the driver is queried about, kept to reuse its memory.
+    /// An empty list, kept for its memory: a query of the driver fills it with uses.
     pub(super) to_query: Vec<Point>,
 }
 
@@ -35,16 +35,17 @@ impl<P> Default for PoolState<P> {
 pub(super) struct PoolUsage {
     /// The bytes from the driver, in use or free.
     pub(super) reserved: u64,
-    /// The bytes that the reclaim stream frees, without those that later blocks have taken as room: the device may
-    /// still have them.
+    /// The bytes that the reclaim stream is to free, except those whose room later blocks have taken. The device may not
+    /// have executed these frees yet.
     pub(super) freed: u64,
-    /// The sum of all freed bytes that later blocks have taken as room so far.
+    /// The total of freed bytes whose room later blocks have taken.
     taken: u64,
-    /// The number of blocks in use of each stream, by the stream's number. Only filled in a pool with limits.
+    /// The number of blocks in use, by the number of the stream that they were allocated for. Counted only in a pool with
+    /// limits.
     in_use: Vec<u32>,
 }
 
-/// A snapshot of the frees that a pool has queued.
+/// A snapshot of the frees that a pool has queued so far.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QueuedFrees {
     freed: u64,
@@ -52,14 +53,14 @@ pub(super) struct QueuedFrees {
 }
 
 impl QueuedFrees {
-    /// Whether there is no free to wait for.
+    /// Whether no free is queued, so that there is nothing to wait for.
     pub(super) fn are_none(self) -> bool {
         self.freed == 0
     }
 }
 
 impl PoolUsage {
-    /// Notes that a block of a stream is in use.
+    /// Counts a block of a stream as in use.
     #[inline]
     pub(super) fn lent(&mut self, stream: u32) {
         let stream = stream as usize;
@@ -69,7 +70,7 @@ impl PoolUsage {
         self.in_use[stream] += 1;
     }
 
-    /// Notes that a block of a stream is no longer in use.
+    /// Counts a block of a stream as no longer in use.
     #[inline]
     pub(super) fn returned(&mut self, stream: u32) {
         if let Some(blocks) = self.in_use.get_mut(stream as usize) {
@@ -83,7 +84,7 @@ impl PoolUsage {
         all.filter(|(_, blocks)| **blocks > 0).map(|(stream, blocks)| (stream, *blocks as usize))
     }
 
-    /// Takes this number of bytes from the room of freed blocks.
+    /// Takes the room of this number of freed bytes for a new block.
     pub(super) fn take_freed(&mut self, bytes: u64) {
         self.freed -= bytes;
         self.taken = self.taken.saturating_add(bytes);
@@ -94,7 +95,7 @@ impl PoolUsage {
         QueuedFrees { freed: self.freed, taken: self.taken }
     }
 
-    /// Notes that these frees are done. The room that no block has taken then counts as never used.
+    /// Notes that the device has executed these frees. Their room that no block has taken then counts as never used.
     pub(super) fn frees_are_done(&mut self, QueuedFrees { freed, taken }: QueuedFrees) {
         let taken_since = self.taken.saturating_sub(taken);
         self.freed = self.freed.saturating_sub(freed.saturating_sub(taken_since));
@@ -126,7 +127,7 @@ impl<P> PoolState<P> {
         }
         self.free_bytes -= sum;
         self.usage.reserved -= sum;
-        // They count as freed until their frees are done.
+        // The bytes count as freed now, before the device has executed their frees.
         self.usage.freed = self.usage.freed.saturating_add(sum);
         blocks
     }

@@ -1,8 +1,8 @@
 //! Blocks and their owners. Dropping an owner returns its block to a pool. A free block is in a list (`free_list.rs`).
 //!
-//! A block keeps its pool alive, also while the block is free: so allocating or returning a block does not change the
-//! pool's reference count. The pool and its free blocks own each other. That cycle ends when the last [`PoolHandle`] is
-//! dropped and closes the pool. A closed pool releases its free blocks and keeps no block that is returned later.
+//! A block keeps its pool alive, also while the block is free. So allocating or returning a block does not change the
+//! pool's reference count. The pool and its free blocks own each other. The drop of the last [`PoolHandle`] closes the
+//! pool, which ends that cycle: a closed pool releases its free blocks and keeps no block that is returned later.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -13,10 +13,10 @@ use super::Block;
 use super::border::Owner;
 use super::rotation::{InTurns, Turn};
 
-/// The stream number of a block that no stream has allocated.
+/// The stream number of a block that was allocated for no stream.
 const FOREIGN: u32 = u32::MAX;
 
-/// A block, and the pool that it returns to. Aligned to cache lines, as the layout of [`Block`] needs.
+/// A block, and the pool to which it returns. Aligned to cache lines, as the layout of [`Block`] requires.
 #[repr(C, align(64))]
 pub(crate) struct PooledBlock<P> {
     pool: Arc<P>,
@@ -25,18 +25,18 @@ pub(crate) struct PooledBlock<P> {
     /// The replayed tick that the block was last allocated in.
     pub(super) turn: Option<Turn>,
     block: Block,
-    /// The owner that keeps memory of other code alive.
+    /// The value that keeps the block's memory alive, if other code owns that memory.
     pub(super) owner: Option<Owner>,
 }
 
-/// A free block for an allocation. The block counts as in use already.
+/// A free block that an allocation reuses. The block counts as in use already.
 pub(super) struct Reused<P> {
     pub(super) block: Box<PooledBlock<P>>,
     /// Whether the stream need not wait for the block's uses.
     pub(super) is_ready: bool,
 }
 
-// The fields of a block that a tick uses are in two cache lines.
+// The fields of a block that a tick uses must lie in two cache lines.
 #[cfg(not(loom))]
 const _: () = assert!(std::mem::offset_of!(PooledBlock<()>, block) + Block::HOT_END <= 128);
 
@@ -45,7 +45,7 @@ impl<P> PooledBlock<P> {
         Box::new(Self { pool: pool.clone(), stream, turn: None, block, owner: None })
     }
 
-    /// A block of memory of other code. No stream has allocated it.
+    /// Creates a block of memory of other code. It is allocated for no stream.
     pub(super) fn foreign(block: Block, pool: &Arc<P>) -> Box<Self> {
         Self::new(block, FOREIGN, pool)
     }
@@ -62,11 +62,12 @@ impl<P> PooledBlock<P> {
     /// The pool, with a lifetime that the caller chooses.
     ///
     /// # Safety
-    /// The caller uses the pool only while the block exists: not after it has dropped the block, or has put it into a
-    /// free list and released the list's lock.
+    /// The caller uses the pool only while the block exists: no longer once it has dropped the block, or has put the
+    /// block into a free list and released the list's lock.
     pub(super) unsafe fn pool<'a>(&self) -> &'a P {
-        // SAFETY: `self` keeps the pool alive while it exists, and the caller uses the pool no longer. A block in a
-        // list exists while the lock is held: a thread that takes the block out to drop it locks the list first.
+        // SAFETY: `self` keeps the pool alive while `self` exists, and the caller does not use the pool longer. A block
+        // in a list exists while the list's lock is held: a thread locks the list before it takes the block out to drop
+        // it.
         unsafe { &*Arc::as_ptr(&self.pool) }
     }
 }
@@ -108,7 +109,7 @@ pub(crate) trait BlockPool: Sized {
     fn close(&self);
 }
 
-/// Access to a pool, to allocate blocks. Dropping the handle closes the pool.
+/// A handle to allocate blocks of a pool. Dropping the last handle closes the pool.
 pub(crate) struct PoolHandle<P: BlockPool>(Arc<P>);
 
 impl<P: BlockPool> PoolHandle<P> {
@@ -116,7 +117,7 @@ impl<P: BlockPool> PoolHandle<P> {
         Self(Arc::new(pool))
     }
 
-    /// The pool, for an allocation.
+    /// The pool, to allocate blocks.
     pub(crate) fn pool(&self) -> &Arc<P> {
         &self.0
     }
@@ -144,14 +145,14 @@ impl<P: BlockPool + fmt::Debug> fmt::Debug for PoolHandle<P> {
 
 /// The owner of a block. Dropping the owner returns the block to its pool.
 pub(super) struct OwnedBlock<P: BlockPool> {
-    /// From `Box::leak`: slices keep pointers to the block, and moving a box would invalidate them.
+    /// The block, from `Box::leak`: slices store pointers to the block, and moving a `Box` would invalidate these.
     block: NonNull<PooledBlock<P>>,
 }
 
-// SAFETY: an `OwnedBlock` is a box of a block (`Send` and `Sync`), of an `Arc` of its pool, and of the owner of foreign
-// memory (`Send`, and only used when the block is dropped).
+// SAFETY: an `OwnedBlock` stands for a box of a block (`Send` and `Sync`), of an `Arc` of its pool, and of the owner of
+// adopted memory, which is `Send` and is used only when the block is dropped.
 unsafe impl<P: BlockPool + Send + Sync> Send for OwnedBlock<P> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<P: BlockPool + Send + Sync> Sync for OwnedBlock<P> {}
 
 impl<P: BlockPool> OwnedBlock<P> {
@@ -160,11 +161,11 @@ impl<P: BlockPool> OwnedBlock<P> {
     }
 
     pub(super) fn pool(&self) -> &P {
-        // SAFETY: it came from a box that only `drop` rebuilds.
+        // SAFETY: the pointer came from a box that only `drop` makes a box again.
         unsafe { &self.block.as_ref().pool }
     }
 
-    /// The address of the block. It stays the same while the block has this owner, even if the owner is moved.
+    /// The address of the block. It stays the same while the block has this owner, even if this value is moved.
     pub(super) fn place(&self) -> NonNull<PooledBlock<P>> {
         self.block
     }
@@ -172,14 +173,15 @@ impl<P: BlockPool> OwnedBlock<P> {
     /// Notes the replayed tick that the block was allocated in.
     #[inline]
     pub(super) fn set_turn(&mut self, turn: Option<Turn>) {
-        // SAFETY: the block came from a box that only `drop` rebuilds, and slices of the block do not read this field.
+        // SAFETY: the pointer came from a box that only `drop` makes a box again, and slices of the block do not read
+        // this field.
         unsafe { self.block.as_mut().turn = turn };
     }
 
-    /// The block, to be changed. Earlier slices of it must not be used any more.
+    /// Returns the block for changes. The caller must not use earlier slices of the block any more.
     pub(super) fn block_mut(&mut self) -> &mut Block {
-        // SAFETY: the block came from a box that only `drop` rebuilds. `&mut self` excludes borrows of the block from
-        // its owner, and the owner makes its own slices again afterwards.
+        // SAFETY: the pointer came from a box that only `drop` makes a box again. `&mut self` excludes borrows of the
+        // block through its owner. The owner makes its own slices again afterwards.
         unsafe { &mut self.block.as_mut().block }
     }
 }
@@ -188,15 +190,15 @@ impl<P: BlockPool> Deref for OwnedBlock<P> {
     type Target = Block;
 
     fn deref(&self) -> &Block {
-        // SAFETY: it came from a box that only `drop` rebuilds.
+        // SAFETY: the pointer came from a box that only `drop` makes a box again.
         unsafe { &self.block.as_ref().block }
     }
 }
 
 impl<P: BlockPool> Drop for OwnedBlock<P> {
     fn drop(&mut self) {
-        // SAFETY: the block came from a box, `drop` runs once, and slices of the block borrow from its owner or lie
-        // beside it in the same value, and that value is being dropped.
+        // SAFETY: the pointer came from a box, and `drop` runs once. A slice of the block borrows from the owner, or is
+        // in the same value as the owner, and that value is being dropped.
         P::return_block(unsafe { Box::from_raw(self.block.as_ptr()) });
     }
 }

@@ -1,15 +1,15 @@
-//! The choice of the free block to query the driver about, and when to query. The answer is only a hint: for which
-//! blocks a stream needs no wait.
+//! Chooses the free block about which to query the driver, and when. The result is only a hint about the blocks for which
+//! a stream needs no wait.
 //!
 //! A query costs as much as half a launch. So the driver is queried only when no free block is known to be ready, and
-//! then about a block that was dropped lately: if the device is done with this block, it is almost always done with
-//! those that were dropped earlier, and the allocations that reuse them need no query. The age of the queried block
-//! follows the device: after a query that finds the device behind, the next one is about an older block.
+//! then about a block that was dropped lately. If the device is done with this block, it is almost always done with those
+//! that were dropped earlier, and the allocations that reuse these need no query. The choice follows the device's
+//! progress: after a query that finds the device still at work on the block, the next query is about an older block.
 //!
-//! **The query is about the end of a chain.** Mostly, the last use of a block is on the stream of the next operator.
-//! That operator writes memory of its own stream, and the last use of that memory is on a third stream, and so on. A
-//! record of the last such stream covers the uses on all of them, since each stream has waited for the one before. So
-//! one answer is about the blocks of all operators of a chain. If the answer does not cover the stream's own blocks,
+//! **A query is about the last stream of a chain.** Mostly, the last use of a block is on the stream of the next
+//! operator. That operator writes memory of its own stream, and the last use of that memory is on a third stream, and so
+//! on. A record of the last such stream covers the uses on all of them, since each stream has waited for the one before.
+//! So one result is about the blocks of all operators of a chain. If the result does not cover the stream's own blocks,
 //! the next query is about these.
 //!
 //! So a tick makes 0.1 to 1.0 queries in place of 8.3 in a chain of 100, 1.1 in place of 42 in a chain of 500, and 2.7 to 4.9
@@ -21,15 +21,15 @@ use super::pool_state::PoolState;
 /// The smallest number of blocks of a size that makes a query of the driver worthwhile.
 pub(super) const MIN_BLOCKS_TO_QUERY: usize = 4;
 
-/// The number of blocks that are looked at to find one with its last use on the same stream as that of the oldest
-/// block. Where ticks take streams in turn, the blocks of a few such sets of streams are mixed.
+/// How many blocks are examined to find one whose last use is on the same stream as that of the oldest block. Where ticks
+/// take streams in turn, the list mixes the blocks of a few such sets of streams.
 const SETS: usize = 8;
 
-/// The most streams of a chain that one search follows. The next search goes on from there.
+/// The most streams of a chain that one search follows. The next search continues at the last of them.
 const HOPS: usize = 128;
 
-/// The number of latest blocks that are not queried about, at most a quarter of all: they were dropped just now. With a
-/// higher number, queries would be about records that no ring holds any more.
+/// How many of the latest blocks no query is about, at most a quarter of all: they were dropped just now. With a higher
+/// number, queries would be about records that no ring holds any more.
 const LATEST: usize = 8;
 
 impl<P> SizeClass<P> {
@@ -44,8 +44,9 @@ impl<P> SizeClass<P> {
         Some(of_oldest.unwrap_or(late))
     }
 
-    /// Notes the answer for the block at this index: the next query is about a later block if the device is done, else
-    /// about an older one. Returns whether the search is over: the device is done, or no older block is left.
+    /// Notes the result for the block at this index: the next query is about a later block if the device is done with
+    /// this one, else about an older one. Returns whether the search is over: the device is done, or there is no older
+    /// block.
     pub(super) fn mark_queried(&mut self, index: usize, is_done: bool) -> bool {
         let behind = self.blocks.len().saturating_sub(index + 1);
         let next = if is_done { behind.saturating_sub(1 + behind / 8) } else { 2 * behind + 1 };
@@ -55,8 +56,8 @@ impl<P> SizeClass<P> {
 }
 
 impl<P> PoolState<P> {
-    /// The stream to query: the last one with memory of its own in the chain that begins with the users of the free
-    /// blocks of `stream`.
+    /// Returns the stream to query about. The chain begins with the streams that use the free blocks of `stream`; the
+    /// result is its last stream that has memory of its own.
     pub(super) fn end_of_chain(&mut self, stream: u32, bytes: u64) -> u32 {
         let known = self.free_of(stream).size_class(bytes).queries.end;
         let mut end = known.unwrap_or(stream);
@@ -69,7 +70,7 @@ impl<P> PoolState<P> {
         if self.has_history(end) { end } else { stream }
     }
 
-    /// The stream of the last use of the block that came back last to a stream's list.
+    /// The stream with the last use of the block that a stream's list got back last.
     fn last_user(&mut self, stream: u32) -> Option<u32> {
         let list = self.free.get_mut(stream as usize)?;
         list.largest().blocks.back_mut()?.last_stream()

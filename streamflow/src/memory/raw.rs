@@ -1,4 +1,4 @@
-//! Access to raw device addresses, with the use noted.
+//! Access to raw device addresses. The access is noted as a use.
 
 use std::iter;
 use std::panic::Location;
@@ -18,7 +18,7 @@ impl CudaStream {
     /// address must not be used after `queue` has returned, nor on another stream.
     ///
     /// # Errors
-    /// For memory of another device or platform; the driver's. Then `queue` is not called.
+    /// For memory of another device or platform; the driver's. After an error `queue` was not called.
     #[track_caller]
     pub fn read_raw<T: Element, R>(
         &self,

@@ -2,18 +2,18 @@
 //!
 //! The choice of the free block that an allocation reuses. A program in its steady state needs no new block.
 //!
-//! A block is *ready* for a stream if it needs no wait: its uses come earlier on the stream, or are known to be
-//! complete. A ready block stays ready. A list counts the ready blocks at its front, so almost every allocation takes
-//! the first block of its list and looks at nothing else. A block that comes back with uses only on its own stream is
-//! ready at once. The other blocks are looked at when none is ready, and the driver may be [queried](super::queries)
-//! about them. If that finds no ready block, the stream waits for the uses of the oldest free block. A pool keeps
-//! [many](MemoryOptions::small_in_flight) small blocks to avoid such waits: on an H200, three waits for memory were 3
-//! to 4 % of a tick of three small kernels and a copy.
+//! A block is *ready* for a stream if it needs no wait: its uses come earlier on the stream, or are known to be complete.
+//! A ready block stays ready. A list counts the ready blocks at its front, so almost every allocation takes the first
+//! block of its list without examining another. A block that is returned with uses only on its own stream is ready at
+//! once. The other blocks are examined when none is ready, and the driver may be [queried](super::queries) about them. If
+//! that finds no ready block, the stream waits for the uses of the oldest free block. A pool keeps
+//! [many](MemoryOptions::small_in_flight) small blocks to avoid such waits: on an H200, three waits for memory were 3 to
+//! 4 % of a tick of three small kernels and a copy.
 //!
-//! With the count of ready blocks, and with `memory::queries`, a task of a chain of 100 takes 2,792 instructions in place of
-//! 3,371, counted by callgrind on `floor`. The list of uses that the driver is queried about saves 0.3 to 2.4 allocations of
-//! a tick where memory has more than 4 readers. The choice of the block to query about saves 32 of 96 waits of a planned tick
-//! of a fan of 64, counted by `floor --calls`.
+//! With the count of ready blocks, and with `memory::queries`, a task of a chain of 100 takes 2,792 instructions in place
+//! of 3,371, counted by callgrind on `floor`. Keeping the list of uses for queries saves 0.3 to 2.4 allocations of a tick
+//! where memory has more than 4 readers. The choice of the block to query about saves 32 of 96 waits of a planned tick of
+//! a fan of 64, counted by `floor --calls`.
 
 use std::mem;
 
@@ -32,7 +32,7 @@ use crate::stream::{Point, Timeline};
 enum Decision {
     /// Take the first block of the list: it is ready.
     Ready,
-    /// Reuse the block at this index. The flag says whether its uses come earlier on the stream.
+    /// Reuse the block at this index. The flag is `true` if the block's uses come earlier on the stream.
     Reuse(usize, bool),
     /// Allocate a new block.
     Allocate,
@@ -40,9 +40,9 @@ enum Decision {
     Query,
 }
 
-/// The queries that an allocation may still make.
+/// The queries that one allocation may still make.
 struct Asking {
-    /// The stream of the list to query about; `None` for no more queries.
+    /// The stream whose list the next query is about. `None` if there is no further query.
     about: Option<u32>,
     /// Whether the allocation has made a query.
     has_asked: bool,
@@ -58,7 +58,7 @@ impl MemoryPool {
         turn: Option<Turn>,
     ) -> Option<Reused<Self>> {
         let mut state = self.lock();
-        // Fast path: a ready block is known.
+        // Fast path: a ready block is known, and the tick is not replayed.
         if turn.is_none()
             && let Some(block) = state.free_of(timeline.id()).size_class(bytes).take_ready()
         {
@@ -103,7 +103,7 @@ impl MemoryPool {
         Some(Reused { block: self.mark_in_use(&mut state, block, timeline), is_ready })
     }
 
-    /// Queries the driver, and notes the answer.
+    /// Queries the driver about one block, and notes the result.
     fn query<'a>(
         &'a self,
         mut state: Held<'a, PoolState<Self>>,
@@ -122,11 +122,11 @@ impl MemoryPool {
             if about == own {
                 late.add_unordered_uses(timeline, &mut points);
             } else {
-                // A query of this use covers the other ones.
+                // A query of this use covers the uses of the other blocks.
                 points.extend(late.last_use());
             }
         }
-        // Without the lock, because the simulator may execute work in a query, and so the user's code.
+        // The lock is released, because the simulator may execute work in a query, and with it the program's code.
         drop(state);
         let is_done = self.are_complete(&points);
         state = self.lock();
@@ -136,7 +136,7 @@ impl MemoryPool {
         let end = (about != own).then_some(about);
         if is_done {
             class.queries.set_answer(end);
-            // If the answer was about another stream's block, the next query is about the own blocks.
+            // If the result was about another stream's block, the next query is about this stream's own blocks.
             asking.about = end.map(|_| own);
         } else if is_over {
             asking.about = None;
@@ -158,7 +158,7 @@ impl MemoryPool {
         let bounds = Bounds {
             ticks: self.options.in_flight_of(bytes),
             blocks: self.most_in_flight(bytes),
-            // Above the threshold a block would be freed when it comes back, and be made again for each tick.
+            // A block above the threshold would be freed when it is returned, and a new one made in each tick.
             may_grow: self.limits.allows(reserved, bytes)
                 && reserved.saturating_add(bytes) <= self.release_threshold,
         };
@@ -167,13 +167,13 @@ impl MemoryPool {
         block.map(|block| self.mark_in_use(state, block, timeline))
     }
 
-    /// Queries the driver about uses of a block. The answer is only a hint, so an error is only logged: the stream then
-    /// waits for the uses of the block that it gets, perhaps a different one.
+    /// Queries the driver about uses of a block. The result is only a hint, so an error is only logged. The stream then
+    /// waits for the uses of the block that the allocation takes, which may be another one.
     #[inline(never)]
     fn are_complete(&self, points: &[Point]) -> bool {
         points.iter().all(|point| match self.table.is_complete(*point) {
             Ok(is_complete) => is_complete,
-            // A sticky error was reported when it was met.
+            // The thread that met the sticky error has reported it.
             Err(DriverError::Sticky { .. }) => false,
             Err(error) => {
                 report_in_drop("querying the uses of free memory", Err(error));
@@ -218,8 +218,8 @@ impl MemoryPool {
         Decision::Query
     }
 
-    /// The most free blocks of a size that the device may still use before the oldest is reused; not more than the pool
-    /// keeps.
+    /// The most free blocks of a size that the device may still use before the oldest is reused. Not more than the pool
+    /// may keep free.
     #[inline]
     fn most_in_flight(&self, bytes: u64) -> usize {
         let MemoryOptions { in_flight, small_in_flight, .. } = self.options;

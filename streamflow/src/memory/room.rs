@@ -1,8 +1,8 @@
 //! A new block of a pool: its room within the pool's limits, and its memory.
 //!
-//! A thread that finds neither a free block nor room releases free blocks of the pool, and another thread must not look
-//! for memory meanwhile: see [`MemoryPool::releasing`]. A thread that the driver has no memory for releases the free
-//! blocks of all pools of the device.
+//! A thread that finds neither a free block nor room releases free blocks of the pool. Another thread must not search for
+//! memory during that time: see [`MemoryPool::releasing`]. If the driver has no memory for a thread, that thread releases
+//! the free blocks of all pools of the device.
 
 use std::cmp::Reverse;
 use std::ptr;
@@ -20,15 +20,14 @@ use crate::lock::{self, locked};
 use crate::log;
 use crate::stream::Timeline;
 
-/// The most rounds of releasing memory for one allocation: other threads may take the released memory, and return other
-/// memory.
+/// How often one allocation releases memory at most. Other threads may take the released memory, and return other memory.
 const MOST_ROUNDS: u32 = 16;
 
-/// The place of an allocation.
+/// The memory for an allocation.
 enum BlockOrRoom {
     /// A free block. It counts as in use already.
     Block(DeviceBlock),
-    /// Room for a new block. It counts as in use already.
+    /// Room for a new block. Its bytes count as in use already.
     New(MemorySource),
 }
 
@@ -60,8 +59,8 @@ impl MemoryPool {
         found.map_or_else(|| self.make_room_of_freed(timeline, bytes), Ok)
     }
 
-    /// Finds a free block, or room that was never used or is free again on the device: these need no wait for another
-    /// thread. Returns `None` if free blocks must be released first, or the device must execute their frees.
+    /// Finds a free block, or room that was never used or that the device has freed: these need no wait for another
+    /// thread. Returns `None` if free blocks must be released first, or the device must execute frees that are queued.
     fn find_place(
         &self,
         state: &mut PoolState<Self>,
@@ -72,8 +71,8 @@ impl MemoryPool {
             if let Some(block) = state.pop_of_size(timeline.id(), bytes) {
                 return Ok(Some(BlockOrRoom::Block(self.mark_in_use(state, block, timeline))));
             }
-            // Free blocks are released only if that makes enough room. Another thread that releases free blocks does
-            // not change the memory in use.
+            // Free blocks are released only if that makes enough room. Another thread that releases free blocks does not
+            // change the number of bytes in use.
             if !self.limits.allows(state.used(), bytes) {
                 let (limits, usage, used) = (self.limits, &state.usage, state.used());
                 return Err(limits.exhausted(
@@ -95,7 +94,7 @@ impl MemoryPool {
         Ok(Some(BlockOrRoom::New(MemorySource::Unused)))
     }
 
-    /// Returns how many bytes of a new block would take the room of freed blocks. The device may not have executed these
+    /// Returns for how many bytes a new block would need the room of freed blocks. The device may not have executed these
     /// frees yet.
     fn room_of_freed(&self, usage: &PoolUsage, bytes: u64) -> u64 {
         self.limits.excess(usage.reserved.saturating_add(bytes).saturating_add(usage.freed))
@@ -109,11 +108,11 @@ impl MemoryPool {
         let held = lock::hold();
         let alone = locked(&self.releasing);
         let mut state = self.lock();
-        // Memory may have been returned meanwhile.
+        // Another thread may have returned memory since.
         if let Some(place) = self.find_place(&mut state, timeline, bytes)? {
             return Ok(place);
         }
-        // The free blocks suffice, as `find_place` has seen.
+        // The free blocks suffice: `find_place` has checked that.
         let above = self.limits.excess(state.usage.reserved.saturating_add(bytes));
         let to_release = state.take_to_free(above);
         let taken = self.room_of_freed(&state.usage, bytes);
@@ -121,7 +120,7 @@ impl MemoryPool {
         state.usage.reserved += bytes;
         self.count_use(&mut state.usage, timeline);
         drop(state);
-        // The driver can then reuse the memory of these blocks for the new one.
+        // The frees are queued, so the driver can reuse the memory of these blocks for the new one.
         let released = self.release_each(to_release);
         let bound = timeline.bind();
         drop((alone, held));
@@ -137,12 +136,12 @@ impl MemoryPool {
     fn undo_reservation(&self, timeline: &Timeline, bytes: u64) {
         let usage = &mut self.lock().usage;
         usage.reserved -= bytes;
-        // Counts the room as freed: the next block then waits for the frees that this one may have waited for.
+        // The room counts as freed: the next block then waits for the frees that this block may have waited for.
         usage.freed = usage.freed.saturating_add(bytes);
         self.count_return(usage, timeline.id());
     }
 
-    /// Makes a new block. It is counted already.
+    /// Makes a new block whose bytes are counted already.
     fn make(
         self: &Arc<Self>,
         timeline: &Timeline,
@@ -186,7 +185,7 @@ impl MemoryPool {
         Ok(block)
     }
 
-    /// Allocates where the driver has no memory: free memory of all pools of the device is released for it.
+    /// Allocates when the driver has no memory: the free memory of all pools of the device is released first.
     #[cold]
     fn allocate_out_of_memory(
         &self,
@@ -196,8 +195,8 @@ impl MemoryPool {
         let mut rounds = 0;
         let made = self.release_and_allocate(bytes, allocate, &mut rounds);
         if rounds > 0 || made.is_ok() {
-            // The release is rare and blocks the host, so it is logged; without the mutex, because the subscriber is
-            // the user's code. After 0 rounds, another thread had released the memory.
+            // A log line, since such a release is rare and blocks the host. No mutex is held here, because the log's
+            // subscriber is the program's code. 0 rounds mean that another thread had released the memory.
             let (device, made) = (self.device(), made.is_ok());
             tracing::warn!(%device, bytes, rounds, made, "out of memory: tried again when free memory was released");
         }
@@ -205,9 +204,10 @@ impl MemoryPool {
     }
 
     /// Releases all free memory of the device's pools and allocates, until that succeeds or no memory is free. In the
-    /// latter case all memory is in use: an error. Another thread that the driver has no memory for waits here, and
-    /// then finds the memory that this thread has released. While this thread holds the mutex, it waits only for the
-    /// device and for no other thread. So such an allocation is a blocking call, also for the other thread.
+    /// latter case all memory is in use, and the result is an error. If the driver has no memory for another thread
+    /// either, that thread waits here, and then finds the memory that this one has released. While this thread holds the
+    /// mutex, it waits only for the device and for no other thread. So such an allocation blocks, also the other
+    /// thread's.
     fn release_and_allocate(
         &self,
         bytes: u64,
@@ -216,12 +216,12 @@ impl MemoryPool {
     ) -> Result<MemoryRange> {
         let _later = log::later();
         let of_device = Pools::of(&self.table).of_device(self.device());
-        // Dropped after the guard, because dropping the last owner of a pool returns its stream.
+        // The pools are declared before the guard, so dropped after it: dropping the last owner of a pool returns its stream.
         let pools = of_device.pools();
         let _alone = of_device.out_of_memory();
         loop {
-            // In the first round, another thread may just have released memory; later, another thread may have taken
-            // some.
+            // In the first round, another thread may just have released memory; in a later one, another thread may have
+            // taken some.
             match allocate() {
                 Err(DriverError::OutOfMemory { .. })
                     if *rounds < MOST_ROUNDS && pools.iter().any(|pool| pool.amounts().2 > 0) => {}
@@ -236,7 +236,7 @@ impl MemoryPool {
         }
     }
 
-    /// The error when all memory of the device is in use.
+    /// The error for a request when all memory of the device is in use.
     fn out_of_memory(&self, requested: u64, pools: &[Arc<dyn DevicePool>]) -> Error {
         let amounts = pools.iter().map(|pool| {
             let (name, used, free) = pool.amounts();
@@ -259,7 +259,7 @@ impl DevicePool for MemoryPool {
         (self.name().to_owned(), state.used(), state.free_bytes)
     }
 
-    /// Holds the mutex only while the frees are queued, not while the device executes them.
+    /// Holds the mutex `releasing` only while the frees are queued, not while the device executes them.
     fn queue_frees(&self) -> (Result<u64>, QueuedFrees) {
         let held = lock::hold();
         let alone = locked(&self.releasing);

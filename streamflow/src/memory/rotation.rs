@@ -11,9 +11,9 @@
 //! block is still held when its set's turn comes again, another block of the set takes its place: then the ticks repeat
 //! after a multiple of `n`.
 //!
-//! The host may touch page-locked memory only when its uses are complete. For such memory a tick takes the first block
-//! of its set with complete uses, and so may get another block than the tick that it would repeat. Work of other
-//! threads beside a replayed pass takes part in its sets: that is safe, and the ticks may not repeat.
+//! The host may touch page-locked memory only when its uses are complete. For such memory a tick takes the first block of
+//! its set with complete uses, and so may get another block than the tick that it would repeat. Work that other threads
+//! queue beside a replayed pass also takes blocks of its sets: that is safe, but the ticks may then not repeat.
 //!
 //! Each set grows to the number of blocks that a tick has at once, plus the number that may be [in
 //! flight](super::MemoryOptions). So memory is bounded: by that sum times the number of sets.
@@ -24,12 +24,12 @@ use std::num::NonZeroU32;
 
 use crate::stream::StreamTable;
 
-/// The most sets. With `MOST` sets, as many ticks may be on the device at once and share no memory. More sets gain
-/// little, and each set needs a graph of its own.
+/// The most sets. With `MOST` sets, that number of ticks may be on the device at once without sharing memory. More sets
+/// gain little, and each set needs a graph of its own.
 const MOST: usize = 4;
 
-/// The number of blocks returned by the same tick that are looked at: the blocks that a stream can take without a wait
-/// come back last.
+/// How many of the blocks that the same tick has returned are examined, from the latest on: a block that a stream can
+/// take without a wait is among the latest.
 const LATEST: usize = 4;
 
 /// The number of a replayed tick, modulo 2³¹.
@@ -37,7 +37,7 @@ const LATEST: usize = 4;
 pub(super) struct Turn(NonZeroU32);
 
 impl Turn {
-    /// The tick that is allocating, if it is replayed.
+    /// The number of the tick that is running, if it is replayed.
     #[inline]
     pub(super) fn now(table: &StreamTable) -> Option<Self> {
         table.replayed_tick().map(Self::of)
@@ -47,13 +47,14 @@ impl Turn {
         Self(NonZeroU32::MIN.saturating_add(tick as u32 & (u32::MAX >> 1)))
     }
 
-    /// The index of the tick's set among `count` sets. `count` is a power of two, so ticks' numbers may wrap around.
+    /// The index of the tick's set among `count` sets. `count` is a power of two, so the result stays right when tick
+    /// numbers wrap around.
     fn set(self, count: usize) -> usize {
         (self.0.get() - 1) as usize % count
     }
 }
 
-/// The properties of a block that the choice depends on.
+/// A block, by the properties that the choice depends on.
 pub(super) trait InTurns {
     fn address(&self) -> u64;
     /// Whether all uses of the block are on the stream with this number.
@@ -66,16 +67,16 @@ pub(super) trait InTurns {
 pub(super) struct Sets<B>(Box<[Set<B>]>);
 
 struct Set<B> {
-    /// The tick that has used the set last.
+    /// The last tick that has used the set.
     turn: Option<Turn>,
-    /// The blocks that were free before that tick. The last one is the next to take.
+    /// The blocks that were free when that tick began. The tick takes them from the end.
     before: Vec<B>,
-    /// The blocks that were returned since that tick began, the latest last.
+    /// The blocks that were returned since that tick began, the latest one last.
     returned: Vec<B>,
 }
 
 impl<B: InTurns> Set<B> {
-    /// Prepares the set for a block of this tick: for the tick's first block, sorts in all blocks that came back.
+    /// Prepares the set for a tick that allocates. At the tick's first allocation, sorts in the blocks that were returned.
     fn begin(&mut self, turn: Turn) {
         if self.turn.replace(turn) != Some(turn) {
             self.collect();
@@ -88,7 +89,7 @@ impl<B: InTurns> Set<B> {
         self.before.sort_unstable_by_key(|block| Reverse(block.address()));
     }
 
-    /// Takes a block that the same tick has returned, and that the stream needs no wait for.
+    /// Takes a block that the same tick has returned and that this stream needs no wait for.
     fn take_returned(&mut self, stream: u32) -> Option<B> {
         let first = self.returned.len().saturating_sub(LATEST);
         let late = self.returned[first..].iter_mut();
@@ -102,8 +103,8 @@ impl<B: InTurns> Set<B> {
 }
 
 impl<B: InTurns> Sets<B> {
-    /// Creates as many sets as ticks may be in flight, rounded down to 1, 2 or 4: then sizes with different limits
-    /// repeat together.
+    /// Creates as many sets as ticks may be in flight, rounded down to 1, 2 or 4. Sizes with different limits then repeat
+    /// at the same ticks.
     pub(super) fn new(in_flight: usize) -> Self {
         let count = 1 << in_flight.clamp(1, MOST).ilog2();
         let set = || Set { turn: None, before: Vec::new(), returned: Vec::new() };
@@ -136,15 +137,16 @@ impl<B: InTurns> Sets<B> {
 pub(super) struct Bounds {
     /// The number of ticks that may be in flight.
     pub(super) ticks: usize,
-    /// The number of returned blocks of a tick that the device may still use before the oldest of them is used again.
+    /// The number of blocks returned by the tick itself that the device may still use. Beyond it, the oldest of them is
+    /// used again.
     pub(super) blocks: usize,
-    /// Whether there is room for another block.
+    /// Whether the limits allow another block.
     pub(super) may_grow: bool,
 }
 
 impl<B: InTurns> Sets<B> {
-    /// Takes a free block for a replayed tick. The stream may not come after all uses of the block yet. `None` if a new
-    /// block is to be made. `loose` has the blocks that are in no set.
+    /// Takes a free block for a replayed tick. The stream may have to wait for uses of the block. Returns `None` if the
+    /// caller is to make a new block. `loose` has the blocks that are in no set.
     pub(super) fn take(
         &mut self,
         turn: Turn,
@@ -156,7 +158,8 @@ impl<B: InTurns> Sets<B> {
         let set = self.of(turn);
         set.begin(turn);
         let found = set.take_returned(stream).or_else(|| set.before.pop());
-        // A block of no tick, or a block that an allocation outside of replayed ticks has moved out of its set.
+        // If the set has no block, one from `loose`: a block of no tick, or one that an allocation outside of replayed
+        // ticks has moved there.
         let found = found.or_else(|| take_loose(loose, turn, count));
         if found.is_some() || (bounds.may_grow && set.returned.len() < bounds.blocks) {
             return found;
@@ -164,25 +167,25 @@ impl<B: InTurns> Sets<B> {
         if !set.returned.is_empty() {
             return Some(set.returned.remove(0));
         }
-        // No room for a new block: take one of the least recently used other set, because the device is most likely
-        // done with its blocks.
+        // The limits allow no new block. Another set gives one, the least recently used first, because the device is most
+        // likely done with its blocks.
         let next = turn.set(count) + 1;
         (0..count).find_map(|place| self.0[(next + place) % count].pop())
     }
 
-    /// Takes the `nth` block in the order of a tick's set, to look at it.
+    /// Takes the `nth` block in the order of a tick's set, so that the caller can examine it.
     pub(super) fn take_nth(&mut self, turn: Turn, nth: usize) -> Option<B> {
         let set = self.of(turn);
         set.begin(turn);
         match nth.checked_sub(set.before.len()) {
             None => Some(set.before.remove(set.before.len() - nth - 1)),
-            // Then the blocks that this tick has returned itself: without them, each of its allocations would make new
-            // memory.
+            // The blocks that this tick has returned itself come last. Without them, each allocation of the tick would
+            // make new memory.
             Some(place) => (place < set.returned.len()).then(|| set.returned.remove(place)),
         }
     }
 
-    /// Puts back a block that was looked at.
+    /// Puts back a block that the caller has taken by `take_nth` and does not use.
     pub(super) fn put_nth(&mut self, turn: Turn, nth: usize, block: B) {
         let set = self.of(turn);
         match nth.checked_sub(set.before.len()) {

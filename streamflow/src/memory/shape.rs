@@ -1,8 +1,8 @@
 //! Shapes and strides. They have a fixed size: making a tensor needs no heap.
 //!
-//! A shape is copied by its rank, and compared number by number. With the marks in `memory::points` the memory of a tick
-//! takes two cache lines, which saves 1.25 of 1.69 misses of a cache of 1 MiB for a task of a chain of 500, counted by
-//! cachegrind on `overhead -- chains`.
+//! A shape is copied number by number up to its rank, and compared in the same way. With the marks in `memory::points`,
+//! that puts the memory of a tick into two cache lines, which saves 1.25 of 1.69 misses of a cache of 1 MiB for a task of
+//! a chain of 500, counted by cachegrind on `overhead -- chains`.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -22,17 +22,17 @@ pub const MAX_RANK: usize = 8;
 #[repr(transparent)]
 pub struct Shape(Numbers);
 
-/// A number for each dimension.
-// Fields in this order: those of small shapes are close together.
+/// One number for each dimension of a shape.
+// The order of the fields puts those of small shapes close together.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Numbers {
     rank: u8,
-    /// The numbers. Those after the first `rank` have no meaning.
+    /// The numbers by dimension. Only the first `rank` of them have a meaning.
     each: [usize; MAX_RANK],
 }
 
-/// The count of numbers that are copied for every rank: most shapes have no more.
+/// How many numbers are copied for every rank. Most shapes have no more.
 const FEW: usize = 2;
 
 impl Numbers {
@@ -43,7 +43,7 @@ impl Numbers {
         Self { rank: numbers.len() as u8, each }
     }
 
-    /// Copies `from`, and writes no more than needed.
+    /// Copies `from`, and writes no more numbers than its rank needs.
     fn set(&mut self, from: &Self) {
         self.rank = from.rank;
         self.each[..FEW].copy_from_slice(&from.each[..FEW]);
@@ -62,7 +62,7 @@ impl Numbers {
 }
 
 impl PartialEq for Numbers {
-    /// Compares number by number: mostly they are few, and a call of `memcmp` would take longer. Matrices need no loop.
+    /// Compares number by number: most shapes have few, and a call of `memcmp` would take longer. Matrices need no loop.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         let is_same = |at: usize| self.each[at] == other.each[at];
@@ -93,7 +93,7 @@ impl Hash for Numbers {
 }
 
 impl Shape {
-    /// The size of the largest element, in bytes.
+    /// The size of the largest element type, in bytes.
     const ELEMENT: usize = 16;
 
     /// Creates a shape of these dimensions, outermost first. A shape without dimensions is that of a scalar: one
@@ -107,7 +107,7 @@ impl Shape {
         if dims.len() > MAX_RANK {
             return Err(error("a tensor has at most 8 dimensions"));
         }
-        // Strides are products of the dimensions that are not 0, so these products must fit, too.
+        // A stride is a product of dimensions that are not 0. So the product of all of these must fit as well.
         let count = dims.iter().try_fold(1_usize, |count, &dim| count.checked_mul(dim.max(1)));
         if count
             .and_then(|count| count.checked_mul(Self::ELEMENT))
@@ -132,7 +132,7 @@ impl Shape {
     pub(super) const SCALAR: Self = Self(Numbers { rank: 0, each: [0; MAX_RANK] });
 
     /// The shape of a slice with `len` elements: one dimension. A slice has at most the elements of the shape that its
-    /// memory was made for, so this needs no check.
+    /// memory was made for, so no overflow check is needed.
     pub(super) fn of_slice(len: usize) -> Self {
         Self(Numbers::of(&[len]))
     }
@@ -278,7 +278,7 @@ mod tests {
 
     use super::*;
 
-    /// After `set`, a shape equals its source, whatever shape it was before.
+    /// A shape equals its source after `set`, whatever it was before.
     #[test]
     fn a_shape_that_is_set_is_equal_to_its_source() {
         let dims = [2, 3, 5, 7, 11, 13, 17, 19];

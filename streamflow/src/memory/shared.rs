@@ -1,6 +1,7 @@
 //! A value with several owners that can only read it.
 //!
-//! A drop looks at the count first, which saves one locked instruction for each reader of a message that several read.
+//! A drop first reads the reference count without a locked instruction, which saves one such instruction for each reader
+//! of a message that several read.
 
 use std::fmt;
 use std::ops::Deref;
@@ -21,14 +22,14 @@ struct Slot<T> {
     /// `None` only while the slot is free.
     value: Option<T>,
     recycler: Weak<Free<T>>,
-    /// Whether the value can't be taken out, because it must not be written.
+    /// Whether the value must stay in the slot, because nobody may write it.
     read_only: bool,
 }
 
-/// The free slots of a recycler: at most as many as were ever in use at once, up to [`MAX_FREE`].
+/// The free slots of a recycler: as many as were in use at once, but at most [`MAX_FREE`].
 type Free<T> = Mutex<Vec<Arc<Slot<T>>>>;
 
-/// Slots beyond this number are freed.
+/// The most free slots that are kept.
 const MAX_FREE: usize = 1024;
 
 /// A pool of slots for shared values: sharing a value in every tick allocates nothing.
@@ -49,7 +50,7 @@ impl<T> Recycler<T> {
         });
         match Arc::get_mut(&mut slot) {
             Some(free) => free.value = Some(value),
-            // Unreachable, since a free slot has one owner. A new slot would do, too.
+            // Unreachable, since a free slot has one owner. If it were reached, a new slot would serve as well.
             None => return Shared::new(value),
         }
         Shared { slot: Some(slot) }
@@ -68,7 +69,7 @@ impl<T> Shared<T> {
         Self::in_slot(value, false)
     }
 
-    /// Makes a value shareable that even its last owner can't take out.
+    /// Makes a value shareable that no owner can take out, not even the last one.
     pub(crate) fn read_only(value: T) -> Self {
         Self::in_slot(value, true)
     }
@@ -92,8 +93,8 @@ impl<T> Shared<T> {
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         let Some(mut slot) = self.slot.take() else { return };
-        // Two owners that are dropped at the same time may each see the other; the slot is then not reused. The count
-        // is read first, because `get_mut` takes a locked instruction.
+        // Two owners that are dropped at the same time may each see the other one. The slot is then freed, and not
+        // reused. The count is read first, because `get_mut` takes a locked instruction.
         if Arc::strong_count(&slot) > 1 {
             return;
         }

@@ -7,7 +7,7 @@
 /// The number of sizes for each power of two.
 const PER_DOUBLING: u64 = 8;
 
-/// Less than this many bytes of a block are unused.
+/// The bound in bytes for the unused part of a block: each block has less.
 const MOST_WASTE: u64 = 2 << 20;
 
 /// The size of the block for a request of `bytes`: a multiple of `granule`, a power of two. A size that would overflow
@@ -19,7 +19,7 @@ pub(super) fn block_size(bytes: u64, granule: u64) -> u64 {
     round_up(bytes, step)
 }
 
-/// The next multiple of `step`, or the largest one.
+/// Rounds up to a multiple of `step`. If that would overflow, returns the largest multiple.
 #[inline]
 pub(super) fn round_up(bytes: u64, step: u64) -> u64 {
     bytes.checked_next_multiple_of(step).unwrap_or(u64::MAX - u64::MAX % step)

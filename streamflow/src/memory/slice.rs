@@ -30,19 +30,20 @@ pub struct DeviceSlice<T, U: ?Sized = [()]> {
     _unsized: U,
 }
 
-/// The sized form that owners and views store; a reference to it coerces to a [`DeviceSlice`].
+/// The sized form of a slice, which owners and views store. A reference to it coerces to a [`DeviceSlice`].
 pub(super) type Stored<T> = DeviceSlice<T, [(); 0]>;
 
-// SAFETY: the block is `Sync` and outlives the slice: an owner keeps it beside the slice, a view
-// borrows from one. The elements themselves are plain data.
+// SAFETY: the block is `Sync` and outlives the slice: an owner stores it beside the slice, and a view borrows from an
+// owner. The elements themselves are plain data.
 unsafe impl<T: Element, U: ?Sized> Send for DeviceSlice<T, U> {}
-// SAFETY: as above; `&DeviceSlice` only reads.
+// SAFETY: as for `Send`; a `&DeviceSlice` only reads.
 unsafe impl<T: Element, U: ?Sized> Sync for DeviceSlice<T, U> {}
 
 impl<T: Element> Stored<T> {
-    /// The elements of a shape, at the start of a block. The caller keeps the block alive as long as the slice.
+    /// Creates a slice of the elements of a shape, from the start of a block. The caller keeps the block alive as long as
+    /// the slice.
     ///
-    /// All addresses of the slice and of its parts are in the block, so computing them can't overflow.
+    /// All addresses of the slice and of its parts lie in the block, so no sum of an address and an offset overflows.
     ///
     /// # Errors
     /// [`Error::Shape`] when the block is smaller than the elements.
@@ -68,7 +69,7 @@ pub(super) fn fits<T: Element>(block: &Block, shape: &Shape) -> Result<()> {
     has_room::<T>(block, shape.count(), || *shape)
 }
 
-/// [`fits`] for `count` elements. `shape` is for the error.
+/// [`fits`] for `count` elements. The error shows `shape`.
 ///
 /// # Errors
 /// As for [`fits`].
@@ -100,7 +101,7 @@ fn not_aligned(shape: &Shape) -> Error {
     Error::Shape { shape: shape.dims().to_vec(), reason }
 }
 
-/// The indices of a range. `None` if the range is not within `len` elements.
+/// The start and end of a range. `None` if the range is not within `len` elements.
 pub(super) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Option<Range<usize>> {
     let start = match range.start_bound() {
         Bound::Included(&start) => start,
@@ -135,8 +136,8 @@ impl<T> DeviceSlice<T> {
     }
 
     pub(crate) fn block(&self) -> &Block {
-        // SAFETY: the owner, or the owner that a view borrows from, keeps the block alive as long as `self`;
-        // its address is stable, since it is boxed.
+        // SAFETY: an owner keeps the block alive as long as `self`: the slice's own, or the one that the view borrows
+        // from. The block is boxed, so its address is stable.
         unsafe { self.block.as_ref() }
     }
 

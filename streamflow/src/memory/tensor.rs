@@ -88,8 +88,8 @@ impl<T: Element> Tensor<T> {
     }
 }
 
-/// The error of a shape with another number of elements. It suggests a shape with the right number: `target` with
-/// another first dimension, if that is possible.
+/// The error for a shape with another number of elements. It suggests a shape with the right number, if there is one:
+/// `target` with another first dimension.
 #[cold]
 fn other_length(source: &[usize], target: &[usize]) -> Error {
     let count: usize = source.iter().product();

@@ -18,11 +18,12 @@ pub struct TensorView<'a, T> {
     offset: usize,
     shape: Shape,
     strides: Strides,
-    /// Whether only padding may be between the elements, and no element of another view.
+    /// Whether the gaps between the elements can only be padding, and not elements of another view.
     is_alone: bool,
 }
 
-// Most methods have no bound `Element`: rustc then reports a kernel's view of a type that is no element only once.
+// Most methods have no bound `Element`. If a kernel takes a view of a type that is no element, rustc then reports that
+// only once.
 impl<'a, T> TensorView<'a, T> {
     /// A view of all elements. The elements that the strides leave out are padding. The caller ensures that the elements
     /// are within the slice.
@@ -62,8 +63,8 @@ impl<'a, T> TensorView<'a, T> {
         let shape = from_start.narrowed(dimension, range.end.checked_sub(range.start)?)?;
         let stride = self.strides[dimension];
         let offset = self.offset + range.start * stride;
-        // Only in the outermost dimension, the rest of the tensor is before and after the part, and not between its
-        // elements.
+        // If the range is of the outermost dimension, the rest of the tensor lies before and after the part, and not
+        // between its elements.
         let is_outermost = self
             .shape()
             .iter()
@@ -85,12 +86,12 @@ impl<'a, T> TensorView<'a, T> {
         self.shape
     }
 
-    /// The strides, if the elements don't follow each other.
+    /// The strides, if the view has gaps or another order of dimensions. `None` if the elements follow each other.
     pub(super) fn gaps(&self) -> Option<Strides> {
         (!self.is_contiguous()).then_some(self.strides)
     }
 
-    /// Whether only padding is between the elements.
+    /// Whether the gaps between the elements can only be padding.
     pub(crate) fn is_alone(&self) -> bool {
         self.is_alone
     }
@@ -118,14 +119,14 @@ impl<'a, T> TensorView<'a, T> {
         MemoryRange { address, bytes: (elements * size_of::<T>()) as u64 }
     }
 
-    /// The bytes of [`range`](Self::range) that an access touches, if these are not all. A write includes padding. A
-    /// read does not: the padding may never have been written.
+    /// The bytes of [`range`](Self::range) that an access touches. `None` if it touches all of them. A write includes
+    /// padding. A read does not: the padding may never have been written.
     pub(crate) fn rows(&self, mode: AccessMode) -> Option<Rows> {
         if self.is_alone && mode == AccessMode::Write || self.is_empty() {
             return None;
         }
         let size = size_of::<T>();
-        // The innermost dimension first: mostly the strides rise in this order.
+        // From the innermost dimension outwards: in most views the strides rise in this order.
         let dims = self.shape().iter().zip(self.strides()).rev();
         let levels = dims.map(|(&len, &stride)| {
             let (count, pitch) = (len as u64, (stride * size) as u64);

@@ -1,4 +1,4 @@
-//! Memory that is not written: a hook has dropped the error of the work that was to write it.
+//! Memory that is not written, because the work that was to write it has failed and a hook has dropped the error.
 //!
 //! A call that fails marks the memory that it was to write. No work uses marked memory, no port sends it, and the host
 //! does not read it: each attempt is an [`Error::Unwritten`] with the first error. So a dropped error is reported where
@@ -23,23 +23,23 @@ use crate::driver::{Asker, MemoryRange};
 use crate::error::{Error, Result};
 
 thread_local! {
-    /// Whether the hook that runs on this thread has returned an error, shared with the marks that it has made. As long
-    /// as the hook has made no mark, this is the value of an earlier hook.
+    /// Whether the hook that runs on this thread has returned an error. The marks that the hook has made share this
+    /// value. Until the hook makes its first mark, the value is that of an earlier hook.
     static RETURNED: RefCell<Arc<AtomicBool>> = RefCell::default();
 }
 
 /// A mark: the reason why memory is not written.
 #[derive(Debug)]
 pub(super) struct FailedWrite {
-    /// The bytes from the first to the last one that was to be written.
+    /// The range from the first to the last byte that was to be written.
     range: MemoryRange,
-    /// The name of the node that made the call in a hook.
+    /// The name of the node whose hook made the call.
     node: Arc<str>,
     /// The error of the call.
     cause: Error,
     /// Whether the hook has returned an error. The mark has then ended.
     returned: Arc<AtomicBool>,
-    /// Whether a call of a library that overwrites all of the range has begun. The mark ends if that call succeeds.
+    /// Whether a library's call that overwrites the whole range has begun. The mark ends if that call succeeds.
     is_overwritten: bool,
 }
 
@@ -55,7 +55,7 @@ impl FailedWrite {
             }
             returned.clone()
         });
-        // A call that was refused because of memory that is not written passes on that memory's cause.
+        // The error of a call that was refused because of unwritten memory has a cause. This mark gets the same cause.
         let cause = match error {
             Error::Unwritten { node: first, cause } => {
                 node = first.as_str().into();
@@ -95,7 +95,7 @@ impl FailedWrite {
         written.address <= self.range.address && self.range.end() <= written.end()
     }
 
-    /// Rejects a use of this range, if a part of it is not written.
+    /// Returns an error for a use of this range, if a part of it is not written.
     ///
     /// # Errors
     /// [`Error::Unwritten`].
@@ -112,7 +112,7 @@ impl FailedWrite {
 #[cold]
 pub(crate) fn hook_has_failed() {
     if Asker::has_failure() {
-        // Fails only on a thread that ends: no hook runs there.
+        // `try_with` fails only on a thread that ends. No hook runs there.
         let _ = RETURNED.try_with(|returned| returned.borrow().store(true, Ordering::Relaxed));
     }
 }
