@@ -2,9 +2,9 @@
 
 /// How the operators of a graph that share a pool get their internal streams.
 ///
-/// The internal stream is the one that [`receive_cuda_stream`](crate::port::In::receive_cuda_stream) gives. In both
-/// forms a graph computes the same data: the order comes with the data, on whichever stream its work is queued.
-/// [`Planned`](Self::Planned) needs fewer events, because work on one stream is in order by itself.
+/// The internal stream is the one that [`receive_cuda_stream`](crate::port::In::receive_cuda_stream) gives. A graph
+/// computes the same data with both variants: work is ordered by its data, on whichever stream it is queued.
+/// [`Planned`](Self::Planned) needs fewer events, because a stream executes its own work in order.
 ///
 /// ```
 /// use streamflow::CudaStreamPool;
@@ -26,12 +26,12 @@ pub enum Assign {
     /// - An operator follows another one if edges of device data lead there that have capacity 1 and no policy, and end at
     ///   inputs that are not optional. A `#[feedback]` edge does not count.
     /// - Operators share a stream only if they name the same pool and the same worker, or both no worker.
-    /// - These keep streams of their own: an operator that declares streams; that asks for its internal stream in
-    ///   [`start`](crate::Compute::start), for example for a plan of cuFFT; that may adopt a stream.
+    /// - These operators keep streams of their own: one that declares streams; one that asks for its internal stream in
+    ///   [`start`](crate::Compute::start), for example for a plan of cuFFT; one that may adopt a stream.
     /// - An operator that has made an [`OnStream`](crate::context::OnStream) for its internal stream, or has asked for its
     ///   [handle](crate::CudaStream::raw), works on that stream in all later ticks.
-    /// - In a pool with a [`max_size`](crate::CudaStreamPool::max_size), the operators take at no time more streams than with
-    ///   `PerOperator`. So the depth may be smaller there. A plan changes nothing in how large `max_size` must be.
+    /// - In a pool with a [`max_size`](crate::CudaStreamPool::max_size), the operators never take more streams than with
+    ///   `PerOperator`, so the depth may be smaller there. A plan does not change how large `max_size` must be.
     Planned {
         /// How many sets of streams the ticks use in turn: 1 to 64. With 2, the work of a tick need not wait for that of
         /// the tick before.
@@ -39,11 +39,11 @@ pub enum Assign {
     },
 }
 
-/// The most sets of streams. More are a mistake: no graph has that many ticks in flight.
+/// The largest depth. A larger one is a mistake: no graph has that many ticks in flight.
 const MOST: u32 = 64;
 
 impl Assign {
-    /// The mistake, as a text that follows the pool's name.
+    /// The mistake in this assignment, as a text that follows the pool's name. `None` without a mistake.
     pub(crate) const fn problem(self) -> Option<&'static str> {
         match self {
             Self::Planned { depth: 0 } => {

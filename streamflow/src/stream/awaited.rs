@@ -1,4 +1,4 @@
-//! Points that asynchronous tasks await. A thread of the library wakes the tasks, and ends when no task is left.
+//! Points that asynchronous tasks await. A thread of the library wakes the tasks, and ends when no task waits any more.
 //!
 //! A waker is the user's code, so no lock is held while it is cloned, woken or dropped.
 
@@ -16,16 +16,16 @@ use crate::driver::{Signal, report_in_drop};
 use crate::error::{Error, Result};
 use crate::lock::locked;
 
-/// The longest sleep of the thread, besides the limit that [`Wakeup::sleep`] has itself.
+/// The longest sleep of the thread. [`Wakeup::sleep`] may end earlier by its own limit.
 const AT_MOST: Duration = Duration::from_millis(1);
 
 /// The tasks that await points of one platform.
 #[derive(Debug, Default)]
 pub(crate) struct Awaited {
     tasks: Mutex<Tasks>,
-    /// Raised for each new task, and for each new point of a task.
+    /// The signal that wakes the thread, raised for each new task, and for each new point of a task.
     signal: Arc<Signal>,
-    /// The number of [`Awaiting`]s that were made.
+    /// How many [`Awaiting`]s were made. Each gets its number from this counter.
     made: AtomicU64,
 }
 
@@ -44,18 +44,18 @@ struct Waiting {
     task: Waker,
 }
 
-/// A task that is woken when this guard is dropped: also on an early return or a panic, the task does not stay asleep.
+/// A guard that wakes a task when it is dropped. So an early return or a panic leaves no task asleep.
 struct Asleep(Option<Waker>);
 
 impl Drop for Asleep {
     fn drop(&mut self) {
-        // A waker that panics does not keep other tasks asleep.
+        // If a waker panics, the other tasks are still woken.
         wake(self.0.take());
     }
 }
 
-/// A future's registration: it holds the waker of the last poll, until the task is woken or the registration is
-/// dropped.
+/// The registration of a future. From a poll on, the registration's entry has the waker of that poll, until the task is
+/// woken or the registration is dropped.
 #[derive(Debug)]
 pub(crate) struct Awaiting {
     awaited: Arc<Awaited>,
@@ -68,8 +68,8 @@ impl Awaiting {
         Self { awaited: awaited.clone(), number }
     }
 
-    /// Wakes a task when `point` is reached, or can't be reached any more. The task then queries the point again. The
-    /// point is of the table's platform. Replaces the waker of an earlier call.
+    /// Wakes a task when `point` is reached, or when the point can't be reached any more. The task then queries the point
+    /// again. The point is of the platform of `table`. The waker replaces that of an earlier call.
     pub(crate) fn wake_at(
         &self,
         table: &Arc<StreamTable>,
@@ -120,7 +120,7 @@ impl Tasks {
         Some(self.waiting.swap_remove(index).task)
     }
 
-    /// Removes the tasks with `due` points. Dropping the result wakes them.
+    /// Removes the tasks whose points are `due`, and returns them. Dropping the result wakes them.
     fn take_due(&mut self, due: impl Fn(Point) -> bool) -> Vec<Asleep> {
         let taken = self.waiting.extract_if(.., |it| due(it.point));
         taken.map(|it| Asleep(Some(it.task))).collect()
@@ -136,7 +136,7 @@ impl Tasks {
 }
 
 impl Awaited {
-    /// Makes the thread watch a point that was added, and starts the thread if there is none.
+    /// Makes the thread watch a point that was just added, and starts the thread if none is running.
     fn watch(self: &Arc<Self>, table: &Arc<StreamTable>) -> Result<()> {
         if mem::replace(&mut locked(&self.tasks).has_thread, true) {
             self.signal.raise();
@@ -145,7 +145,7 @@ impl Awaited {
         let (awaited, table) = (self.clone(), table.clone());
         let name = "streamflow downloads";
         let made = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            // A driver may be the user's code, too, and panic. The next task then starts another thread.
+            // A driver may be the program's code, too, and panic. The next task then starts another thread.
             if let Err(panic) = caught(|| awaited.run(&table)) {
                 awaited.end();
                 let ended = Err(format!("the thread panicked: {panic}"));
@@ -158,7 +158,7 @@ impl Awaited {
         })
     }
 
-    /// Wakes all tasks: the thread that would wake them has ended, or did not start.
+    /// Wakes all tasks, because the thread that should wake them has ended or has not started.
     fn end(&self) {
         let mut tasks = locked(&self.tasks);
         tasks.has_thread = false;
@@ -167,9 +167,9 @@ impl Awaited {
         drop(left);
     }
 
-    /// Wakes the tasks with `due` points.
+    /// Wakes the tasks whose points are `due`.
     fn wake(&self, due: impl Fn(Point) -> bool) {
-        // A statement of its own: the lock is released before a task is woken.
+        // The statement ends here, so the lock is released before a task is woken.
         let woken = locked(&self.tasks).take_due(due);
         drop(woken);
     }

@@ -18,15 +18,15 @@ use crate::error::{Error, Result};
 
 /// A stream of streamflow as a stream of cudarc, made by [`CudaStream::to_cudarc`].
 ///
-/// Dropping a `CudarcStream` destroys no stream of CUDA. A slice that cudarc allocates on the stream keeps a clone of
-/// the `Arc`, and frees itself with it. So the stream and its driver live on until the last clone is dropped, and then
-/// until the next drop of a `CudarcStream` that still has clones, or of a platform.
+/// Dropping a `CudarcStream` destroys no stream of CUDA. A slice that cudarc allocates on the stream keeps a clone of the
+/// `Arc`, and frees its memory through that clone. So the stream and its driver live on until the last clone is dropped,
+/// and then until a platform is dropped or another `CudarcStream` that still has clones.
 ///
 /// On a stream of CUDA that has allocated or freed memory, each later record and wait costs more, for good. So make
 /// cudarc's slices on a stream of cudarc's own, and use a `CudarcStream` for kernels and for handles of libraries.
 #[must_use = "it stands for the stream only as long as it lives"]
 pub struct CudarcStream<'s> {
-    /// Taken in the drop.
+    /// The stream as cudarc has it. Taken out in the drop.
     theirs: ManuallyDrop<Arc<Theirs>>,
     timeline: Arc<Timeline>,
     _ours: PhantomData<&'s CudaStream>,
@@ -48,12 +48,12 @@ impl fmt::Debug for CudarcStream<'_> {
 
 impl Drop for CudarcStream<'_> {
     fn drop(&mut self) {
-        // SAFETY: the field is not used again.
+        // SAFETY: the value is dropped, so nothing uses the field again.
         let mut theirs = unsafe { ManuallyDrop::take(&mut self.theirs) };
         if Arc::get_mut(&mut theirs).is_none() {
             return lent::keep(theirs, self.timeline.clone());
         }
-        // Dropping the last owner of a context calls CUDA.
+        // Dropping the last owner of a context calls CUDA, so the device that is current afterwards is unknown.
         drop(theirs);
         current::doubt();
     }
@@ -82,8 +82,8 @@ impl CudaStream {
             });
         }
         let handle = self.raw().handle();
-        // SAFETY: the stream is not an external one, so the timeline owns it; and the timeline lives as long as any
-        // clone. The caller vouches for the rest.
+        // SAFETY: the stream is not an external one, so the timeline owns it, and the timeline lives as long as any
+        // clone. The caller guarantees the other conditions of `wrap_borrowed_stream`.
         let theirs = unsafe { context.wrap_borrowed_stream(pointer_to(handle)) };
         Ok(CudarcStream {
             theirs: ManuallyDrop::new(theirs),
@@ -146,7 +146,7 @@ impl CudaStream {
             self.record_event(event)?;
             let flags = WaitFlags::CU_EVENT_WAIT_DEFAULT;
             let event = pointer_to(event.raw().handle());
-            // SAFETY: both are alive while they are borrowed.
+            // SAFETY: the stream and the event are alive while they are borrowed.
             let waits = unsafe { result::stream::wait_event(theirs.cu_stream(), event, flags) };
             waits.map_err(|error| failed("a wait of a stream of cudarc", error))
         })
@@ -157,25 +157,25 @@ impl CudaStream {
     }
 }
 
-/// Records an event on a stream of cudarc. The stream's context is current.
+/// Records an event on a stream of cudarc. The caller has made the stream's context current.
 fn recorded<'e>(theirs: &Theirs, event: BorrowedEvent<'e>) -> Result<BorrowedEvent<'e>> {
-    // SAFETY: both are alive while they are borrowed.
+    // SAFETY: the stream and the event are alive while they are borrowed.
     let recorded =
         unsafe { result::event::record(pointer_to(event.raw().handle()), theirs.cu_stream()) };
     recorded.map_err(|error| failed("recording an event on a stream of cudarc", error))?;
     Ok(event)
 }
 
-/// Whether uses of one slice on several streams of a context are ordered: by cudarc, while the context has streams of
-/// its own beside the default stream, or by the program, if it has turned cudarc's event tracking off.
+/// Whether uses of one slice on several streams of a context are ordered. While the context has streams of its own beside
+/// the default stream, cudarc orders them; if the program has turned cudarc's event tracking off, the program does.
 pub(crate) fn orders_streams(context: &CudaContext) -> bool {
     context.is_in_multi_stream_mode() || !context.is_event_tracking()
 }
 
-/// The name of such a stream in errors.
+/// The name of a stream of cudarc in errors.
 const STREAM: &str = "a stream of cudarc";
 
-/// Refuses a context that is not the one that streamflow's streams and memory of `device` are in.
+/// Returns an error unless this is the context in which streamflow's streams and memory of `device` are.
 ///
 /// # Errors
 /// [`Error::Exchange`]; the driver's sticky one.
@@ -225,8 +225,8 @@ pub(crate) fn is_captured(theirs: &Theirs) -> std::result::Result<bool, Failed> 
     Ok(theirs.capture_status()? != CaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
 }
 
-/// Refuses a stream that is being captured: a wait for an event from outside of the capture would invalidate it, and a
-/// wait for one from inside would draw streamflow's stream into the captured graph.
+/// Returns an error for a stream that is being captured: a wait for an event from outside of the capture would invalidate
+/// the capture, and a wait for one from inside would add streamflow's stream to the captured graph.
 ///
 /// # Errors
 /// [`Error::Exchange`].
@@ -242,7 +242,7 @@ pub(crate) fn check_no_capture(theirs: &Theirs, what: &str) -> Result<()> {
     }
 }
 
-/// The error of a call of cudarc. cudarc may also return here the error of an earlier call.
+/// The error for a failed call of cudarc. Such a call may return the error of an earlier one.
 #[cold]
 pub(crate) fn failed(what: &str, error: Failed) -> Error {
     Error::Exchange {

@@ -1,5 +1,4 @@
-//! Dividing a device's multiprocessors: once for each description. All pools with an equal description share the
-//! partitions.
+//! Divides a device's multiprocessors once for each description. All pools with an equal description share the partitions.
 
 use super::green::refused;
 use super::{CudaGreenContext, CudaGreenContextPool, CudaStream, GreenContexts, StreamTable};
@@ -7,7 +6,7 @@ use crate::driver::{DriverError, GreenContext, SmSizes, promise};
 use crate::error::{Error, Result};
 use crate::log;
 
-/// All legal sizes of a partition, for messages.
+/// All sizes that a partition may have, as a text for errors.
 fn list(sizes: &SmSizes) -> String {
     sizes.legal().map(|size| size.to_string()).collect::<Vec<_>>().join(", ")
 }
@@ -55,8 +54,8 @@ impl StreamTable {
         Ok(made)
     }
 
-    /// The error when the driver refuses sizes that are legal one by one. Together they can be too much for the
-    /// hardware, since only the driver can tell which multiprocessors can be in one partition.
+    /// The error when the driver refuses sizes of which each is legal alone. Their sum may still be too much for the
+    /// hardware: only the driver can tell which multiprocessors can be in one partition.
     fn not_divided(
         &self,
         pool: &CudaGreenContextPool,
@@ -74,7 +73,7 @@ impl StreamTable {
         refused(pool, problem, Some(cause))
     }
 
-    /// The green context that a description names.
+    /// The live green context for a description.
     pub(super) fn green(&self, context: &CudaGreenContext) -> Result<GreenContext> {
         self.green_contexts(&context.pool)?.get(context)
     }

@@ -71,7 +71,7 @@ impl<'a> ExternalStream<'a> {
         })
     }
 
-    /// Keeps the owner of the stream.
+    /// Makes this value keep the owner of the stream.
     #[cfg(feature = "cudarc")]
     pub(crate) fn keep(mut self, owner: Arc<dyn Any + Send + Sync>) -> Self {
         self.owner = Some(owner);
@@ -88,11 +88,11 @@ impl Deref for ExternalStream<'_> {
 }
 
 impl Drop for ExternalStream<'_> {
-    /// Records what was queued, since the stream may be destroyed before another stream needs the record.
+    /// Records an event for all queued work: the stream may be destroyed before another stream needs the record.
     fn drop(&mut self) {
         let timeline = self.stream.timeline();
         let detached = timeline.detach(|| timeline.synchronize(&self.table));
-        // If the record failed, the timeline is not attached to a stream again.
+        // If the record failed, the timeline never serves another stream.
         let is_covered = detached.is_ok();
         report_unless_refused("detaching an external stream", detached);
         if is_covered {
@@ -101,7 +101,7 @@ impl Drop for ExternalStream<'_> {
         }
         #[cfg(feature = "cudarc")]
         if let Some(owner) = self.owner.take() {
-            // Dropping the owner may make another context current.
+            // Dropping the owner may make another context current on this thread.
             let _other = crate::driver::current::other_code();
             drop(owner);
         }
@@ -115,7 +115,7 @@ impl fmt::Debug for ExternalStream<'_> {
 }
 
 impl StreamTable {
-    /// The timeline of an external stream: that of a detached stream with the same handle, or a new one.
+    /// Returns the timeline for an external stream: that of a detached stream with the same handle, or a new one.
     fn external(&self, borrowed: BorrowedStream<'_>) -> Result<Arc<Timeline>> {
         borrowed.check(&**self.driver())?;
         let raw = borrowed.raw();

@@ -53,11 +53,11 @@ pub struct CudaGreenContextPool {
 /// The most partitions of a description. A device has fewer: a partition has at least 2 multiprocessors.
 const MOST: usize = 128;
 
-/// The sizes of the partitions. An array, because they may be known only at run time. Unused elements are 0.
+/// The sizes of the partitions. The type is an array, because the sizes may be known only at run time. Unused elements are 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Sizes {
     list: [u32; MOST],
-    /// The number of sizes; may be more than fit into `list`.
+    /// The number of sizes that the program has set. It may be more than fit into `list`.
     len: usize,
 }
 
@@ -118,7 +118,7 @@ impl CudaGreenContextPool {
         self
     }
 
-    /// The same description, without a mistake.
+    /// Returns the same description after a check that it has no mistake.
     ///
     /// # Panics
     /// For a [mistake](Self#mistakes): in a constant, while compiling.
@@ -131,7 +131,7 @@ impl CudaGreenContextPool {
         }
     }
 
-    /// The mistake, as a text that begins with the pool's name, if that is known.
+    /// The mistake in this description, as a text that begins with the pool's name, if that is known. `None` without a mistake.
     pub(crate) const fn problem(&self, name: &str) -> Option<Text> {
         let pool = named("green context pool", name);
         if self.smallest == 0 {
@@ -171,7 +171,8 @@ impl CudaGreenContextPool {
         self.sizes.as_slice()
     }
 
-    /// Whether both descriptions divide the device in the same way. The other fields have no influence on the division.
+    /// Whether both descriptions divide the device in the same way. Fields that have no influence on the division are not
+    /// compared.
     pub(super) fn divides_as(&self, other: &Self) -> bool {
         (self.device, self.coscheduling, self.sizes)
             == (other.device, other.coscheduling, other.sizes)
@@ -230,7 +231,7 @@ impl CudaGreenContext {
         self.pool.device
     }
 
-    /// The mistake in this description or in its pool.
+    /// The mistake in this description or in its pool. `None` without a mistake.
     pub(super) const fn problem(&self) -> Option<Text> {
         let partitions = self.pool.sizes().len();
         match (self.which, self.pool.default) {
@@ -256,7 +257,7 @@ pub(super) const fn named(kind: &str, name: &str) -> Text {
     }
 }
 
-/// Adds the number of partitions to the text.
+/// Appends the number of partitions to the text.
 const fn not_there(text: Text, partitions: usize) -> Text {
     let text = match partitions {
         0 => text.add("`sms_per_partition` has none"),

@@ -1,4 +1,4 @@
-//! Streams that cudarc keeps longer than they were lent: its slices have clones of them.
+//! Streams that were lent to cudarc and that cudarc keeps longer, because its slices have clones of them.
 
 use std::sync::{Arc, PoisonError};
 
@@ -8,7 +8,7 @@ use super::Timeline;
 use crate::driver::current;
 use crate::sync::{Mutex, statics};
 
-/// A stream as cudarc has it, with the owner of the underlying CUDA stream.
+/// A stream in cudarc's form, with the owner of the underlying CUDA stream.
 struct Kept {
     theirs: Arc<Theirs>,
     _timeline: Arc<Timeline>,
@@ -18,7 +18,7 @@ statics! {
     static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 }
 
-/// Keeps the owner of a stream until cudarc has no clone of it.
+/// Keeps the owner of a stream until cudarc has no clone of the stream.
 pub(super) fn keep(theirs: Arc<Theirs>, timeline: Arc<Timeline>) {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     kept.push(Kept { theirs, _timeline: timeline });
@@ -26,14 +26,14 @@ pub(super) fn keep(theirs: Arc<Theirs>, timeline: Arc<Timeline>) {
     drop_unused();
 }
 
-/// Drops the streams that cudarc has no clones of any more.
+/// Drops the streams of which cudarc has no clone any more.
 pub(super) fn drop_unused() {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let is_over = |kept: &mut Kept| Arc::get_mut(&mut kept.theirs).is_some();
     let over: Vec<Kept> = kept.extract_if(.., is_over).collect();
     drop(kept);
     if !over.is_empty() {
-        // Dropped without the lock, since dropping the last owner of a context or of a stream calls CUDA.
+        // The streams are dropped without the lock, since dropping the last owner of a context or of a stream calls CUDA.
         drop(over);
         current::doubt();
     }

@@ -29,12 +29,12 @@ struct Shared {
 #[derive(Default)]
 struct State {
     idle: Vec<Arc<Timeline>>,
-    /// The streams in use: number and label.
+    /// The streams in use, each by its number and label.
     in_use: Vec<(u32, Cow<'static, str>)>,
 }
 
 impl StreamPool {
-    /// Makes the pool with its reserved streams. `name` is for messages.
+    /// Makes the pool with its reserved streams. Error texts name the pool by `name`.
     pub(crate) fn new(
         table: &Arc<StreamTable>,
         name: &str,
@@ -74,7 +74,7 @@ impl StreamPool {
         };
         let reserved = if description.on_default { 0 } else { description.reserved_size };
         for _ in 0..reserved {
-            // On an error the pool is dropped, and returns the streams that it has.
+            // If a step fails, dropping the pool returns the streams that it has so far.
             let timeline = table.take(device, options)?;
             pool.state.lock().idle.push(timeline);
         }
@@ -123,7 +123,7 @@ impl StreamPool {
         self.take_or_make(&mut state, Cow::Owned(label.to_owned())).map(Some)
     }
 
-    /// An idle stream, or a new one. The pool is not exhausted.
+    /// Returns an idle stream, or a new one. The caller has checked that the pool is not exhausted.
     fn take_or_make(&self, state: &mut State, label: Cow<'static, str>) -> Result<CudaStream> {
         let pool = &*self.0;
         let timeline = match state.idle.pop() {
@@ -151,7 +151,7 @@ impl StreamPool {
         self.0.options.priority
     }
 
-    /// How many streams an operator that declares this number of streams takes from the pool.
+    /// How many streams an operator takes from the pool if it declares this number of streams.
     #[doc(hidden)]
     pub fn __streamflow_taken(&self, declared: usize) -> usize {
         if self.is_default_stream() { 0 } else { declared }
@@ -162,7 +162,7 @@ impl StreamPool {
         self.0.description.on_default
     }
 
-    /// How operators on the pool get their internal streams, if its description says so.
+    /// How operators on the pool get their internal streams. `None` if the pool's description does not say so.
     pub(crate) fn assign(&self) -> Option<Assign> {
         self.0.description.assign
     }
@@ -172,12 +172,12 @@ impl StreamPool {
         self.0.description.max_size.is_some()
     }
 
-    /// Whether both are handles of one pool.
+    /// Whether both values are handles of the same pool.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether the streams of both have the same device, flags, priority and green context.
+    /// Whether the streams of both pools have the same device, flags, priority and green context.
     pub(crate) fn has_streams_like(&self, other: &Self) -> bool {
         (self.device(), self.0.options) == (other.device(), other.0.options)
     }
@@ -189,13 +189,13 @@ impl StreamPool {
 }
 
 impl Shared {
-    /// The maximum number of streams, if that many are in use.
+    /// Returns the maximum number of streams, if that number is in use.
     fn exhausted_at(&self, state: &State) -> Option<u32> {
         self.description.max_size.filter(|max_size| state.in_use.len() >= *max_size as usize)
     }
 }
 
-// Takes no lock, since the writer is the user's code.
+// Formatting takes no lock, since the writer is the program's code.
 impl fmt::Debug for StreamPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StreamPool")
@@ -213,7 +213,7 @@ impl Drop for Shared {
     }
 }
 
-/// A stream in use; dropping this returns it to its pool.
+/// The right to use a stream. Its drop returns the stream to its pool.
 pub(super) struct Lease {
     pool: Arc<Shared>,
     timeline: Arc<Timeline>,

@@ -91,13 +91,13 @@ use crate::error::Result;
 #[doc(inline)]
 pub use streamflow_driver::driver::{BorrowedEvent, BorrowedStream, Coscheduling, StreamFlags};
 
-/// Marks a type that one thread uses at a time: `dyn OneThreadAtATimeKeepAnOnStream` is `Send` and not `Sync`. rustc
-/// shows the trait's name where a program keeps a tick's `Stream` in a `static`, or sends it to another thread, so the
+/// Marks a type that one thread uses at a time: `dyn OneThreadAtATimeKeepAnOnStream` is `Send` and not `Sync`. The name
+/// is part of rustc's error where a program keeps a tick's `Stream` in a `static`, or sends it to another thread. So the
 /// name says what to keep instead.
 pub(crate) trait OneThreadAtATimeKeepAnOnStream: Send + Unpin + UnwindSafe {}
 
-/// A zero-sized type with the marker's auto traits. It takes the place of a `PhantomData` because rustc's error would
-/// quote a line of the standard library for that, wherever the library's source is installed.
+/// A zero-sized type with the auto traits of the marker. The type is not a `PhantomData`, because rustc's error would
+/// then quote a line of the standard library, but only where the library's source is installed.
 type OneThreadAtATime = [&'static mut dyn OneThreadAtATimeKeepAnOnStream; 0];
 
 impl CudaStream {
@@ -110,7 +110,7 @@ impl CudaStream {
         Self { timeline, table, lease, is_kept, _one_thread_at_a_time: [] }
     }
 
-    /// Another handle of the same stream. The stream returns to its pool when all handles are dropped. As for
+    /// Returns another handle of the same stream. The stream returns to its pool when all handles are dropped. As for
     /// [`adopted`](Self::adopted), the work of all handles executes in the order in which it is queued.
     pub(crate) fn shared(&self) -> Self {
         Self::new(self.timeline.clone(), self.table.clone(), self.lease.clone())
@@ -121,7 +121,7 @@ impl CudaStream {
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a value that outlives the hook may refer to the stream.
+    /// Whether a value that outlives the hook may refer to the stream, by an earlier [`keep`](Self::keep).
     pub(crate) fn is_kept(&self) -> bool {
         self.is_kept.load(Ordering::Relaxed)
     }
@@ -131,8 +131,8 @@ impl CudaStream {
         Self::new(table.default_timeline(device), table.clone(), None)
     }
 
-    /// Another handle of the stream that `point` is on. The stream's owner may queue work on another thread; the work
-    /// of both handles executes in the order in which it is queued.
+    /// Returns another handle of the stream that `point` is on. The stream's owner may queue work on another thread. The
+    /// work of both handles executes in the order in which it is queued.
     pub(crate) fn adopted(table: &Arc<StreamTable>, point: Point) -> Self {
         Self::new(table.timeline(point.stream()).clone(), table.clone(), None)
     }
@@ -153,8 +153,8 @@ impl CudaStream {
 
     /// The driver's handle: on CUDA, [`RawStream::handle`] is the `CUstream` pointer.
     ///
-    /// Work that is queued through it is in order with this stream's other work, but streamflow does not see
-    /// which memory it touches.
+    /// Work that is queued through the handle is in order with this stream's other work, but streamflow does not see
+    /// which memory that work touches.
     pub fn raw(&self) -> RawStream {
         self.keep();
         self.timeline.hand_out();
@@ -225,7 +225,7 @@ impl fmt::Debug for CudaStream {
     }
 }
 
-/// The type of a stream that a program owns. Each method is in the file of its subject.
+/// The type of a stream that a program owns. Other files of this module have its methods, by subject.
 pub(crate) mod cuda_stream {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
@@ -244,7 +244,7 @@ pub(crate) mod cuda_stream {
     pub struct CudaStream {
         pub(super) timeline: Arc<Timeline>,
         pub(super) table: Arc<StreamTable>,
-        /// Shared by all handles of a planned stream.
+        /// The right to use the stream, which all handles of a planned stream share.
         pub(super) lease: Option<Arc<live_pool::Lease>>,
         /// Whether a value that outlives the hook may refer to the stream.
         pub(super) is_kept: AtomicBool,

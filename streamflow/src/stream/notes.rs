@@ -2,8 +2,8 @@
 
 use crate::driver::{Driver, Note};
 
-/// Sends a note.
+/// Passes a note to the driver's observer.
 pub(super) fn observe(driver: &dyn Driver, note: &Note<'_>) {
-    // SAFETY: only the modules of this crate make notes, and they note what they do.
+    // SAFETY: only modules of this crate make notes, and a note says what its module does.
     unsafe { driver.observer().observe(note) };
 }

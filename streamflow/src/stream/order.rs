@@ -1,6 +1,6 @@
 //! Law 7: Order is carried by data.
 //!
-//! This file is the one place where waits between streams are made. It has the rules for skipping a wait.
+//! This file alone makes waits between streams. It has the rules for when a wait may be skipped.
 //!
 //! [`Timeline::wait`] makes work of a stream come after a [`Point`]. The driver's call is skipped where that order
 //! holds already. The callers are: each use of memory and each message that is sent (`memory::block`), memory that
@@ -62,14 +62,14 @@
 //!    "detached" are made under one lock.
 //!    `stream::tests::external::a_detached_stream_is_not_recorded`
 //!
-//! A clock has [room](super::record::ENTRIES) for a fixed number of streams, and a ring for a fixed number of records.
-//! A forgotten entry costs a wait that was not needed (0.09 µs on an H200); no order is lost. So the cost of a record
-//! and a wait does not grow with the number of streams.
+//! A clock has [room](super::record::ENTRIES) for a fixed number of streams, and a ring for a fixed number of records. So
+//! the cost of a record and a wait does not grow with the number of streams. If a clock has forgotten an entry, a stream
+//! makes a wait that was not needed (0.09 µs on an H200); no order is lost.
 //!
 //! # Locks
 //!
-//! A ring is locked while its stream records, and while the ring is read. No other lock of streams or memory is taken
-//! meanwhile. No lock of memory is held during a driver call.
+//! A thread holds a ring's lock while it records the ring's stream or reads the ring, and takes no other lock of streams
+//! or memory then. No lock of memory is held during a driver call.
 
 use super::record::Record;
 use super::{Point, StreamTable, Timeline};
@@ -107,7 +107,7 @@ impl Timeline {
         if !other.is_known_complete(number) {
             return self.wait_for_record(other, number);
         }
-        // A thread, perhaps this one, has found the record complete.
+        // A thread, which may be this one, has found the record complete.
         other.rely(table, number, Some(self));
         self.seen.mark_complete(stream, number);
         Ok(())
@@ -123,14 +123,14 @@ impl Timeline {
             Ok(event) => {
                 self.seen.wait(self.id(), other.id(), &mut record, || self.wait_for_event(event))
             }
-            // `ready` binds the caller's own device again.
+            // The other stream's device may be bound now. `ready` binds this stream's device again.
             Err(error) => self.ready().and(Err(error)),
         }
     }
 
-    /// Binds the device of this stream where a record needs that: an event is recorded with its own device bound. A
-    /// waiting stream of the same device has bound it already. A default stream is bound in any case: its handle names
-    /// no device, and a library may have bound another one since.
+    /// Binds the device of this stream where a record needs that: an event is recorded with its own device bound. If the
+    /// waiting stream is of the same device, that device is bound already. For a default stream the device is always
+    /// bound: the handle names no device, and a library may have bound another one since.
     fn bind_to_record_for(&self, waiting: &Self) -> DriverResult<()> {
         if self.is_default() || self.device() != waiting.device() { self.bind() } else { Ok(()) }
     }

@@ -136,7 +136,7 @@ impl CudaStreamPool {
         self
     }
 
-    /// The same description, without a mistake.
+    /// Returns the same description after a check that it has no mistake.
     ///
     /// # Panics
     /// For a [mistake](Self#mistakes): in a constant, while compiling.
@@ -149,7 +149,7 @@ impl CudaStreamPool {
         }
     }
 
-    /// The mistake, as a text that begins with the pool's name, if that is known.
+    /// The mistake in this description, as a text that begins with the pool's name, if that is known. `None` without a mistake.
     pub(crate) const fn problem(&self, name: &str) -> Option<Text> {
         let pool = named("stream pool", name);
         if let Some(assign) = &self.assign
@@ -212,7 +212,7 @@ impl CudaStreamPool {
         self.device
     }
 
-    /// How the operators on it get their internal streams.
+    /// How the operators of a graph on this pool get their internal streams.
     pub const fn get_assign(&self) -> Assign {
         match self.assign {
             Some(assign) => assign,

@@ -1,4 +1,4 @@
-//! The progress of a stream as the host sees it: queries, blocking waits, and what is known from them.
+//! The progress of a stream as the host sees it: queries, blocking waits, and the records that these have shown to be complete.
 
 use super::record::Record;
 use super::seen::found_complete;
@@ -6,7 +6,7 @@ use super::{Point, StreamTable, Timeline};
 use crate::driver::{DriverResult, Event, Note};
 
 impl Timeline {
-    /// Whether the work before record `number` is complete. Makes a record if none covers it yet.
+    /// Whether the work before record `number` is complete. If no record covers that work yet, makes one.
     fn is_record_complete(&self, table: &StreamTable, number: u64) -> DriverResult<bool> {
         if self.is_found_complete(table, number) {
             return Ok(true);
@@ -16,7 +16,7 @@ impl Timeline {
         } else {
             self.query_record(table, self.host_record(number)?)?;
         }
-        // Another thread may have found the record complete meanwhile.
+        // Another thread may have found the record complete since the check.
         Ok(self.is_found_complete(table, number))
     }
 
@@ -33,8 +33,8 @@ impl Timeline {
         Ok(is_complete)
     }
 
-    /// A record that is kept until the host has found it complete. The oldest record in the ring would not do: a host
-    /// that stays more records ahead of the device than the ring has would find a newer record there for each query,
+    /// Returns a record that is kept until the host has found it complete. The oldest record in the ring would not serve:
+    /// if the host stays more records ahead of the device than the ring has, each query would find a newer record there,
     /// and never a complete one.
     fn host_record(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
@@ -49,7 +49,7 @@ impl Timeline {
         Ok((*kept, self.host_record.event.get()))
     }
 
-    /// Binds the device of a default stream, because its handle names no device.
+    /// Binds the device of this stream if it is a default stream, whose handle names no device.
     fn bind_to_record(&self) -> DriverResult<()> {
         if self.is_default() { self.bind() } else { Ok(()) }
     }
@@ -71,8 +71,7 @@ impl Timeline {
         self.records.complete.has(number)
     }
 
-    /// Whether a thread has found record `number` complete before. If so, notifies the driver that the host relies on
-    /// that.
+    /// Whether a thread has found record `number` complete before. If so, tells the driver that the host relies on it.
     fn is_found_complete(&self, table: &StreamTable, number: u64) -> bool {
         let is_complete = self.records.complete.has(number);
         if is_complete {
@@ -81,8 +80,7 @@ impl Timeline {
         is_complete
     }
 
-    /// Notifies a driver that watches: the calling thread, or the stream `by`, relies on that record `number` was found
-    /// complete.
+    /// Tells a driver that records the order: the calling thread, or the stream `by`, relies on record `number` being complete.
     #[inline]
     pub(super) fn rely(&self, table: &StreamTable, number: u64, by: Option<&Self>) {
         if table.is_watched() {
@@ -97,15 +95,15 @@ impl Timeline {
         table.observe(&Note::Relies { on, record, by });
     }
 
-    /// Notifies a driver that watches: this stream relies on the work before `point`, if that work was found complete
-    /// and the stream does not come after it anyway.
+    /// Tells a driver that records the order: this stream relies on the work before `point` being complete. Only if that
+    /// work was found complete, and this stream does not come after it anyway.
     pub(crate) fn rely_on(&self, table: &StreamTable, point: Point) {
         if !self.implies(point) && table.is_known_complete(point) {
             table.timeline(point.stream).rely(table, point.record, Some(self));
         }
     }
 
-    /// Notes that the host has found a record complete, and so everything that it covers (rule 5 of
+    /// Notes that the host has found a record complete, and with it everything that the record covers (rule 5 of
     /// [`order`](super::order)).
     fn found_complete(&self, table: &StreamTable, record: &Record) {
         let records = |stream| &table.timeline(stream).records;
@@ -118,9 +116,9 @@ impl Timeline {
         );
     }
 
-    /// The record that covers record `number`, for a query of the host. The bound device does not change, since the
-    /// caller may be in a hook, and the hook goes on with its own device; only a record on a default stream binds that
-    /// stream's device.
+    /// Returns the record that covers record `number`, for a query of the host. The caller may be in a hook that
+    /// continues with its own device, so this binds no other device. The exception is a record on a default stream, which
+    /// needs that stream's device.
     fn record_to_query(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
         let mut record = Record::default();
@@ -133,14 +131,14 @@ impl Timeline {
         if self.is_detached() {
             return self.synchronize_record(table, self.recorded());
         }
-        // The record needs no event: it is complete when this returns.
+        // This record needs no event: all its work is complete when this call returns.
         let number = self.records.number_without_event();
         self.synchronize_stream()?;
         self.records.complete.note(number);
         Ok(())
     }
 
-    /// Marks all work as complete although it is not: a control of tests.
+    /// Marks all work as complete although it is not: a control, by which a test shows that it would find the error.
     #[cfg(test)]
     pub(crate) fn mark_all_complete_wrongly(&self) {
         self.records.complete.note(u64::MAX);
@@ -160,13 +158,13 @@ impl StreamTable {
         self.timeline(point.stream).is_known_complete(point.record)
     }
 
-    /// The latest record of a point's stream that a thread has found complete.
+    /// The latest record of the stream of `point` that a thread has found complete.
     #[inline]
     pub(crate) fn latest_known_complete(&self, point: Point) -> u64 {
         self.timeline(point.stream).records.complete.latest()
     }
 
-    /// Whether a record that covers `point`, a point of this platform, was made.
+    /// Whether there is a record that covers `point`, a point of this platform.
     #[inline]
     pub(crate) fn is_closed(&self, point: Point) -> bool {
         self.timeline(point.stream).records.is_made(point.record)
@@ -179,7 +177,7 @@ impl StreamTable {
             timeline.records.wait_for_record();
             return Ok(());
         }
-        // A default stream's handle names no device.
+        // The handle of a default stream names no device, so the device must be bound.
         timeline.bind()?;
         timeline.close_beside()
     }

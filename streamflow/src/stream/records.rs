@@ -1,6 +1,6 @@
-//! The part of a stream that threads share: the number of its records, and the [ring](super::ring) with the latest
-//! ones. This file makes no driver call by itself: each one is a parameter, so [models](crate::sync) can execute the
-//! file. [`order`](super::order) has the rules that are cited here.
+//! The part of a stream that several threads use: the number of its records, and the [ring](super::ring) with the latest
+//! ones. This file calls no driver: each driver call is a parameter, so [models](crate::sync) can execute the file.
+//! [`order`](super::order) has the rules that are cited here.
 
 use super::record::{Record, Snapshot};
 use super::ring::Ring;
@@ -10,20 +10,20 @@ use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use std::hint::cold_path;
 
 /// The records of one stream.
-// Fields in this order: the first word is read at each use of memory, and shares a cache line with the stream's handle.
+// The order of the fields: each use of memory reads the first word, which shares a cache line with the stream's handle.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Records {
-    /// The number of records that were begun, and the bit [`OPEN`].
+    /// The number of records that were begun, with the bit [`OPEN`] below it.
     state: AtomicU64,
-    /// The knowledge of the host about the stream.
+    /// What the host has found complete on this stream.
     pub(super) complete: Complete,
     /// Whether the stream was an external one and may be destroyed. Nothing is queued on a detached stream any more,
     /// and its last record covers all its work.
     detached: AtomicBool,
-    /// Whether a record was begun and is not made yet. Changed under the lock of the ring.
+    /// Whether a record was begun and is not made yet. Changed only under the lock of the ring.
     recording: AtomicBool,
-    /// The latest records. A thread records the stream only with this lock held.
+    /// The latest records. A thread holds this lock while it records the stream.
     ring: Lock<Ring>,
 }
 
@@ -48,12 +48,12 @@ impl Records {
         self.state.load(Ordering::Acquire) >> 1
     }
 
-    /// The number of the record that covers all work queued before this call. By rule 1, to be taken *after* the work
-    /// was queued.
+    /// Returns the number of the record that covers all work queued before this call. By rule 1, a caller takes it
+    /// *after* it has queued the work.
     #[inline]
     pub(super) fn open(&self) -> u64 {
         let state = self.state.load(Ordering::Acquire);
-        // Fast path: a point was already taken since the last record.
+        // Fast path: a point was taken since the last record, so the bit is set already.
         let state = match state & OPEN {
             0 => {
                 cold_path();
@@ -69,8 +69,8 @@ impl Records {
         self.state.load(Ordering::Acquire) & OPEN != 0
     }
 
-    /// Begins the next record and returns its number: every point that was taken before has at most this number. The
-    /// ring is locked.
+    /// Begins the next record and returns its number: no point that was taken before has a higher number. The caller
+    /// holds the ring's lock.
     fn begin(&self) -> u64 {
         let number = self.recorded() + 1;
         // By rule 2, the number is raised before the driver records.
@@ -78,18 +78,18 @@ impl Records {
         number
     }
 
-    /// Begins a record without an event, for all work that was queued so far, and returns its number. The caller then
-    /// blocks until that work is complete, so no event is needed.
+    /// Begins a record without an event, for all work that was queued so far, and returns its number. No event is needed,
+    /// because the caller then blocks until that work is complete.
     pub(super) fn number_without_event(&self) -> u64 {
         let _ring = self.lock();
         let number = self.begin();
-        // By rule 2.
+        // A fence between the number and the driver's call, by rule 2.
         fence(Ordering::SeqCst);
         number
     }
 
-    /// Makes a record if a point was taken since the last one, or waits until another thread has made the record that
-    /// it has begun. Later waits for such points then wait for no later work. `call` records the event of a slot.
+    /// Makes a record if a point was taken since the last one. If another thread has begun that record, waits until it is
+    /// made. Later waits for such points then wait for no later work. `call` records the event of a slot.
     pub(super) fn close<E>(
         &self,
         seen: &Seen,
@@ -101,34 +101,35 @@ impl Records {
         }
         crate::turns::point("a record is due, and the ring is not locked yet");
         let mut ring = self.lock();
-        // Another thread may have recorded the stream meanwhile.
+        // Another thread may have recorded the stream since the first check.
         if self.is_open() {
             self.record_locked(&mut ring, seen, call)?;
         }
         Ok(())
     }
 
-    /// [`close`](Self::close) for a thread that need not own the stream: another thread may queue work on it meanwhile.
+    /// [`close`](Self::close) for a thread that need not own the stream: another thread may queue work on the stream at
+    /// the same time.
     pub(super) fn close_beside<E>(
         &self,
         seen: &Seen,
         record: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<(), E> {
         self.close(seen, |slot| {
-            // By rule 2: another thread may queue work of the stream meanwhile.
+            // A fence, by rule 2: another thread may queue work on the stream at the same time.
             fence(Ordering::SeqCst);
             record(slot)
         })
     }
 
-    /// Whether record `number` was begun, and no record is under way. Such a record is made, or has failed.
+    /// Whether record `number` was begun, and no thread is making a record now. The record is then made, or has failed.
     #[inline]
     pub(super) fn is_made(&self, number: u64) -> bool {
         number <= self.recorded() && !self.recording.load(Ordering::Acquire)
     }
 
-    /// Waits until each record that was begun before this call is made. Such a record covers no work that is queued
-    /// afterwards.
+    /// Waits until every record that was begun before this call is made. Such a record covers no work that is queued
+    /// after this call.
     #[inline]
     pub(super) fn wait_for_record(&self) {
         if self.recording.load(Ordering::Acquire) {
@@ -137,8 +138,8 @@ impl Records {
         }
     }
 
-    /// Makes a record of all work that was queued so far, and returns its number; `None` for a detached stream, if no
-    /// record covers its last work. `call` records the event of a slot.
+    /// Makes a record of all work that was queued so far, and returns its number. `call` records the event of a slot.
+    /// Returns `None` for a detached stream whose last work no record covers.
     pub(super) fn record<E>(
         &self,
         seen: &Seen,
@@ -154,15 +155,15 @@ impl Records {
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<Option<u64>, E> {
         if self.is_detached() {
-            // Nothing was queued since the last record. If that one failed, no record covers the last work.
+            // Nothing was queued since the last record. If that record failed, none covers the last work.
             let last = self.recorded();
             return Ok(ring.holds(last).then_some(last));
         }
-        // Stored before the number, because the number tells other threads that the record was begun.
+        // The flag is stored before the number, because the number tells other threads that the record was begun.
         self.recording.store(true, Ordering::Release);
         let number = self.begin();
         crate::turns::point("a record has its number, and is not made yet");
-        // By rule 2, the clock is copied before the driver records: a wait that is queued later is not covered.
+        // By rule 2, the clock is copied before the driver records: the record does not cover a wait that is queued later.
         let slot = ring.clear(number);
         seen.snapshot(ring.covered(slot));
         if let Err(error) = call(slot) {
@@ -180,7 +181,7 @@ impl Records {
         self.lock().slot_of(number)
     }
 
-    /// Whether a record was begun and is no longer in the ring, and the stream may still make later ones.
+    /// Whether a record was begun and is no longer in the ring, and the stream may make later ones.
     pub(super) fn is_overwritten(&self, number: u64) -> bool {
         if number > self.recorded() || self.is_detached() {
             return false;
@@ -193,10 +194,9 @@ impl Records {
         is_overwritten
     }
 
-    /// Makes a record on an event outside of the ring. No stream waits for that event. The record has the number of the
-    /// latest one that was begun, and begins no new number: a point that was taken since that one still gets a record
-    /// in the ring when its stream is [closed](Self::close). `None` for a detached stream: its last record is in the
-    /// ring.
+    /// Makes a record on an event outside of the ring, for which no stream waits. The record gets the number of the
+    /// latest record that was begun, and no new number: a point that was taken since then still gets a record in the ring
+    /// when its stream is [closed](Self::close). Returns `None` for a detached stream, whose last record is in the ring.
     pub(super) fn record_outside_the_ring<E>(
         &self,
         seen: &Seen,
@@ -225,14 +225,14 @@ impl Records {
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<bool, E> {
         let mut ring = self.lock();
-        // Fast path: the record was made when its hook ended.
+        // Fast path: the hook that queued the work has ended, and its end has made the record.
         if ring.covering(number, found) {
             return Ok(true);
         }
         self.make_covering(&mut ring, found, seen, prepare, call)
     }
 
-    /// The slow path of [`covering`](Self::covering), not inlined: that keeps the stack frame of the fast path small.
+    /// The slow path of [`covering`](Self::covering). It is not inlined, to keep the stack frame of the fast path small.
     #[inline(never)]
     fn make_covering<E>(
         &self,
@@ -244,7 +244,7 @@ impl Records {
     ) -> Result<bool, E> {
         prepare()?;
         let made = self.record_locked(ring, seen, |slot| {
-            // By rule 2: another thread may queue work of the stream meanwhile.
+            // A fence, by rule 2: another thread may queue work on the stream at the same time.
             fence(Ordering::SeqCst);
             call(slot)
         })?;
@@ -256,8 +256,8 @@ impl Records {
         self.detached.load(Ordering::Acquire)
     }
 
-    /// Makes the last record, and marks the stream as detached under the same lock: no thread records it afterwards
-    /// (rule 6). Returns `None` where [`record`](Self::record) does.
+    /// Makes the last record, and marks the stream as detached under the same lock: no thread records it afterwards (rule
+    /// 6). Returns `None` in the same case as [`record`](Self::record).
     pub(super) fn detach<E>(
         &self,
         seen: &Seen,
@@ -271,9 +271,9 @@ impl Records {
         Ok(last)
     }
 
-    /// Marks the stream as detached, also where [`detach`](Self::detach) has failed. If the last work is neither
-    /// recorded nor waited for (`is_covered` is `false`), begins a record without an event: then no record in the ring
-    /// covers that work.
+    /// Marks the stream as detached, also if [`detach`](Self::detach) has failed. If the last work is neither recorded
+    /// nor waited for (`is_covered` is `false`), begins a record without an event, so that no record in the ring counts
+    /// as covering that work.
     pub(super) fn set_detached(&self, is_covered: bool) {
         let _ring = self.lock();
         if !is_covered {
@@ -282,7 +282,7 @@ impl Records {
         self.detached.store(true, Ordering::Release);
     }
 
-    /// Uses the stream again, after its last record. `wait` makes the stream wait for the event of a slot.
+    /// Makes a detached stream usable again, after its last record: `wait` makes the stream wait for the event of a slot.
     pub(super) fn reattach<E>(&self, wait: impl FnOnce(usize) -> Result<(), E>) -> Result<(), E> {
         let ring = self.lock();
         if let Some(last) = ring.latest_slot() {
@@ -292,8 +292,8 @@ impl Records {
         Ok(())
     }
 
-    /// The entries that a record covers, if the ring still holds it. A later record in its place would not do: it
-    /// covers more.
+    /// Returns the entries that record `number` covers, if the ring still holds that record. The entries of a later
+    /// record would be wrong: it covers more.
     pub(super) fn covered_by(&self, number: u64) -> Option<Snapshot> {
         let mut ring = self.lock();
         let covered = ring.record_of(number).map(|record| record.covered);

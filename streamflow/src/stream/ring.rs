@@ -1,45 +1,45 @@
 //! The latest records of one stream: for each record an event, and the entries of the clock that it covers.
 //!
-//! A ring uses 4 of its 16 events at first, and twice as many when a record is asked for that it has overwritten. Its events
-//! lie in one block, and the points that a record covers in a cache line of their own. Saves 1.9 of 11.5 misses of a cache of
-//! 1 MiB for a task of a chain of 500, and 10.6 with the order of fields in `operator::node`, counted by cachegrind on
-//! `overhead -- chains`.
+//! A ring uses 4 of its 16 events at first. It doubles that number when a caller looks for a record that the ring has
+//! overwritten. The events are in one block, and the entries that a record covers in a cache line of their own. That
+//! saves 1.9 of 11.5 misses of a cache of 1 MiB for a task of a chain of 500, and 10.6 with the order of fields in
+//! `operator::node`, counted by cachegrind on `overhead -- chains`.
 
 use super::record::{ENTRIES, Entry, Record, Snapshot};
 
-/// The number of events per stream: about as many records of one stream are still waited for at a time. A wait for an
-/// overwritten record becomes a wait for a later one.
+/// The number of events per stream. About as many records of one stream have waits to come at a time. If a stream is to
+/// wait for an overwritten record, it waits for a later one.
 #[cfg(not(loom))]
 pub(super) const RING: usize = 16;
-/// A small number in a model: records are overwritten soon.
+/// In a model the number is small, so that records are overwritten soon.
 #[cfg(loom)]
 pub(super) const RING: usize = 2;
 
-/// The number of events that a ring uses at first. In most graphs a record is waited for before the stream makes many
-/// more, and using all events of all streams in turn needs more memory than a processor's cache has.
+/// The number of events that a ring uses at first. In most graphs other streams wait for a record before its stream makes
+/// many more. Using all events of all streams in turn would need more memory than a processor's cache has.
 #[cfg(not(loom))]
 const FIRST: usize = 4;
 #[cfg(loom)]
 const FIRST: usize = 1;
 
-// The lowest bits of a record's number select its slot, and a ring grows by doubling.
+// The lowest bits of a record's number are its slot, and a ring grows by doubling, so both numbers are powers of two.
 const _: () = assert!(RING.is_power_of_two() && FIRST.is_power_of_two());
 
 /// The records that the events of a stream hold, by slot.
 ///
-/// The ring begins with few slots. A lookup of an overwritten record makes the ring double its slots, until each event
-/// has one.
-// Fields in this order: the part that a small ring uses is in few cache lines.
+/// The ring begins with few slots. A lookup of an overwritten record makes the ring double its slots, until there is one
+/// for each event.
+// The order of the fields puts those that a small ring uses into few cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Ring {
-    /// The entries that the records cover.
+    /// The entries that each record covers, by slot.
     covered: Box<[Covered; RING]>,
-    /// How many slots are used.
+    /// The number of slots in use.
     slots: u32,
     /// Whether a lookup missed a record because the ring has too few slots.
     is_short: bool,
-    /// The numbers of the records; 0 for none.
+    /// The number of the record in each slot; 0 for none.
     numbers: [u64; RING],
 }
 
@@ -56,7 +56,7 @@ impl Default for Ring {
 }
 
 impl Ring {
-    /// The slot of a record, until a later one overwrites it.
+    /// The slot for a record's number. The record stays there until a later one overwrites it.
     #[inline]
     fn slot(&self, number: u64) -> usize {
         number as usize & (self.slots as usize - 1)
@@ -79,8 +79,8 @@ impl Ring {
         &mut self.covered[slot].0
     }
 
-    /// Doubles the slots, if `number` is one at which all records before it keep their slots: the next record then goes
-    /// to the first new slot.
+    /// Doubles the slots, if that leaves all records before `number` in their slots. The next record then goes to the
+    /// first new slot.
     #[cold]
     fn grow(&mut self, number: u64) {
         let slots = u64::from(self.slots);
@@ -108,7 +108,7 @@ impl Ring {
         self.slot_of(number).is_some()
     }
 
-    /// The record itself, if it was made and is still in the ring.
+    /// Returns this record itself, if it was made and is still in the ring.
     pub(super) fn record_of(&self, number: u64) -> Option<Record> {
         let slot = self.slot_of(number)?;
         Some(Record { number, slot, covered: self.covered[slot].0 })
@@ -120,15 +120,15 @@ impl Ring {
         (*number > 0).then_some(slot)
     }
 
-    /// Notes a lookup of a record that the ring does not hold, and lets the ring grow if it has too few slots for such
-    /// a record. The slots suffice if the ring has just grown, or if the record failed.
+    /// Notes a lookup of a record that the ring does not hold. If the ring has too few slots for such a record, lets it
+    /// grow. It has enough if it has just grown, or if the record failed.
     pub(super) fn grow_if_needed(&mut self, number: u64, latest: u64) {
         let slots = self.slots as usize;
         self.is_short |= slots < RING && latest.saturating_sub(number) >= slots as u64;
     }
 
-    /// Finds the record itself, or the next later one in the ring. Returns `false` if the ring holds neither. `found`
-    /// is written in place, since a record is large.
+    /// Finds the record itself, or the next later one in the ring. Returns `false` if the ring holds neither. The result
+    /// is written to `found`, because a record is large.
     #[inline]
     pub(super) fn covering(&mut self, number: u64, found: &mut Record) -> bool {
         let slot = match self.slot_of(number) {
@@ -186,7 +186,7 @@ mod tests {
         for (number, found) in [(1, 25), (24, 25), (25, 25), (30, 30), (40, 40)] {
             let covering = covering(&mut ring, number).unwrap();
             assert_eq!(covering.number, found);
-            // The record has its own entries, and not those of the record that was looked up.
+            // The result has the found record's own entries, and not those of the record that was looked up.
             assert_eq!(covering.covered[1].record(), 1000 + found);
         }
         assert!(covering(&mut ring, 41).is_none());
@@ -203,8 +203,7 @@ mod tests {
         assert_eq!(covering(&mut ring, 21).unwrap().number, 22);
     }
 
-    /// Each record of a ring is in the slot of the event that holds it, for each lag and each time at which the ring
-    /// grows.
+    /// For each lag, and each time at which the ring grows, a record of the ring is in the slot whose event holds it.
     #[test]
     fn a_ring_grows_when_overwritten_records_are_asked_for_and_each_record_keeps_its_slot() {
         for lag in [1, 2, 3, 5, 9, 15, 40] {
@@ -229,7 +228,7 @@ mod tests {
                 assert_eq!(ring.slots as usize, expected, "a lag of {lag}");
                 let latest = begin + 199;
                 assert_eq!(ring.latest_slot(), ring.slot_of(latest));
-                // In the end the ring holds the records that are looked up, if it has room for them.
+                // In the end the ring holds the records that are looked up, if they are not more than it can hold.
                 assert!(lag as usize >= RING || ring.holds(latest - lag));
             }
         }

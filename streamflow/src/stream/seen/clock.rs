@@ -1,19 +1,20 @@
 //! The records of other streams that a stream has waited for, as far as they fit into a fixed space.
 //!
-//! The clocks of two streams are merged entry by entry at equal places, by one comparison of words and one branch for each
-//! entry. Saves 160 instructions for a task of a chain, with an inlined comparison of drivers, and 7 wrong guesses of the
-//! processor for an operator that reads several others: 10 to 14 ns of 150 in a chain, with the move of errors alone in
-//! `driver::owned`. A wait takes over another clock by one subtraction and one comparison for each entry, which saves 250 of
-//! 557 instructions for a task of a chain. All are counted on `overhead` and `floor`.
+//! The clocks of two streams are merged index by index, with one comparison of words and one branch for each entry. That
+//! saves 160 instructions for a task of a chain, with an inlined comparison of drivers, and 7 mispredicted branches for
+//! an operator that reads several others: 10 to 14 ns of 150 in a chain, with the move of errors alone in
+//! `driver::owned`. A wait takes over another clock by one subtraction and one comparison for each entry, which saves 250
+//! of 557 instructions for a task of a chain. All are counted on `overhead` and `floor`.
 
 use crate::stream::record::{ENTRIES, Entry, Snapshot};
 use crate::sync::{AtomicU64, Ordering};
 
-/// The latest record that was waited for, for some of the other streams.
+/// The latest records that a stream has waited for, of some of the other streams.
 ///
-/// A new entry may replace the entry of another stream; that one is forgotten. Several threads may read and raise a
-/// clock without a lock: each entry is a statement by itself and stays true. An entry never falls, even if several
-/// threads make the same stream wait, for example where an operator works on a stream that it has adopted.
+/// A new entry may replace the entry of another stream, which the clock then forgets. Several threads may read and raise
+/// a clock without a lock, because each entry is true by itself and stays true. The record in an entry never decreases,
+/// even if several threads make the same stream wait, for example where an operator works on a stream that it has
+/// adopted.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Clock([AtomicU64; ENTRIES]);
@@ -23,7 +24,7 @@ impl Clock {
         Self([Entry::NONE.0; ENTRIES].map(AtomicU64::new))
     }
 
-    /// The latest record of `stream` that is known to have been waited for; 0 for none.
+    /// The latest record of `stream` that this clock's stream is known to have waited for; 0 for none.
     #[inline]
     pub(super) fn get(&self, stream: u32) -> u64 {
         let entry = Entry(self.0[stream as usize % ENTRIES].load(Ordering::Acquire));
@@ -45,32 +46,31 @@ impl Clock {
         }
     }
 
-    /// Notes a wait that the driver has taken for a record of another stream, and everything that this record covers,
-    /// except entries about `own`. Leaves in `covered` the entries that were noted.
+    /// Notes a wait that the driver has taken for a record of another stream. Also notes everything that this record
+    /// covers, except entries about `own`. Afterwards `covered` has the entries that were noted.
     #[inline]
     pub(super) fn merge(&self, record: Entry, covered: &mut Snapshot, own: u32) {
         let about = &mut covered[own as usize % ENTRIES];
         if about.stream() == own {
             *about = Entry::NONE;
         }
-        // Replaces the entry that the record covers at this index: a wait that was made takes precedence over an
-        // implied one.
+        // The wait that was made replaces what the record covers at the same index: it takes precedence over an implied wait.
         covered[record.stream() as usize % ENTRIES] = record;
-        // An entry of another clock is at the same index.
+        // Entries of both clocks with the same index are compared.
         for (place, entry) in self.0.iter().zip(&*covered) {
             raise(place, *entry);
         }
     }
 }
 
-/// Raises one word of a clock: `entry` replaces an entry of another stream and an earlier one of its own.
+/// Raises one word of a clock: `entry` replaces an entry of another stream, or an earlier record of the same one.
 /// [`Entry::NONE`] replaces nothing.
 #[inline]
 fn raise(place: &AtomicU64, entry: Entry) {
     let mut before = place.load(Ordering::Relaxed);
     loop {
         let after = if entry == Entry::NONE { before } else { entry.0 };
-        // One comparison and one branch for all cases: where an operator reads from several others, a processor would
+        // One comparison and one branch serve all cases: where an operator reads from several others, a processor would
         // mispredict separate branches. The numbers of two streams at one index differ by two or more, so their words
         // differ by more than `Entry::RECORD`.
         if before.wrapping_sub(after) <= Entry::RECORD {
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(clock.get(199), 0);
     }
 
-    /// An entry is never taken for another stream's, however many streams share it.
+    /// An entry never counts as that of another stream, however many streams share its index.
     #[test]
     fn a_stream_that_takes_the_place_of_another_makes_it_forgotten() {
         let clock = Clock::new();

@@ -1,24 +1,24 @@
-//! The knowledge of the host about one stream: the latest record that was found complete, and what such an answer implies.
+//! The host's knowledge about one stream: the latest record that was found complete, and the records that this shows to
+//! be complete, too.
 
 use arrayvec::ArrayVec;
 
 use crate::stream::record::{Entry, Snapshot};
 use crate::sync::{AtomicU64, Ordering};
 
-/// The most records that wait to be looked at.
+/// The most records that wait to be examined.
 #[cfg(not(loom))]
 const KEPT: usize = 32;
 #[cfg(loom)]
 const KEPT: usize = 2;
 
-/// The most records that one answer looks at. Looking at them costs some microseconds at most, and saves up to that
-/// many queries.
+/// The most records that are examined after one query. That takes some microseconds at most, and saves up to as many queries.
 const MOST: usize = 512;
 
 /// The latest record of a stream that a thread has found complete.
 ///
-/// The host is a reader like each stream. The host's clock has an entry for every stream, so it forgets nothing; each
-/// stream keeps the entry about itself.
+/// For these rules the host is a reader like each stream. The host's clock has an entry for every stream, so it forgets
+/// nothing. Each stream has the entry about itself.
 #[derive(Debug)]
 pub(in crate::stream) struct Complete(AtomicU64);
 
@@ -45,13 +45,13 @@ impl Complete {
     }
 }
 
-/// Notes that the host has found record `number` of `own` complete. The records that it covers are then complete, too,
-/// and the records that those cover (rule 5 of [`order`](crate::stream::order)). `complete` returns the host's
-/// knowledge about a stream, and `covered_by` the entries that a record covers, if its ring still holds it.
+/// Notes that the host has found record `number` of `own` complete. Then the records that it covers are complete, too,
+/// and the records that those cover (rule 5 of [`order`](crate::stream::order)). `complete` returns the host's knowledge
+/// about a stream, and `covered_by` the entries that a record covers, if its ring still holds it.
 ///
-/// A clock has few entries, so in a long chain of streams a record covers directly only the last of them. Each record
-/// is looked at once at most, since it is known to be complete from then on. An entry that finds no room is forgotten;
-/// its record is queried later.
+/// A clock has few entries, so in a long chain of streams a record covers directly only the last of them. Each record is
+/// examined at most once, since it is known to be complete from then on. An entry that finds no room is dropped, and its
+/// record is queried later.
 pub(in crate::stream) fn found_complete<'a>(
     own: &Complete,
     number: u64,

@@ -1,11 +1,11 @@
-//! The latest waits of a stream: its clock may have forgotten them.
+//! The latest waits of a stream, including those that its clock has forgotten.
 //!
-//! With the latest waits a tick of Task Bench's `dom` makes 481 waits in place of 916, `stencil` 706 in place of 1,384, and
-//! `random` 698 in place of 1,330, counted by `floor --calls`. On an H200 `stencil` takes 9.9 ± 0.7 % more without them and
-//! without the growth of rings.
+//! With the latest waits, a tick of Task Bench's `dom` makes 481 waits in place of 916, `stencil` 706 in place of 1,384,
+//! and `random` 698 in place of 1,330, counted by `floor --calls`. On an H200 `stencil` takes 9.9 ± 0.7 % more time
+//! without them and without the growth of rings.
 
-// A model executes no step of its own for these words: the interleavings of two waits would be too many. The words are
-// written and read at the same places and with the same orderings as those of a clock, and these are modelled.
+// These words are no steps of a model: two waits would have too many interleavings. The words are written and read at the
+// same places and with the same orderings as those of a clock, which are modelled.
 #[cfg(loom)]
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,26 +13,25 @@ use crate::stream::record::Entry;
 #[cfg(not(loom))]
 use crate::sync::{AtomicU64, Ordering};
 
-/// The number of waits that are kept. Together with their cursor they fill one cache line.
+/// The number of waits that are kept. With the index of the next one they fill a cache line.
 #[cfg(not(loom))]
 const WAITS: usize = 7;
-/// A small number in a model: the second wait replaces the first.
+/// In a model the number is small: the second wait replaces the first.
 #[cfg(loom)]
 const WAITS: usize = 1;
 
 /// The records that a stream has waited for most recently.
 ///
 /// A clock learns from each wait what the other stream had waited for. Where operators read from several others, on
-/// hundreds of streams, a merge replaces most entries of the clock, also that of the wait before. For example an
-/// operator receives two messages from two streams; the launch that reads the first message then no longer finds that
-/// wait in the clock. So the waits themselves are kept here, too. They are read only where the driver would be called
-/// otherwise.
+/// hundreds of streams, this replaces most entries of the clock, also that of the wait before. For example, an operator
+/// receives two messages from two streams; the launch that reads the first message then no longer finds the wait for it
+/// in the clock. So this table has the waits themselves. It is read only where the driver would be called otherwise.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct LatestWaits {
     entries: [AtomicU64; WAITS],
-    /// The index for the next wait. Two threads may take the same index: then one wait is lost, and is made again
-    /// later.
+    /// The index for the next wait. Two threads may take the same index. Then one wait is lost here, and the stream makes
+    /// it again later.
     next: AtomicU64,
 }
 
@@ -55,7 +54,7 @@ impl LatestWaits {
     /// Whether one of these waits was for that record of a stream, or for a later one.
     #[inline]
     pub(super) fn has(&self, stream: u32, record: u64) -> bool {
-        // One comparison for each entry: does it lie among the words for this record and the later ones of `stream`?
+        // One comparison for each word: is it among the words for this record and the later ones of `stream`?
         let (first, later) = match Entry::new(stream, record) {
             Entry::NONE => return false,
             first => (first.0, first.later()),
@@ -74,7 +73,7 @@ mod tests {
         let waits = LatestWaits::new();
         assert!(!waits.has(0, 1));
         for nth in 0..20 {
-            // Each stream has a different record number: a wait can't be taken for that of another stream.
+            // Each stream has a different record number, so that the test would find a wait that counts for another stream.
             let record = |stream: u32| 5 + u64::from(stream * 7 % 20);
             waits.note(Entry::new(nth, record(nth)));
             for other in 0..20 {

@@ -1,5 +1,5 @@
-//! The knowledge that a reader, a stream or the host, has about the records of streams. A stream learns from the waits
-//! that the driver has taken for it, the host from the answers to its queries. [`order`](super::order) has the rules.
+//! What a stream, or the host, knows about the records of other streams. A stream learns from the waits that the driver
+//! has taken for it, and the host from its queries. [`order`](super::order) has the rules.
 //!
 //! | knowledge | reader | where |
 //! |---|---|---|
@@ -8,10 +8,10 @@
 //! driver would be called otherwise |
 //! | records that are complete | the host | `complete.rs`: a word in each stream |
 //!
-//! Two more notes let a wait be skipped. They are kept with the memory, since they end with a use of it.
-//! `memory::last_write` is a copy of the only write in a block's claims: a fact about the block, to be compared with
-//! the knowledge of a stream. A mark (`memory::points`) says that a stream has waited for a use; it is dropped together
-//! with that use.
+//! Two more values let a wait be skipped. They are stored with the memory, since they end with a use of it.
+//! `memory::last_write` is a copy of the only write in a block's claims: it says something about the block, and is
+//! compared with what a stream knows. A mark (`memory::points`) says that a stream has waited for a use; it is dropped
+//! together with that use.
 
 mod clock;
 mod complete;
@@ -23,7 +23,7 @@ use latest::LatestWaits;
 
 use super::record::{Entry, Record, Snapshot};
 
-/// The records of other streams that a stream comes after, as far as they fit into a fixed space.
+/// The records of other streams that a stream comes after, as far as a fixed space has room for them.
 #[derive(Debug)]
 pub(super) struct Seen {
     clock: Clock,
@@ -35,7 +35,7 @@ impl Seen {
         Self { clock: Clock::new(), latest: LatestWaits::new() }
     }
 
-    /// Whether work queued now comes after that record of another stream (rule 4).
+    /// Whether work queued now comes after record `record` of `stream`, another stream (rule 4).
     #[inline]
     pub(super) fn has(&self, stream: u32, record: u64) -> bool {
         self.clock.get(stream) >= record
@@ -51,7 +51,7 @@ impl Seen {
         has_waited
     }
 
-    /// Whether one of the latest waits was for that record of another stream, or for a later one.
+    /// Whether one of the latest waits was for this record of another stream, or for a later one.
     #[inline]
     pub(super) fn has_latest(&self, stream: u32, record: u64) -> bool {
         self.latest.has(stream, record)
@@ -75,13 +75,13 @@ impl Seen {
         Ok(())
     }
 
-    /// Notes a record that was found complete: no wait for it is needed.
+    /// Notes that a record was found complete, so that no wait for it is needed.
     #[inline]
     pub(super) fn mark_complete(&self, stream: u32, record: u64) {
         self.clock.raise(stream, record);
     }
 
-    /// Writes the entries that a record covers if it is made now.
+    /// Writes the entries that a record would cover if it were made now.
     #[inline]
     pub(super) fn snapshot(&self, to: &mut Snapshot) {
         self.clock.snapshot(to);
