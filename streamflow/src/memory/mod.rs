@@ -11,8 +11,7 @@
 //! | [`TensorView<T>`], [`TensorViewMut<T>`] | a part of a tensor, with strides |
 //! | [`Shared<T>`] | one of the above, or another message, with several owners that can only read it |
 //! | [`Pinned<T>`] | page-locked host memory; asynchronous copies need it |
-//! | [`PinnedSlice<T>`] | page-locked host memory or a part of it; [`Pinned<T>`], [`PinnedView`] and [`PinnedViewMut`]
-//! deref to it |
+//! | [`PinnedSlice<T>`] | page-locked host memory or a part of it, from a [`Pinned<T>`], [`PinnedView`] or [`PinnedViewMut`] |
 //! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
 //! | [`ForeignMemory`] | memory of other code, to be adopted as one of the above |
 //! | [`Downloaded<T>`] | a complete download, from asynchronous code: `download.await?` |

@@ -18,12 +18,13 @@ use crate::sync::boxcar;
 
 static PLATFORMS: AtomicU32 = AtomicU32::new(0);
 
-/// A value that a layer above attaches to the streams of a platform, for as long as they live.
+/// A value that another module attaches to the streams of a platform. It lives as long as they do.
 pub(crate) trait Attached: Any + Send + Sync {
-    /// Called when the host has found work of `device` complete. Returns the error that the work left behind.
+    /// Called when the host has found work of `device` complete. Returns an error that a kernel of that work has left in
+    /// the value.
     fn inspect(&self, device: DeviceId) -> Result<()>;
 
-    /// Whether queued work of `device` may use the value. Then it is dropped after that work.
+    /// Whether queued work of `device` may use the value. If so, the value is dropped only after that work.
     fn is_used_by(&self, device: DeviceId) -> bool;
 }
 
@@ -31,34 +32,34 @@ pub(crate) trait Attached: Any + Send + Sync {
 pub(crate) struct StreamTable {
     platform: PlatformNumber,
     driver: Arc<dyn Driver>,
-    /// Whether the driver takes notes.
+    /// Whether the driver takes notes, as the race checker does.
     watched: bool,
     /// How many devices the driver had when the table was made.
     devices: usize,
-    /// CUDA's number of each device; none on the simulator.
+    /// CUDA's number of each device. `None` for each on the simulator.
     #[cfg(feature = "cudarc")]
     ordinals: Vec<Option<u32>>,
-    /// The tick that is replayed, if the driver replays.
+    /// The number of the tick that is replayed. `None` if the driver does not replay.
     replayed: Option<Arc<ReplayedTick>>,
-    /// Numbers `0..device_count` are the default streams.
+    /// The streams by number. Numbers `0..device_count` are the devices' default streams.
     timelines: boxcar::Vec<Arc<Timeline>>,
-    /// Streams that belong to no pool.
+    /// Streams that belong to no pool now, ready for the next pool.
     idle: Lock<Vec<Arc<Timeline>>>,
-    /// Streams that belong to no pool and that memory was allocated or freed on.
+    /// Streams that belong to no pool now, and on which memory was allocated or freed.
     idle_of_memory: Lock<Vec<Arc<Timeline>>>,
     /// Locked while a stream gets its number.
     numbering: Lock<()>,
     attached: OnceLock<Box<dyn Attached>>,
-    /// A value that a layer above uses to find its memory from a stream. The value must not own the table.
+    /// A value by which another module finds its memory from a stream. The value must not own the table.
     beside: OnceLock<Box<dyn Any + Send + Sync>>,
-    /// External streams without a wrapper: all wrappers are dropped.
+    /// The timelines of external streams whose wrappers are all dropped.
     pub(super) detached: Lock<Vec<Arc<Timeline>>>,
     /// The divisions of devices that were made so far.
     pub(super) green: Lock<Vec<GreenContexts>>,
 }
 
 impl StreamTable {
-    /// A table with the default stream of each device.
+    /// Creates a table with the default stream of each device.
     pub(crate) fn new(driver: Arc<dyn Driver>) -> DriverResult<Arc<Self>> {
         #[cfg(feature = "cudarc")]
         let ordinals = (0..driver.device_count() as u32)
@@ -93,8 +94,8 @@ impl StreamTable {
         Ok(Arc::new(table))
     }
 
-    /// Binds a device on the calling thread, and notes that: a later call for a stream of another device binds its own
-    /// one again.
+    /// Binds a device on the calling thread, and notes that: a later call for a stream of another device then binds that
+    /// stream's device.
     pub(crate) fn bind(&self, device: DeviceId) -> DriverResult<()> {
         self.driver().bind(device)?;
         set_bound(self.platform(), device);
@@ -110,8 +111,8 @@ impl StreamTable {
         self.watched
     }
 
-    /// The number of the tick that is replayed, if the driver replays. Memory is chosen by this number, so that the
-    /// driver's calls of later ticks repeat those of earlier ones.
+    /// The number of the tick that is replayed. `None` if the driver does not replay. Memory is chosen by this number, so
+    /// that the driver's calls of later ticks repeat those of earlier ones.
     #[inline]
     pub(crate) fn replayed_tick(&self) -> Option<u64> {
         self.replayed.as_ref()?.get()
@@ -161,7 +162,7 @@ impl StreamTable {
         self.timelines[device.index()].clone()
     }
 
-    /// The attached value; the first call makes it. All calls name the same type.
+    /// Returns the attached value, which the first call makes. All calls name the same type.
     #[inline]
     pub(crate) fn attached<T: Attached>(&self, make: impl Fn(&Arc<dyn Driver>) -> T) -> &T {
         let found: &dyn Any = self.attached.get_or_init(|| Box::new(make(&self.driver))).as_ref();
@@ -171,7 +172,7 @@ impl StreamTable {
         }
     }
 
-    /// The value in `self.beside`; the first call makes it. All calls name the same type.
+    /// Returns the value in `self.beside`, which the first call makes. All calls name the same type.
     pub(crate) fn beside<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> &T {
         let found: &dyn Any = self.beside.get_or_init(|| Box::new(make())).as_ref();
         match found.downcast_ref() {
@@ -180,7 +181,7 @@ impl StreamTable {
         }
     }
 
-    /// An idle stream with these options, or a new one.
+    /// Takes an idle stream with these options, or makes one.
     pub(crate) fn take(
         &self,
         device: DeviceId,
@@ -189,7 +190,7 @@ impl StreamTable {
         self.take_of(&self.idle, device, options)
     }
 
-    /// A stream to allocate and free memory on. Such a stream never serves the program, even after it was taken back:
+    /// Takes a stream to allocate and free memory on. Such a stream never serves the program, even after it was returned:
     /// on a stream of CUDA that has allocated or freed memory, each later record and wait costs more.
     pub(crate) fn take_for_memory(&self, device: DeviceId) -> DriverResult<Arc<Timeline>> {
         self.take_of(&self.idle_of_memory, device, StreamOptions::default())
@@ -252,7 +253,7 @@ impl StreamTable {
         Ok(())
     }
 
-    /// To be called when the host has found work of `device` complete.
+    /// Calls [`Attached::inspect`]. The caller has found work of `device` complete.
     pub(crate) fn inspect(&self, device: DeviceId) -> Result<()> {
         self.attached.get().map_or(Ok(()), |attached| attached.inspect(device))
     }
@@ -264,7 +265,7 @@ impl Drop for StreamTable {
         #[cfg(feature = "cudarc")]
         super::lent::drop_unused();
         if self.driver.sticky_error().is_some() {
-            // Nothing executes any more, and the driver would free nothing.
+            // The device executes no more work after its sticky error, and the driver would free nothing.
             return;
         }
         for (_, timeline) in self.timelines.iter() {
@@ -274,7 +275,7 @@ impl Drop for StreamTable {
             }
             let done = timeline.bind().and_then(|()| timeline.synchronize(self));
             if done.is_err() {
-                // Leaking the value costs little; dropping it under running work is unsound.
+                // Leaking the value costs little memory. Dropping it while work may still use it would be unsound.
                 std::mem::forget(std::mem::take(&mut self.attached));
                 return report_in_drop("waiting for a platform's last work", done);
             }

@@ -1,5 +1,5 @@
-//! Calls of wakers. A waker is the user's code and may panic: the panic becomes a line in the log, and the caller goes
-//! on. No lock is held during a call.
+//! Calls of wakers. A waker is the program's code and may panic: this module then writes a line to the log, and the
+//! caller continues. No lock is held during a call.
 
 use std::task::Waker;
 

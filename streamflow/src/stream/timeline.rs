@@ -1,9 +1,9 @@
-//! A stream and its records. The work that a hook queued on a stream gets one record when the hook ends
-//! ([`Timeline::close`]): everything that the hook sends is complete with that record (law 8).
+//! A stream and its records. The work that a hook has queued on a stream gets one record when the hook ends
+//! ([`Timeline::close`]): if that record is complete, so is everything that the hook sends (law 8).
 //!
-//! Records of a stream are numbered from 1. A use of memory is noted with the number of the *next* record
-//! (`open_point`), so one event covers all work that was queued before it, and no event is recorded unless another stream
-//! or the host needs it. [`order`](super::order) makes the waits, and has the rules for this file.
+//! Records of a stream are numbered from 1. A use of memory is noted with the number of the *next* record (`open_point`).
+//! So one event covers all work that was queued before it, and no event is recorded unless another stream or the host
+//! needs it. [`order`](super::order) makes the waits, and has the rules for this file.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -23,8 +23,7 @@ use crate::driver::{
 use crate::lock::Lock;
 
 thread_local! {
-    /// The device that a stream of this library bound last on this thread. Another library may have bound a different
-    /// one since.
+    /// The device that streamflow bound last on this thread. Another library may have bound a different one since.
     static BOUND: Cell<Option<(PlatformNumber, DeviceId)>> = const { Cell::new(None) };
 }
 
@@ -32,12 +31,12 @@ thread_local! {
 #[inline]
 pub(crate) fn set_bound(platform: PlatformNumber, device: DeviceId) {
     BOUND.set(Some((platform, device)));
-    // SAFETY: callers have bound this device, as the line above notes.
+    // SAFETY: the caller has just bound this device, and `BOUND` names it.
     unsafe { current::trust() };
 }
 
 /// A stream and its records. See the [module](self).
-// Fields in this order: each use needs few cache lines, and a driver call evicts them from the cache.
+// The order of the fields: each use reads few cache lines. A driver call evicts them from the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Timeline {
@@ -47,21 +46,20 @@ pub(crate) struct Timeline {
     events: Events,
     pub(super) records: Records,
     pub(super) host_record: HostRecord,
-    /// The records of others that this stream comes after.
+    /// The records of other streams that this stream comes after.
     pub(super) seen: Seen,
     options: StreamOptions,
-    /// The current label, or the last one, for messages.
+    /// The label of the stream for error texts: the current one, or the last one.
     label: Lock<Cow<'static, str>>,
-    /// An event for the next exchange with a stream of other code.
+    /// The event that the next exchange with a stream of other code records.
     #[cfg(feature = "cudarc")]
     for_exchange: Lock<Option<OwnedEvent>>,
 }
 
-// A use of memory reads the handle and the number of records: one cache line.
+// The handle and the number of records, which each use of memory reads, must be in one cache line.
 const _: () = assert!(std::mem::offset_of!(Timeline, records) + size_of::<u64>() <= 64);
 
-/// A record for the host's queries about records that the ring has overwritten. The number is 0 as long as there is
-/// none.
+/// The record that the host queries in place of records that the ring has overwritten. Its number is 0 if there is none.
 #[derive(Debug)]
 pub(super) struct HostRecord {
     pub(super) record: Lock<Record>,
@@ -71,7 +69,7 @@ pub(super) struct HostRecord {
 /// The events of a ring, in the order of its slots. The events never change, so they are used without the ring's lock.
 type Events = Box<OwnedEvents<{ ring::RING }>>;
 
-/// The parts of a stream before it has a number: everything that needs driver calls.
+/// The parts of a stream that has no number yet: all that driver calls make.
 pub(super) struct Parts {
     stream: OwnedStream,
     events: Events,
@@ -80,7 +78,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Makes the events of a stream. The stream's device must be bound.
+    /// Makes the events of a stream. The caller has bound the stream's device.
     pub(super) fn new(stream: OwnedStream, options: StreamOptions) -> DriverResult<Self> {
         let (driver, device) = (stream.driver(), stream.raw().device());
         let events = OwnedEvents::create(driver, device)?;
@@ -111,7 +109,7 @@ impl Timeline {
         self.id
     }
 
-    /// Sets the name of the stream in messages from now on.
+    /// Sets the stream's name for error texts from now on.
     pub(super) fn set_label(&self, label: Cow<'static, str>) {
         if self.driver().observer().watches() {
             super::notes::observe(
@@ -122,7 +120,7 @@ impl Timeline {
         *self.label.lock() = label;
     }
 
-    /// The name of the stream in messages: its current label, or its last one.
+    /// The stream's name for error texts: its current label, or its last one.
     pub(crate) fn label(&self) -> String {
         let label = self.label.lock();
         if label.is_empty() { format!("stream {}", self.id) } else { label.clone().into_owned() }
@@ -137,8 +135,8 @@ impl Timeline {
         self.stream.raw()
     }
 
-    /// Tells the driver that other code gets the stream's handle, and may queue work there that the driver does not
-    /// see.
+    /// Tells the driver that other code gets the stream's handle, and may queue work there by calls that the driver does
+    /// not see.
     pub(super) fn hand_out(&self) {
         self.stream.hand_out();
     }
@@ -164,22 +162,22 @@ impl Timeline {
         Ok(())
     }
 
-    /// To be called before work is queued on the stream. A stream's handle names its device, whichever is current;
-    /// only the handle of a default stream means the current device. The first call on a thread always binds, for
-    /// drivers that need any current device.
+    /// Called before work is queued on the stream. Most handles name their device, whichever is current; only that of a
+    /// default stream means the current device, so this binds the device for it. The first call on a thread always binds,
+    /// for drivers that need any current device.
     #[inline]
     pub(crate) fn ready(&self) -> DriverResult<()> {
         let is_ready = !self.is_default() && BOUND.get() == Some((self.platform, self.device()));
         if is_ready { Ok(()) } else { self.bind() }
     }
 
-    /// To be called before a function of a library: such a function works on the current device.
+    /// Called before a function of a library, which works on the current device: binds the stream's device.
     #[inline]
     pub(crate) fn ready_for_library(&self) -> DriverResult<()> {
         if current::is_in_doubt() { self.bind() } else { self.ready() }
     }
 
-    /// To be called before the host queries events of the stream's platform. Any device of the platform may be bound.
+    /// Called before the host queries events of the stream's platform. For that, any device of the platform may be bound.
     pub(super) fn ready_to_query(&self) -> DriverResult<()> {
         match BOUND.get() {
             Some((platform, _)) if platform == self.platform => Ok(()),
@@ -193,7 +191,8 @@ impl Timeline {
         self.records.recorded()
     }
 
-    /// The point that covers all work queued before this call. By rule 1, to be taken *after* the work was queued.
+    /// Returns the point that covers all work queued before this call. By rule 1, a caller takes it *after* it has queued
+    /// the work.
     #[inline]
     pub(crate) fn open_point(&self) -> Point {
         self.point(self.records.open())
@@ -214,11 +213,12 @@ impl Timeline {
     /// work.
     #[inline(never)]
     pub(crate) fn close(&self) -> DriverResult<()> {
-        // Inlined, since it is called once in each tick.
+        // This is inlined, since each tick calls it once.
         self.records.close(&self.seen, |slot| self.stream.record(self.events.get(slot)))
     }
 
-    /// [`close`](Self::close) for a thread that need not own the stream: another thread may queue work on it meanwhile.
+    /// [`close`](Self::close) for a thread that need not own the stream: another thread may queue work on the stream at
+    /// the same time.
     #[inline(never)]
     pub(super) fn close_beside(&self) -> DriverResult<()> {
         self.records.close_beside(&self.seen, |slot| self.record_slot(slot))
@@ -229,30 +229,30 @@ impl Timeline {
         self.stream.record(self.events.get(slot))
     }
 
-    /// Records an event that is not in the ring.
+    /// Records an event that is not in the ring, on this stream.
     pub(super) fn record_on(&self, event: Event<'_>) -> DriverResult<()> {
         self.stream.record(event)
     }
 
-    /// Records an event for all that was queued so far.
+    /// Records an event for all work that was queued so far.
     pub(super) fn record(&self) -> DriverResult<Point> {
         let made = self.records.record(&self.seen, |slot| self.record_slot(slot))?;
         made.map(|number| self.point(number)).ok_or_else(|| self.missing_record())
     }
 
-    /// The event that holds the record, if one does.
+    /// The event that holds record `number`. `None` if none holds it any more.
     pub(super) fn event_of(&self, number: u64) -> Option<RawEvent> {
         self.records.slot_of(number).map(|slot| self.events.get(slot).raw())
     }
 
-    /// Makes a record with the number of the latest one, on an event outside of the ring. No stream waits for that
-    /// event. Returns `None` for a detached stream: its last record is in the ring.
+    /// Makes a record on an event outside of the ring, for which no stream waits. The record gets the number of the
+    /// latest one. Returns `None` for a detached stream, whose last record is in the ring.
     pub(super) fn record_outside_the_ring(&self, event: Event<'_>) -> DriverResult<Option<Record>> {
         self.records.record_outside_the_ring(&self.seen, || self.stream.record(event))
     }
 
-    /// Finds the record that covers record `number`, and returns its event. If there is none yet, calls `bind` and
-    /// makes one.
+    /// Finds the record that covers record `number`, and returns that record's event. If there is none yet, calls `bind`
+    /// and makes one.
     #[inline]
     pub(super) fn covering(
         &self,
@@ -268,7 +268,7 @@ impl Timeline {
         }
     }
 
-    /// Records an event of other code, for all that was queued so far.
+    /// Records an event of other code, for all work that was queued so far.
     pub(crate) fn record_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
         self.bind()?;
         self.stream.record_borrowed(event)
@@ -280,22 +280,23 @@ impl Timeline {
         self.stream.wait_borrowed(event)
     }
 
-    /// Queues a wait: work that is queued here from now on comes after the event's latest record.
+    /// Queues a wait: work that is queued on this stream from now on comes after the event's latest record.
     pub(super) fn wait_for_event(&self, event: Event<'_>) -> DriverResult<()> {
         self.ready()?;
         self.stream.wait(event)
     }
 
-    /// Queues a wait: work that is queued here from now on comes after all work that the device has, also that of other code.
+    /// Queues a wait: work that is queued on this stream from now on comes after all work that the device has, also that
+    /// of other code.
     #[cfg(feature = "cudarc")]
     pub(crate) fn wait_for_device(&self) -> DriverResult<()> {
         self.bind()?;
-        // SAFETY: the timeline owns its stream, or has it while it is borrowed.
+        // SAFETY: the timeline owns its stream, or has borrowed it.
         unsafe { self.driver().wait_for_device(self.raw()) }
     }
 
-    /// Calls `order` with an event of the device. Calls that don't overlap share one event: a queued wait keeps the
-    /// record that it was queued for.
+    /// Calls `order` with an event of the stream's device. Calls one after the other share an event: a queued wait is for
+    /// the record that the event held at that time.
     #[cfg(feature = "cudarc")]
     pub(super) fn with_event<R>(
         &self,
@@ -310,10 +311,10 @@ impl Timeline {
             }
         };
         let handle = event.get().raw().handle();
-        // SAFETY: the event lives until the end of this function, and is of the device.
+        // SAFETY: the event lives until the end of this function, and belongs to this device.
         let ordered = order(unsafe { BorrowedEvent::new(self.device(), handle) });
         let replaced = self.for_exchange.lock().replace(event);
-        // Dropped without the lock.
+        // The event is dropped after the lock is released.
         drop(replaced);
         ordered
     }
@@ -334,8 +335,8 @@ impl Timeline {
         self.records.is_detached()
     }
 
-    /// Covers all queued work by a last record; the stream is not used any more afterwards. If the record fails, calls
-    /// `synchronize` to wait for the work.
+    /// Makes a last record that covers all queued work. The stream is not used any more afterwards. If the record fails,
+    /// calls `synchronize` to wait for the work instead.
     pub(super) fn detach(
         &self,
         synchronize: impl FnOnce() -> DriverResult<()>,
@@ -344,7 +345,7 @@ impl Timeline {
             match self.records.detach(&self.seen, |slot| self.record_slot(slot)) {
                 Ok(Some(_)) => Ok(()),
                 Ok(None) => synchronize(),
-                // If both fail, the first error names the cause.
+                // If the wait fails as well, the error of the record is returned, because it names the cause.
                 Err(failed) => synchronize().map_err(|_second| failed),
             }
         });
@@ -366,24 +367,24 @@ impl Timeline {
         }
     }
 
-    /// Uses the timeline again, for the same stream or for another one with the same handle. New work comes after the
-    /// last record of the detached stream.
+    /// Makes the timeline of a detached stream usable again, for the same stream or for another one with the same handle.
+    /// New work comes after the detached stream's last record.
     pub(super) fn reattach(&self) -> DriverResult<()> {
         self.bind()?;
         self.records.reattach(|slot| self.stream.wait(self.events.get(slot)))
     }
 
-    /// Raises `signal` when everything queued so far is complete. The device must be bound.
+    /// Raises `signal` when all work that was queued so far is complete. The caller has bound the device.
     pub(super) fn raise(&self, signal: &Arc<Signal>) -> DriverResult<()> {
         self.stream.raise(signal)
     }
 
-    /// Whether everything queued so far is complete. Not called for a detached stream.
+    /// Whether all work that was queued so far is complete. Not called for a detached stream.
     pub(super) fn query(&self) -> DriverResult<bool> {
         self.stream.query()
     }
 
-    /// Blocks until everything queued so far is complete.
+    /// Blocks until all work that was queued so far is complete.
     pub(super) fn synchronize_stream(&self) -> DriverResult<()> {
         self.stream.synchronize()
     }

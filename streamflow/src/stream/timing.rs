@@ -7,7 +7,7 @@ use super::{CudaStream, PlatformNumber};
 use crate::driver::{OwnedEvent, RawStream};
 use crate::error::{Error, Result};
 
-/// A moment of a stream's work, with the time of the *device's* clock: CUDA's event with timing. Made by
+/// A moment in a stream's work, with the time by the *device's* clock: CUDA's event with timing. Made by
 /// [`CudaStream::record_timing`].
 ///
 /// On the host simulator the time is simulated, by a fixed model of copy and compute engines. Simulated time repeats
@@ -114,7 +114,7 @@ impl fmt::Display for Elapsed {
     }
 }
 
-/// The same as [`Display`](fmt::Display).
+/// Formats the time as [`Display`](fmt::Display) does.
 impl fmt::Debug for Elapsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

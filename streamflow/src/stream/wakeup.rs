@@ -9,15 +9,15 @@ use crate::error::Result;
 use crate::turns;
 
 /// The longest sleep. The thread queries the device after each sleep, so this bounds how late the thread finds a dead
-/// context: such a context raises no signal. On the simulator work executes only in calls, and every sleep ends this
-/// way. Threads that take turns beside a device that works alone have no watchdog: it would hide a lost wake-up from an
-/// explored test.
+/// context: such a context raises no signal. On the simulator work executes only in calls, and every sleep ends this way.
+/// The bound does not apply to threads that take turns in a test beside a device that works alone, because it would hide
+/// a lost wake-up from the test.
 const WATCHDOG: Duration = Duration::from_millis(1);
 
 /// Wakes a thread when one of the points that it waits for is reached.
 ///
-/// A separate stream watches each point: it waits for the point and then calls the host. So the call delays no stream
-/// that has other work, and a point that is no longer waited for delays nothing.
+/// For each point, a separate stream waits for the point and then calls a function on the host. So that call delays no
+/// stream that has other work, and a point that no thread waits for any more delays nothing.
 #[derive(Debug)]
 pub(crate) struct Wakeup {
     table: Arc<StreamTable>,
@@ -28,19 +28,19 @@ pub(crate) struct Wakeup {
 #[derive(Debug)]
 struct Watcher {
     timeline: Arc<Timeline>,
-    /// The point that the stream watches, or watched last.
+    /// The point that the stream watches, or has watched last.
     point: Option<Point>,
 }
 
 impl Wakeup {
-    /// Creates a `Wakeup` with room for the watchers of `points` points. The room is made now because the first sleep
-    /// may come late in a run, when a tick must not allocate. Other threads may raise the signal, too.
+    /// Creates a `Wakeup` with memory for the watchers of `points` points. The memory is allocated now because the first
+    /// sleep may come late in a run, when a tick must not allocate. Other threads may raise the signal, too.
     pub(crate) fn new(table: &Arc<StreamTable>, signal: &Arc<Signal>, points: usize) -> Self {
         let watchers = Vec::with_capacity(points);
         Self { table: table.clone(), signal: signal.clone(), watchers }
     }
 
-    /// How often the signal was raised. The caller reads this before it queries the points: see [`sleep`](Self::sleep).
+    /// How often the signal was raised. The caller reads this number before it queries the points: see [`sleep`](Self::sleep).
     pub(crate) fn raised(&self) -> u64 {
         self.signal.raised()
     }
@@ -50,17 +50,18 @@ impl Wakeup {
     /// of this platform, and were not reached when `seen` was [read](Self::raised). The caller queries them again to
     /// find out which one is reached.
     ///
-    /// A point that was reached meanwhile has raised the signal since, or raises it as soon as the point is watched;
-    /// the call then does not sleep.
+    /// A point may be reached between the query and this call. That has raised the signal since `seen` was read, or
+    /// raises it as soon as the point is watched. The call then does not sleep.
     ///
-    /// Returns `false` if nothing is left that could end the sleep: see [`Signal::sleep`].
+    /// Returns `false` if no event is left that could end the sleep: see [`Signal::sleep`].
     pub(crate) fn sleep(&mut self, seen: u64, points: &[Point], at_most: Duration) -> Result<bool> {
         for &point in points {
             if !self.watchers.iter().any(|watcher| watcher.point == Some(point)) {
                 self.watch(points, point)?;
             }
         }
-        // In turns a device that works alone must raise the signal: the watchdog would hide a lost wake-up.
+        // Where threads take turns in a test, a device that works alone must raise the signal: the watchdog would hide a
+        // lost wake-up.
         let must_be_raised = turns::takes_turns() && self.works_alone();
         let at_most =
             if points.is_empty() || must_be_raised { at_most } else { at_most.min(WATCHDOG) };
@@ -135,7 +136,7 @@ mod tests {
             self.platform.stream_pool("WATCHED", &pool).unwrap().allocate("a test").unwrap()
         }
 
-        /// How often the signal is raised for a sleep, after all watched points were reached.
+        /// Returns how often one sleep raises the signal, after all watched points were reached.
         fn raised_by(&mut self, points: &[Point]) -> u64 {
             let seen = self.wakeup.raised();
             self.wakeup.sleep(seen, points, WATCHDOG).unwrap();
@@ -151,8 +152,8 @@ mod tests {
         }
     }
 
-    /// Each watched point raises the signal once, in every order of execution, and whether or not the sleep is over by
-    /// then.
+    /// Each watched point raises the signal once. This holds in every order of execution, and whether or not the sleep
+    /// has ended by then.
     #[test]
     fn each_point_raises_once() {
         for seed in 0..32 {
@@ -160,9 +161,9 @@ mod tests {
             let (a, b, far) = (bench.stream(0), bench.stream(0), bench.stream(1));
             let first = [a.record().unwrap(), b.record().unwrap()];
             assert_eq!(bench.raised_by(&first), 2, "seed {seed}");
-            // Nothing is queued again for a point that is already watched.
+            // A second sleep queues nothing for a point that is already watched.
             assert_eq!((bench.raised_by(&first), bench.calls_to_the_host()), (0, 2));
-            // One of the two watchers goes on to the next point.
+            // One of the two watchers is reused for the next point.
             assert_eq!(bench.raised_by(&[first[1], a.record().unwrap()]), 1, "seed {seed}");
             assert_eq!(bench.wakeup.watchers.len(), 2);
             // A device's points are watched by a stream of that device.
@@ -173,7 +174,7 @@ mod tests {
         }
     }
 
-    /// The first sleep may come late, where a tick allocates nothing (law 12).
+    /// The first sleep may come late in a run, where a tick allocates nothing (law 12).
     #[test]
     fn the_first_sleep_finds_room_for_its_points() {
         let mut bench = Bench::new(0);

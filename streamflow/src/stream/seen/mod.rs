@@ -4,8 +4,7 @@
 //! | knowledge | reader | where |
 //! |---|---|---|
 //! | records that the reader waited for, and what those records cover | a stream | `clock.rs`: 8 words, read at each use |
-//! | the latest waits, because the clock may have forgotten them | a stream | `latest.rs`: 7 words, read where the
-//! driver would be called otherwise |
+//! | the latest waits, because the clock may have forgotten them | a stream | `latest.rs`: 7 words, read before a driver call |
 //! | records that are complete | the host | `complete.rs`: a word in each stream |
 //!
 //! Two more values let a wait be skipped. They are stored with the memory, since they end with a use of it.
