@@ -1,8 +1,8 @@
-//! How a call gets to the state of a [`Replaying`], and the steps before and after a call that is sent.
+//! How a call reaches the state of a [`Replaying`], and the steps before and after a call that is sent.
 //!
-//! The code for a call that is not the next one of the trace is outside of the fast path, and the words that are compared lie
-//! together in memory. Both save 40 instructions of a replayed tick of NVIDIA's CudaStreamPool example, and 11 for an operator of
-//! a chain, counted by callgrind on `floor`.
+//! The code for a call that is not the next one of the trace is in functions that are not inlined, and the fields that are
+//! compared are adjacent. This saves 40 instructions of a replayed tick of NVIDIA's CudaStreamPool example, and 11 for each
+//! operator of a chain, counted by callgrind on `floor`.
 
 use super::bound;
 use super::mode::Taken;
@@ -20,7 +20,7 @@ thread_local! {
 
 /// A call that has locked the state. The drop ends it.
 struct Call<'a> {
-    /// The number of the thread that makes the call.
+    /// The number of the thread that makes the call; set to 0 in the drop.
     caller: &'a AtomicU64,
 }
 
@@ -30,11 +30,11 @@ impl Drop for Call<'_> {
     }
 }
 
-/// What the fast path has found for a call.
+/// How the fast path treats a call.
 pub(super) enum Looked<R> {
     /// The call is held back.
     Held,
-    /// The call was made directly, since it is beside all passes. With its result.
+    /// The call was, or is to be, made directly.
     Beside(R),
 }
 
@@ -54,22 +54,22 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// Calls `run` with the state, and with the calling thread and its node. Returns `None` for a call from inside of another
-    /// call of this driver, as a layer below may make. No kernel's Rust body executes meanwhile: the caller may hold a lock.
+    /// Calls `run` with the locked state, and with the calling thread and node. Returns `None` if this thread is already inside
+    /// of another call of this driver, as a layer below may make one. No body executes: the caller may hold a lock.
     pub(super) fn with<R>(&self, run: impl FnOnce(&mut State, (u64, u32)) -> R) -> Option<R> {
         let thread = thread();
-        // `caller` is about this driver alone: a call of another platform's driver may make calls of this one. Only this thread
-        // writes this thread's number.
+        // Each driver has a `caller` of its own, since a call of another platform's driver may make calls of this one. Only this
+        // thread stores its own number.
         if self.caller.load(Ordering::Relaxed) == thread {
             return None;
         }
-        // Created first, and so dropped last, after the lock is free: a log subscriber may call the driver.
+        // Made first, and so dropped last, after the lock: a subscriber of the log may call the driver.
         let _later = log::later();
         let node = self.node.load(Ordering::Relaxed) as u32;
         let held = lock::hold();
         let mut state = self.state.lock();
         self.caller.store(thread, Ordering::Relaxed);
-        // The drop ends the call even if `run` unwinds: a layer below may be a user's code.
+        // Dropped also if `run` unwinds: a layer below may be a user's code.
         let call = Call { caller: &self.caller };
         let done = run(&mut state, (thread, node));
         if let Err(error) = bound::restore(&self.below) {
@@ -80,11 +80,11 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// The fast path of a call. If the call is the next one of the trace that this thread follows, it is held back. If the call
-    /// is beside all passes, it is made. Returns `None` for a call that takes the slow path.
+    /// The fast path of a call. Holds the call back if it is the next one of the trace that this thread follows, or makes it if
+    /// it is beside all passes. Returns `None` for a call that takes the slow path.
     ///
-    /// `compare` gets the state and the calling node, and makes no driver call. `beside` gets the locked state. It makes the call
-    /// itself if no other call may come in between.
+    /// `compare` gets the state and the calling node, and makes no driver call. `beside` makes the call itself where the state
+    /// must stay locked until the call is made.
     #[inline]
     pub(super) fn look<R>(
         &self,
@@ -92,7 +92,7 @@ impl<D: Driver> Replaying<D> {
         compare: impl FnOnce(&mut State, u32) -> bool,
         beside: impl FnOnce(&mut State) -> Option<R>,
     ) -> Option<Looked<R>> {
-        // Slow path: another thread has the state, or this is a call from inside of another one.
+        // Slow path: another thread has locked the state, or this thread has, in a call around this one.
         let mut state = self.state.try_lock()?;
         let thread = thread();
         if state.follower == thread {
@@ -105,8 +105,8 @@ impl<D: Driver> Replaying<D> {
         beside(&mut state).map(Looked::Beside)
     }
 
-    /// Takes a call that a trace can have, on the slow path. Returns whether the caller sends the call now. The stream's order is
-    /// made then.
+    /// The slow path of a call that a trace can have. Returns whether the caller sends the call now; the call's stream then comes
+    /// after the launches that rule 1 names.
     fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
         let taken = self.with_bodies(|state, who| {
             if state.is_resting {
@@ -118,7 +118,7 @@ impl<D: Driver> Replaying<D> {
         taken.unwrap_or(Ok(Taken::Send))
     }
 
-    /// As [`take`](Self::take), with the state already locked.
+    /// As [`take`](Self::take), with the state locked.
     fn take_in(
         &self,
         state: &mut State,
@@ -204,9 +204,9 @@ impl<D: Driver> Replaying<D> {
         done.unwrap_or_else(|| unsafe { self.below.wait_event(stream, event) })
     }
 
-    /// As [`send_or_hold`](Self::send_or_hold), with the state locked from the decision to the call. Else the thread of the
-    /// pass may hold back another record of the event in between, for a later launch. Returns `None` for a call from inside of
-    /// another one.
+    /// As [`send_or_hold`](Self::send_or_hold), with the state locked until the call is made. Otherwise the thread of the pass
+    /// could in between hold back a newer record of the same event. Returns `None` if this thread is already inside of another
+    /// call of this driver.
     fn send_at_once(
         &self,
         stream: RawStream,
@@ -217,7 +217,7 @@ impl<D: Driver> Replaying<D> {
             if self.take_in(state, who, stream, given)? == Taken::Held {
                 return Ok(None);
             }
-            // `with` does this at its end, but the call is made before.
+            // `with` restores the bound device only at its end, and `send` needs the caller's device now.
             bound::restore(&self.below)?;
             Ok(Some(send(state)))
         })?;
@@ -227,7 +227,7 @@ impl<D: Driver> Replaying<D> {
     /// Notes that a call was sent, and its result.
     fn sent(&self, stream: RawStream, done: DriverResult<()>) -> DriverResult<()> {
         self.with(|state, (thread, _)| {
-            // Noted again: another thread may have launched a graph during the call.
+            // `settle` has noted this before the call. Another thread may have launched a graph since, and cleared the note.
             state.stream(stream).sent = Sent::Something;
             if done.is_err() {
                 state.spoil(thread);
@@ -236,7 +236,7 @@ impl<D: Driver> Replaying<D> {
         done
     }
 
-    /// Sends held-back calls before a call that no trace can have.
+    /// Prepares for a call that no trace can have: sends the held-back calls first if they may matter to it.
     pub(super) fn disturb(
         &self,
         stream: Option<RawStream>,
@@ -247,7 +247,7 @@ impl<D: Driver> Replaying<D> {
         self.disturb_unless(is_beside, stream, what, rule)
     }
 
-    /// Sends held-back calls before a call that waits for all work of the device, so for held-back work of other streams, too.
+    /// Prepares for a call that waits for all work of the device, including held-back work of other streams.
     pub(super) fn disturb_all(&self, stream: RawStream, what: &'static str) -> DriverResult<()> {
         let is_beside = |state: &State, thread| {
             state.is_beside(thread, None) && state.is_beside(thread, Some(stream))
@@ -273,13 +273,13 @@ impl<D: Driver> Replaying<D> {
         disturbed.unwrap_or(Ok(()))
     }
 
-    /// Retires the graphs that use memory which is about to be given back. Also needed while no run replays: the next run would
-    /// launch these graphs.
+    /// Retires the graphs that name memory before it is given back, also while no run replays: the next run would launch them.
     pub(super) fn give_back(&self, range: MemoryRange) -> DriverResult<()> {
         self.with(|state, _| state.give_back(&self.below, range)).unwrap_or(Ok(()))
     }
 
-    /// Notes that a call for a stream was made directly, or that no trace can have it: a run may have begun since the decision.
+    /// Notes that work was queued on a stream by a call that was made directly, or that no trace can have. A run may have begun
+    /// during the call.
     #[inline]
     pub(super) fn queued<R>(&self, stream: RawStream, done: R) -> R {
         if self.is_on() {
@@ -307,8 +307,8 @@ impl<D: Driver> Replaying<D> {
         Ok(())
     }
 
-    /// As [`rest`](Self::rest), at a call of another caller, to whom the error is not returned. The end of the next run tries
-    /// again.
+    /// As [`rest`](Self::rest), during a call that has nothing to do with the ended run: an error is logged and not returned. The
+    /// end of the next run tries again.
     #[inline]
     pub(super) fn rest_by_now(&self, state: &mut State, may_ask: bool) {
         if state.is_resting

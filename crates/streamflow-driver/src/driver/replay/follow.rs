@@ -9,14 +9,14 @@ use super::trace::{Given, Trace, Work};
 use crate::driver::RawStream;
 
 impl State {
-    /// Holds a call back if it is the next one of a lane's trace. The trace must begin with the calls held back so far.
+    /// Holds a call back if it is the next call of a lane's trace. The trace begins with the calls that are held back so far.
     pub(super) fn follow(&mut self, lane: u32, who: (u32, RawStream), given: Given<'_>) -> bool {
         let (place, omission) = (self.cursor.place as usize, self.omission);
         let trace = self.lanes.get(lane as usize).map(|lane| &lane.trace);
         if !trace.is_some_and(|trace| trace.is_call(place, who, given, omission)) {
             return false;
         }
-        // The event of a record is not compared, so it may be one whose records can't be held back.
+        // `is_call` does not compare the events of two records. Records of this event may be ones that can't be held back.
         if let Given::Record(event, at) = given
             && !self.events.at(at).is_some_and(|known| known.raw == Some(event) && known.is_plain)
         {
@@ -32,14 +32,14 @@ impl State {
         true
     }
 
-    /// Follows another lane: one with a trace that begins with the held-back calls and goes on with this call.
+    /// Follows another lane whose trace begins with the held-back calls, and then has this call.
     #[cold]
     pub(super) fn switch(&mut self, who: (u32, RawStream), given: Given<'_>) -> bool {
         (0..self.lanes.len() as u32)
             .any(|lane| self.could_go_to(lane) && self.follow(lane, who, given))
     }
 
-    /// Follows another lane: one with a trace of exactly the held-back calls.
+    /// Follows another lane whose whole trace equals the held-back calls.
     #[cold]
     pub(super) fn switch_to_whole(&mut self) -> bool {
         let len = self.cursor.place as usize;
@@ -52,7 +52,7 @@ impl State {
         })
     }
 
-    /// Whether another lane begins with the calls that are held back.
+    /// Whether `lane` is another lane, and its trace begins with the calls that are held back.
     fn could_go_to(&self, lane: u32) -> bool {
         let (Some(from), Some(to)) =
             (self.lanes.get(self.cursor.lane as usize), self.lanes.get(lane as usize))
@@ -63,7 +63,7 @@ impl State {
         lane != self.cursor.lane && !to.is_retired && to.trace.begins_as(&from.trace, len)
     }
 
-    /// Moves the cursor to the same place of another lane. The lane's trace takes over the events and the parameters.
+    /// Moves the cursor to the same place of another lane. Its trace gets the events and the parameters of the held-back calls.
     fn go_to(&mut self, lane: u32) {
         let Cursor { lane: from, place, outside } = self.cursor;
         if from == lane {
@@ -86,7 +86,7 @@ impl State {
         }
     }
 
-    /// Keeps the held-back calls in a list of their own, and follows no lane any more.
+    /// Copies the held-back calls from the lane's trace into `current`, and follows no lane any more.
     pub(super) fn gather(&mut self) {
         if self.mode() == Some(Mode::Follow) {
             let Self { lanes, current, outside, cursor, .. } = self;
@@ -100,7 +100,7 @@ impl State {
         self.set_mode(Mode::Gather);
     }
 
-    /// Whether the calls of the segment have this wait already.
+    /// Whether this node has already made this wait in the segment.
     pub(super) fn has_waited(&self, node: u32, stream: RawStream, record: u32) -> bool {
         let len = self.len();
         let followed = self.lanes.get(self.cursor.lane as usize);
@@ -111,7 +111,7 @@ impl State {
     }
 }
 
-/// Gives a call of a lane the event, or the parameters, of an equal call of another trace.
+/// Gives the call at `index` of a lane's trace the event, or the parameters, of the equal call of another trace.
 fn take_over(from: &Trace, to: &mut Lane, index: usize, parameters: bool) {
     let work = from.calls[index].work;
     match from.launch(&work, "") {

@@ -7,17 +7,18 @@ use super::trace::{Trace, Work};
 use crate::driver::{Driver, DriverError, DriverResult};
 use crate::log;
 
-/// The fewest launches, copies, fills and library calls of a graph: its launch costs the host as much as that of a kernel.
+/// The fewest launches, copies, fills and library calls of a graph: the launch of a graph costs the host as much as the launch of
+/// one kernel.
 const LEAST: usize = 2;
-/// The most bytes that a call of a graph accesses, on average. With more bytes the device is the limit, and not the host: an
-/// H200 needs 4 µs for so many, as long as the host needs to launch a kernel. There a replayed tick of NVIDIA's CudaStreamPool
-/// example with 2160 × 3840 elements, 33 MB for each call, took 0.98 to 1.01 of the time of the same calls without replay.
+/// The most bytes that a graph's calls access on average. With more, the device is the limit, and not the host: an H200 takes 4
+/// µs for so many bytes, as long as the host takes to launch a kernel. There a tick of NVIDIA's CudaStreamPool example with 2160
+/// × 3840 elements with 33 MB for each call took 0.98 to 1.01 times as long replayed as sent call by call.
 const LARGE: u64 = 16 << 20;
 /// The number of launches of other lanes, and of traces without a lane, after which a lane counts as no longer needed.
 const IDLE: u64 = 4 * MOST as u64;
 
 impl State {
-    /// Remembers the trace of a segment, or makes a lane of it if the trace occurred before.
+    /// Remembers the trace of the segment, or makes a lane of it if an equal trace came before.
     pub(super) fn remember(&mut self, below: &dyn Driver) -> DriverResult<()> {
         match pays(self.current.submissions(), self.current.bytes()) {
             Ok(true) => {}
@@ -27,7 +28,7 @@ impl State {
                 return Ok(());
             }
         }
-        // A library's call is captured as a graph only when it occurs a second time.
+        // A library's call is captured only when it comes a second time. Until then no lane can have it.
         if !self.seen.note(&self.current) || !self.has_captured(&self.current) {
             self.mark_broken("no earlier pass had equal calls", None);
             return Ok(());
@@ -65,8 +66,8 @@ impl State {
         Ok(())
     }
 
-    /// Makes a lane of a segment at its first occurrence. Tests use this mode (`STREAMFLOW_REPLAY=always`), so all that a graph
-    /// can do happens in a few ticks.
+    /// Makes a lane of a segment that comes for the first time. `STREAMFLOW_REPLAY=always` turns this on, so that tests with few
+    /// ticks replay, too.
     pub(super) fn learn(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
         if self.current.submissions() == 0 || !self.has_captured(&self.current) {
             return Ok(None);
@@ -82,7 +83,7 @@ impl State {
         if self.lanes.len() < MOST {
             return Ok(Some(self.lanes.len()));
         }
-        // A thread that waits without the lock uses the events of lanes, so no lane may be destroyed.
+        // A thread in `wait_for` uses the events of lanes without the lock, so none may be destroyed now.
         if self.waiting > 0 {
             return Ok(None);
         }
@@ -96,8 +97,8 @@ impl State {
         Ok(is_free.then_some(oldest))
     }
 
-    /// The clock for the age of lanes: the number of launches, plus the number of noted traces. A new lane's `used` is the current
-    /// value, so it is not the oldest lane.
+    /// The current value of the count that `Lane::used` stores, to tell which lane was used least recently: launches, plus traces
+    /// that were noted without a lane.
     pub(super) fn now(&self) -> u64 {
         self.launches + self.seen.noted()
     }
@@ -119,7 +120,7 @@ impl State {
             _ => String::new(),
         };
         let made = Made::new(below, device, &trace, self.omission, &self.captures, name)?;
-        // Rule 4: the other lanes come after the work that was sent before their launches. The new lane must do so, too.
+        // Rule 4: the other lanes come after work that was sent to streams earlier. The new lane must come after that work, too.
         let comes_after = |lane: &Lane| {
             // SAFETY: all are this layer's.
             unsafe {
@@ -127,7 +128,7 @@ impl State {
                 below.wait_event(made.stream(), border)
             }
         };
-        // The lane that is replaced has no work and must get none: it is destroyed under the lock.
+        // The lane at `index` is about to be destroyed, under the lock, and has no work left. No record is queued on its stream.
         let (before, after) = self.lanes.split_at(index);
         let mut others = before.iter().chain(after.iter().skip(1));
         if let Err(error) = others.try_for_each(comes_after) {
@@ -153,8 +154,8 @@ impl State {
     }
 }
 
-/// Logs that no graph could be made. The run goes on: a call that the driver refuses is refused again when it is sent, and
-/// returns the error then.
+/// Logs that no graph could be made. The run goes on: if the driver refuses one of the calls, it refuses that call again when it
+/// is sent, and the caller gets the error then.
 #[cold]
 fn log_not_made(error: DriverError) {
     log::write(move || {
@@ -162,7 +163,8 @@ fn log_not_made(error: DriverError) {
     });
 }
 
-/// Whether a graph of a trace with so many launches, copies and fills is cheaper than its calls; an error says why not.
+/// Whether a graph of `submissions` launches, copies, fills and library calls is cheaper than sending them; an error says why
+/// not.
 fn pays(submissions: usize, bytes: u64) -> Result<bool, &'static str> {
     if submissions >= LEAST && bytes / submissions as u64 > LARGE {
         return Err("the kernels are so large that the device is the limit, and not the host");

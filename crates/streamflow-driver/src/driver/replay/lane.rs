@@ -24,15 +24,15 @@ pub(super) type Lanes = u32;
 #[repr(C)]
 pub(super) struct Lane {
     pub(super) trace: Trace,
-    /// The waits for records from outside of the segment, as the latest segment with this trace made them.
+    /// The waits of the latest segment with this trace that are for records from outside of that segment.
     pub(super) outside: Vec<Outside>,
     /// The streams of the trace, each with its place.
     pub(super) streams: Vec<(RawStream, u32)>,
-    /// The lane that was last launched directly after this one.
+    /// The lane that was launched next after this lane's latest launch.
     pub(super) next: u32,
-    /// The places in the trace of the kernel launches with other parameters there than in the graph's nodes.
+    /// The places in the trace of kernel launches whose parameters in the trace differ from those in the graph's nodes.
     changed: Vec<u32>,
-    /// For each call of the trace: the index of its node in the graph, if it has one, and its kernel's name.
+    /// For each call of the trace: the index of its graph node, if it has one, and the name of its kernel.
     nodes: Vec<(u32, String)>,
     graph: RawGraph,
     pub(super) stream: RawStream,
@@ -41,19 +41,19 @@ pub(super) struct Lane {
     pub(super) conflicts: Lanes,
     /// The number of the latest launch; 0 before the first one.
     pub(super) last: u64,
-    /// The count of launches, and of traces without a lane, when the lane was made or launched last.
+    /// The value of `State::now` when the lane was made or last launched.
     pub(super) used: u64,
-    /// The number up to which all launches of the lane are complete.
+    /// All launches of the lane up to this number are known to be complete.
     pub(super) completed: u64,
-    /// The event for which streams and other lanes wait to come after this lane.
+    /// The event that streams and other lanes wait for to come after this lane.
     pub(super) mark: RawEvent,
-    /// The launch that the record of `mark` covers.
+    /// The number of the latest launch that the record of `mark` covers.
     pub(super) marked: u64,
-    /// The event that the host queries, or waits for.
+    /// The event that the host queries or waits for.
     pub(super) answer: RawEvent,
-    /// The launch that the record of `answer` covers.
+    /// The number of the latest launch that the record of `answer` covers.
     pub(super) asked: u64,
-    /// For each other lane the latest of its launches that this lane's latest launch comes after.
+    /// For each other lane, the latest launch of that lane that this lane's stream comes after.
     pub(super) after: [u64; MOST],
     /// Whether the lane must not be launched any more.
     pub(super) is_retired: bool,
@@ -81,7 +81,7 @@ impl Made {
         bound::bind(below, device)?;
         let names: Vec<String> = trace.calls.iter().map(|call| name(&call.work)).collect();
         let edges = trace.edges(left_out);
-        // Records and waits are edges, and no nodes.
+        // Records and waits become edges of the graph, and get no nodes.
         let mut index = vec![0_u32; trace.len()];
         let mut count = 0;
         for (place, call) in trace.calls.iter().enumerate() {
@@ -106,8 +106,8 @@ impl Made {
                 Some(GraphNode { work, after })
             })
             .collect();
-        // SAFETY: each call of the trace was made, and succeeded, with these parameters. The graph is launched only in
-        // place of the same calls, and the callers of those vouch for the memory then.
+        // SAFETY: each call of the trace was made, and succeeded, with these parameters. The graph is launched only in place of
+        // equal calls, whose callers vouch for the memory.
         let graph = unsafe { below.create_graph(device, &nodes) }?;
         // SAFETY: these were just made, and never used.
         let give_back = |stream, mark: Option<RawEvent>| unsafe {
@@ -124,9 +124,9 @@ impl Made {
         Ok(Self { nodes: index.into_iter().zip(names).collect(), graph, stream, mark, answer })
     }
 
-    /// Destroys the objects of a lane that was never used.
+    /// Destroys the parts of a lane that was never launched.
     pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
-        // SAFETY: all are this one's, and no work of it was queued.
+        // SAFETY: `self` owns all parts, and no work was queued on its stream.
         unsafe { destroy(below, self.graph, [self.mark, self.answer], Some(self.stream)) }
     }
 
@@ -144,7 +144,7 @@ impl Made {
         streams.dedup();
         Lane {
             footprint: Footprint::of(&trace),
-            // `changed` has room for each call, so later ticks allocate nothing.
+            // The list has room for every call of the trace, so later ticks allocate nothing.
             changed: Vec::with_capacity(trace.len()),
             trace,
             streams,
@@ -173,14 +173,15 @@ impl Lane {
         self.footprint.conflicts(&other.footprint)
     }
 
-    /// Gives a launch of the trace other parameters. The launch's node gets them before the next launch of the graph. CUDA
-    /// applies them to later launches of the executable graph alone: earlier ones that are still queued keep theirs.
+    /// Gives the kernel launch at `place` of the trace new parameters. `set_changed` passes them to the graph's node before the
+    /// next launch of the graph. CUDA applies them to later launches of the executable graph alone: launches that are still
+    /// queued keep the old ones.
     ///
-    /// The change is sound for each parameter, whatever it means. Launches are ordered by the memory that they access, and all of
-    /// that is stated as accesses, by the contract of [`Launch`](crate::driver::Launch). Accesses are compared with their
-    /// addresses, so the graph's edges and rules 4 and 5 stay right. The address of a slice is that of its access, and so can't
-    /// differ alone. A number that a kernel takes for an address, as `unsafe` code may pass it, changes like each other number:
-    /// its caller has stated the access, or has broken the contract with and without replay.
+    /// The change is sound whatever a parameter means. Launches are ordered by the memory that they access, and each caller
+    /// declares all of that memory as accesses, by the contract of [`Launch`](crate::driver::Launch). Accesses are compared with
+    /// their addresses, so the graph's edges and rules 4 and 5 stay right. The address of a slice equals that of its access, so
+    /// it can't change alone. An integer that the kernel uses as an address, as `unsafe` code may pass one, is a parameter like
+    /// any other: either its caller has declared the access, or the contract is broken with and without replay.
     pub(super) fn change(&mut self, place: u32, params: &[Param]) {
         let Some(call) = self.trace.calls.get_mut(place as usize) else { return };
         let Work::Launch(kernel) = &mut call.work else { return };
@@ -196,8 +197,9 @@ impl Lane {
         }
     }
 
-    /// Sets the parameters of the trace in the graph's nodes. Returns whether some nodes had others. After an error the graph has
-    /// both old and new parameters, and must not be launched any more. The error comes with the place of its launch in the trace.
+    /// Gives the graph's nodes the parameters of the trace. Returns whether any node changed. An error comes with the place of
+    /// the failed launch in the trace. After an error some nodes have old and some new parameters, so the graph must not be
+    /// launched any more.
     #[inline]
     pub(super) fn set_changed(&mut self, below: &dyn Driver) -> Result<bool, (DriverError, u32)> {
         if self.changed.is_empty() { Ok(false) } else { self.set_nodes(below) }
@@ -211,8 +213,8 @@ impl Lane {
                 continue;
             };
             let Some(launch) = self.trace.launch(&call.work, name) else { continue };
-            // SAFETY: the graph is this lane's, and the node was made from this launch, with other parameters. The next launch of
-            // the graph replaces the call that was made with the new parameters.
+            // SAFETY: the graph is this lane's, and the node was made from this launch, with other parameters. The new parameters
+            // are those of the held-back call that the graph's next launch replaces.
             let set = unsafe { below.set_graph_kernel(self.graph, *node, &launch) };
             set.map_err(|error| (error, place))?;
         }
@@ -220,7 +222,7 @@ impl Lane {
         Ok(true)
     }
 
-    /// Marks the nodes as equal to the trace.
+    /// Clears the list of changed launches: the nodes now count as having the trace's parameters.
     pub(super) fn forget_changed(&mut self) {
         for place in self.changed.drain(..) {
             if let Work::Launch(kernel) = &mut self.trace.calls[place as usize].work {
@@ -234,17 +236,17 @@ impl Lane {
         self.nodes.get(place as usize).map_or("?", |(_, name)| name)
     }
 
-    /// Records the event `mark` if it does not cover all launches so far.
+    /// Records the event `mark` anew if it does not cover all launches of the lane so far.
     pub(super) fn make_mark(&mut self, below: &dyn Driver) -> DriverResult<()> {
         if self.marked < self.last {
-            // SAFETY: event and stream are this lane's, and live as long as the lane.
+            // SAFETY: the event and the stream are this lane's, and live as long as the lane.
             unsafe { below.record_event(self.mark, self.stream) }?;
             self.marked = self.last;
         }
         Ok(())
     }
 
-    /// Records the event `answer`, so it covers the latest launch.
+    /// Records the event `answer` behind the latest launch of the lane.
     pub(super) fn ask(&mut self, below: &dyn Driver) -> DriverResult<()> {
         // SAFETY: as above.
         unsafe { below.record_event(self.answer, self.stream) }?;
@@ -261,8 +263,8 @@ impl Lane {
     pub(super) fn is_complete(&mut self, below: &dyn Driver, number: u64) -> DriverResult<bool> {
         let needed = self.last.min(number);
         while self.completed < needed {
-            // `answer` is not recorded again before its record is complete: else a lane that is launched again and again would
-            // never have a complete record.
+            // The event is recorded anew only once its earlier record is complete: in a lane that is launched again and again,
+            // the record would otherwise move on and never be found complete.
             if self.asked <= self.completed {
                 self.ask(below)?;
             }
@@ -281,17 +283,18 @@ impl Lane {
         unsafe { below.query_stream(self.stream) }
     }
 
-    /// Launches the graph.
+    /// Launches the graph as the launch with this number.
     pub(super) fn launch(&mut self, below: &dyn Driver, number: u64) -> DriverResult<()> {
-        // SAFETY: graph and stream are this lane's. The launch replaces held-back calls; the caller of each has kept the contract
-        // of its `Driver` method.
+        // SAFETY: the graph and the stream are this lane's. The callers of the held-back calls that this launch replaces have met
+        // the contracts of `Driver`.
         unsafe { below.launch_graph(self.graph, self.stream) }?;
         self.last = number;
         Ok(())
     }
 
-    /// Waits until the lane's work is complete, and destroys the lane's objects. An empty lane needs no wait, so a lock may be held.
-    /// If the wait fails, the objects are destroyed as well, and the device still executes the work to its end.
+    /// Waits until the lane's work is complete, and destroys its parts. A lane without work causes no wait, so the caller may
+    /// then hold a lock. If the wait fails, the parts are destroyed all the same, and CUDA still executes the queued work to its
+    /// end.
     pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
         let bound = bound::bind(below, self.stream.device());
         // SAFETY: all are this lane's, and the lane is consumed.
@@ -305,7 +308,7 @@ impl Lane {
     }
 }
 
-/// Destroys all parts of a lane, also after one could not be destroyed. Returns the first error.
+/// Destroys all parts of a lane, even if the destruction of one fails. Returns the first error.
 ///
 /// # Safety
 /// The parts are the caller's, and nothing uses them any more.

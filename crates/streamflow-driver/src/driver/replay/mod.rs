@@ -52,24 +52,24 @@ use crate::sync::AtomicU64;
 /// A driver that can replay passes. See the [module](self).
 pub struct Replaying<D: Driver> {
     below: D,
-    /// Is on while calls may be held back, or an event's record may be part of a graph's launch.
+    /// On while a call may be held back, or an event may hold a record that a graph's launch stands for.
     switch: Switch,
     tick: Arc<ReplayedTick>,
     /// The node with the hook that runs in the pass.
     node: AtomicU64,
     lost: Lost,
-    /// The number of the thread that has locked the state in a call; 0 for none.
+    /// The number of the thread whose call has locked the state; 0 for none.
     caller: AtomicU64,
     state: Lock<State>,
 }
 
 impl Replaying<SharedDriver> {
-    /// Wraps a shared driver, such as a recorder with a log that a test reads.
+    /// Wraps a driver that has other owners, too, such as a recorder whose log a test reads.
     pub fn over(below: Arc<dyn Driver>) -> Self {
         Self::new(SharedDriver(below))
     }
 
-    /// As [`without`](Self::without), over a shared driver.
+    /// As [`without`](Self::without), over a driver that has other owners, too.
     ///
     /// # Safety
     /// As for [`without`](Self::without).
@@ -95,12 +95,12 @@ impl<D: Driver> Replaying<D> {
         }
     }
 
-    /// As [`new`](Self::new), without one of the rules. Tests use it to show that the rule is needed.
+    /// As [`new`](Self::new), with one rule left out: a test shows so that the rule is needed.
     ///
     /// # Safety
     /// Work may be replayed with the parameters of another pass, or before work that it must come after. So it may use memory
     /// that other work writes, or that is free. The driver below must be the simulator, since that finds and refuses such a use;
-    /// or the work must use the same memory in each pass, in an order that does not depend on the rule.
+    /// or each pass must use the same memory, in an order that does not depend on the rule.
     #[doc(hidden)]
     pub unsafe fn without(below: D, omission: Omission) -> Self {
         let replaying = Self::new(below);
@@ -121,7 +121,7 @@ impl<D: Driver> Replaying<D> {
 
 impl<D: Driver> Drop for Replaying<D> {
     fn drop(&mut self) {
-        // After a sticky error no object is destroyed.
+        // After a sticky error the graphs, streams and events of this layer are not destroyed.
         if self.sticky_error().is_none() {
             let state = self.state.get_mut();
             let failed = state.failed.take().map_or(Ok(()), Err);
@@ -143,7 +143,7 @@ impl<D: Driver> fmt::Debug for Replaying<D> {
 pub enum Omission {
     /// Parameters that have changed are not set.
     Parameters,
-    /// When the cursor goes to another lane, that lane's trace keeps its own parameters for the earlier calls.
+    /// Where the cursor moves to another lane, that lane's trace does not get the parameters of the calls held back so far.
     TakenOver,
     /// Accesses are not compared.
     Accesses,
@@ -155,7 +155,7 @@ pub enum Omission {
     Streams,
     /// The record that a wait is for is not compared.
     Waits,
-    /// A segment that ends earlier than the trace counts as equal to the trace.
+    /// A segment that has only the first calls of a lane's trace is replayed as the whole trace.
     Length,
     /// A trace has no edges between its streams.
     Edges,
@@ -165,19 +165,19 @@ pub enum Omission {
     WaitsBeside,
     /// Leaves out rule 2.
     WaitsForLaunches,
-    /// Rule 3: the device is asked about the latest lane only.
+    /// Rule 3: only the latest lane is asked whether its launches are complete.
     EarlierLaunches,
-    /// Rule 3: a record of a launch counts as complete.
+    /// Rule 3: a record of a launch counts as complete at once.
     Answers,
     /// Leaves out rule 4 for work that was sent to a stream of the trace.
     SentBefore,
     /// Leaves out rule 4 for records from outside.
     RecordsOutside,
-    /// Leaves out rule 4 for records from outside, of events that the segment records again.
+    /// Rule 4: records from outside of the segment, of events that the segment records again.
     RecordedAgain,
-    /// The same as `RecordedAgain`, where the held-back calls are sent.
+    /// As `RecordedAgain`, in a segment whose held-back calls are sent one by one.
     RecordedAgainSent,
-    /// A held-back call that fails leaves the driver as it is.
+    /// After a held-back call has failed, the driver accepts calls as before.
     Lost,
     /// Leaves out rule 4 for the other lanes.
     OtherLanes,
@@ -185,19 +185,19 @@ pub enum Omission {
     SentMeanwhile,
     /// Leaves out rule 2 for events that were recorded while no run replayed.
     RecordedMeanwhile,
-    /// Leaves out rule 4 for a call of another thread that a run has not seen when it began.
+    /// Rule 4, for a call that another thread was making when a run began.
     Meanwhile,
     /// Leaves out rule 5.
     Conflicts,
     /// Leaves out rule 6.
     GivenBack,
-    /// Held-back calls are not sent before another thread's.
+    /// Held-back calls are not sent before a call of another thread that may depend on them.
     Threads,
     /// A wait for an event that other code made is held back.
     ForeignEvents,
     /// Held-back calls are not sent before a host function.
     HostFunctions,
-    /// Held-back calls are not sent before a library's that may not be captured.
+    /// Held-back calls are not sent before a library's call that may not be captured.
     Libraries,
     /// The plans of calls of libraries are not compared.
     Plans,

@@ -2,7 +2,7 @@
 
 use crate::driver::passes::PassDone;
 
-/// A pass, and the thread that makes it.
+/// A pass that is under way, and the thread that makes its calls.
 #[derive(Debug)]
 pub(super) struct Pass {
     pub(super) thread: u64,
@@ -13,11 +13,11 @@ pub(super) struct Pass {
 /// How the calls of a segment are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Calls are held back: so far they equal the calls of the trace at the cursor.
+    /// Calls are held back: so far they equal the first calls of the trace at the cursor.
     Follow,
-    /// Calls are held back, and no lane has them: the end of the segment makes a lane.
+    /// Calls are held back, and no lane's trace equals them: the end of the segment makes a lane of them.
     Gather,
-    /// Calls are sent, and remembered for comparison with later segments.
+    /// Calls are sent, and stored as a trace that later segments are compared with.
     Keep,
     /// Calls are sent.
     Send,
