@@ -1,4 +1,4 @@
-//! Queries and waits of the host. The held-back calls are sent or launched before.
+//! Queries and waits of the host. The held-back calls are sent or launched first.
 
 use super::Replaying;
 use super::entry::thread;
@@ -13,7 +13,7 @@ pub(super) enum Asked {
     Event(RawEvent),
 }
 
-/// A thread that waits for lanes, as counted in `State::waiting`. The drop ends the count, even if the wait unwinds.
+/// A thread that waits for events of lanes, as counted in `State::waiting`. The drop ends the count, also if the wait unwinds.
 struct Waiting<'a, D: Driver>(&'a Replaying<D>);
 
 impl<D: Driver> Drop for Waiting<'_, D> {
@@ -23,8 +23,8 @@ impl<D: Driver> Drop for Waiting<'_, D> {
 }
 
 impl<D: Driver> Replaying<D> {
-    /// Prepares a query or a wait of the host. `ask` gets the launch that the query is about. Returns `None` if the query is about
-    /// no launch.
+    /// Prepares for a query or a wait of the host, and calls `ask` with the number of the launch that the stream's or event's
+    /// work belongs to. Returns `None` if that work belongs to no launch.
     pub(super) fn answer<R>(
         &self,
         asked: Asked,
@@ -53,18 +53,18 @@ impl<D: Driver> Replaying<D> {
         answered.unwrap_or(Ok(None))
     }
 
-    /// Waits for the records in `list`, without the lock. [`State::awaited`] has counted this thread.
+    /// Waits for the records in `list`, without the lock. [`State::awaited`] has counted this thread in `State::waiting`.
     pub(super) fn wait_for(&self, list: &Awaited) -> DriverResult<()> {
         let _waiting = Waiting(self);
         for &(_, _, event) in list {
-            // SAFETY: a lane's event. No lane is destroyed while a thread waits for one.
+            // SAFETY: the event is a lane's, and no lane is destroyed while a thread is counted as waiting.
             unsafe { self.below.synchronize_event(event) }?;
         }
         self.with(|state, _| state.mark_complete(list));
         Ok(())
     }
 
-    /// The latest launch with work of a stream, if the stream does not wait for it; or else 0.
+    /// Returns the latest launch with work of a stream, or 0 if the stream's own queue already comes after it.
     pub(super) fn open_launch(state: &mut State, stream: RawStream) -> u64 {
         let known = state.stream(stream);
         if known.tail > known.joined { known.tail } else { 0 }

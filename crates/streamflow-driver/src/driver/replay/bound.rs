@@ -1,14 +1,14 @@
-//! The device that a thread has bound. It is bound again after a call which has sent held-back calls of another device.
+//! The device that a thread has bound. A call of this layer that binds another device binds the thread's own again at its end.
 //!
-//! A query works with any bound device, so its caller binds none. Yet a query may send held-back calls, or launch a graph, and
-//! these may be of another device.
+//! A query needs no bound device, so its caller binds none. Yet a query may cause held-back calls to be sent, or a graph to be
+//! launched, and these may need another device.
 
 use std::cell::Cell;
 
 use crate::driver::{DeviceId, Driver, DriverResult};
 
 thread_local! {
-    /// The device that the callers of a driver have bound last on this thread, with the driver's address.
+    /// The device that was last bound on this thread by a caller of this layer, and the address of the driver below.
     static BOUND: Cell<Option<(usize, DeviceId)>> = const { Cell::new(None) };
     /// Whether this layer has bound another device since.
     static IS_MOVED: Cell<bool> = const { Cell::new(false) };
@@ -18,13 +18,13 @@ fn address(below: &dyn Driver) -> usize {
     std::ptr::from_ref(below).cast::<()>().addr()
 }
 
-/// Notes that a caller has bound a device.
+/// Notes that a caller of this layer has bound a device.
 #[inline]
 pub(super) fn note(below: &dyn Driver, device: DeviceId) {
     BOUND.set(Some((address(below), device)));
 }
 
-/// Binds a device for calls that the caller has not asked for now. [`restore`] is to be called after them.
+/// Binds a device for calls that this layer makes on its own. [`restore`] is to be called after them.
 pub(super) fn bind(below: &dyn Driver, device: DeviceId) -> DriverResult<()> {
     below.bind(device)?;
     if BOUND.get() != Some((address(below), device)) {
@@ -33,7 +33,7 @@ pub(super) fn bind(below: &dyn Driver, device: DeviceId) -> DriverResult<()> {
     Ok(())
 }
 
-/// Binds the device that the callers have bound, if another one was bound since.
+/// Binds the caller's device again, if [`bind`] has bound another one.
 pub(super) fn restore(below: &dyn Driver) -> DriverResult<()> {
     let is_moved = IS_MOVED.get();
     IS_MOVED.set(false);

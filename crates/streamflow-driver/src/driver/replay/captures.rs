@@ -1,16 +1,18 @@
-//! The calls of libraries that traces have. Each is captured once, as a graph of one node, and is a node of the traces' graphs.
+//! The library calls that are in traces. Each is captured once, as a CUDA graph of its own, and is a child graph in the graphs of
+//! traces.
 //!
 //! Two calls are equal if they have the same device, function, host body, parameters, and accesses with their addresses. The host
-//! body stands for the plan, since each plan has a body of its own. Nothing is replaced in a graph: a call with another value
-//! is another call, and so another trace.
+//! body stands for the plan, since each plan has its own body. The parameters of a captured call are never replaced: a call with
+//! another value is a different call, and makes a different trace.
 //!
-//! A call is captured when it occurs a second time: most calls that differ in each tick never occur again. The graph of the
-//! one node is then launched in place of the call, and also when the call was held back and is sent. So the library itself is
-//! called once for the capture, and not for replayed or held-back calls.
+//! A call is captured when it comes a second time: most calls that differ in each tick never come again. From then on the
+//! captured graph is launched instead of calling the library, also when a held-back call is sent. So the library is called once
+//! for a capture, and never for a replayed call.
 //!
-//! A capture can fail although the call is right: CUDA ends it if any thread waits for the whole device meanwhile, as libraries do
-//! where a handle is destroyed (CUDA C++ Programming Guide, *Prohibited and Unhandled Operations*); and a call that has nothing to
-//! do, as a product of empty matrices, leaves nothing to replay. Then the call is sent, and captured when it comes again.
+//! A capture can fail although the call is right. CUDA invalidates it if any thread waits for the whole device meanwhile, as
+//! libraries do where a handle is destroyed (CUDA C++ Programming Guide, *Prohibited and Unhandled Operations*). And a call
+//! without work, such as a product of empty matrices, leaves an empty capture. After a failure the call is sent, and captured
+//! when it comes again.
 
 use std::hash::Hasher;
 
@@ -20,24 +22,25 @@ use super::Omission;
 use super::trace::{same_accesses, same_params};
 use crate::driver::{Access, BodyId, DeviceId, LibraryCall, MemoryRange, Param, RawGraph, Rows};
 
-/// The number of known calls at which those that no trace has are forgotten. The limit is twice the number of calls that were
-/// kept the last time, if that is more.
+/// The number of known calls at which those that are in no trace are removed. The limit is twice the number of calls that the
+/// last removal left, if that is more.
 const MANY: usize = 256;
 
-/// The number of failed captures after which a call is always sent.
+/// The number of failed captures after which a call is never captured again, and always sent.
 const ATTEMPTS: u32 = 3;
 
-/// The number of a call that no trace can have.
+/// Stands for the number of a call that no trace can have.
 pub(super) const UNKNOWN: u64 = u64::MAX;
 
-/// The known calls, in the order of their numbers. No number is reused: a remembered trace may have the number.
+/// The known calls, in the order of their numbers. Numbers are not reused, since a trace may contain the number of a call that
+/// was removed.
 #[derive(Debug, Default)]
 pub(super) struct Captures {
     list: Vec<Known>,
     next: u64,
-    /// The number of calls that were kept when others were forgotten.
+    /// The number of calls that the last removal left.
     stayed: usize,
-    /// The buffers of forgotten calls, for reuse by new ones: so ticks that never repeat allocate nothing.
+    /// The emptied lists of removed calls, reused for new ones: ticks that never repeat allocate nothing.
     spare: Vec<Parts>,
 }
 
@@ -50,11 +53,11 @@ struct Known {
     function: &'static str,
     body: BodyId,
     parts: Parts,
-    /// The graph of the call; `None` if it came only once.
+    /// The captured graph of the call; `None` before its capture.
     graph: Option<RawGraph>,
-    /// How many captures of the call have failed.
+    /// The number of captures of the call that have failed.
     failures: u32,
-    /// Whether the call is kept when others are forgotten.
+    /// Whether the removal that is under way leaves this call.
     is_needed: bool,
 }
 
@@ -74,7 +77,7 @@ impl Captures {
         self.list.get(self.place(number)?)
     }
 
-    /// Whether a call is the one with this number, if it is of the same device.
+    /// Whether a call equals the one with this number. The caller has compared the devices.
     #[inline]
     pub(super) fn is(
         &self,
@@ -85,7 +88,7 @@ impl Captures {
         self.get(number).is_some_and(|known| known.is(call, left_out))
     }
 
-    /// The number of a known call.
+    /// Returns the number of an equal call that came before.
     pub(super) fn find(
         &self,
         device: DeviceId,
@@ -100,7 +103,7 @@ impl Captures {
         found.map(|known| known.number)
     }
 
-    /// Adds a call that occurs for the first time. Returns its number.
+    /// Adds a call that comes for the first time. Returns its number.
     pub(super) fn add(
         &mut self,
         device: DeviceId,
@@ -127,12 +130,12 @@ impl Captures {
         number
     }
 
-    /// The graph of a call that was captured.
+    /// Returns the graph of a call, if it was captured.
     pub(super) fn graph(&self, number: u64) -> Option<RawGraph> {
         self.get(number)?.graph
     }
 
-    /// Notes the graph of a call that was captured.
+    /// Stores the graph of a call that was captured.
     pub(super) fn set_graph(&mut self, number: u64, graph: RawGraph) {
         if let Some(place) = self.place(number) {
             self.list[place].graph = Some(graph);
@@ -146,7 +149,7 @@ impl Captures {
         }
     }
 
-    /// Whether the call is no longer captured, since too many captures have failed.
+    /// Whether the captures of the call have failed so often that it is captured no more.
     pub(super) fn is_given_up(&self, number: u64) -> bool {
         self.get(number).is_some_and(|known| known.failures >= ATTEMPTS)
     }
@@ -156,25 +159,25 @@ impl Captures {
         self.get(number).map_or("?", |known| known.function)
     }
 
-    /// Whether there are so many calls that some have to go.
+    /// Whether there are so many calls that those in no trace are to be removed.
     pub(super) fn is_full(&self) -> bool {
         self.list.len() >= MANY.max(2 * self.stayed)
     }
 
-    /// Forgets the calls with memory that is given back. Returns their graphs.
+    /// Removes the calls that access this memory, which is given back. Returns their graphs.
     pub(super) fn give_back(&mut self, range: MemoryRange) -> Vec<RawGraph> {
         let names = |access: &Access| access.range.overlaps(range);
         self.retain(|known| !known.parts.accesses.iter().any(names))
     }
 
-    /// Forgets the calls without these numbers. Returns their graphs.
+    /// Removes all calls but those with these numbers. Returns the graphs of the removed calls.
     pub(super) fn keep_only(&mut self, needed: impl Iterator<Item = u64>) -> Vec<RawGraph> {
         for number in needed {
             if let Some(place) = self.place(number) {
                 self.list[place].is_needed = true;
             }
         }
-        // A call with too many failed captures is kept: else its captures would begin anew.
+        // A call that is captured no more stays as well: otherwise its failures would be forgotten, and its capture tried again.
         let gone =
             self.retain(|known| std::mem::take(&mut known.is_needed) || known.failures >= ATTEMPTS);
         self.stayed = self.list.len();
@@ -194,7 +197,7 @@ impl Captures {
     }
 }
 
-/// A number that equal calls share. Calls that differ in each tick are many, and few of them are compared.
+/// Returns a hash that equal calls share. Many calls differ in each tick, and so few of them are compared in full.
 fn fingerprint(call: &LibraryCall<'_>, left_out: Option<Omission>) -> u64 {
     let mut hash = FxHasher::default();
     if left_out != Some(Omission::Values) {

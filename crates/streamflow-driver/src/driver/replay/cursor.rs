@@ -2,12 +2,12 @@
 
 use crate::driver::{RawEvent, RawStream};
 
-/// The trace that is followed, and its next call. The calls before the next one are held back.
+/// The followed lane, and the next call of its trace. The calls before that one are held back.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cursor {
     pub(super) lane: u32,
     pub(super) place: u32,
-    /// The number of waits for records from outside that are held back: the first ones of the lane's list.
+    /// How many waits for records from outside of the segment are held back: they are the first ones in `Lane::outside`.
     pub(super) outside: u32,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Outside {
     pub(super) event: RawEvent,
     /// The event's place in the list of events.
     pub(super) at: u32,
-    /// The launch that its record belonged to when the wait was asked for, and the launch's lane; 0 if the record was sent. The
-    /// segment may record the event again.
+    /// The launch that the event's record belonged to when the wait was made, and the launch's lane; 0 if the record was sent.
+    /// The segment may record the event again later.
     pub(super) launched: (u64, u32),
 }

@@ -7,10 +7,11 @@ use super::trace::{Trace, Work};
 use crate::driver::RawStream;
 
 impl Trace {
-    /// For each call, the earlier calls with work that it comes after by the order of its stream and by waits. The list is empty
-    /// for records and waits.
+    /// For each call that becomes a graph node, the nearest earlier such calls that it comes after, by the order of its stream
+    /// and by waits. The list is empty for records and waits.
     pub(super) fn edges(&self, left_out: Option<Omission>) -> Vec<SmallVec<[u32; 4]>> {
-        // For each stream the calls that its next work comes after, and for each record the calls that it covers.
+        // `next`: for each stream, the calls that its next work comes after. `covered`: for each record, the calls that it
+        // covers.
         let mut next: Vec<(RawStream, SmallVec<[u32; 4]>)> = Vec::new();
         let mut covered: Vec<SmallVec<[u32; 4]>> = Vec::with_capacity(self.len());
         let mut edges = Vec::with_capacity(self.len());

@@ -1,4 +1,4 @@
-//! The end of a segment: a graph is launched in place of its calls, or the calls are sent.
+//! The end of a segment: its held-back calls become one launch of a graph, or are sent.
 
 use super::Omission;
 use super::bound;
@@ -16,13 +16,13 @@ impl State {
         let ended = self.end_segment(below);
         self.follower = 0;
         let done = self.pass.take().map(|pass| pass.done).unwrap_or_default();
-        // `failed` has the first error of a held-back call: the call during which it was sent may not have returned the error.
+        // The call that caused the held-back calls to be sent may have dropped their error, so the end of the pass returns it.
         let failed = self.failed.take();
         ended?;
         failed.map_or(Ok(done), Err)
     }
 
-    /// Launches the lane with the trace of the segment, or sends the held-back calls.
+    /// Launches the lane whose trace is the segment, or sends the held-back calls.
     pub(super) fn end_segment(&mut self, below: &dyn Driver) -> DriverResult<()> {
         match self.mode() {
             None | Some(Mode::Send) => Ok(()),
@@ -48,7 +48,7 @@ impl State {
         }
     }
 
-    /// Ends a segment with calls that are the trace of no lane.
+    /// Ends a segment that equals no lane's trace.
     #[cold]
     fn end_unknown(&mut self, below: &dyn Driver) -> DriverResult<()> {
         if !self.is_eager {
@@ -118,8 +118,8 @@ impl State {
         Ok(())
     }
 
-    /// Notes the launch at the streams that have no call of the trace, but a wait beside it. Calls that are sent to such a
-    /// stream come after the launch, and the launch comes after the record that the stream waits for.
+    /// Notes the launch at the streams that have no call in the trace, but a held-back wait beside it. Calls that are sent to
+    /// such a stream will come after the launch, and so after the record that the stream waits for.
     fn mark_waits_beside(&mut self, index: usize, number: u64) {
         for place in 0..self.cursor.outside as usize {
             let lane = &self.lanes[index];
@@ -130,7 +130,7 @@ impl State {
         }
     }
 
-    /// Sends the calls of a graph that could not be launched.
+    /// Sends the held-back calls one by one, after the launch of their graph has failed.
     #[cold]
     fn not_launched(
         &mut self,
@@ -138,7 +138,7 @@ impl State {
         index: usize,
         error: DriverError,
     ) -> DriverResult<()> {
-        // No work of the graph is queued. The waits that were queued for it do no harm.
+        // No work of the graph is queued. The waits that were queued for it are superfluous, and do no harm.
         log::write(move || {
             tracing::warn!(%error, "a graph could not be launched: its calls are sent one by one");
         });
@@ -146,7 +146,7 @@ impl State {
         self.give_up(below, index)
     }
 
-    /// Sends the calls of a graph after one of its kernels did not get its parameters.
+    /// Sends the held-back calls one by one, after the parameters of a graph's kernel could not be set.
     #[cold]
     fn not_set(
         &mut self,
@@ -170,7 +170,8 @@ impl State {
     /// Sends the held-back calls, and retires the lane.
     fn give_up(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
         let lane = &mut self.lanes[index];
-        // Waits that were queued since the lane's latest launch may be behind its mark. The mark does not cover them.
+        // The lane's stream may have got waits since the latest record of `mark`, and that record does not cover them. So `after`
+        // may imply no order for other lanes.
         (lane.is_retired, lane.after) = (true, [0; MOST]);
         self.send_held(below)
     }

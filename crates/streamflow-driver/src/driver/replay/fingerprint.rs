@@ -1,4 +1,4 @@
-//! Fingerprints of traces. Traces that are equal but for the bytes of parameters have the same one.
+//! Fingerprints of traces: a hash that is the same for traces which differ only in the bytes of kernels' parameters.
 
 use std::hash::Hasher;
 
@@ -8,18 +8,18 @@ use super::lane::MOST;
 use super::trace::{Trace, Work, part};
 use crate::driver::{AccessMode, MemoryRange};
 
-/// The number of latest traces that are remembered. A trace that occurs again only after more others is too rare for a graph:
-/// each pass has a few traces, and there may be as many rotations of buffers as lanes.
+/// The number of latest traces that are remembered. A trace that comes again only after more others is too rare for a graph. The
+/// number leaves room for a few traces per pass, and for as many rotations as there are lanes.
 const SEEN: usize = 2 * MOST;
 
-/// The latest traces that no lane has, by their fingerprints. The list has a fixed size: ticks that never repeat allocate
-/// nothing.
+/// The fingerprints of the latest traces that came once and have no lane. The list has a fixed size, so ticks that never repeat
+/// allocate nothing.
 #[derive(Debug)]
 pub(super) struct Seen {
     latest: [Option<u64>; SEEN],
     next: usize,
-    /// The number of traces that were noted. Segments for which a graph does not pay are not counted: a node that polls for its
-    /// stream makes any number of them.
+    /// The number of traces that were noted. A segment too small for a graph is never noted: a node that polls its stream makes
+    /// any number of them.
     noted: u64,
 }
 
@@ -35,8 +35,8 @@ impl Seen {
         self.noted
     }
 
-    /// Notes a trace. If it came before, not long ago, forgets it and returns `true`. Two traces with one fingerprint are taken
-    /// for one trace: a graph is then made too early.
+    /// Notes a trace. If it is among the latest traces, forgets it and returns `true`. Two traces with the same fingerprint count
+    /// as one trace: the only harm is that a graph is made too early.
     pub(super) fn note(&mut self, trace: &Trace) -> bool {
         self.noted += 1;
         let fingerprint = Some(trace.fingerprint());
@@ -51,7 +51,7 @@ impl Seen {
 }
 
 impl Trace {
-    /// The fingerprint: equal for traces that are equal but for the bytes of parameters.
+    /// Returns the fingerprint, which is the same for traces that differ only in the bytes of kernels' parameters.
     fn fingerprint(&self) -> u64 {
         let mut hash = FxHasher::default();
         for call in &self.calls {
@@ -112,7 +112,8 @@ mod tests {
         assert!(!seen.note(&trace(16)));
         assert!(seen.note(&trace(8)));
         assert!(!seen.note(&trace(8)), "it was forgotten");
-        // Every second trace here is known, and takes no place.
+        // Each of these two traces is forgotten every second time it comes, so together they fill half as many places as there
+        // are turns.
         for turn in 0..2 * SEEN as u64 {
             seen.note(&trace(24 + turn % 2 * 8));
         }

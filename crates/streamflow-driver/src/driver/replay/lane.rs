@@ -126,7 +126,7 @@ impl Made {
 
     /// Destroys the parts of a lane that was never launched.
     pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
-        // SAFETY: `self` owns all parts, and no work was queued on its stream.
+        // SAFETY: `self` owns all parts, and its graph was never launched.
         unsafe { destroy(below, self.graph, [self.mark, self.answer], Some(self.stream)) }
     }
 

@@ -43,8 +43,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
                 state.disturb(&self.below, who, "a stream that is destroyed", None, false)?;
                 state.settle(&self.below, stream)?;
             }
-            // Removed under the same lock, so nothing is held back in between; and before the call, since another thread may get
-            // the same handle as soon as the call is made.
+            // The stream is removed under the same lock, so that no call of it is held back in between; and before it is
+            // destroyed, since another thread's new stream may get the same handle right after that.
             state.remove_stream(stream);
             Ok(())
         });
@@ -98,7 +98,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         if self.is_on() {
             let is_next = |state: &mut State, node| state.is_next_record(node, stream, event);
-            // Made under the lock: the thread of a pass may hold back another record of the event.
+            // Called with the state locked: otherwise the thread of a pass could in between hold back another record of the
+            // event.
             let beside = |state: &mut State| {
                 if !state.spares(event) {
                     return None;
@@ -164,7 +165,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64> {
         self.disturb(None, "a time between events", None)?;
-        // SAFETY: the caller's contract. Events with timing are never those of a launch.
+        // SAFETY: the caller's contract. A record of an event with timing is never held back, so no launch stands for it.
         unsafe { self.below.elapsed(start, end) }
     }
 
@@ -269,11 +270,11 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     }
 }
 
-// SAFETY: a call is forwarded, after all that was held back.
+// SAFETY: a call is held back and later replayed as a graph of its work, or forwarded after the held-back calls.
 unsafe impl<D: Driver> Libraries for Replaying<D> {
     #[inline]
     fn library_calls(&self) -> LibraryCalls {
-        // A call can be compared only with all its parts.
+        // Two library calls can be compared only if they come with their parameters and accesses, and not with the body alone.
         if self.is_on() { LibraryCalls::Whole } else { self.below.libraries().library_calls() }
     }
 

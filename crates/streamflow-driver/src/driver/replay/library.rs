@@ -1,4 +1,4 @@
-//! Calls of libraries in a pass: whether one is captured, and whether it is held back.
+//! Calls of libraries in a pass: whether such a call is captured, and whether it is held back.
 
 use super::captures::UNKNOWN;
 use super::mode::Mode;
@@ -12,23 +12,23 @@ use crate::driver::{
 };
 use crate::log;
 
-/// Why the pass of a call that is sent is not replayed.
+/// The reason, in the report, why a pass with such a call is not replayed.
 const NOT_CAPTURED: &str = "a call of a library that could not be captured; the log has the error";
 
-/// What is to be done with a call of a library.
+/// How a library's call is treated.
 enum Due {
-    /// Compare the call by its number, and hold it back or send it.
+    /// The call with this number is compared with traces by the number, and held back or sent.
     Take(u64),
-    /// Capture the call, and then as `Take`: the call occurs a second time, or will be held back.
+    /// As `Take`, but the call is captured first: it comes a second time, or each call is captured at once (`is_eager`).
     Capture(u64),
-    /// Send the call, since its captures have failed.
+    /// The call is sent, since its captures have failed too often.
     Send,
 }
 
 impl<D: Driver> Replaying<D> {
-    /// Holds back a call, or sends it, on the slow path. `send` calls the library.
+    /// Holds a library's call back or sends it, on the slow path. `send` calls the library.
     ///
-    /// The library is called without the lock, also for a capture: the host body may be a user's.
+    /// The library is called without the state's lock, also for a capture, since its host body may be a user's code.
     ///
     /// # Safety
     /// As for [`Libraries::call_library`](crate::driver::Libraries::call_library).
@@ -59,7 +59,7 @@ impl<D: Driver> Replaying<D> {
         })
     }
 
-    /// Sends a call that no trace has, after the held-back calls.
+    /// Sends a library's call that no trace can have, after the held-back calls.
     pub(super) fn send_library(
         &self,
         stream: RawStream,
@@ -70,11 +70,11 @@ impl<D: Driver> Replaying<D> {
         self.queued(stream, send())
     }
 
-    /// Captures a call. Returns `None` if the capture has failed: the call may be right, and returns an error itself if it is
-    /// not.
+    /// Captures a call. Returns `None` if the capture has failed. The call may be right all the same; if it is wrong, it returns
+    /// an error itself when it is sent.
     ///
     /// # Errors
-    /// The capture's, with the function and the operator, if the device is lost.
+    /// The error of the capture, with the names of the function and the operator, if the device is lost.
     ///
     /// # Safety
     /// As for [`Libraries::call_library`](crate::driver::Libraries::call_library).
@@ -113,7 +113,7 @@ impl<D: Driver> Replaying<D> {
 }
 
 impl State {
-    /// What is to be done with a call of a library.
+    /// How a library's call is treated.
     fn library(
         &mut self,
         below: &dyn Driver,
@@ -136,7 +136,7 @@ impl State {
         if self.captures.is_full() {
             let needed = self.lanes.iter().map(|lane| &lane.trace).chain([&self.current]);
             for graph in self.captures.keep_only(needed.flat_map(Trace::libraries)) {
-                // SAFETY: this layer made it, and no trace has its call.
+                // SAFETY: this layer made the graph, and no trace has its call.
                 report_unless_refused("destroying a captured call", unsafe {
                     below.destroy_graph(graph)
                 });
@@ -162,7 +162,7 @@ impl Trace {
     }
 }
 
-/// Adds to an error of a capture the function and the operator.
+/// Adds the names of the function and the operator to the error of a capture.
 #[cold]
 fn not_captured(error: DriverError, function: &str, node: &str) -> DriverError {
     let which = format!("`{function}` of operator `{node}` could not be captured for replay");

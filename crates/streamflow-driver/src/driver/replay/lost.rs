@@ -1,9 +1,10 @@
-//! A held-back call that fails: the driver is lost.
+//! The loss of the driver: a held-back call has failed when it was sent.
 //!
-//! The call has succeeded for its caller, and so have all calls since. Messages were emitted, state was kept, downloads were
-//! handed to other threads, and none of that can be taken back. So the driver goes on as after an error of the device: each
-//! later call that would queue, ask or wait is refused, and nothing is given back. No answer says that the work was done. A
-//! held-back call is equal to one that has succeeded before, so in practice it fails only on a device that is lost itself.
+//! The call had returned success to its caller, and so had all calls since. Messages were emitted, state was updated, downloads
+//! were handed to other threads, and none of that can be undone. So the driver behaves as after a sticky error of the device:
+//! each later call that would queue work, query or wait is refused, and nothing is destroyed or freed. No query says that the
+//! work was done. A held-back call equals one that has succeeded before, so in practice it fails only on a device that is lost
+//! itself.
 
 use std::sync::{Arc, OnceLock};
 
@@ -25,7 +26,7 @@ impl Lost {
         self.0.get_or_init(|| sticky(error));
     }
 
-    /// Refuses a call after a held-back one has failed.
+    /// Returns an error for `call` if a held-back call has failed before.
     #[inline]
     pub(super) fn usable(&self, call: &'static str) -> DriverResult<()> {
         match self.cause() {
@@ -35,7 +36,7 @@ impl Lost {
     }
 }
 
-/// The name of a trace's call in messages.
+/// The name of a call in messages, by its kind.
 pub(super) fn name_of(given: &Given<'_>) -> &'static str {
     match given {
         Given::Launch(_) => "a launch",

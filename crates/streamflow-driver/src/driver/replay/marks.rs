@@ -1,4 +1,4 @@
-//! The marks of a scheduler: the begin and the end of a pass, and the next tick.
+//! The calls by which a scheduler marks the begin and the end of a pass, and the next tick.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ impl<D: Driver> Replays for Replaying<D> {
                 state.is_resting = false;
                 self.switch.turn_on();
             }
-            // At most one pass is under way: this pass is not replayed beside one of another thread. After a failed call, no call
-            // is held back.
+            // At most one pass is under way: if another thread has one, this pass is not replayed. After a held-back call has
+            // failed, none is.
             let is_free = state.pass.is_none() && state.lost.cause().is_none();
             if is_free {
                 state.is_eager = run.is_eager;
@@ -61,7 +61,7 @@ impl<D: Driver> Replays for Replaying<D> {
     }
 
     fn leave(&self, run: &mut ReplayRun) -> DriverResult<()> {
-        // The rest of a pass, after an error or a panic.
+        // Ends the pass that is still open after an error or a panic.
         let ended = self.end(run);
         if !run.has_begun {
             return ended;

@@ -1,9 +1,9 @@
-//! The fast path: a call that is the next one of the trace that is followed. The caller's arguments are compared directly, and
-//! are not stored. A call that differs in anything but the bytes of parameters takes the [slow path](super::pass).
+//! The fast path: a call that equals the next call of the followed trace. It is compared in place, from the caller's arguments,
+//! and not copied. A call that differs in more than the bytes of parameters takes the [slow path](super::pass).
 //!
-//! The path saves 5,470 of 20,260 instructions of a replayed tick of NVIDIA's CudaStreamPool example and 1,020 of 5,660 for an
-//! operator of a chain of 100. The waits for records from outside mostly equal those of the latest pass with the same trace;
-//! comparing with these saves 570 instructions for such an operator. Both are counted by callgrind on `floor`.
+//! Saves 5,470 of 20,260 instructions of a replayed tick of NVIDIA's CudaStreamPool example and 1,020 of 5,660 for an operator of
+//! a chain of 100. Of the latter, 570 are saved since the waits for records from outside are compared with those of the latest
+//! pass with the same trace, and mostly equal them. Both are counted by callgrind on `floor`.
 
 use super::cursor::{Cursor, Outside};
 use super::state::State;
@@ -19,7 +19,8 @@ impl State {
         (call.stream == stream && call.node == node).then_some((trace, call))
     }
 
-    /// Whether a launch, a copy, a fill or the reuse of memory is the next call, as [`Trace::is_call`] decides.
+    /// Whether a launch, a copy, a fill or a recycled range is the next call, as [`Trace::is_call`] decides. If so, holds it
+    /// back.
     #[inline]
     pub(super) fn is_next(&mut self, node: u32, stream: RawStream, given: Given<'_>) -> bool {
         let place = self.cursor.place as usize;
@@ -34,7 +35,7 @@ impl State {
         true
     }
 
-    /// Whether a call of a library is the next call.
+    /// Whether a call of a library is the next call. If so, holds it back.
     #[inline]
     pub(super) fn is_next_library(
         &mut self,
@@ -49,7 +50,8 @@ impl State {
         is_next
     }
 
-    /// Sets the parameters of the next call, a launch, in the trace. The graph's node gets them before the graph is launched.
+    /// Stores these parameters in the next call of the trace, a kernel launch, if they differ from its own. The graph's node gets
+    /// them before the graph is launched.
     #[inline(never)]
     pub(super) fn change(&mut self, params: &[Param]) {
         if let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) {
@@ -57,8 +59,8 @@ impl State {
         }
     }
 
-    /// Whether a record is the next call. The event may differ, since a stream records the events of a ring in turn: the trace then
-    /// takes the new event.
+    /// Whether a record is the next call. If so, holds it back. Its event may differ from the one in the trace, since a stream
+    /// has a ring of events: the trace then gets the new event.
     #[inline]
     pub(super) fn is_next_record(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Some((_, call)) = self.next_call(node, stream) else { return false };
@@ -67,16 +69,17 @@ impl State {
         at.is_some_and(|at| self.hold_record(event, at))
     }
 
-    /// Holds back the next call, a record of an event. Returns `false` if records of the event can't be held back.
+    /// Holds back a record of `event`, which is the next call of the trace. Returns `false` if records of this event can't be
+    /// held back.
     #[inline]
     pub(super) fn hold_record(&mut self, event: RawEvent, at: u32) -> bool {
         let Some(known) = self.events.at_mut(at) else { return false };
-        // If the event was destroyed, another event may have its place now.
+        // After the event in the trace was destroyed, another event may have got its place in the list.
         if known.raw != Some(event) || !known.is_plain {
             return false;
         }
         (known.segment, known.place) = (self.segment, self.cursor.place);
-        // The record becomes part of the next launch. If the record is sent instead, `mark_recorded` notes that.
+        // The record will belong to the next launch of a graph. If the calls are sent instead, `mark_recorded` clears this.
         (known.launch, known.lane) = (self.launches + 1, self.cursor.lane);
         let lane = self.lanes.get_mut(self.cursor.lane as usize);
         if let Some(call) = lane.and_then(|it| it.trace.calls.get_mut(self.cursor.place as usize)) {
@@ -103,8 +106,8 @@ impl State {
         self.is_wait_for_outside(node, stream, event)
     }
 
-    /// Whether a wait is for a record from outside of the segment, on a stream of the trace. The wait is then held back beside
-    /// the trace. The lane's list of such waits is reused: mostly this segment has the same waits as the latest one.
+    /// Whether a wait is for a record from outside of the segment, on a stream of the trace. If so, holds the wait back in the
+    /// lane's list `outside`. That list still has the waits of the latest segment with this trace, and mostly they are equal.
     #[inline]
     fn is_wait_for_outside(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Cursor { lane, place, outside } = self.cursor;
@@ -128,7 +131,8 @@ impl State {
     fn is_new_wait_for_outside(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Cursor { lane, place, .. } = self.cursor;
         let Some(lane) = self.lanes.get(lane as usize) else { return false };
-        // The streams of a trace were checked when it was made. Mostly the next call has the same stream.
+        // A stream of the trace may wait here: each was checked when the trace was made. Mostly the next call is of the same
+        // stream, so that is compared first.
         let next = lane.trace.calls.get(place as usize);
         if next.is_none_or(|call| call.stream != stream)
             && !lane.streams.iter().any(|(known, _)| *known == stream)
@@ -144,13 +148,13 @@ impl State {
         is_outside
     }
 
-    /// Holds back a wait for a record from outside of the segment, beside the trace that is followed.
+    /// Holds back a wait for a record from outside of the segment, in the list of the followed lane.
     pub(super) fn hold_outside(&mut self, wait: Outside) {
         self.mark_waited(wait.at);
         let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) else { return };
         let place = self.cursor.outside as usize;
         match lane.outside.get_mut(place) {
-            // The same wait with another event of a ring: the waits that follow may still be the same.
+            // The same wait with another event of a ring: the list's later waits may still equal those to come, so they stay.
             Some(known)
                 if (known.place, known.node, known.stream)
                     == (wait.place, wait.node, wait.stream) =>

@@ -1,8 +1,8 @@
-//! The known streams or events, by handle. Each has its own place (an index) while it lives.
+//! The known streams or events, by handle. Each has an index in a list, its place, that stays the same while it lives.
 
 use rustc_hash::FxHashMap;
 
-/// The streams, or the events, of a driver.
+/// The known objects of one kind: streams or events.
 // The fields that each call needs come first.
 #[derive(Debug)]
 #[repr(C)]
@@ -19,7 +19,7 @@ impl<T> Default for Objects<T> {
 }
 
 impl<T> Objects<T> {
-    /// The place of an object.
+    /// Returns the place of the object with this handle.
     #[inline]
     pub(super) fn find(&self, key: u64) -> Option<u32> {
         self.places.get(&key).copied()
@@ -33,13 +33,13 @@ impl<T> Objects<T> {
         self.at_mut(self.find(key)?)
     }
 
-    /// The object at a place. If that object was removed, the value that [`remove`](Self::remove) has put there.
+    /// Returns the object at a place. After its removal, that is the placeholder that `remove` has left there.
     #[inline]
     pub(super) fn at(&self, place: u32) -> Option<&T> {
         self.list.get(place as usize)
     }
 
-    /// All objects, and the values in the places of removed objects.
+    /// Returns all objects, and the placeholders of those that were removed.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.list.iter_mut()
     }
@@ -49,13 +49,13 @@ impl<T> Objects<T> {
         self.list.get_mut(place as usize)
     }
 
-    /// The object with a handle. `object` makes one if there is none.
+    /// Returns the object with this handle. `object` makes one if there is none.
     pub(super) fn get_or_add(&mut self, key: u64, object: impl FnOnce() -> T) -> &mut T {
         let place = self.find(key).unwrap_or_else(|| self.insert(key, object()));
         &mut self.list[place as usize]
     }
 
-    /// Adds an object, and replaces one with the same handle. Returns its place.
+    /// Adds an object, or replaces the one with the same handle. Returns its place.
     pub(super) fn insert(&mut self, key: u64, object: T) -> u32 {
         if let Some(place) = self.find(key) {
             self.list[place as usize] = object;
@@ -75,7 +75,7 @@ impl<T> Objects<T> {
         place
     }
 
-    /// Removes an object. `rest` stays at its place until another one gets it.
+    /// Removes an object. The placeholder `rest` takes its place until a new object gets that place.
     pub(super) fn remove(&mut self, key: u64, rest: T) {
         if let Some(place) = self.places.remove(&key) {
             self.list[place as usize] = rest;

@@ -1,4 +1,4 @@
-//! The notes that a [`Replaying`] gets beside the calls.
+//! The notes that the runtime gives a [`Replaying`] beside the calls of the driver.
 
 use super::bound;
 use super::state::State;
@@ -20,7 +20,7 @@ impl<D: Driver> Observer for Replaying<D> {
             let what = "a stream whose handle other code gets";
             let mut ready = state.disturb(&self.below, who, what, None, false);
             if ready.is_ok() && Self::open_launch(state, stream) != 0 {
-                // The caller needs no context for a handle, and the wait does.
+                // The caller may have bound no device, since a handle needs none. The wait in `settle` does.
                 let is_bound = bound::bind(&self.below, stream.device());
                 ready = is_bound.and_then(|()| state.settle(&self.below, stream));
             }

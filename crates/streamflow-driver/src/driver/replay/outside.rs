@@ -5,12 +5,13 @@ use super::lane::Lanes;
 use super::state::{Sent, State};
 use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
 
-/// The records that the host has to wait for: for each the lane's index, the launch's number and the event.
+/// The records that the host has to wait for: each as the index of its lane, the number of the launch that it covers, and its
+/// event.
 pub(super) type Awaited = smallvec::SmallVec<[(usize, u64, RawEvent); 4]>;
 
 impl State {
-    /// Orders calls that are sent to a stream from now on after the latest launch with work of the stream, and after all earlier
-    /// launches (rule 1). Notes that work is sent to the stream.
+    /// Makes a stream, before a call is sent to it, come after the latest launch with work of the stream and all launches before
+    /// that one (rule 1). Notes that work is sent to the stream.
     pub(super) fn settle(&mut self, below: &dyn Driver, stream: RawStream) -> DriverResult<()> {
         let known = self.stream(stream);
         known.sent = Sent::Something;
@@ -21,7 +22,7 @@ impl State {
         Ok(())
     }
 
-    /// Orders calls that are sent to a stream from now on after all launches so far.
+    /// Makes a stream wait for all launches so far.
     pub(super) fn join(&mut self, below: &dyn Driver, stream: RawStream) -> DriverResult<()> {
         let joined = self.stream(stream).joined;
         for lane in &mut self.lanes {
@@ -53,8 +54,8 @@ impl State {
         Ok(true)
     }
 
-    /// The records that the host waits for until a launch and all launches before it are complete. No lane is destroyed until the
-    /// host has waited.
+    /// Returns the records that the host must wait for, so that launch `number` and all launches before it are complete. No lane
+    /// is destroyed until the host has waited.
     pub(super) fn awaited(&mut self, below: &dyn Driver, number: u64) -> DriverResult<Awaited> {
         let mut list = Awaited::new();
         let only_latest = !self.keeps(Omission::EarlierLaunches);
@@ -81,8 +82,8 @@ impl State {
         }
     }
 
-    /// Orders a lane's next launch after the work that was sent to its streams, after the records that the segment waits for, and
-    /// after the launches that access the same memory (rules 4 and 5).
+    /// Makes the next launch of a lane come after the work that was sent to its streams, after the records that the segment waits
+    /// for, and after the launches of other lanes that access the same memory (rules 4 and 5).
     pub(super) fn order(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
         let stream = self.lanes[index].stream;
         let Some(border) = self.border else { return Ok(()) };
@@ -92,7 +93,7 @@ impl State {
             if !self.keeps(Omission::SentBefore) || !self.has_sent_work(below, before, at)? {
                 continue;
             }
-            // SAFETY: the lane's streams are live, since the program has just made a call for each. The event is this layer's.
+            // SAFETY: the streams of a lane are live: a call for each is held back. The event is this layer's.
             unsafe {
                 below.record_event(border, before)?;
                 below.wait_event(stream, border)?;
@@ -109,7 +110,7 @@ impl State {
             }
             match launched {
                 (0, _) if self.keeps(Omission::RecordsOutside) => {
-                    // SAFETY: the event is live, by the contract of the wait that was held back.
+                    // SAFETY: the event is live, by the contract of the held-back wait.
                     unsafe { below.wait_event(stream, event) }?;
                     has_border = true;
                 }
@@ -136,8 +137,8 @@ impl State {
         self.order_after(below, index, after)
     }
 
-    /// Whether a stream has sent work that the lanes don't come after. At the begin of a run most streams are idle. A query finds
-    /// that, and costs the device nothing, unlike a record and a wait.
+    /// Whether work was sent to a stream that the lanes do not come after yet. In the first launch of a run a query tells: most
+    /// streams are empty then, and a query costs the device nothing.
     fn has_sent_work(
         &mut self,
         below: &dyn Driver,
@@ -152,17 +153,18 @@ impl State {
         Ok(known.sent != Sent::Nothing)
     }
 
-    /// The launch (and its lane) that contains the latest record of the event at this place; launch 0 if the record was sent.
+    /// Returns the launch that the latest record of the event at place `at` belongs to, and the launch's lane; 0 if the record
+    /// was sent.
     #[inline]
     pub(super) fn launched(&self, at: u32) -> (u64, u32) {
         self.events.at(at).map_or((0, 0), |known| (known.launch, known.lane))
     }
 
-    /// Orders a lane's next launch after all launches of `lanes` so far. The first wait is for the latest launch: mostly that
-    /// comes after the others itself.
+    /// Makes the next launch of a lane come after all launches so far of the lanes in `lanes`. The first wait is for the latest
+    /// of these launches: mostly it comes after the others already, so one wait is enough.
     fn order_after(&mut self, below: &dyn Driver, index: usize, lanes: Lanes) -> DriverResult<()> {
         loop {
-            // The latest launch among those that are not waited for yet.
+            // The latest launch among those that this lane's stream does not come after yet.
             let (mut latest, mut number) = (index, 0);
             let mut left = lanes & !(1 << index);
             while left != 0 {

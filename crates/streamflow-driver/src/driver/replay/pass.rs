@@ -1,4 +1,4 @@
-//! A pass and its segments: which calls are held back, and when that ends.
+//! A pass and its segments: which calls are held back, and when holding back ends.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use super::trace::Given;
 use crate::driver::passes::PassDone;
 use crate::driver::{CopyKind, Driver, DriverResult, MemoryRange, RawStream};
 
-/// The most calls of a segment that are held back: the first kernel can begin only after the last of them was made.
+/// The most calls of a segment that is held back. Its first kernel begins only after its last call was made, so a longer segment
+/// would leave the device idle.
 const LONGEST: usize = 4096;
 
 impl State {
@@ -31,7 +32,7 @@ impl State {
         self.aim();
     }
 
-    /// Follows the lane that was launched after the latest one the last time.
+    /// Points the cursor at the lane that was launched next the last time after the latest lane.
     pub(super) fn aim(&mut self) {
         let follows = |lane: &Lane| !lane.is_retired;
         let next = self.lanes.get(self.latest as usize).map_or(0, |lane| lane.next);
@@ -61,7 +62,7 @@ impl State {
         self.pass.as_ref().map(|pass| pass.mode)
     }
 
-    /// The mode, if the calling thread is that of the pass.
+    /// The mode of the pass, if `thread` makes that pass.
     pub(super) fn mode_of(&self, thread: u64) -> Option<Mode> {
         self.pass.as_ref().filter(|pass| pass.thread == thread).map(|pass| pass.mode)
     }
@@ -78,7 +79,7 @@ impl State {
         self.has_waits() || self.len() > 0
     }
 
-    /// Whether waits for records from outside are held back.
+    /// Whether any waits for records from outside of the segment are held back.
     pub(super) fn has_waits(&self) -> bool {
         match self.mode() {
             Some(Mode::Follow) => self.cursor.outside > 0,
@@ -99,8 +100,8 @@ impl State {
         }
     }
 
-    /// Sends the held-back calls if another thread than that of the pass makes a call that is not beside the pass. Returns
-    /// whether the thread is another one.
+    /// Sends the held-back calls if `thread` does not make the pass, and its call is not beside the pass. Returns whether
+    /// `thread` does not make the pass.
     fn yield_to(&mut self, below: &dyn Driver, thread: u64, is_beside: bool) -> DriverResult<bool> {
         let Some(pass) = &self.pass else { return Ok(true) };
         if pass.thread == thread {
@@ -113,7 +114,7 @@ impl State {
         Ok(true)
     }
 
-    /// Takes a call that a trace can have, on the slow path. The call is held back, or its caller sends it.
+    /// The slow path of a call that a trace can have: holds the call back, or tells the caller to send it.
     pub(super) fn take(
         &mut self,
         below: &dyn Driver,
@@ -160,7 +161,8 @@ impl State {
         {
             return Ok(if mode.holds() { Taken::Held } else { Taken::Send });
         }
-        // A call that equals a lane's call needs no `refusal` check: a change of a stream or an event retires its lanes.
+        // A call that equals a call of a lane needs no check by `refusal`: the lanes of a stream are retired when the stream is
+        // destroyed or handed out, and `follow` checks the event of a record.
         if mode == Mode::Follow && self.switch((node, stream), given) {
             return Ok(Taken::Held);
         }
@@ -170,12 +172,13 @@ impl State {
             self.interrupt(below, what, Some(node))?;
             return Ok(Taken::Send);
         } else if self.is_eager && mode != Mode::Keep {
-            // No lane has these calls. The end of the segment makes a lane of them.
+            // No lane's trace has these calls. The end of the segment makes a lane of them.
             self.gather();
             taken = Taken::Held;
         } else if mode != Mode::Keep {
             self.send_held(below)?;
-            // With `place` 0 only waits for outside records came before, and these are no part of a trace.
+            // If only waits for records from outside are held back, no call of a trace has differed yet: such waits are not part
+            // of a trace.
             if place > 0 {
                 self.mark_broken("a call differed from those of earlier passes", Some(node));
             }
@@ -193,14 +196,15 @@ impl State {
         Ok(taken)
     }
 
-    /// Takes a wait for a record from outside of the segment.
+    /// Holds back a wait for a record from outside of the segment, or tells the caller to send it.
     fn take_outside(
         &mut self,
         below: &dyn Driver,
         mode: Mode,
         wait: Outside,
     ) -> DriverResult<Taken> {
-        // The owner of an event of other code may destroy it as soon as this function returns.
+        // An event of other code may be destroyed by its owner as soon as this function returns, so a wait for it can't be held
+        // back.
         let is_foreign =
             self.events.get(wait.event.handle()).is_none() && self.keeps(Omission::ForeignEvents);
         let what = match self.refusal(wait.stream, &Given::Wait(wait.event, 0)) {
@@ -224,7 +228,7 @@ impl State {
         Ok(Taken::Held)
     }
 
-    /// The reason why a call can't be part of a trace, if there is one.
+    /// Returns the reason why a call can't be part of a trace, if there is one.
     pub(super) fn refusal(&mut self, stream: RawStream, given: &Given<'_>) -> Option<&'static str> {
         if self.held_device().is_some_and(|device| device != stream.device()) {
             return Some("work of a second device");
@@ -251,7 +255,7 @@ impl State {
         }
     }
 
-    /// Sends the held-back calls one by one. All later calls of the pass are sent, too.
+    /// Sends the held-back calls one by one, and ends holding back: all later calls of the pass are sent, too.
     fn interrupt(
         &mut self,
         below: &dyn Driver,
@@ -264,13 +268,13 @@ impl State {
         sent
     }
 
-    /// Rule 6, before memory is freed or disowned: retires the lanes that use the memory. If the held-back calls of a pass use it,
-    /// sends them.
+    /// Rule 6, before memory is freed or disowned: retires the lanes that access this memory, and ends holding back for a pass
+    /// whose trace accesses it.
     ///
-    /// CUDA ties a graph's copies and fills to the allocations of their memory, if that is page-locked or of `cuMemAlloc`, as
-    /// adopted memory may be. Later memory at the same address gets a graph of its own. For memory of a stream-ordered pool
-    /// (`cuMemAllocAsync`) the rule is stricter than CUDA on an H200 with driver 580, as the simulator is: the contract of a
-    /// driver does not say how memory was made.
+    /// CUDA ties a graph's copies and fills to the allocations that they access, if these are page-locked or made by
+    /// `cuMemAlloc`, as adopted memory may be. So later memory at the same address needs a new graph. For memory of a
+    /// stream-ordered pool (`cuMemAllocAsync`) CUDA does not demand that, on an H200 with driver 580. The rule and the simulator
+    /// do, since the contract of a driver does not say how memory was made.
     pub(super) fn give_back(&mut self, below: &dyn Driver, range: MemoryRange) -> DriverResult<()> {
         if !self.keeps(Omission::GivenBack) {
             return Ok(());
@@ -278,7 +282,7 @@ impl State {
         for lane in &mut self.lanes {
             lane.is_retired |= lane.trace.names(range);
         }
-        // The calling thread may be another one, between two calls of the pass.
+        // The caller may be another thread than the one that makes the pass, so calls may be held back here.
         let followed = self.lanes.get(self.cursor.lane as usize);
         let is_of_pass = match self.mode() {
             Some(Mode::Follow) => followed.is_some_and(|lane| lane.trace.names(range)),
@@ -289,14 +293,15 @@ impl State {
             true => self.interrupt(below, "another thread gave memory of the pass back", None),
             false => Ok(()),
         };
-        // Each graph is destroyed, also after a failure.
+        // Each captured graph is destroyed, even if an earlier step has failed.
         self.captures.give_back(range).into_iter().fold(sent, |done, graph| {
-            // SAFETY: this layer made the graph. No held-back call has it, and the lanes that have it are launched no more.
+            // SAFETY: this layer made the graph. No held-back call is to be sent by it, and the lanes that contain it are
+            // retired.
             done.and(unsafe { below.destroy_graph(graph) })
         })
     }
 
-    /// Makes ready for a call that no trace can have.
+    /// Prepares for a call that no trace can have: sends the held-back calls, unless the call is beside the pass.
     pub(super) fn disturb(
         &mut self,
         below: &dyn Driver,
@@ -316,7 +321,8 @@ impl State {
         Ok(())
     }
 
-    /// Makes ready for a question or a wait of the host.
+    /// Prepares for a query or a wait of the host: ends the segment, or sends the held-back calls of another thread, unless the
+    /// answer is independent of them.
     pub(super) fn before_answer(
         &mut self,
         below: &dyn Driver,
@@ -334,7 +340,7 @@ impl State {
         Ok(())
     }
 
-    /// Gives up a segment with a call that failed when it was sent: no later segment is compared with it.
+    /// Gives up the segment after one of its calls has failed when it was sent: no trace of it is remembered.
     pub(super) fn spoil(&mut self, thread: u64) {
         if self.mode_of(thread) == Some(Mode::Keep) {
             self.set_mode(Mode::Send);

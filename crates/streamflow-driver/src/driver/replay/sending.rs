@@ -1,4 +1,4 @@
-//! Sending the held-back calls, one after the other.
+//! Sending the held-back calls to the driver below, one after the other.
 
 use std::borrow::Cow;
 
@@ -40,15 +40,16 @@ impl State {
         current: &Trace,
         outside: &[Outside],
     ) -> DriverResult<()> {
-        // This thread may have no CUDA context: a library may have removed it since the calls were made, or another thread made
-        // the calls.
+        // This may not be the thread that made the held-back calls, or a library may have changed this thread's current context
+        // since then.
         let device = current.calls.first().map(|call| call.stream.device());
         let device = device.or(outside.first().map(|wait| wait.stream.device()));
         device.map_or(Ok(()), |device| bound::bind(below, device))?;
         let mut waits = outside.iter().peekable();
         for place in 0..=current.len() {
             while let Some(wait) = waits.next_if(|wait| wait.place as usize == place) {
-                // The segment may hold back another record of the event. That record comes after this wait.
+                // The launch of the event's record is the one at the time of the wait: the segment may have held back a newer
+                // record of the event since then.
                 let launch = match self.keeps(Omission::RecordedAgainSent) {
                     true => wait.launched.0,
                     false => self.launch_of(wait.event),
@@ -65,7 +66,7 @@ impl State {
         Ok(())
     }
 
-    /// Sends one held-back call. Returns its outcome, and a name for it if it has failed.
+    /// Sends one held-back call. Returns its result, and the call's name for the message of an error.
     fn send(
         &mut self,
         below: &dyn Driver,
@@ -77,8 +78,8 @@ impl State {
         if let Err(error) = self.settle(below, stream) {
             return (Err(error), "the order before a call".into());
         }
-        // The reason in each block: the program made the call by the contract of its method. Its objects and its memory are
-        // still as they were then, since a call that could change them first sends the held-back calls.
+        // The reason in each `unsafe` block below: the caller of the held-back call has met the contract of its method. The
+        // call's objects and memory are unchanged since, because a call that could change them sends the held-back calls first.
         match call.work {
             Work::Launch(kernel) => {
                 let name = self.kernel_name(kernel.function);
@@ -116,12 +117,13 @@ impl State {
             }
             Work::Library(number, _) => {
                 let Some(graph) = self.captures.graph(number) else {
-                    // Another thread gave memory of the call back during the call, which the call's contract forbids.
+                    // The call's memory was given back before this call has been sent, and the captured graph with it. The
+                    // contract of the call forbids that.
                     let what = format!("the graph of `{}`", self.captures.function(number));
                     let remedy = "give its memory back after the call".into();
                     return (Err(DriverError::Unavailable { what, remedy }), "a call".into());
                 };
-                // SAFETY: as above. The graph has the work of the call.
+                // SAFETY: as above. The graph is the capture of this call.
                 let sent = unsafe { below.launch_graph(graph, stream) };
                 let what = match &sent {
                     Ok(()) => "".into(),
@@ -138,8 +140,8 @@ impl State {
         }
     }
 
-    /// Makes a stream wait for the latest record of an event. The stream was [settled](Self::settle) before. `launch` is the launch
-    /// that contains the record; 0 if the record was sent.
+    /// Makes a stream, which must be [settled](Self::settle), wait for the latest record of an event. `launch` is the launch that
+    /// the record belongs to; 0 if the record was sent.
     pub(super) fn send_wait(
         &mut self,
         below: &dyn Driver,
@@ -148,7 +150,7 @@ impl State {
         launch: u64,
     ) -> DriverResult<()> {
         match launch {
-            // SAFETY: the wait was asked for, with the contract of `Driver::wait_event`.
+            // SAFETY: the caller of this wait has met the contract of `Driver::wait_event`.
             0 => unsafe { below.wait_event(stream, event) },
             launch
                 if self.stream(stream).joined < launch
@@ -166,7 +168,7 @@ impl State {
     }
 }
 
-/// Adds to the message of an error the call and the operator that asked for it.
+/// Adds to an error's message the name of the call, and of the operator that made it.
 #[cold]
 pub(super) fn asked_by(error: DriverError, what: &str, node: &str) -> DriverError {
     match error {

@@ -1,10 +1,10 @@
-//! A shared driver as the driver below a driver that replays.
+//! A driver with other owners, as the driver below a [`Replaying`](super::Replaying).
 
 use std::sync::Arc;
 
 use crate::driver::{Driver, Layer};
 
-/// A shared driver.
+/// A driver that has other owners, too.
 #[derive(Debug, Clone)]
 pub struct SharedDriver(pub(super) Arc<dyn Driver>);
 

@@ -41,35 +41,36 @@ pub(super) struct State {
     pub(super) captures: Captures,
     /// The nodes of the run that makes the passes.
     pub(super) nodes: Arc<[Arc<str>]>,
-    /// The calls of the segment, held back or sent. Empty while the cursor follows a lane's trace with the same calls.
+    /// The calls of the segment, held back or sent. Unused while the segment follows a lane: its calls are then the first ones of
+    /// that lane's trace.
     pub(super) current: Trace,
-    /// The held-back waits for records from outside of the segment. They are beside the calls in `current`.
+    /// The held-back waits for records from outside of the segment, beside the calls in `current`.
     pub(super) outside: Vec<Outside>,
-    /// The device of all lanes.
+    /// The one device that all lanes are on.
     pub(super) device: Option<DeviceId>,
-    /// The event for the order between sent calls and lanes.
+    /// The event by which lanes wait for work that was sent to other streams.
     pub(super) border: Option<RawEvent>,
     /// The first error of a held-back call.
     pub(super) failed: Option<DriverError>,
     pub(super) lost: Lost,
     pub(super) omission: Option<Omission>,
-    /// Whether a segment becomes a graph at its first occurrence.
+    /// Whether a segment becomes a graph already when it comes for the first time.
     pub(super) is_eager: bool,
     /// The number of runs that replay.
     pub(super) runs: u32,
-    /// Whether the last run has ended, and its launches may be incomplete: the [switch](super::switch) is still on.
+    /// Whether the [switch](super::switch) is still on though the last run has ended, since launches of it may be incomplete.
     pub(super) is_resting: bool,
-    /// Decides which submissions query whether launches of ended runs are complete.
+    /// Decides which submissions query whether these launches are complete.
     pub(super) questions: Questions,
-    /// The number of threads that wait for lanes without the lock. No lane is destroyed while it is above 0.
+    /// The number of threads that wait for events of lanes without the lock. While it is above 0, no lane is destroyed.
     pub(super) waiting: u32,
-    /// The traces that occurred once.
+    /// The traces that came once.
     pub(super) seen: Seen,
 }
 
-/// Decides which submissions query the device for its progress: the first one, and then each time after twice as many
-/// submissions. So queries that are answered "not yet" get rarer, and a "complete" is found at most as many submissions late
-/// as there were before it.
+/// Decides which submissions query the device's progress: the first one, and then each after a gap twice as long as the last. So
+/// queries in vain cost less and less, and the end of the launches is noticed late by at most as many submissions as came before
+/// it.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     gap: u32,
@@ -77,7 +78,7 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Whether this submission queries the device.
+    /// Counts a submission. Returns whether it queries the device.
     pub(super) fn is_due(&mut self) -> bool {
         if self.skipped < self.gap {
             self.skipped += 1;
@@ -94,10 +95,10 @@ pub(super) struct Stream {
     pub(super) is_plain: bool,
     /// The latest launch that has work of the stream.
     pub(super) tail: u64,
-    /// The latest launch that sent calls of the stream come after. Such calls also come after all earlier launches.
+    /// Calls that are sent to the stream come after this launch and all launches before it.
     pub(super) joined: u64,
     pub(super) sent: Sent,
-    /// Whether a pass has made a call of the stream, so such a call may be held back.
+    /// Whether any pass has had a call of the stream, so that one may be held back now.
     pub(super) is_in_passes: bool,
 }
 
@@ -105,7 +106,7 @@ pub(super) struct Stream {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sent {
     Nothing,
-    /// Perhaps some work, unless the stream is idle: while no run replays, sent calls are not noted.
+    /// Unknown, since calls are not noted while no run replays. Nothing, if a query says that the stream is empty.
     Perhaps,
     Something,
 }
@@ -124,11 +125,11 @@ pub(super) struct Event {
     pub(super) launch: u64,
     /// The lane of that launch.
     pub(super) lane: u32,
-    /// The segment with the latest record.
+    /// The number of the segment that made the latest record.
     pub(super) segment: u64,
-    /// The record's place in that segment.
+    /// The index of that record among the segment's calls.
     pub(super) place: u32,
-    /// The latest segment that has held back a wait for a record of the event from outside.
+    /// The latest segment that has held back a wait for this event's record from outside of the segment.
     pub(super) waited: u64,
     /// Whether records of the event can be held back: this driver made the event, without timing.
     pub(super) is_plain: bool,
@@ -137,28 +138,28 @@ pub(super) struct Event {
 #[derive(Debug)]
 struct Kernel {
     name: Arc<str>,
-    /// Whether the kernel's code may have state, such as a module's variables.
+    /// Whether the kernel's code may have state of its own, such as the variables of a module.
     has_state: bool,
 }
 
 impl State {
-    /// Whether a rule is kept: a test may leave out one rule.
+    /// Whether a rule is kept, and not left out by a test.
     pub(super) fn keeps(&self, rule: Omission) -> bool {
         self.omission != Some(rule)
     }
 
-    /// The entry of a stream. A stream that other code made, or a default stream, gets its entry here.
+    /// Returns the entry of a stream. Adds it for a default stream, or one that other code made.
     pub(super) fn stream(&mut self, stream: RawStream) -> &mut Stream {
         self.streams.get_or_add(stream_key(stream), Stream::default)
     }
 
-    /// The device of the lanes. Without lanes, the device of the calls that may become the first lane.
+    /// Returns the device of the lanes, or of the segment's calls if there is no lane yet.
     pub(super) fn held_device(&self) -> Option<DeviceId> {
         let first = self.current.calls.first();
         self.device.or_else(|| first.map(|call| call.stream.device()))
     }
 
-    /// The place of a known stream.
+    /// Returns the place of a known stream in the list.
     pub(super) fn place_of(&self, stream: RawStream) -> u32 {
         self.streams.find(stream_key(stream)).unwrap_or(u32::MAX)
     }
@@ -170,21 +171,21 @@ impl State {
         self.streams.insert(stream_key(stream), Stream { is_plain, ..Stream::default() });
     }
 
-    /// Forgets a stream.
+    /// Forgets a stream, and retires its lanes.
     pub(super) fn remove_stream(&mut self, stream: RawStream) {
         self.streams.remove(stream_key(stream), Stream::default());
         self.retire(stream);
     }
 
-    /// Retires the lanes that have work of a stream. No call of the stream may be held back.
+    /// Retires the lanes that have work of a stream. The caller has sent the held-back calls before.
     pub(super) fn retire(&mut self, stream: RawStream) {
         for lane in &mut self.lanes {
             lane.is_retired |= lane.streams.iter().any(|(known, _)| *known == stream);
-            // A later equal wait would be held back without a check that its stream is still plain.
+            // Otherwise a later wait that equals one in the list would be held back without a check of its stream.
             lane.outside.retain(|wait| wait.stream != stream);
         }
-        // While calls are kept for comparison, only another thread can be here. A trace of these calls would have a stream that
-        // is no longer plain.
+        // In this mode the caller is another thread than the one that makes the pass. The pass must make no lane: a stream of its
+        // trace is no longer plain.
         if self.mode() == Some(Mode::Keep)
             && self.current.calls.iter().any(|call| call.stream == stream)
         {
@@ -217,7 +218,7 @@ impl State {
         known.has_state |= has_state;
     }
 
-    /// Whether all state of a kernel is in the memory that it accesses.
+    /// Whether a kernel has no state but the memory that it declares as accesses.
     pub(super) fn is_stateless(&self, function: RawFunction) -> bool {
         self.kernels.get(&function.handle()).is_some_and(|known| !known.has_state)
     }
@@ -239,14 +240,14 @@ impl State {
         }
     }
 
-    /// Whether a call of a thread, for a stream or for none, is beside all passes: it needs nothing of this state and changes
-    /// nothing in it. Nothing held back comes before such a call: work depends on work of another stream by a record alone, and
-    /// memory is in order by the contract of [`Launch`](crate::driver::Launch). The stream counts as one that something was sent
-    /// to, until a launch has work of it.
+    /// Whether a thread's call, for a stream or for none, is *beside* all passes: it goes directly to the driver below, and
+    /// neither needs nor changes this state. Such a call depends on no held-back call: work depends on another stream's work only
+    /// by a record, and work that shares memory is ordered so by the contract of [`Launch`](crate::driver::Launch). The stream
+    /// counts as one that work was sent to, until a launch has work of it.
     ///
-    /// While no pass is under way, a call is beside if its stream comes after each launch that has work of the stream. Beside a
-    /// pass of another thread, it is so if no pass has had a call of the stream. [`spares`](Self::spares) and
-    /// [`is_sent`](Self::is_sent) look at the event of a record or a wait.
+    /// While no pass is under way, a call is beside if its stream already comes after each launch that has work of the stream.
+    /// During a pass of another thread, a call is beside if no pass has had a call of its stream. For the event of a record or a
+    /// wait, the callers ask [`spares`](Self::spares) or [`is_sent`](Self::is_sent) as well.
     #[inline]
     pub(super) fn is_beside(&self, thread: u64, stream: Option<RawStream>) -> bool {
         let is_clear = |stream| {
@@ -259,16 +260,15 @@ impl State {
         self.is_idle(thread) && stream.map_or(self.pass.is_none(), is_clear)
     }
 
-    /// Whether the thread is in no pass, no call is refused, and no submission asks whether launches of an ended run are
-    /// complete.
+    /// Whether the thread makes no pass, the driver is not lost, and no ended run has launches whose end submissions still query.
     #[inline]
     pub(super) fn is_idle(&self, thread: u64) -> bool {
         let is_other = self.pass.as_ref().is_none_or(|pass| pass.thread != thread);
         is_other && !self.is_resting && self.lost.cause().is_none()
     }
 
-    /// Whether a record of an event changes nothing for held-back calls: none of them records the event, and none waits for it.
-    /// A held-back wait would else be for the later record.
+    /// Whether an event can be recorded without harm to held-back calls: none of them records the event or waits for it. A
+    /// held-back wait would otherwise wait for the newer record.
     #[inline]
     pub(super) fn spares(&self, event: RawEvent) -> bool {
         let is_awaited = |known: &Event| known.waited == self.segment;
@@ -285,25 +285,24 @@ impl State {
         known.is_none_or(|known| known.launch == 0 && !is_held(known))
     }
 
-    /// Notes that a wait is held back for a record from outside of the segment. `at` is the place of its event.
+    /// Notes that a wait for a record from outside of the segment is held back. `at` is the place of the record's event.
     pub(super) fn mark_waited(&mut self, at: u32) {
         if let Some(known) = self.events.at_mut(at) {
             known.waited = self.segment;
         }
     }
 
-    /// Notes that something was sent to a stream directly.
+    /// Notes that a call was made directly on a stream.
     pub(super) fn mark_queued(&mut self, stream: RawStream) {
         if self.keeps(Omission::Meanwhile) {
             self.stream(stream).sent = Sent::Something;
         }
     }
 
-    /// Prepares the state for calls that bypass it, as they do while the [switch](super::switch) is off. Returns `false`, and
-    /// changes neither streams nor events, while a run replays, a pass is left over, a launch may be incomplete, or calls are
-    /// refused.
+    /// Prepares the state for turning the [switch](super::switch) off. Returns `false`, and the switch must stay on, while a run
+    /// replays, a pass is under way, a launch may be incomplete, or the driver is lost.
     ///
-    /// Without `may_ask`, only the results of earlier queries count: the device is not queried.
+    /// Without `may_ask` no launch is queried: only those that are known to be complete count.
     pub(super) fn rest(&mut self, below: &dyn Driver, may_ask: bool) -> DriverResult<bool> {
         let is_refused = self.lost.cause().is_some() || below.sticky_error().is_some();
         if self.runs > 0 || self.pass.is_some() || is_refused {
@@ -330,10 +329,10 @@ impl State {
         Ok(true)
     }
 
-    /// Destroys the lanes, and the graphs and the event that this layer made.
+    /// Destroys the lanes, the captured graphs, and the event `border`.
     pub(super) fn destroy(&mut self, below: &dyn Driver) {
         for lane in self.lanes.drain(..) {
-            // After an error of the device, the lanes are freed at the end of the process.
+            // If the device is lost here, the remaining lanes live until the process ends.
             report_unless_refused("destroying a graph", lane.destroy(below));
         }
         for graph in self.captures.keep_only(std::iter::empty()) {
@@ -349,7 +348,7 @@ impl State {
     }
 }
 
-/// The key of a stream: default streams have the same handle on each device.
+/// Returns a key that is unique over all devices: default streams have the same handle on each.
 fn stream_key(stream: RawStream) -> u64 {
     stream.handle() ^ (stream.device().index() as u64) << 56
 }

@@ -5,7 +5,7 @@ use crate::driver::{
     Access, AccessMode, CopyOp, Launch, MemoryRange, Param, RawEvent, RawFunction, RawStream, Rows,
 };
 
-/// A part of one of a trace's lists: its begin and its end.
+/// A range of one of a trace's lists, as its begin and its end.
 pub(super) type Part = (u32, u32);
 
 /// A call of a trace.
@@ -20,15 +20,15 @@ pub(super) struct Call {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Work {
     Launch(Kernel),
-    /// The copy with this index.
+    /// A copy, as its index in `Trace::copies`.
     Copy(u32),
     Fill(MemoryRange, u8),
     Recycle(MemoryRange),
-    /// The event that holds the record, and the event's place.
+    /// A record: its event, and the event's place in the state's list of events.
     Record(RawEvent, u32),
-    /// A wait for the record that is the call with this index.
+    /// A wait for a record of the same segment, as the index of the record's call in the trace.
     Wait(u32),
-    /// The call of a library with this number, and its accesses.
+    /// A library's call: its number in `Captures`, and its accesses.
     Library(u64, Part),
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Kernel {
     pub(super) grid: [u32; 3],
     pub(super) block: [u32; 3],
     pub(super) shared_bytes: u32,
-    /// Whether the executable graph has other parameters than the trace.
+    /// Whether the parameters here differ from those in the executable graph.
     pub(super) is_changed: bool,
     pub(super) params: Part,
     pub(super) accesses: Part,
@@ -53,11 +53,11 @@ pub(super) enum Given<'a> {
     Copy(&'a CopyOp),
     Fill(MemoryRange, u8),
     Recycle(MemoryRange),
-    /// The event and its place.
+    /// A record: its event, and the event's place in the state's list of events.
     Record(RawEvent, u32),
-    /// The event, and the index of its record in the trace.
+    /// A wait: its event, and the index of the event's record in the trace.
     Wait(RawEvent, u32),
-    /// The number of a library's call, and its accesses.
+    /// A library's call: its number in `Captures`, and its accesses.
     Library(u64, &'a [Access]),
 }
 
@@ -80,7 +80,7 @@ impl Trace {
         self.copies.clear();
     }
 
-    /// Becomes equal to the first calls of another trace.
+    /// Replaces all calls by the first `len` calls of another trace.
     pub(super) fn copy(&mut self, other: &Self, len: usize) {
         self.clear();
         let (mut params, mut accesses, mut rows, mut copies) = (0, 0, 0, 0);
@@ -90,7 +90,7 @@ impl Trace {
                 Work::Launch(kernel) => {
                     (params, accesses) = (kernel.params.1, kernel.accesses.1);
                     rows = kernel.rows.1;
-                    // The parameters of the other trace's graph do not count here.
+                    // The flag was about the other trace's graph.
                     kernel.is_changed = false;
                 }
                 Work::Copy(copy) => copies = *copy + 1,
@@ -134,15 +134,15 @@ impl Trace {
         self.calls.push(Call { stream, node, work });
     }
 
-    /// Whether the node has made this wait already, among the latest of the first `len` calls that are its own. A stream's clock
-    /// may have forgotten a wait since it was made, so the same hook makes it once more in some ticks, and not in others.
+    /// Whether the node has already made this wait, in its unbroken run of calls before index `len`. A stream's clock may forget
+    /// a wait, so in some ticks the same hook makes the wait twice, and in others once.
     pub(super) fn has_waited(&self, len: usize, node: u32, stream: RawStream, record: u32) -> bool {
         let own = self.calls[..len].iter().rev().take_while(|call| call.node == node);
         own.filter(|call| call.stream == stream)
             .any(|call| matches!(call.work, Work::Wait(before) if before == record))
     }
 
-    /// The launch of a call, with a name for messages.
+    /// Returns the launch of a call, if it is one. `name` is the kernel's, for messages.
     pub(super) fn launch<'a>(&'a self, work: &Work, name: &'a str) -> Option<Launch<'a>> {
         let Work::Launch(kernel) = *work else { return None };
         let Kernel { function, grid, block, shared_bytes, .. } = kernel;
@@ -151,18 +151,18 @@ impl Trace {
         Some(Launch { function, name, grid, block, shared_bytes, params, accesses, rows })
     }
 
-    /// The accesses of a launch, and their rows.
+    /// Returns the accesses of a launch, and their rows.
     fn accesses_of(&self, kernel: &Kernel) -> (&[Access], &[Rows]) {
         (part(&self.accesses, kernel.accesses), part(&self.rows, kernel.rows))
     }
 
-    /// Whether a launch has the accesses of a known one.
+    /// Whether a launch has the same accesses as a launch of this trace.
     #[inline]
     pub(super) fn has_accesses(&self, known: &Kernel, launch: &Launch<'_>) -> bool {
         same_accesses(self.accesses_of(known), (launch.accesses, launch.rows))
     }
 
-    /// The event that holds the record of a call.
+    /// Returns the event of the record at this index.
     pub(super) fn event_of(&self, record: u32) -> Option<RawEvent> {
         match self.calls.get(record as usize)?.work {
             Work::Record(event, _) => Some(event),
@@ -170,7 +170,7 @@ impl Trace {
         }
     }
 
-    /// Whether the call at an index is the one that is asked for, but for the bytes of a kernel's parameters.
+    /// Whether the call at an index equals the call `given`, apart from the bytes of a kernel's parameters.
     #[inline]
     pub(super) fn is_call(
         &self,
@@ -203,7 +203,7 @@ impl Trace {
         }
     }
 
-    /// Whether the first calls of another trace are those of this one, but for the bytes of kernels' parameters.
+    /// Whether the first `len` calls of another trace equal those of this one, apart from the bytes of kernels' parameters.
     pub(super) fn begins_as(&self, other: &Self, len: usize) -> bool {
         self.len() >= len
             && other.calls[..len].iter().enumerate().all(|(index, call)| {
@@ -227,7 +227,7 @@ impl Trace {
             })
     }
 
-    /// The number of launches, copies, fills and library calls: those that a graph saves the host.
+    /// The number of launches, copies, fills and library calls: the calls that one launch of a graph saves the host.
     pub(super) fn submissions(&self) -> usize {
         let is_work = |call: &&Call| {
             matches!(
@@ -238,21 +238,21 @@ impl Trace {
         self.calls.iter().filter(is_work).count()
     }
 
-    /// The number of bytes that all calls access.
+    /// The total number of bytes that the calls access.
     pub(super) fn bytes(&self) -> u64 {
         let mut bytes = 0_u64;
         self.accesses(|range, _| bytes = bytes.saturating_add(range.bytes));
         bytes
     }
 
-    /// Whether a call accesses some of this memory.
+    /// Whether any call accesses a part of this memory.
     pub(super) fn names(&self, range: MemoryRange) -> bool {
         let mut names = false;
         self.accesses(|accessed, _| names |= accessed.overlaps(range));
         names
     }
 
-    /// Calls `each` for each access of memory.
+    /// Calls `each` with each access to memory, of all calls.
     pub(super) fn accesses(&self, mut each: impl FnMut(MemoryRange, AccessMode)) {
         for call in &self.calls {
             match call.work {
@@ -277,7 +277,7 @@ impl Trace {
 }
 
 impl Kernel {
-    /// Whether a launch has its grid, its block and its shared memory.
+    /// Whether a launch has the same grid, block and shared memory as this one.
     #[inline]
     pub(super) fn has_grid(&self, launch: &Launch<'_>) -> bool {
         self.grid == launch.grid
@@ -309,7 +309,7 @@ pub(super) fn same_accesses(
     accesses.len() == others.len() && accesses.iter().zip(others).all(same) && rows == other_rows
 }
 
-/// Parameters have no padding, and their unused bytes are zero: equal values have equal bytes.
+/// Whether the parameters have equal values. Their bytes are compared: they have no padding, and unused bytes are zero.
 #[inline]
 pub(super) fn same_params(one: &[Param], other: &[Param]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_same(other))
