@@ -83,7 +83,8 @@ impl Sim {
     pub(super) fn observe_host_function(&mut self, number: u64) {
         if let Some(chosen) = &mut self.chosen {
             chosen.called = hash(&[chosen.called, number]);
-            // The function may change the host's next steps, without a call of the driver.
+            // The function may wake the host without a call of the driver: a query that the host then repeats is no longer mere
+            // polling.
             chosen.not_yet.clear();
         }
     }

@@ -25,7 +25,7 @@ fn a_call_is_captured_once_and_replayed() {
             assert_eq!(cells(&world), after([7; 9]), "seed {seed}");
             let replayed = if is_eager { 9 } else { 7 };
             assert_eq!(world.replayed(), replayed, "seed {seed}: {}", world.report());
-            // The captured call, and the pass.
+            // One graph is the captured call, the other one is the pass.
             let probe = world.driver.below();
             assert_eq!(probe.graphs.load(Ordering::Relaxed), 2, "seed {seed}");
             let destroyed = probe.destroyed.clone();
@@ -118,7 +118,7 @@ fn a_call_that_is_given_up_stays_so_beside_many_others() {
     world.finish(0);
 }
 
-/// A capture ends where another thread waits for the whole device. Its error says nothing about the call.
+/// A capture fails when another thread waits for the whole device. Such an error does not mean that the call is wrong.
 #[test]
 fn a_call_whose_capture_fails_is_sent_once_and_captured_later() {
     for seed in 0..8 {
@@ -150,7 +150,7 @@ fn a_call_whose_captures_fail_again_and_again_is_sent_from_then_on() {
     }
 }
 
-/// A device that is lost executes nothing: its first error is the call's.
+/// A lost device executes nothing, so the call returns the error of its capture.
 #[test]
 fn a_capture_that_loses_the_device_is_an_error_of_the_call() {
     let mut world = World::new(0, None);
@@ -169,7 +169,7 @@ fn a_capture_that_loses_the_device_is_an_error_of_the_call() {
     }
 }
 
-/// Calls that came twice, and then no more, make way for others.
+/// Captured calls that do not come again are removed when there are too many.
 #[test]
 fn captured_calls_that_are_in_no_graph_are_given_back() {
     let mut world = World::new(0, None);
@@ -192,7 +192,7 @@ fn captured_calls_that_are_in_no_graph_are_given_back() {
     assert!(made == 400 && made - destroyed <= 256, "{made} made, {destroyed} given back");
 }
 
-/// No call makes way for a later one of its own pass.
+/// No call is removed for a later call of the same pass.
 #[test]
 fn a_pass_may_have_more_calls_than_are_kept_of_others() {
     for is_eager in [false, true] {
@@ -211,7 +211,7 @@ fn a_pass_may_have_more_calls_than_are_kept_of_others() {
     }
 }
 
-/// Nothing is lost: the call is sent before its graph is destroyed.
+/// The held-back call is sent before its captured graph is destroyed.
 #[test]
 fn a_gathered_call_whose_memory_another_thread_gives_back_is_sent() {
     for seed in 0..SEEDS {
@@ -273,7 +273,7 @@ fn the_plan_of_a_captured_call_is_dropped_without_a_lock() {
     }
 }
 
-/// A device needs the body of a call alone. A run that replays compares all parts.
+/// The driver below needs nothing of a library's call but its body. While a run replays, all parts are needed for the comparison.
 #[test]
 fn a_call_has_all_parts_while_a_run_replays() {
     let mut world = World::new(0, None);

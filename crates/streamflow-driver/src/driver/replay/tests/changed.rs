@@ -1,4 +1,4 @@
-//! Parameters that change: the graphs' kernels get them, at each place and in each order.
+//! Tests that a graph's kernels get parameters that change, at each place of the trace and in each order of values.
 
 use super::world::{World, mixed};
 use super::{SEEDS, needs};
@@ -76,7 +76,7 @@ fn equal_parameters_are_not_set() {
     let mut world = World::new(0, None);
     assert!(run(&mut world, 2, |_| [5, 6]));
     assert_eq!(world.report().changed, 0);
-    // The value of the node again, after another value in the trace.
+    // The third value is set to 5 and the fourth repeats it, so only two of these passes change a node.
     for value in [6, 6, 5, 5] {
         world.pass(|world| two(world, 0, [value, 6]));
     }

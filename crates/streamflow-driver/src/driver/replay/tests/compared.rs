@@ -21,7 +21,7 @@ fn access(address: u64, mode: AccessMode) -> Access {
     Access { range: range(address), mode, argument: "x", rows: None }
 }
 
-/// Whether the first launch is taken for the second.
+/// Whether replay counts the two launches as equal.
 fn is_same(one: &Launch<'_>, other: &Launch<'_>, left_out: Option<Omission>) -> bool {
     let mut trace = Trace::default();
     trace.push(0, stream(1), Given::Launch(one));
@@ -62,7 +62,7 @@ fn each_part_of_a_launch_counts() {
         (in_rows, Omission::Accesses),
         (Launch { accesses: &[], ..launch }, Omission::Accesses),
     ];
-    // Parameters that differ are set; as many as the kernel has there always are.
+    // Parameters with other values are equal for the comparison, since they can be set. Their number must be the same.
     assert!(is_same(&launch, &Launch { params: &value, ..launch }, None));
     assert!(!is_same(&launch, &Launch { params: &params[..1], ..launch }, None));
     for (other, rule) in others {
@@ -137,7 +137,7 @@ fn each_part_of_another_call_counts() {
         assert!(!trace.is_call(0, (1, stream(1)), *call, None), "of another node: {call:?}");
         assert!(!trace.is_call(1, (0, stream(1)), *call, None), "{call:?}");
     }
-    // The event of a ring that holds the record changes nothing.
+    // Which event of a ring holds the record does not matter.
     let mut trace = Trace::default();
     trace.push(0, stream(1), Given::Record(a, 0));
     trace.push(0, stream(2), Given::Wait(a, 0));

@@ -1,4 +1,4 @@
-//! Held-back calls of one device, and a call of another one that makes them be sent.
+//! Tests of a call of one device that causes the held-back calls of another device to be sent.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Memory that is given back while graphs copy into it. Later memory has the same address.
+//! Tests of rule 6: memory that graphs copy into is given back, and later memory gets the same address.
 
 use std::cell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::driver::{
 
 const DEVICE: DeviceId = DeviceId(0);
 
-/// One kind of memory for a number: how it is made, copied to, and given back.
+/// A kind of memory that holds one number: how such memory is made, copied to, and given back.
 #[derive(Clone, Copy)]
 pub(super) struct Memory {
     /// The kind of the copy; `None` for a copy by a library's call that may be captured.
@@ -48,7 +48,7 @@ pub(super) const ADOPTED: Memory = Memory {
     copy: Some(CopyKind::DeviceToDevice),
     make: |world| {
         let range = MemoryRange { address: world.other_code.0, bytes: 8 };
-        // SAFETY: it lives as long as the process.
+        // SAFETY: the memory of other code lives as long as the process.
         unsafe { world.driver.observer().adopt(DEVICE, range) }.unwrap();
         range
     },
@@ -61,7 +61,7 @@ static COPIES: LazyLock<LibraryBody> = LazyLock::new(|| {
     let run = |args: HostArgs<'_>| {
         let [to, from] = [0, 1].map(|index| args.params[index].get::<u64>() as usize);
         let number = Cell(from as u64).now();
-        // SAFETY: the memory is a number of the call's.
+        // SAFETY: `to` is the address of a number that the call declares as written.
         unsafe { std::ptr::with_exposed_provenance_mut::<u64>(to).write(number) };
         Ok(())
     };
@@ -75,7 +75,7 @@ fn calls(world: &World, memory: Memory, target: MemoryRange) {
     copy(world, memory, target);
 }
 
-/// Without rule 6 the device is lost.
+/// Checks that a call succeeds. Without rule 6 the device may be lost, and the call may fail.
 fn passes(world: &World, call: DriverResult<()>) {
     assert!(call.is_ok() || world.driver.sticky_error().is_some(), "{call:?}");
 }
@@ -98,7 +98,7 @@ fn is_right(world: &World, target: MemoryRange, times: u64) -> bool {
 
 /// Gives memory back, and makes it anew at the same address.
 fn again(world: &World, memory: Memory, first: MemoryRange) -> MemoryRange {
-    // Calls for stream 2 alone are beside a pass. The host waits by the driver below, so replay does not see it.
+    // Calls for stream 2 alone are beside a pass. The host waits through the driver below, so that replay does not see the wait.
     // SAFETY: a live stream.
     let finish = || unsafe { world.driver.below().synchronize_stream(world.streams[2]) }.unwrap();
     (memory.give_back)(world, first).unwrap();
@@ -109,7 +109,7 @@ fn again(world: &World, memory: Memory, first: MemoryRange) -> MemoryRange {
     second
 }
 
-/// Other memory has the address in a later run.
+/// Memory is given back between two runs. In the second run other memory has its address.
 fn in_a_later_run(world: &mut World, memory: Memory) -> bool {
     let first = (memory.make)(world);
     (0..5).for_each(|_| world.pass(|world| calls(world, memory, first)));
@@ -141,7 +141,7 @@ fn a_graph_is_not_launched_for_memory_that_is_adopted_again() {
     needs(Omission::GivenBack, |world| in_a_later_run(world, ADOPTED));
 }
 
-/// A pass holds back a call of the graph meanwhile.
+/// Another thread gives the memory back while a pass holds back a call of the graph.
 fn by_another_thread(world: &mut World, memory: Memory) -> bool {
     let first = (memory.make)(world);
     (0..5).for_each(|_| world.pass(|world| calls(world, memory, first)));

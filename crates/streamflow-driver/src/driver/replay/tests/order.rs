@@ -22,8 +22,8 @@ fn after(passes: u64) -> (u64, u64) {
     })
 }
 
-/// Makes passes that wait for event 2, of stream 2, read the cell that stream 2 has written, and record `event`. Returns whether
-/// all was read.
+/// Makes passes that wait for event 2 of stream 2, read the cell that stream 2 has written, and record `event`. Returns whether
+/// the passes have read the right values.
 fn reads_from_outside(world: &mut World, event: usize) -> bool {
     let (mut outside, mut read, mut last) = (0, 0, 0);
     for _ in 0..6 {
@@ -61,7 +61,7 @@ fn edges_are_those_of_waits() {
 #[test]
 fn a_wait_is_for_its_record() {
     needs(Omission::Waits, |world| {
-        // The third kernel races with the second if it waits for the first record.
+        // The third kernel races with the second if its stream waits for the first record instead of the second.
         let waiting_for = |event: usize| {
             move |world: &World| {
                 world.mix(0, 0, 0, 5);
@@ -138,8 +138,8 @@ fn a_complete_record_says_that_earlier_launches_are_complete() {
     });
 }
 
-/// A lane was asked for its progress, and was launched again since. The answer is about a wait for an earlier launch of another
-/// lane, and says nothing about the launch since then.
+/// A lane was queried, and then launched again. The host then waits for an earlier launch of another lane. That wait must not
+/// make the lane's newer launch count as complete.
 #[test]
 fn a_wait_for_an_earlier_launch_says_nothing_about_the_launches_since_a_question() {
     for seed in 0..SEEDS {
@@ -229,7 +229,7 @@ fn an_order_is_implied_only_by_what_was_waited_for() {
 #[test]
 fn launches_that_share_memory_are_in_order() {
     needs(Omission::Conflicts, |world| {
-        // Three rotations: each launch comes after both others, and waits for one.
+        // Three rotations share memory: each launch comes after both other lanes, and a wait for the later one is enough.
         for tick in 0..18 {
             world.pass(|world| {
                 (0..tick % 3).for_each(|_| world.record(0, 0));
@@ -246,8 +246,8 @@ fn launches_that_share_memory_are_in_order() {
     });
 }
 
-/// A stream whose only call in the segment is a wait: later calls of it come after the record. Event 2 holds a record that was
-/// sent.
+/// A stream's only call in the segment is a wait. Later calls of the stream come after the record that it waits for. Event 2
+/// holds a record that was sent.
 #[test]
 fn what_a_stream_without_calls_waits_for_is_sent_before_its_next_call() {
     needs(Omission::WaitsBeside, |world| {
@@ -322,7 +322,7 @@ fn a_record_from_outside_counts_also_if_its_event_is_recorded_again_and_all_is_s
     });
 }
 
-/// The same wait in each pass: for records of launches, and at last for one that was sent.
+/// Each pass makes the same wait: first for records of launches, in the last round for a record that was sent.
 #[test]
 fn a_wait_that_stays_the_same_is_for_the_record_of_its_time() {
     needs(Omission::RecordsOutside, |world| {
@@ -346,7 +346,7 @@ fn a_wait_that_stays_the_same_is_for_the_record_of_its_time() {
                 writes(world)
             }
             written = mixed(written, written, 7);
-            // Twice: the trace that came next the last time is then this one.
+            // The pass is made twice, so that the lane predicted after this lane is this lane itself.
             for _ in 0..2 {
                 world.pass(reads);
                 read = mixed(read, written, 5);

@@ -19,11 +19,11 @@ pub(super) struct Probe {
     pub(super) fails: AtomicU8,
     /// Whether the device is lost.
     is_lost: AtomicBool,
-    /// Whether a host's wait for an event goes on.
+    /// The gate at which a host's wait for an event stops.
     pub(super) gate: AtomicU8,
-    /// Whether a stream's wait for an event goes on: it stops before it is made.
+    /// The gate at which a stream's wait for an event stops, before the wait is made.
     pub(super) wait_gate: AtomicU8,
-    /// Whether the launch of a kernel goes on: it stops before it is made.
+    /// The gate at which the launch of a kernel stops, before the launch is made.
     pub(super) launch_gate: AtomicU8,
     /// The number of graphs that were made.
     pub(super) graphs: AtomicU64,
@@ -45,7 +45,7 @@ pub(super) const FAILS_GRAPH: u8 = 4;
 pub(super) const FAILS_CAPTURE: u8 = 5;
 /// A value for `Probe::fails`: the capture loses the device.
 pub(super) const FAILS_LAST_CAPTURE: u8 = 6;
-/// Values for the gates: the next wait stops; it has stopped.
+/// Values of a gate: `CLOSED` stops the next call; `REACHED` says that a call has stopped.
 pub(super) const CLOSED: u8 = 1;
 pub(super) const REACHED: u8 = 2;
 

@@ -18,7 +18,7 @@ fn one_in(random: &mut SplitMix, count: usize) -> bool {
     random.below(count) == 0
 }
 
-/// For each stream the number of its calls that come before.
+/// For each stream, the number of its kernels that come before.
 type Clock = [u64; STREAMS];
 
 /// A call of a template.
@@ -30,7 +30,7 @@ struct Step {
     value: u64,
     /// The event that its stream records after it, if any.
     records: Option<usize>,
-    /// A stream, and an event whose latest record the stream then waits for, without a need.
+    /// A superfluous wait after the kernel: a stream, and the event whose latest record the stream waits for.
     waits: Option<(usize, usize)>,
 }
 
@@ -57,7 +57,7 @@ struct Done {
     complete: Clock,
     /// The work that the latest record of each event covers.
     records: [Clock; 4],
-    /// The event of each stream that is recorded next.
+    /// For each stream, how many events `record_next` has recorded: this chooses the next event of its ring.
     next: [usize; STREAMS],
     written: [Option<(usize, u64)>; CELLS],
     read: [Clock; CELLS],
@@ -147,7 +147,7 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
         .map(|_| (0..2 + random.below(4)).map(|_| Step::drawn(random)).collect())
         .collect();
     let mut done = Done::default();
-    // Two runs with alternating passes. Both end and begin again, and calls are made directly in between.
+    // Two runs take turns in making passes. Each run ends and begins again, and calls are made directly in between.
     let mut runs = [std::mem::take(&mut world.run), ReplayRun::default()];
     if is_eager {
         runs.iter_mut().for_each(ReplayRun::set_eager);

@@ -1,14 +1,14 @@
-//! The lane that makes way for a new one.
+//! Tests of which lane is replaced by a new one.
 
 use std::sync::atomic::Ordering;
 
 use super::world::World;
 use crate::driver::replay::lane::MOST;
 
-/// A number of rotations of buffers that is larger than that of lanes.
+/// The number of rotations of buffers: more than there are lanes.
 const ROTATIONS: usize = MOST + 8;
 
-/// A pass of each rotation: each has two cells of its own order.
+/// Makes a pass for each rotation. Each rotation uses a different ordered pair of cells.
 fn rotate(world: &mut World, finish: bool) {
     let pairs = (0..64).map(|index| (index % 8, index / 8)).filter(|(one, two)| one != two);
     for (one, two) in pairs.take(ROTATIONS) {
@@ -26,7 +26,7 @@ fn graphs(world: &World) -> u64 {
     world.driver.below().graphs.load(Ordering::Relaxed)
 }
 
-/// With too many rotations, a graph for each would be made in each round, and never launched.
+/// With more rotations than lanes, replacing lanes would make a graph for each rotation in each round, and launch none.
 #[test]
 fn a_lane_that_is_launched_now_and_then_is_not_replaced() {
     let mut world = World::new(0, None);
@@ -34,7 +34,7 @@ fn a_lane_that_is_launched_now_and_then_is_not_replaced() {
     assert_eq!(graphs(&world), MOST as u64, "{}", world.report());
 }
 
-/// A lane with work makes no way: the end of its work would be waited for, with the state locked.
+/// A lane that has work on the device is not replaced: its destruction would wait for that work with the state locked.
 #[test]
 fn a_lane_with_work_on_the_device_is_not_replaced() {
     let mut world = World::new(0, None);

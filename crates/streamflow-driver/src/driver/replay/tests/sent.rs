@@ -1,4 +1,4 @@
-//! The ends of holding back. A trace is taken for another one only if the two are equal.
+//! Tests of when held-back calls are sent. A pass is replayed only if its calls equal those of a trace.
 
 use std::ffi::c_void;
 use std::thread;
@@ -11,7 +11,7 @@ use crate::driver::{
     Param,
 };
 
-/// Two kernels, on stream 0: cell 0 changes in each pass, and cell 1 with it.
+/// Launches two kernels on stream 0: the first changes cell 0, the second changes cell 1 by cell 0.
 fn two(world: &World, value: u64) {
     world.mix(0, 0, 0, value);
     world.mix(0, 1, 0, 1);
@@ -153,7 +153,7 @@ fn a_wait_for_an_event_of_other_code_is_sent_at_once() {
         let event = foreign.create_event(stream.device()).unwrap();
         let mut waited = Ok(());
         world.run_pass(|world| {
-            // SAFETY: the event is live until the wait was asked for.
+            // SAFETY: the event is live until `wait_event` has returned.
             unsafe {
                 foreign.record_event(event, below).unwrap();
                 waited = driver.wait_event(stream, event);
@@ -250,7 +250,7 @@ fn fill_and_copy(world: &World, (to, byte): (usize, u8), (from, copied): (usize,
     }
 }
 
-/// A call is another one if its memory or its byte differs from that of the next call of the trace.
+/// A fill or a copy whose memory or byte differs from that of the trace's next call does not equal that call.
 #[test]
 fn another_fill_or_copy_is_another_call() {
     let same = ((0, 1), (0, 1));

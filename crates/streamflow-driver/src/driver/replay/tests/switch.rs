@@ -65,7 +65,7 @@ fn the_first_launch_of_a_run_waits_for_no_stream_without_work() {
     assert_eq!(begins(&mut world), 0);
     (0..3).for_each(|stream| world.finish(stream));
     world.leave();
-    // From here on the device is behind.
+    // From here on queries are answered "not yet".
     world.driver.below().is_behind.store(true, Ordering::Relaxed);
     world.mix(1, 2, 2, 5);
     assert_eq!(begins(&mut world), 3, "one for each stream, which may have work");
@@ -144,7 +144,7 @@ fn calls_are_made_directly_only_when_all_launches_are_complete() {
             world.record(0, 0);
         };
         (0..5).for_each(|_| world.pass(recorded));
-        // The host has not waited.
+        // The run ends though the host has not waited for its launches.
         world.leave();
         later += u32::from(world.driver.is_on());
         world.wait(1, 0);
@@ -173,7 +173,8 @@ fn submissions_ask_less_and_less_often_for_the_end_of_the_last_run() {
     assert!(world.driver.is_on(), "the launches are complete");
     let asked = queries() - before;
     assert!((1..=11).contains(&asked), "{asked} questions");
-    // The launches are known to be complete: the next submission need not ask, and is the last one that goes through the state.
+    // The launches are known to be complete, so the next submission makes no query, and is the last one that goes through the
+    // state.
     world.finish(0);
     let before = queries();
     world.mix(1, 2, 2, 0);
@@ -192,7 +193,7 @@ fn calls_are_made_directly_when_the_last_run_has_ended() {
     assert!(world.driver.is_on());
     world.driver.leave(&mut other).unwrap();
     assert!(!world.driver.is_on());
-    // The end of a run counts once.
+    // A second `leave` of the same run changes nothing.
     world.pass(two_kernels);
     world.driver.leave(&mut other).unwrap();
     assert!(world.driver.is_on());
@@ -201,7 +202,7 @@ fn calls_are_made_directly_when_the_last_run_has_ended() {
     assert!(!world.driver.is_on());
 }
 
-/// A run that gives up without a replayed pass: the rest of its calls is made directly.
+/// A run gives up because no pass was replayed. Its later calls are made directly.
 #[test]
 fn a_run_that_gives_up_replays_no_more() {
     let mut world = World::new(0, None);
@@ -234,7 +235,7 @@ fn a_run_that_ends_in_a_pass_sends_what_is_held_back() {
     }
 }
 
-/// The end of a run returns the error of a question that fails. A later call asks once more.
+/// The end of a run returns the error of a query that fails. A later call queries once more.
 #[test]
 fn a_question_that_fails_is_told_and_asked_again() {
     let mut world = World::new(0, None);
@@ -254,7 +255,7 @@ fn a_question_that_fails_is_told_and_asked_again() {
     calls(&world);
     assert!(!world.driver.is_on());
     ends(&mut world);
-    // This launch succeeds. The error of its question is in the log, and nobody asks until another run has ended.
+    // This launch succeeds, though its query fails. The log has the error, and no call queries again until another run has ended.
     fails(&world);
     world.mix(1, 2, 2, 0);
     assert_eq!(world.driver.below().fails.load(Ordering::Acquire), 0, "nobody has asked");

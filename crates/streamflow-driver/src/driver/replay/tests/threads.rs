@@ -10,7 +10,7 @@ use crate::driver::replay::mode::Taken;
 use crate::driver::replay::trace::Given;
 use crate::driver::{Driver, MemorySource};
 
-/// Makes calls on a thread of their own, and returns when they are made.
+/// Makes calls on another thread, and returns when they are made.
 fn there(world: &World, calls: impl FnOnce() + Send) {
     let calls = || {
         world.bind();
@@ -52,7 +52,7 @@ fn a_pass_is_held_back_while_another_thread_has_work_of_its_own() {
                     driver.free(stream, own).unwrap();
                     while !driver.query_stream(stream).unwrap() {}
                 }
-                // As a call that finds the state locked.
+                // The slow path, as of a call that finds the state locked.
                 let given = Given::Fill(range, 1);
                 let taken =
                     driver.with(|state, who| state.take(driver.below(), who, stream, given));
@@ -103,8 +103,8 @@ fn what_is_held_back_is_sent_before_another_thread_waits_for_it() {
     }
 }
 
-/// A held-back wait would be for the later record of its event. The wait is one of earlier passes, a new one, or one of a pass
-/// that becomes a lane at its end.
+/// Otherwise a held-back wait would wait for the newer record of its event. The wait is one that earlier passes made, a new one,
+/// or one of a pass that becomes a lane at its end.
 #[test]
 fn what_is_held_back_is_sent_before_another_thread_records_an_event_again() {
     let waits = |world: &World| {

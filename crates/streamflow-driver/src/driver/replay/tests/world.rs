@@ -21,7 +21,8 @@ impl Cell {
         MemoryRange { address: self.0, bytes: 8 }
     }
 
-    /// The number that the cell holds now. Nothing executes meanwhile: a simulator executes in calls.
+    /// Returns the number that the cell holds now. No work executes during the read, since the simulator executes work only in
+    /// calls.
     pub(super) fn now(self) -> u64 {
         let number = std::ptr::with_exposed_provenance::<u64>(self.0 as usize);
         // SAFETY: device memory of the simulator is the process's, and is kept while the driver lives.
@@ -34,7 +35,7 @@ pub(super) struct World {
     pub(super) run: ReplayRun,
     pub(super) streams: [RawStream; 3],
     pub(super) events: [RawEvent; 4],
-    /// The cells; all begin with 0.
+    /// The cells, which all hold 0 at first.
     pub(super) cells: [Cell; 8],
     /// Memory of other code, for a number. The owner never frees it.
     pub(super) other_code: Cell,
@@ -71,7 +72,7 @@ impl World {
         Self::on(HostDriver::builder().seed(seed).build(), left_out)
     }
 
-    /// A world on this simulator.
+    /// Returns a world on this simulator.
     pub(super) fn on(host: HostDriver, left_out: Option<Omission>) -> Self {
         let probe = Probe::new(host);
         let driver = Arc::new(match left_out {
@@ -106,19 +107,19 @@ impl World {
         Self { run, streams, events, cells, other_code, mix, other, driver, has_ended_well: true }
     }
 
-    /// Lets this thread make calls.
+    /// Binds the device on this thread, so that the thread can make calls.
     pub(super) fn bind(&self) {
         self.driver.bind(DEVICE).unwrap();
     }
 
-    /// Calls a function as a pass.
+    /// Makes a pass: `calls` makes its calls.
     pub(super) fn pass(&mut self, calls: impl FnOnce(&Self)) {
         self.driver.begin(&mut self.run);
         calls(self);
         self.driver.end(&mut self.run).unwrap();
     }
 
-    /// As [`pass`](Self::pass), of another run.
+    /// As [`pass`](Self::pass), for another run.
     pub(super) fn pass_of(&self, run: &mut ReplayRun, calls: impl FnOnce(&Self)) {
         self.driver.begin(run);
         calls(self);
@@ -200,12 +201,12 @@ impl World {
     }
 
     pub(super) fn query(&self, event: usize) -> bool {
-        // SAFETY: it is live.
+        // SAFETY: the handle is live.
         unsafe { self.driver.query_event(self.events[event]) }.unwrap()
     }
 
     pub(super) fn finish_event(&self, event: usize) {
-        // SAFETY: it is live.
+        // SAFETY: the handle is live.
         unsafe { self.driver.synchronize_event(self.events[event]) }.unwrap();
     }
 
@@ -214,7 +215,7 @@ impl World {
     }
 
     pub(super) fn try_finish(&self, stream: usize) -> DriverResult<()> {
-        // SAFETY: it is live.
+        // SAFETY: the handle is live.
         unsafe { self.driver.synchronize_stream(self.streams[stream]) }
     }
 
@@ -228,7 +229,7 @@ pub(super) fn mixed(to: u64, from: u64, value: u64) -> u64 {
     (to % 1000) * 3 + (from % 1000) * 5 + value
 }
 
-/// Two kernels of stream 0. They read and write cells that no other stream touches.
+/// Launches two kernels on stream 0, in cells that no other stream touches.
 pub(super) fn two_kernels(world: &World) {
     world.mix(0, 0, 0, 5);
     world.mix(0, 1, 0, 1);
