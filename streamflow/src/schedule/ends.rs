@@ -1,14 +1,14 @@
-//! The consequences of the end of nodes while others run: a node's inputs have ended and its `flush` is due, an edge
-//! gives way to a node that stands still, or the run is over although attendants go on (rule 3 of `stall/timing.rs`).
+//! The consequences when nodes have ended and others still run: a node's inputs have ended and its `flush` is due, an
+//! edge gives way to a node that runs no more, or the run is over although attendants go on (rule 3 of `stall/timing.rs`).
 //!
 //! `stall` decides from the statuses of all nodes, and collecting these allocates memory. So after each pass or look a
-//! scheduler calls [`Ends::asks`] first: from the nodes' cells (`NodeCell`) it tells whether the answer may differ from
-//! the last one. Until a node has ended, that is one load. Afterwards it visits the nodes concerned until it finds one
-//! that runs (`following.rs`); workers do so without a lock. An answer is due only when each of these nodes has ended,
-//! or has found that it can't run and has a neighbour in one of these two states.
+//! scheduler calls [`Ends::asks`] first: it reads the nodes' cells (`NodeCell`), and tells whether the decision may
+//! differ from the last one. Until a node has ended, that is one load. Afterwards `asks` visits the nodes concerned until
+//! it finds one that runs (`following.rs`); workers do so without a lock. The scheduler calls `stall` only when each of
+//! these nodes has ended, or has found that it can't run and has a neighbour in one of these two states.
 //!
 //! A run that has stalled in all nodes but attendants may have no node that has ended. So one of [`LOOKS_BETWEEN`]
-//! passes, or looks at attendants, asks without an ended node, if no other node has run since the last such pass.
+//! passes, or looks at attendants, calls `stall` without an ended node, if no other node has run since the last such pass.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ use crate::operator::Flushing;
 /// The number of passes, or of looks at attendants, after which a scheduler checks whether any other node has run.
 pub(super) const LOOKS_BETWEEN: u32 = 256;
 
-/// A run's records about its nodes: they serve to find the consequences when nodes have ended. A graph without such
-/// consequences has no `Ends`.
+/// The state from which a run finds the consequences when nodes have ended. A graph in which no such consequence is
+/// possible has no `Ends`.
 pub(super) struct Ends {
     control: Arc<RunControl>,
     following: Arc<Following>,
@@ -31,21 +31,21 @@ pub(super) struct Ends {
     begin: Vec<NodeStatus>,
     /// By node, whether it seems to run no more.
     stands: Box<[bool]>,
-    /// The [state](Self::save_state) at the last question. `answered` is the state at the last question with the answer
-    /// that nothing follows.
+    /// The [state](Self::save_state) at the last call of [`asks`](Self::asks) that found a possible consequence.
+    /// `answered` is the state at the last such call for which `stall` found no consequence.
     asked: Box<[u64]>,
     answered: Box<[u64]>,
     looks: u32,
-    /// The ticks that all nodes but attendants had done when this was last checked.
+    /// The number of ticks of all nodes but attendants at the last call of [`have_stood`](Self::have_stood).
     ticks: u64,
 }
 
-/// The outcome of a question.
+/// The result of [`Ends::follow`].
 pub(super) struct Followed {
-    /// Whether nodes may run that could not before.
+    /// Whether a `flush` has begun or an edge has given way, so that nodes may run that could not before.
     pub(super) any: bool,
-    /// Whether each node that seems to run no more was seen. The worker of a node that was not seen asks once more when
-    /// it gives the node back.
+    /// Whether the status of each node that seems to run no more was read. If another worker holds such a node, that worker
+    /// calls `Team::ask` once more when it gives the node back.
     pub(super) is_complete: bool,
 }
 
@@ -66,7 +66,7 @@ impl Ends {
         })
     }
 
-    /// The possible consequences, for all workers.
+    /// The consequences that are possible in the run, in a form that workers read without a lock.
     pub(super) fn following(&self) -> &Arc<Following> {
         &self.following
     }
@@ -82,12 +82,12 @@ impl Ends {
         self.following.attends(node)
     }
 
-    /// By node, whether it seemed to run no more at the last question that might have had an answer.
+    /// By node, whether it seemed to run no more at the last call of [`asks`](Self::asks) after a node had ended.
     pub(super) fn stands(&self) -> &[bool] {
         &self.stands
     }
 
-    /// The assumed status of a node that another worker holds: the node waits for nothing.
+    /// The status that is assumed for a node that another worker holds: the node waits for nothing.
     pub(super) fn unseen(&self, node: usize) -> Option<NodeStatus> {
         let status = self.begin.get(node)?.clone();
         Some(NodeStatus { inputs: Vec::new(), unmet: Vec::new(), ..status })
@@ -112,8 +112,8 @@ impl Ends {
         std::mem::replace(&mut self.ticks, ticks) == ticks
     }
 
-    /// The consequences that may follow now. The answer needs no allocation and comes from the nodes' cells alone;
-    /// `stall` may find afterwards that nothing follows.
+    /// The consequences that may be due now, from the nodes' cells alone and without an allocation. `stall` may find
+    /// afterwards that none is due.
     #[inline]
     pub(super) fn asks(&mut self) -> Asks {
         if self.following.may_follow() { self.asks_now() } else { Asks::default() }
@@ -131,8 +131,9 @@ impl Ends {
         asks
     }
 
-    /// Records which nodes seem to run no more, how many ticks each of these has done, how many nodes have ended, and
-    /// how many turns have dropped messages without a tick. The answer stays the same until one of these has changed.
+    /// Stores in `asked` which nodes seem to run no more, how many ticks each of these has done, how many nodes have
+    /// ended, and how many turns have dropped messages without a tick. Until one of these has changed, `stall` decides the
+    /// same.
     fn save_state(&mut self) {
         let Self { control, stands, asked, .. } = self;
         let nodes = control.nodes().iter().zip(stands.iter());
@@ -141,8 +142,8 @@ impl Ends {
         asked.iter_mut().zip(ticks.chain(counts)).for_each(|(place, it)| *place = it);
     }
 
-    /// Records that nothing followed at the last question. `stall` found that from the nodes' statuses, which were
-    /// collected after the state was recorded.
+    /// Records that `stall` has found no consequence, for the state that the last call of [`asks`](Self::asks) has stored.
+    /// `stall` used statuses that were collected after that call.
     pub(super) fn answered(&mut self) {
         self.answered.copy_from_slice(&self.asked);
     }

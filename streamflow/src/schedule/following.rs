@@ -1,5 +1,5 @@
-//! The consequences of the end of nodes, from the nodes' cells. The workers of a run read them without a lock and
-//! without an allocation.
+//! Finds the possible consequences when nodes have ended, from the nodes' cells, without a lock and without an
+//! allocation: each worker of a run may do so at any time.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use super::stall::{self, Waits};
 use crate::context::{Activity, RunControl};
 use crate::graph::NodeStatus;
 
-/// The consequences that are possible in a run, and those that have occurred.
+/// The consequences that the end of nodes may have in a run, and those that have occurred.
 pub(super) struct Following {
     control: Arc<RunControl>,
     waits: Waits,
@@ -23,7 +23,7 @@ pub(super) struct Following {
     gives_way: Box<[AtomicBool]>,
 }
 
-/// Consequences of the end of nodes.
+/// The kinds of consequences that may be due, since nodes have ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Asks {
     /// The run may be over.
@@ -33,7 +33,7 @@ pub(super) struct Asks {
 }
 
 impl Following {
-    /// Returns `None` for a graph in which the end of a node has no consequences while others run.
+    /// Returns `None` for a graph in which the end of a node has no consequence as long as other nodes run.
     pub(super) fn new(nodes: &[NodeStatus], control: &Arc<RunControl>) -> Option<Self> {
         let (waits, flushed) = (stall::waits(nodes), stall::flushed(nodes).into_boxed_slice());
         let is_needed = !flushed.is_empty() || !waits.passing.is_empty() || waits.may_run_for_ever;
@@ -53,8 +53,8 @@ impl Following {
         self.waits.may_run_for_ever && self.is_attendant(node)
     }
 
-    /// Whether the node is an attendant. After the begin of its `flush` a node is none: it ends, and others wait for
-    /// its messages.
+    /// Whether the node is an attendant. From the begin of its `flush`, a node is no attendant any more: it ends, and
+    /// other nodes wait for its messages.
     fn is_attendant(&self, node: usize) -> bool {
         self.waits.is_attendant[node] && !self.is_flushed[node].load(Ordering::Relaxed)
     }
@@ -69,7 +69,7 @@ impl Following {
         }
     }
 
-    /// Whether something may follow, if each node that waits runs no more. Until a node has ended, this is one load.
+    /// Whether a consequence may be due, if each node that waits runs no more. Until a node has ended, this is one load.
     #[inline]
     pub(super) fn may_follow(&self) -> bool {
         self.control.ended() > 0 && self.seems_to_follow()
@@ -80,7 +80,8 @@ impl Following {
         self.follows(&|node| self.is_still(node)) != Asks::default()
     }
 
-    /// The consequences, when there [may](Self::may_follow) be some. Sets `stands`, by node, to whether it seems to run no more.
+    /// The consequences that may be due, after [`may_follow`](Self::may_follow) has returned `true`. Sets `stands`: by node,
+    /// whether it seems to run no more.
     pub(super) fn asks(&self, stands: &mut [bool]) -> Asks {
         let is_done = |node| self.activity(node) == Activity::Done;
         stands.iter_mut().enumerate().for_each(|(node, stands)| *stands = is_done(node));
@@ -88,7 +89,7 @@ impl Following {
         self.follows(&|node| stands[node])
     }
 
-    /// The consequences, if these nodes run no more.
+    /// The consequences that may be due if the nodes for which `stands` is `true` run no more.
     fn follows(&self, stands: &dyn Fn(usize) -> bool) -> Asks {
         let holds = |node: usize| self.is_attendant(node) || stands(node);
         let is_due = |(node, before): &(usize, Box<[usize]>)| {

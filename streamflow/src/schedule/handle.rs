@@ -58,9 +58,9 @@ impl RunHandle {
     /// The report of the run so far, and after its end the last report. A failed run has a report, too, although
     /// [`join`](super::Running::join) returns its error. The run makes it between two ticks.
     ///
-    /// With [workers](super::Workers) the report is no snapshot: the nodes are asked one after the other while others run, each
-    /// between two ticks of its own. So the counts of two nodes may be of different moments. In a [pause](Self::pause)
-    /// all nodes are asked at once, when the last tick is over: then the counts fit together.
+    /// With [workers](super::Workers) the report is no snapshot: the counts of each node are read between two of its ticks,
+    /// while other nodes run. So the counts of two nodes may be of different moments. In a [pause](Self::pause) the counts of
+    /// all nodes are read at once, when the last tick is over: then they fit together.
     ///
     /// # Errors
     /// [`Error::StillRunning`](crate::Error::StillRunning), with the node, if a hook does not return within a second.

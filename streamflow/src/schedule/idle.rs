@@ -5,9 +5,9 @@
 //! `tests/gpu-results`). The processor needs most of that time to leave its sleep state: a bare futex takes 6 to 28 µs
 //! there. So the spin is bounded.
 //!
-//! No wake-up is lost: the signal is read before the nodes check their conditions, and a change of a condition comes
-//! before its signal. So a change that the checks did not see raises the signal after it was read, and the thread does
-//! not sleep.
+//! No wake-up is lost: the thread reads the signal's count before the nodes check their conditions, and whoever changes a
+//! condition raises the signal afterwards. So a change that the checks did not see raises the signal after its count was
+//! read, and the thread does not sleep.
 //!
 //! With a simulated clock nothing here depends on real time, so that a seed repeats a run.
 
@@ -26,10 +26,10 @@ use crate::turns;
 /// queries.
 const QUERIES_BEFORE_SLEEP: u32 = 15_000;
 
-/// The number of these queries that only spin. Later queries leave the core to other threads.
+/// The number of queries after which only a spin follows. After later queries the thread yields its core.
 const SPINS_BEFORE_YIELD: u32 = 100;
 
-/// The length of a sleep that only a signal is to end. A scheduler sleeps again after it.
+/// The longest duration of a sleep that only a signal is to end. If none has come by then, the scheduler sleeps again.
 pub(super) const LONG: Duration = Duration::from_secs(3600);
 
 /// The next action of a thread that waits.

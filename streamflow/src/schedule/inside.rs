@@ -1,5 +1,5 @@
-//! The runs on threads of their own that wait for the calling thread: the thread is inside of a hook of theirs, or is a
-//! worker of another graph that such a hook runs. Waiting for such a run would never end.
+//! The runs that wait for the calling thread: the thread is in a hook of such a run, or is a worker of another graph that
+//! such a hook runs. If the thread waited for the end of such a run, both would wait for ever.
 
 use std::cell::RefCell;
 use std::ptr;
@@ -7,16 +7,17 @@ use std::ptr;
 use crate::context::RunControl;
 
 thread_local! {
-    // The variable may be destroyed already while the destructors of a thread run. A graph that runs there is inside of no run.
+    // While the destructors of a thread run, the variable may be destroyed already. A graph that runs then counts as inside of
+    // no run.
     /// The addresses of the runs' controls, the innermost last.
     static RUNS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A guard: until it is dropped, the calling thread is inside of some runs. Guards are dropped in the reverse order of
-/// their creation.
+/// A guard: until it is dropped, further runs wait for the calling thread. Guards are dropped in the reverse order of their
+/// creation.
 #[must_use]
 pub(super) struct Inside {
-    /// The number of runs that the thread was inside of before.
+    /// The length of the list of runs before this guard was created.
     before: usize,
 }
 

@@ -33,7 +33,7 @@ impl From<Duration> for RunFor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {
     None,
-    /// A number of ticks. The nodes keep the number.
+    /// A number of ticks. The nodes store the number.
     Ticks,
     Until(Timestamp),
 }

@@ -1,4 +1,5 @@
-//! The replay of a run's passes: whether a pass is replayed, and its marks. See [`driver::replay`](crate::driver::replay).
+//! The replay of a run's passes: decides whether a pass is replayed, and marks where each node's step begins. See
+//! [`driver::replay`](crate::driver::replay).
 
 use std::sync::Arc;
 
@@ -52,7 +53,7 @@ impl Replay {
         Ok(Some(Self { run, platform, cells }))
     }
 
-    /// Switches the replay off, since workers run the nodes: no pass of one thread has all calls.
+    /// Switches the replay off, since workers run the nodes: then no thread makes all the driver's calls of a pass.
     pub(super) fn refuse_workers(&mut self) {
         self.run.switch_off(
             "workers run the graph; only passes of the one-thread scheduler are replayed",
@@ -67,7 +68,7 @@ impl Replay {
             && platform.driver().observer().replays().is_some_and(|driver| driver.begin(run))
     }
 
-    /// Whether nothing can be queued any more.
+    /// Whether a sticky error keeps all further work from being queued.
     pub(super) fn is_lost(&self) -> bool {
         self.platform.driver().sticky_error().is_some()
     }
@@ -82,7 +83,7 @@ impl Replay {
         }
     }
 
-    /// Ends a pass, or the rest of a pass after an error.
+    /// Ends a pass, after its last step or after an error.
     ///
     /// # Errors
     /// The first error of a call that was held back.

@@ -46,11 +46,11 @@ pub(super) struct Run {
     graph: &'static str,
     /// `None`: one thread runs all nodes.
     workers: Option<Workers>,
-    /// Errors of workers after the first one.
+    /// The errors that workers met after the first error.
     followed: Vec<Error>,
     /// `None` if neither the graph nor the environment asks for a replay.
     replay: Option<Box<Replay>>,
-    /// `None` before the first pass, and if the end of a node has no consequences while others run.
+    /// `None` before the first pass, and if the end of a node has no consequence as long as other nodes run.
     ends: Option<Box<Ends>>,
 }
 
@@ -111,8 +111,8 @@ impl Run {
         self.limit.until().into_iter().for_each(|end| self.control.set_deadline(end));
     }
 
-    /// Finds the possible consequences of the end of nodes. The limits of the nodes are set before: a node with a limit
-    /// has an end of its own.
+    /// Finds the consequences that the end of nodes may have in this run. The nodes' limits must be set before: a node with
+    /// a limit has an end of its own.
     fn find_ends(&mut self, nodes: Nodes<'_, '_>) {
         self.ends = Ends::new(statuses(nodes), &self.control).map(Box::new);
     }
@@ -122,7 +122,8 @@ impl Run {
         work::has_work(nodes.len(), &mut { nodes }, self.ends.as_deref_mut())
     }
 
-    /// Begins what follows from the end of nodes, after a pass. `ran`: a node has run in that pass.
+    /// After a pass, begins each `flush` that is due and has edges give way, since nodes have ended. `ran`: a node has run in
+    /// that pass.
     fn follow(&mut self, nodes: Nodes<'_, '_>, ran: bool) -> Option<Passed> {
         let ends = self.ends.as_mut()?;
         let asks = ends.asks();
@@ -252,7 +253,7 @@ impl Run {
         let measured = platform.has_statistics().then(Succession::begin);
         let interrupt = || measured.iter().for_each(Succession::interrupt);
         loop {
-            // Comes before the command is read and the conditions are checked: a change of these then ends the sleep.
+            // Reads the signal's count before the command and the conditions: a later change of these then ends the sleep.
             idle.begin_pass();
             match control.command() {
                 Command::Run => {}
@@ -296,7 +297,7 @@ impl Run {
 
     /// Makes a report of the run so far.
     fn publish(&self, nodes: Nodes<'_, '_>, shared: Option<&Shared>) {
-        // Comes first: a later request is then not lost.
+        // The request is taken before the report is made: a request that comes later is then not lost.
         self.control.begin_report();
         if let Some(shared) = shared {
             let (asked, now) = (shared.asked(), statuses(nodes));

@@ -16,8 +16,8 @@ use crate::turns;
 /// How long [`Shared::report`] waits for the scheduler. The scheduler answers between two ticks.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The time that counts as passed, in an explored test, each time a waiting thread has passed on its turn. Real time
-/// does not count there.
+/// In an explored test real time does not count. There, this much time counts as passed each time a waiting thread has
+/// passed on its turn.
 const TURN: Duration = Duration::from_micros(100);
 
 /// The state shared by the thread of a run, its handles, and the handler of signals.
@@ -28,7 +28,7 @@ pub(super) struct Shared {
     /// Whether the thread has ended the run.
     is_over: AtomicBool,
     reports: Mutex<Reports>,
-    /// Raised for each report, and when the run is over.
+    /// The signal that is raised for each report, and when the run is over.
     news: Signal,
     /// For each node, the activity that a handle saw last, and the moment when a handle first saw it.
     seen: Mutex<Vec<(Word, Timestamp)>>,
@@ -185,7 +185,7 @@ impl Shared {
         }
     }
 
-    /// The scheduler ends the control before it calls the `stop` hooks; the run is over after them.
+    /// The phase of the run. The control is over before the `stop` hooks are called, and the run only after them.
     fn phase(&self) -> RunPhase {
         match self.control.phase() {
             RunPhase::Over => RunPhase::Stopping,

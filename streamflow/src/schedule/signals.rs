@@ -1,10 +1,10 @@
 //! Signals that stop runs: one thread of the process receives the signals, and a list has the runs that they stop.
 //!
-//! A signal that stops no run has the effect that it had before the library got it: a handler that the program had at that
-//! moment is called, as for each signal, and without one the process ends. A handler that is set later does not count: either
-//! it takes the signal away from the library, or `signal-hook` calls it too, and then the process ends. So no harm is done
-//! when the library keeps a signal after the last run, or after a call that could not get another signal. The library
-//! must keep it: `signal-hook` can't give a signal back.
+//! A signal that stops no run has the effect that it had before the library set its handler: a handler that the program had
+//! at that moment is called, as for each signal, and without one the process ends. A handler that the program sets later does
+//! not count: either it replaces the library's handler, or `signal-hook` calls both handlers, and then the process ends. So
+//! it does no harm that the library handles a signal even after the last run, or after a call that could not get another
+//! signal. `signal-hook` can't remove its handler.
 
 use std::fs;
 use std::mem;
@@ -215,8 +215,8 @@ mod tests {
         command
     }
 
-    /// Runs in a process of its own: the program's handler is called, and the process goes on, although the library has
-    /// one of the two signals.
+    /// Runs in a process of its own. Although the library handles one of the two signals, the program's handler is called, and
+    /// the process goes on.
     #[test]
     fn a_call_that_can_not_have_all_signals_changes_the_effect_of_none() {
         const CHILD: &str = "STREAMFLOW_TEST_SIGNALS";

@@ -3,9 +3,9 @@
 //! When no node can run and none waits for a stream, a run is over, unless an edge [gives way](giving_way) or the
 //! `flush` of a node is [due](flush). The run has *ended* if every source is done and no message waits that a node
 //! should have taken. Otherwise the run has *stalled*: some node is stuck, and this file finds out which node, and why
-//! it waits. Both schedulers ask here, and the answer does not depend on the order in which they ran the nodes:
-//! `stall/timing.rs` says why. While some nodes run, an edge gives way, or a `flush` is due, as soon as that does not
-//! depend on the running nodes: [`meanwhile`].
+//! it waits. Both schedulers call this file, and its result does not depend on the order in which they ran the nodes:
+//! `stall/timing.rs` says why. While some nodes still run, [`meanwhile`] finds the edges that give way and the `flush`es
+//! that are due whatever the running nodes do.
 //!
 //! A node that is not done is stuck if
 //! - it has all messages that it needs, and an edge that it sends to is full; or
@@ -48,7 +48,8 @@ const MOST_LINKS: usize = 24;
 pub(super) struct Found {
     /// The chains of the nodes that are stuck. Empty if the run has ended well.
     pub(super) stalled: Vec<String>,
-    /// The chains of the nodes that would be stuck, if timing did not decide how far they come.
+    /// The chains of the thinned nodes and attendants that would count as stuck if they were ordinary nodes: such a node is
+    /// never stuck, since timing decides how many ticks it does (`stall/timing.rs`).
     pub(super) waited: Vec<String>,
 }
 
@@ -81,7 +82,7 @@ enum Blocker<'a> {
     Message(&'a EdgeStatus, usize),
     /// Room in this edge, to be made by the node at its end.
     Room(&'a EdgeStatus, usize),
-    /// A condition lacks something that this node would send or make.
+    /// A condition lacks a message that this node would send, or room that it would make.
     Condition(&'a UnmetCondition, usize),
     /// A consumer of an attendant's messages: this node does not take the messages of this edge, and the attendant runs
     /// for nothing else.
@@ -219,7 +220,7 @@ impl<'a> Graph<'a> {
             let nodes = condition.edges.iter().filter_map(|edge| others.get(edge));
             nodes.map(move |node| Blocker::Condition(condition, *node))
         };
-        // Left out if a condition names the same edge: its text says more.
+        // A wait is left out if a condition names the same edge: the condition's text says more.
         let is_default = |edge: &&EdgeStatus, is_room| {
             !unmet.iter().any(|unmet| unmet.is_room == is_room && unmet.edges.contains(&edge.id))
         };
@@ -239,8 +240,8 @@ impl<'a> Graph<'a> {
         self.producers.get(&edge.id).map(|node| Blocker::Message(edge, *node))
     }
 
-    /// Whether a node waits only for nodes that ended themselves, perhaps through others. `known` has the answers found
-    /// so far.
+    /// Whether a node waits only for nodes that ended themselves, directly or through other nodes. `known` has the answers
+    /// found so far.
     fn is_by_finish(&self, first: usize, timing: &Timing, known: &mut [Option<bool>]) -> bool {
         // No recursion, since a graph may be long. A node that is on the path already waits in a circle, and counts as
         // not excused.
@@ -276,7 +277,7 @@ impl<'a> Graph<'a> {
 
     /// The chains from these nodes.
     fn chains(&self, mut nodes: Vec<usize>, timing: &Timing) -> Vec<String> {
-        // Sources first: their chains lead through most of the others.
+        // Sources come first: their chains lead through most of the other nodes.
         nodes.sort_by_key(|node| !self.nodes[*node].inputs.is_empty());
         let (mut starts, mut told, mut chains) =
             (VecDeque::from(nodes), HashSet::new(), Vec::new());

@@ -21,7 +21,7 @@ const MOST_PATHS: usize = 1024;
 /// begins: nodes that discard their messages and send others.
 const SPARE: usize = 2;
 
-/// Begins the statistics of a run.
+/// Begins the statistics of a run: chooses the nodes and the paths that are measured.
 pub(super) fn keep(nodes: &mut [&mut dyn AnyNode]) {
     let statuses: Vec<NodeStatus> = nodes.iter_mut().map(|node| node.status()).collect();
     let paths = paths(&statuses, MOST_PATHS);
@@ -64,12 +64,12 @@ fn paths(nodes: &[NodeStatus], most: usize) -> Vec<Option<NodePaths>> {
     paths
 }
 
-/// The number of a node; `None` only beyond 2³² nodes, a graph that fits into no memory.
+/// The number of a node as an origin; `None` only beyond 2³² nodes, for which no memory has room.
 fn number(index: usize) -> Option<NonZeroU32> {
     NonZeroU32::new(u32::try_from(index).ok()?.checked_add(1)?)
 }
 
-/// Edges that carry acquisition times: feedback is the state of an earlier tick.
+/// Whether the edge carries acquisition times. A feedback edge does not: its message is of an earlier tick.
 fn carries_time(edge: &EdgeStatus) -> bool {
     !edge.feedback
 }

@@ -29,7 +29,7 @@ impl<T: Send + 'static> RunThread<T> {
         let registration = me.as_ref().map(|me| me.register(0, caller));
         let member = registration.as_ref().map(Registration::thread);
         let inner = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            // The thread takes part until all its values are dropped.
+            // In an explored test the thread takes turns until all its values are dropped.
             let _participation = registration.map(Registration::begin);
             let value = body();
             *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);

@@ -105,7 +105,7 @@ impl ThreadSettings {
     /// Applies the settings to the calling thread, until the returned guard is dropped.
     ///
     /// # Errors
-    /// [`Error::WorkerThread`]; then the thread is as before.
+    /// [`Error::WorkerThread`]; then the thread has the settings that it had before.
     pub(super) fn apply(&self, worker: &str) -> Result<Applied> {
         let mut applied = Applied::default();
         if self.is_empty() {

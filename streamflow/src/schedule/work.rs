@@ -1,4 +1,4 @@
-//! The question whether a run goes on when nothing happens in it, or nothing but ticks that send messages no node takes.
+//! Finds out whether a run goes on when no node runs, or only nodes run whose messages no node takes.
 //!
 //! A node that waits for a stream, a moment or another thread keeps a run going, and so does a node that has its
 //! messages and its room. An attendant does not: rule 3 of `stall/timing.rs`. Both schedulers call [`goes_on`] when
@@ -33,7 +33,7 @@ pub(super) fn goes_on(count: usize, nodes: &mut impl Look, ends: Option<&Ends>) 
     let at_begin = |node: usize| ends.and_then(|ends| ends.unseen(node));
     let status = |node| nodes.look(node, |node| node.status()).or_else(|| at_begin(node));
     let statuses: Vec<_> = (0..count).filter_map(status).collect();
-    // Comes after the statuses: a message that an attendant sends meanwhile is then visible in the statuses or here.
+    // `has_work` is called after the statuses are read: a message that an attendant sends meanwhile shows in either of them.
     let has_work = |node: &usize| nodes.look(*node, |node| node.has_work()).unwrap_or(true);
     let some: Vec<_> = (0..count).filter(has_work).collect();
     stall::may_go_on(&statuses, &some)

@@ -1,26 +1,27 @@
 //! The consequences of the end of nodes in a run with workers, while other nodes run: `schedule/ends.rs`.
 //!
-//! A worker asks after it has looked at a node that can't run and has given the node back. To ask, it claims all nodes
-//! that no other worker holds, so that these do not change. It must assume that the held nodes may run; their workers
-//! ask when they have given them back. A question that comes during another question is asked after that one. If a held
-//! node seems to stand still, its worker asks once more when it has given the node back. So the last question finds all
-//! nodes free that stand still. Simulated time stands still from the moment a worker gives such a node back until the
-//! worker has an answer, or another worker answers for it.
+//! `Team::ask` finds out whether a `flush` is due, an edge gives way or the run is over, since nodes have ended. A worker
+//! calls `ask` after it has looked at a node that can't run and has given the node back. `ask` claims all nodes that no
+//! worker holds, so that these do not change, and assumes that each held node may run. If another worker calls `ask`
+//! meanwhile, the first worker repeats its check. If a held node seems to run no more, the worker of that node calls
+//! `ask` once more when it has given the node back. So the last call finds all nodes free that run no more. Simulated
+//! time stands still from the moment a worker gives such a node back until its call has returned, or another worker's
+//! call has answered for it.
 //!
-//! The run is over if no node but attendants can run (rule 3 of `schedule/stall/timing.rs`). All other nodes are quiet
-//! at that moment: none is held or queued, except the node that the asking worker has looked at. Other workers may be
-//! in ticks of attendants meanwhile: the messages sent by these ticks never change the answer that the run is over. No
-//! tick begins between the question and that answer.
+//! The run is over if no node but attendants can run (rule 3 of `schedule/stall/timing.rs`). At that moment no other
+//! node is held or queued, except the node that the worker in `ask` has looked at. Other workers may be in ticks of
+//! attendants: the messages sent by these ticks never change the answer that the run is over. No tick begins between
+//! the claim of the nodes and that answer.
 //!
-//! Each tick of an attendant causes looks at its consumers, in vain if they have ended: a worker could find a consumer
-//! held whenever it asks. So attendants stand still while an answer is due, unless a hook of another node runs: then
-//! the answer is that the run goes on, and an attendant goes on meanwhile, as its policy promises.
+//! Each tick of an attendant queues looks at its consumers, even if these have ended: then each `ask` could find a
+//! consumer held. So no attendant runs while `Attends::is_due` is set, unless a hook of another node runs: then the run
+//! goes on, and so do the attendants, as the policies of their edges promise.
 //!
-//! Each attendant runs in one look before it stands still. Workers may happen to look at it only while answers are due,
-//! and an attendant that stood still in all of these looks would never run.
+//! When `is_due` is set, each attendant runs in one more look. Otherwise an attendant at which workers happen to look
+//! only while `is_due` is set would never run.
 //!
-//! A node that another worker holds may run, as far as the asking worker knows. Unless a hook of the node runs, its worker
-//! gives it back soon, and the answer waits for that: otherwise the node could be held, in vain, whenever a worker asks.
+//! The worker in `ask` can't see whether a node that another worker holds may run. If no hook of that node runs, its
+//! worker gives the node back soon, and `ask` has no answer before: otherwise each `ask` could find the node held.
 
 #[cfg(all(test, not(loom)))]
 #[path = "attends/tests.rs"]
@@ -39,10 +40,11 @@ use crate::schedule::outcome::Outcome;
 use crate::schedule::work;
 use crate::turns;
 
-/// The nodes of a team, as the asking worker sees them: all of them, or those that it has claimed.
+/// The nodes of a team that a worker may read: all of them, or those that it holds or has claimed.
 struct Seen<'s, 't, 'r, 'g> {
     team: &'t Team<'r, 'g>,
-    /// The node that the worker holds, if any, and by node whether the worker has claimed it. `None`: the worker has all nodes.
+    /// The node that the worker holds, if any, and by node whether the worker has claimed it. `None`: the worker has
+    /// claimed all nodes.
     of: Option<(Option<NodeId>, &'s [bool])>,
 }
 
@@ -64,7 +66,7 @@ impl Team<'_, '_> {
         let ends = asked.as_mut().map(|asked| &mut *asked.ends);
         let mut seen = Seen { team: self, of: None };
         let has_work = work::has_work(self.nodes.len(), &mut seen, ends);
-        // `None` if another worker asks: that worker has taken the question out, and puts it back.
+        // `asked` is `None` while another worker is in `ask`: that worker has taken the data out, and puts it back.
         if asked.is_some() {
             *locked(&self.attends.asked) = asked;
         }
@@ -73,20 +75,20 @@ impl Team<'_, '_> {
         if has_work || self.attends.asks_again.load(Ordering::Relaxed) {
             self.ask(None);
         }
-        // The consequences come before any simulated time passes.
+        // A `flush` that is due begins, and edges give way, before simulated time passes.
         let is_still = !has_work || self.board.change(|core| core.is_still());
         is_still.then_some(!has_work)
     }
 
-    /// Ends the run unless it goes on, before nodes that were claimed are given back: nobody begins a `flush` then.
+    /// Ends the run unless it goes on. The caller gives its claimed nodes back afterwards: no worker begins a `flush` then.
     fn end_unless(&self, goes_on: bool) {
         if !goes_on {
             self.end(Outcome::Over);
         }
     }
 
-    /// Begins a look at a node that the calling worker holds. Returns whether the node is an attendant that does not
-    /// run now, since an answer is due.
+    /// Begins a look at a node that the calling worker holds. Returns whether the node is an attendant that must not run
+    /// now, since [`Attends::is_due`] is set.
     pub(super) fn stands_still(&self, node: NodeId) -> bool {
         let Attends { following, is_due, looked, .. } = &self.attends;
         let stands_still = is_due.load(Ordering::Relaxed)
@@ -98,8 +100,8 @@ impl Team<'_, '_> {
         stands_still
     }
 
-    /// Ends a look at a node that the calling worker holds. Returns whether the worker is to [ask](Self::ask) when it
-    /// has given the node back.
+    /// Ends a look at a node that the calling worker holds. Returns whether the worker is to call [`ask`](Self::ask) when
+    /// it has given the node back.
     pub(super) fn stood(&self, node: NodeId, found: Looked) -> bool {
         let Attends { following, looks, is_due, .. } = &self.attends;
         let Some(following) = following else { return false };
@@ -110,12 +112,13 @@ impl Team<'_, '_> {
             }
             return false;
         }
-        // Of two workers that get here after their looks, at least one sees the cell that the other one's node has stored.
+        // Of two workers that get here after their looks, at least one sees what the other one's node has stored in its cell.
         fence(Ordering::SeqCst);
         found == Looked::default() && (is_due.load(Ordering::Relaxed) || following.may_follow())
     }
 
-    /// Finds out what follows from the end of nodes. The calling worker holds the node `held`, or none.
+    /// Finds out whether a `flush` is due, an edge gives way or the run is over, since nodes have ended, and acts on it. The
+    /// calling worker holds the node `held`, or none.
     pub(super) fn ask(&self, held: Option<NodeId>) {
         turns::point("a worker asks what follows from the end of nodes");
         let Attends { asked, is_due, asks_again, .. } = &self.attends;
@@ -123,7 +126,7 @@ impl Team<'_, '_> {
         let mut place = locked(asked);
         while !is_over {
             let Some(question) = &mut *place else {
-                // Another worker asks, and may not have seen the latest changes.
+                // Another worker is in this function, and may have missed the latest changes: it repeats its check.
                 asks_again.store(true, Ordering::Relaxed);
                 return;
             };
@@ -144,8 +147,8 @@ impl Team<'_, '_> {
             }
             place = locked(asked);
             *place = Some(question);
-            // Without an answer, a node is still to be looked at, and its worker asks when it has given the node back.
-            // This worker does not ask again in a loop: each claim moves queued nodes behind the others, so that no
+            // Without an answer, some node is still to be looked at, and its worker calls `ask` when it has given the node
+            // back. This worker does not repeat its check: each claim moves queued nodes to the end of the queue, so no
             // worker would get to the last of them.
             let is_left = may_be_over && over.is_none();
             if is_left || !asks_again.load(Ordering::Relaxed) {
@@ -154,8 +157,8 @@ impl Team<'_, '_> {
         }
     }
 
-    /// Begins each `flush` that is due, and has edges give way. `answers`: no other question was asked, or the other
-    /// question has its answer.
+    /// Begins each `flush` that is due, and has edges give way. `answers`: whether the run is over is known, or need
+    /// not be found out.
     fn follow(&self, held: Option<NodeId>, question: &mut Asked, answers: bool) {
         let Asked { ends, claimed } = question;
         let misses = |node: NodeId| ends.stands()[node] && held != Some(node);

@@ -1,7 +1,7 @@
 //! The state of a run that its workers share: [`Core`] behind a lock, and the signals on which idle workers sleep.
 //!
-//! No wake-up is lost. A worker reads its signal before it asks for its next action. Whoever changes that answer does
-//! so under the lock, and then raises the signal: so either the worker has seen the change, or its sleep ends at once.
+//! No wake-up is lost. A worker reads the count of its signal before it calls [`Board::next`]. A change of the state is made
+//! under the lock, and then raises the signal: so either `next` has seen the change, or the worker's sleep ends at once.
 
 use std::fmt;
 
@@ -85,7 +85,7 @@ impl Board {
         })
     }
 
-    /// A number that changes when there may be something new for a worker that spins.
+    /// A number that changes when a worker that spins may get a node, and when the run is over.
     #[inline]
     pub(super) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)

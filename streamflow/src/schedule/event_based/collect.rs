@@ -1,7 +1,8 @@
 //! A report while the graph runs: what each node is doing, collected one by one.
 //!
-//! A node in a hook is asked when the hook returns, by the worker that called it. So a report stops no other node. In a
-//! pause no node waits to run: all are asked at once, when the last hook has returned.
+//! If a node is in a hook, the worker that called the hook reads the node's status when the hook has returned. So a
+//! report stops no other node. In a pause no node waits to run: one worker reads the statuses of all nodes at once, when
+//! the last hook has returned.
 
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
@@ -17,7 +18,7 @@ impl Team<'_, '_> {
     /// Begins a report that was requested.
     pub(super) fn begin_report(&self) {
         let mut collection = locked(&self.collection);
-        // Comes first: a later request is then not lost.
+        // The request is taken before the statuses are read: a request that comes later is then not lost.
         self.control.begin_report();
         collection.asked = self.shared.map_or(0, Shared::asked);
         collection.statuses.clear();
@@ -25,7 +26,7 @@ impl Team<'_, '_> {
         self.collects.store(true, Ordering::Release);
     }
 
-    /// Asks each node that can be asked now. Publishes the report when it is complete.
+    /// Reads the status of each node that no worker holds. Publishes the report when it is complete.
     pub(super) fn collect(&self) {
         while self.collects.load(Ordering::Acquire) {
             if !self.control.permits_ticks() {
@@ -41,14 +42,14 @@ impl Team<'_, '_> {
             if is_complete && self.control.permits_ticks() {
                 return self.publish(collection);
             }
-            // After the begin of a pause, all nodes are asked anew: the statuses collected before it may not fit together.
+            // After the begin of a pause, all statuses are read again: those from before the pause may not fit together.
             if !is_complete && !progress && self.control.permits_ticks() {
                 return;
             }
         }
     }
 
-    /// Asks each node that no worker holds and that was not asked before. Returns whether there was such a node.
+    /// Reads each status that is still missing, if no worker holds the node. Returns whether there was such a node.
     fn collect_each(&self) -> bool {
         let mut progress = false;
         for (index, node) in self.nodes.iter().enumerate() {
@@ -67,8 +68,8 @@ impl Team<'_, '_> {
         progress
     }
 
-    /// Asks all nodes and returns `true`. If another worker holds a node, returns `false`: that worker asks when it has
-    /// given the node back.
+    /// Reads the statuses of all nodes and returns `true`. If another worker holds a node, returns `false`: that worker
+    /// calls [`collect`](Self::collect) when it has given the node back.
     fn collect_at_once(&self) -> bool {
         if !self.board.change(Core::claim_all) {
             return false;

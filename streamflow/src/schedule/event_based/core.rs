@@ -14,12 +14,12 @@
 //!    queued that it may run, and queueing a node wakes a worker if all workers that may run the node are parked.
 //! 4. At most one worker polls: it alone asks the device and the clock whether the waits of nodes have ended. While a
 //!    node waits and a worker has nothing to run, a worker polls.
-//! 5. The poller sleeps only if its lists have everything that nodes wait for. It is woken when there is more to wait
-//!    for, and when no hook runs any more.
+//! 5. The poller sleeps only if its lists have all events for which nodes wait. The poller is woken when a node waits for
+//!    a further event, and when the last running hook has returned.
 //! 6. The run is over when no node is queued, held or waiting; then no worker parks any more.
-//! 7. The question what follows from the end of nodes is asked before simulated time passes: when a worker gives back a
-//!    node and the question is due, or another worker's question has missed that node, the worker asks next, and no
-//!    time passes until it has its answer.
+//! 7. `Team::ask` (`attends.rs`) finds out whether a `flush` is due, an edge gives way or the run is over, since nodes have
+//!    ended. That comes before simulated time passes: a worker that gives back a node calls `ask` next if the look says so
+//!    ([`Looked::asks`]), or if another worker's `ask` has found the node held; no time passes until the call has returned.
 
 #[cfg(all(test, not(loom)))]
 #[path = "core/tests/mod.rs"]
@@ -53,7 +53,7 @@ pub(super) struct NodeLinks {
     pub(super) neighbours: Box<[NodeId]>,
 }
 
-/// The result of a look at a node.
+/// The result of a look at a node: of a call of `AnyNode::step`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Looked {
     /// The node has run, and changed something.
@@ -64,7 +64,7 @@ pub(super) struct Looked {
     pub(super) waits: bool,
     /// The node has run and changed nothing: it is looked at after every change of any node.
     pub(super) restless: bool,
-    /// Something may follow from the end of nodes now.
+    /// The worker is to call `Team::ask`, since a `flush` may be due, an edge may give way, or the run may be over.
     pub(super) asks: bool,
 }
 
@@ -75,22 +75,22 @@ pub(super) enum Next {
     Look(NodeId),
     /// Polls: checks whether the waits of nodes have ended, and sleeps until one may have.
     Poll,
-    /// Checks once whether the waits of nodes have ended, and asks again: all other workers are busy.
+    /// Checks once whether the waits of nodes have ended, since all other workers are busy; then calls [`Core::next`] again.
     Check,
-    /// Finds out what follows from the end of nodes, and then calls [`Core::asked`].
+    /// Calls `Team::ask`, and then [`Core::asked`].
     Ask,
-    /// Asks again soon.
+    /// Spins for a moment, and then calls [`Core::next`] again.
     Spin,
-    /// Sleeps until it is woken.
+    /// Sleeps until another worker wakes this one.
     Park,
-    /// Returns.
+    /// Returns, since the run is over.
     End,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 enum State {
-    /// The node need not be looked at.
+    /// No look at the node is queued, and no worker holds the node.
     Quiet,
     Queued,
     Held {
@@ -106,7 +106,7 @@ struct Node {
     state: State,
     waits: bool,
     restless: bool,
-    /// Whether a question has missed the node while it is held.
+    /// Whether a call of `Team::ask` could not check the node, since a worker holds it.
     missed: bool,
     /// The value of `Core::changes` when the last look at the node began.
     began: u64,
@@ -120,7 +120,7 @@ enum Doing {
     Looks,
     /// The worker has a node.
     Works,
-    /// The worker has no node, and finds out the consequences of the end of nodes.
+    /// The worker has no node, and is in a call of `Team::ask`, or is about to make one.
     Asks,
     /// The hook that the worker calls sleeps in simulated time, until this moment.
     Naps(u64),
@@ -141,18 +141,18 @@ pub(super) struct Core {
     queue: VecDeque<(u64, NodeId)>,
     /// By worker, the queued nodes that it alone may run.
     own: Box<[VecDeque<(u64, NodeId)>]>,
-    /// The number of times that a node was queued. The end of the run changes it as well: a worker that spins reads
-    /// this number alone.
+    /// The number of times that a node was queued, plus one at the end of the run: a worker that spins reads this number
+    /// alone.
     queued: u64,
     waiting: usize,
     held: usize,
     restless: usize,
-    /// The number of looks, at any node, that have changed something.
+    /// The number of calls of `AnyNode::step`, for any node, that have changed something.
     changes: u64,
     poller: Option<WorkerId>,
-    /// A number that changes when nodes may wait for more than before.
+    /// A number that rises with each change that the poller must see before it sleeps.
     version: u64,
-    /// How many nodes were looked at since somebody polled.
+    /// How many nodes were looked at since a worker last polled.
     since_poll: usize,
     /// Whether a node was looked at since the poller was last woken because no hook runs.
     has_looked: bool,
@@ -200,7 +200,7 @@ impl Core {
         self.wakes.drain(..count).collect()
     }
 
-    /// A number that changes when there may be something new for a worker that spins.
+    /// A number that changes when a worker that spins may get a node, and when the run is over.
     pub(super) fn epoch(&self) -> u64 {
         self.queued
     }
@@ -219,7 +219,7 @@ impl Core {
         self.is_over
     }
 
-    /// The next action of a worker that holds no node. `rests`: the worker has spun long enough.
+    /// The next action of a worker that holds no node. `rests`: the worker has spun for long enough to park.
     pub(super) fn next(&mut self, worker: WorkerId, rests: bool) -> Next {
         if self.workers[worker] == Doing::Asks && !self.is_over {
             self.wake_for_queue();
@@ -272,7 +272,7 @@ impl Core {
             return Next::Look(node);
         }
         let is_quiet = self.held == 0 && self.waiting == 0 && !self.has_queued();
-        // While another worker asks, the run is not over: a node may run after the answer.
+        // While another worker is in `Team::ask`, the run is not over: a node may run when that call has returned.
         if is_quiet && !self.workers.contains(&Doing::Asks) {
             self.end();
             return Next::End;
@@ -307,7 +307,7 @@ impl Core {
         !self.queue.is_empty() || self.own.iter().any(|own| !own.is_empty())
     }
 
-    /// The nodes that wait for something outside of the graph, without those that will be looked at anyway.
+    /// The nodes that wait for something outside of the graph, without queued and held nodes.
     pub(super) fn waiting(&self) -> impl Iterator<Item = NodeId> {
         let waits = |node: &Node| node.waits && node.state == State::Quiet;
         self.nodes.iter().enumerate().filter(move |(_, node)| waits(node)).map(|(node, _)| node)
@@ -364,7 +364,7 @@ impl Core {
             State::Quiet => {
                 *state = State::Queued;
                 self.queued += 1;
-                // The poller skips a queued node, so what it has to wait for changes here.
+                // The poller's lists leave queued nodes out, so the poller must make its lists again.
                 self.version += u64::from(*waits);
                 match place.home {
                     None => self.queue.push_back((self.queued, node)),
@@ -383,8 +383,8 @@ impl Core {
         self.wake_for_queue();
     }
 
-    /// Takes a node that no worker holds, to look into it without a tick. Returns whether that was possible; if not,
-    /// the node's worker looks at it again.
+    /// Claims a node that no worker holds: the caller may read the node, and runs no tick. Returns `false` if a worker holds
+    /// the node; that worker then looks at the node again.
     pub(super) fn claim(&mut self, node: NodeId) -> bool {
         if let State::Held { again } = &mut self.nodes[node].state {
             *again = true;
@@ -406,19 +406,19 @@ impl Core {
         !self.nodes.iter().any(is_held) && (0..self.nodes.len()).all(|node| self.claim(node))
     }
 
-    /// Records that the worker begins to find out what follows from the end of nodes. The worker holds no node.
+    /// Records that the worker is about to call `Team::ask`. The worker holds no node.
     pub(super) fn ask(&mut self, worker: WorkerId) {
         self.workers[worker] = Doing::Asks;
     }
 
-    /// Records that the worker has found out what follows from the end of nodes.
+    /// Records that the worker's call of `Team::ask` has returned.
     pub(super) fn asked(&mut self, worker: WorkerId) {
         self.has_looked = true;
         self.workers[worker] = Doing::Looks;
     }
 
-    /// [Claims](Self::claim) each node that no worker holds, and marks it in `claimed`. Returns whether there is any. For a
-    /// held node, `misses` tells whether the question misses it: its worker then asks when it gives the node back.
+    /// [Claims](Self::claim) each node that no worker holds, and sets its flag in `claimed`. Returns whether any was claimed.
+    /// For a held node, `misses` says whether the node's worker must call `Team::ask` when it has given the node back.
     pub(super) fn claim_free(
         &mut self,
         claimed: &mut [bool],
@@ -433,7 +433,7 @@ impl Core {
     }
 
     /// The same as [`claim_free`](Self::claim_free), if each node is quiet, is an attendant, or is held by the caller. Returns
-    /// `false`, and claims no node, if another node is held or queued. Calls `runs_on` with each attendant that is held.
+    /// `false`, and claims no node, if another node is held or queued. Calls `runs_on` with each held attendant.
     pub(super) fn claim_beside(
         &mut self,
         held: Option<NodeId>,
@@ -469,14 +469,14 @@ impl Core {
     pub(super) fn release(&mut self, node: NodeId) {
         self.held -= 1;
         let again = matches!(self.nodes[node].state, State::Held { again: true });
-        // A worker that claims nodes asks afterwards anyway.
+        // A worker that claims nodes calls `Team::ask` afterwards anyway.
         self.nodes[node].missed = false;
         self.nodes[node].state = State::Quiet;
         if again {
             self.touch(node);
         }
         self.wake_for_queue();
-        // The run may be over now: the poller wakes up to find that out.
+        // The run may be over now: the poller is woken to find that out.
         self.version += 1;
         self.wake_poller();
     }

@@ -7,12 +7,12 @@
 //! | `team.rs` | the state that the workers share outside of the board |
 //! | `protocol.rs` | the order in which workers ask the board and sleep; the models execute this file |
 //! | `worker.rs` | a worker's thread: commands, looks, spinning, parking |
-//! | `poller.rs` | the work of one idle worker for all: it asks the device, the clock and other threads |
-//! | `attends.rs` | finds out what follows from the end of nodes while others run |
+//! | `poller.rs` | the work of one idle worker for all: it checks whether the events that nodes wait for have happened |
+//! | `attends.rs` | finds out, when nodes have ended, whether a `flush` is due, an edge gives way or the run is over |
 //! | `nap.rs` | hooks that sleep in simulated time |
 //! | `collect.rs` | a report while the graph runs |
 //!
-//! Streams, pools and memory are used as with one thread: their order is carried by the data.
+//! Streams, pools and memory are used as with one thread: the data carries the order of their uses.
 
 mod attends;
 mod board;
@@ -60,7 +60,7 @@ pub(super) struct Parts<'r> {
 }
 
 /// Runs the nodes until the run is over. The calling thread is the first worker. Also returns the errors that other
-/// workers met after the first one, and gives back `Ends`.
+/// workers met after the first error, and `parts.ends`.
 pub(super) fn run(
     parts: Parts<'_>,
     nodes: Nodes<'_, '_>,
@@ -103,7 +103,7 @@ pub(super) fn run(
             let registration = turn.as_ref().map(|turn| turn.register(number, Location::caller()));
             let (team, outer) = (&team, &outer);
             let body = move || {
-                // The thread takes part until all its values are dropped.
+                // In an explored test the thread takes turns until all its values are dropped.
                 let _participation = registration.map(turns::Registration::begin);
                 let _inside = inside::inherit(outer);
                 match settings.apply(&label) {

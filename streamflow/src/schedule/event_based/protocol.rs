@@ -1,14 +1,14 @@
-//! The order in which a worker's thread asks and sleeps, without hooks, devices and real time. The models in
-//! `tests/models` execute this file: a lost wake-up is a deadlock there.
+//! The order in which a worker's thread calls the board and sleeps, without hooks, devices and real time. The models
+//! in `tests/models` execute this file: a lost wake-up is a deadlock there.
 //!
-//! In all three functions, the count of the signal on which the thread may sleep is read before the question that may
-//! be answered by a sleep. So a change that the answer did not take into account ends the sleep at once.
+//! In all three functions, the thread reads the count of the signal on which it may sleep before it calls the board. So a
+//! change that the board's answer did not include ends the sleep at once.
 
 use super::board::Board;
 use super::core::{Looked, Next, NodeId, WorkerId};
 use crate::driver::Signal;
 
-/// The actions of a worker's thread. [`work`] calls them between its questions to the board.
+/// The actions of a worker's thread. [`work`] calls them between its calls of the board.
 pub(super) trait Thread {
     type Error;
 
@@ -20,7 +20,7 @@ pub(super) trait Thread {
 
     fn look(&mut self, node: NodeId) -> Result<Looked, Self::Error>;
 
-    /// Finds out what follows from the end of nodes.
+    /// Finds out whether a `flush` is due, an edge gives way or the run is over, since nodes have ended.
     fn ask(&mut self);
 
     /// Polls by [`poll`], until there is something else to do.
@@ -76,7 +76,7 @@ pub(super) enum Pause<S> {
     End,
 }
 
-/// The actions of the worker that polls. [`poll`] calls them between its questions to the board.
+/// The actions of the worker that polls. [`poll`] calls them between its calls of the board.
 pub(super) trait Polls {
     type Error;
     type Sleep;
@@ -107,7 +107,7 @@ pub(super) fn poll<P: Polls>(board: &Board, me: WorkerId, polls: &mut P) -> Resu
         if polls.find(version)? {
             continue;
         }
-        // A hook that has run meanwhile may have changed the events for which nodes wait: then the run was not still.
+        // `is_still` must hold before and after `find`: a hook in between may have changed the events that nodes wait for.
         let (naps_end, is_still) =
             board.change(|core| (core.nap_ends(), is_still && core.is_still()));
         match polls.rest(naps_end, is_still) {
@@ -134,8 +134,8 @@ pub(super) trait Moves {
     fn advance_to(&self, moment: u64);
 }
 
-/// Lets a hook on this worker sleep until the moment `until`, or until the run is over. `sleep` sleeps unless the bell
-/// was raised since its count was the given one, and returns `false` if no thread is left that could raise it.
+/// Lets a hook on this worker sleep until the moment `until`, or until the run is over. `sleep` blocks unless the bell
+/// was raised since its count was the given number, and returns `false` if no thread is left that could raise the bell.
 pub(super) fn nap(
     board: &Board,
     me: WorkerId,
@@ -172,7 +172,7 @@ pub(super) fn nap(
         if !goes_on || !sleep(bell, seen) {
             return;
         }
-        // If the worker's nap has ended, it goes on, and counts as working until then.
+        // If another worker has ended the nap, this worker counts as working already, and the next pass returns.
         alone = board.change(|core| core.naps(me) && core.nap(me, until));
     }
 }

@@ -91,7 +91,7 @@ pub(super) struct Collection {
     pub(super) statuses: Vec<Option<NodeStatus>>,
 }
 
-/// The ends of nodes and the attendants of a run, for its workers.
+/// The state of `Team::ask` that the workers share.
 pub(super) struct Attends {
     /// `None` if the end of a node has no consequences while others run.
     pub(super) following: Option<Arc<Following>>,
@@ -99,17 +99,17 @@ pub(super) struct Attends {
     pub(super) looks: AtomicU32,
     /// Whether a worker is to find out if the run is over.
     pub(super) is_due: AtomicBool,
-    /// By node, whether it is an attendant that was looked at since the question became due.
+    /// By node, whether it is an attendant that was looked at since `is_due` was set.
     pub(super) looked: Box<[AtomicBool]>,
-    /// Whether a worker came to ask while another worker was asking.
+    /// Whether a worker has called `Team::ask` while another worker was in it.
     pub(super) asks_again: AtomicBool,
-    /// The data of the question. The worker that asks takes it out.
+    /// The data of `Team::ask`. The worker in that function takes the data out, and puts it back.
     pub(super) asked: Mutex<Option<Asked>>,
 }
 
 pub(super) struct Asked {
     pub(super) ends: Box<Ends>,
-    /// The nodes that this worker has claimed.
+    /// By node, whether the worker in `Team::ask` has claimed it.
     pub(super) claimed: Box<[bool]>,
 }
 
@@ -130,7 +130,7 @@ impl Attends {
         }
     }
 
-    /// Records that no answer is due any more.
+    /// Clears `is_due`: the run goes on.
     pub(super) fn answered(&self) {
         self.looked.iter().for_each(|looked| looked.store(false, Ordering::Relaxed));
         self.is_due.store(false, Ordering::Relaxed);
@@ -141,12 +141,12 @@ impl Attends {
     }
 }
 
-/// The state of the worker that polls. The next worker that polls goes on with it.
+/// The state of the worker that polls. The next worker that polls uses the same state.
 pub(super) struct Poller<'r> {
     pub(super) idle: Idle<'r>,
     /// The version of the board at which the lists were made.
     pub(super) version: Option<u64>,
-    /// Empty, with room for all nodes.
+    /// A buffer with room for all nodes, empty between two uses.
     pub(super) nodes: Vec<NodeId>,
     pub(super) points: Vec<(NodeId, Point)>,
     pub(super) moments: Vec<(NodeId, Timestamp)>,
@@ -181,7 +181,7 @@ impl Team<'_, '_> {
 
     /// Ends the run with an error. An error that comes after the end, from a hook that was still running, counts as well.
     pub(super) fn fail(&self, error: Error) {
-        // Outside of the lock: the user's code lists the causes of a user's error, and drops it.
+        // `is_refusal` and `forget` are called without the lock: both run the user's code if the error is the user's.
         let is_refusal = error.is_refusal();
         let unneeded = locked(&self.ended).fail(error, is_refusal);
         if let Some(error) = unneeded {
@@ -220,7 +220,7 @@ mod tests {
         (all, unneeded.iter().map(text).collect())
     }
 
-    /// A refused call fails because of another error, whichever worker is first.
+    /// A call that was refused by an unusable device follows from another error, even if its worker reports first.
     #[test]
     fn each_error_of_a_worker_is_kept_but_for_calls_that_were_refused() {
         let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();

@@ -28,7 +28,7 @@ struct Worker<'t, 'r, 'g> {
     waits: Waits,
     measured: Option<Succession>,
     spin: Spin,
-    /// Whether the node that the worker gives back stands still.
+    /// Whether the node that the worker gives back is an attendant that must not run now.
     stands_still: Cell<bool>,
 }
 
@@ -81,7 +81,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
                 Command::Report => team.begin_report(),
                 _ => {}
             }
-            // A question may miss a node that a report has claimed, so this worker asks after the report.
+            // Another worker's `ask` can't check a node that a report has claimed, so this worker calls `ask` afterwards.
             team.board.change(|core| core.ask(self.index));
             team.collect();
             team.ask(None);
@@ -165,8 +165,8 @@ impl Worker<'_, '_, '_> {
         self.measured.iter().for_each(Succession::interrupt);
     }
 
-    /// The result of a look. Records the events for which the node waits for the worker that polls: nothing else wakes
-    /// the node.
+    /// The result of a look. Stores the events for which the node waits in [`Team::waiting`]: the worker that polls reads
+    /// them there, and nothing else wakes the node.
     fn found(&mut self, node: NodeId, step: Step, raises: u64) -> Looked {
         match step {
             Step::Changed | Step::Nothing => {}

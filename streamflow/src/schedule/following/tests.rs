@@ -1,4 +1,4 @@
-//! Tests of how often workers ask what follows from the end of nodes.
+//! Tests of how often workers check what follows when nodes have ended.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cell::Cell;
@@ -199,7 +199,7 @@ fn count(point: &'static str, counted: Rc<Cell<u64>>) {
     });
 }
 
-/// `sums` waits for a message after each of its ticks, and nothing follows from that while `long` goes on.
+/// `sums` waits for a message after each of its ticks. That has no consequence as long as `long` goes on.
 #[test]
 fn a_wait_from_which_nothing_can_follow_asks_nothing() {
     let counted = Rc::new(Cell::new(0));

@@ -1,4 +1,4 @@
-//! The question whether any node needs the work of the nodes that can run.
+//! Finds out whether any node needs the messages or the room of the nodes that can run.
 
 use super::timing::Timing;
 use super::{Blocker, Graph};
@@ -27,8 +27,8 @@ struct On {
 }
 
 impl Waits {
-    /// Adds to `stands` the nodes that can't run any more because the nodes in it don't. Adds only nodes for which `is_still`
-    /// holds.
+    /// Adds to `stands` the nodes that run no more because nodes in `stands` run no more. Adds only nodes for which `is_still`
+    /// returns `true`.
     pub(in crate::schedule) fn grow(&self, stands: &mut [bool], is_still: impl Fn(usize) -> bool) {
         let mut has_grown = true;
         while std::mem::take(&mut has_grown) {
@@ -106,7 +106,7 @@ pub(in crate::schedule) fn may_go_on(nodes: &[NodeStatus], some: &[usize]) -> bo
     let may_run = grown(none.clone(), &served);
     let mut has_work = none;
     some.iter().for_each(|node| has_work[*node] = may_run[*node]);
-    // An attendant that goes on runs for each node that waits for its message.
+    // An attendant that goes on has work to do for each node that waits for its message.
     let gets_work = |node: usize, has_work: &[bool]| {
         let gets = |blocker: &Blocker<'_>| {
             let from = blocker.node();

@@ -93,7 +93,7 @@ impl Timing {
         Self { is_thinned, is_attendant, edges, optional }
     }
 
-    /// Whether timing decides how far the node comes.
+    /// Whether timing decides how many ticks the node does.
     pub(super) fn decides(&self, node: usize) -> bool {
         self.is_thinned[node] || self.is_attendant[node]
     }
@@ -147,8 +147,8 @@ impl Timing {
         }
     }
 
-    /// Whether a full edge may give way. An edge whose consumer has everything that it needs and leaves its messages
-    /// does not: that is the consumer's own decision.
+    /// Whether a full edge may give way. An edge does not if its consumer has all messages and room that it needs and leaves
+    /// the edge's messages in the queue: that is the operator's own decision.
     fn may_give_way(&self, edge: usize, consumer: usize, graph: &Graph<'_>) -> bool {
         let leaves = || {
             let status = &graph.nodes[consumer];

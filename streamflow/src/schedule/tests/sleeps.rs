@@ -17,12 +17,12 @@ use crate::testing::scope;
 use crate::time::Clock;
 use crate::turns::{Pct, Turns};
 
-/// A layer over a simulator. Its work goes on while the host makes no call: [`work`](Self::work) executes it.
+/// A layer over a simulator. Queued work goes on while the host makes no call: [`work`](Self::work) executes it.
 #[derive(Debug)]
 struct WorksAlone {
     host: HostDriver,
     streams: Mutex<Vec<RawStream>>,
-    /// Raised when a host function is queued, and at the end.
+    /// The signal that is raised when a host function is queued, and at the end.
     queued: Signal,
     /// The number of host functions that were queued: one for each point that a scheduler sleeps for.
     functions: AtomicU64,

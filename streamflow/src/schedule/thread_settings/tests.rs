@@ -90,7 +90,7 @@ mod on_linux {
             let all = linux::usable_cores().unwrap();
             let (first, last) = (all[0], all[all.len() - 1]);
             let outer = on_core(first).apply("outer").unwrap();
-            // The thread is on one core, and may still be moved to the others.
+            // The thread is bound to one core, and may still be bound to the others.
             on_core(last).check("inner").unwrap();
             let inner = on_core(last).apply("inner").unwrap();
             assert_eq!(cores(), [last]);

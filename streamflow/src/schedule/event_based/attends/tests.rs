@@ -1,4 +1,4 @@
-//! Questions of workers about the end of nodes, with a simulated clock, in explored orders.
+//! Calls of `Team::ask` with a simulated clock, in explored orders.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,14 +101,14 @@ macro_rules! at_once {
     };
 }
 
-/// One worker has asked and has no answer yet, and another worker polls.
+/// One worker is in `Team::ask`, and another worker polls.
 #[test]
 fn no_time_passes_between_a_question_and_its_answer() {
     at_once!(BesideAPeriod, 2);
     at_once!(BesideAPeriod, 3);
 }
 
-/// One worker has given a node back and is about to ask. A second worker polls, and would end the nap of a third.
+/// One worker has given a node back and is about to call `Team::ask`. A second worker polls, and would end the nap of a third.
 #[test]
 fn no_nap_ends_before_a_question_that_is_due() {
     at_once!(BesideANap, 2);

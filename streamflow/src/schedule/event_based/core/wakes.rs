@@ -49,7 +49,7 @@ impl Core {
     }
 
     /// Returns whether the poller may sleep: it has no node to run, and `version`, for which it has made its lists, is
-    /// the latest one. From then on the poller counts as asleep, and is woken.
+    /// the latest one. From then on the poller counts as asleep, so that later changes wake it.
     pub(in super::super) fn may_sleep(&mut self, worker: WorkerId, version: u64) -> bool {
         if self.version != version || self.has_news_for(worker) {
             return false;
@@ -63,8 +63,8 @@ impl Core {
         self.workers[worker] = Doing::Polls { sleeps: false };
     }
 
-    /// Whether nothing happens before simulated time passes: no hook runs, each queued node is for workers that nap, no
-    /// node is claimed (it may have been queued), and no worker finds out what follows from the end of nodes.
+    /// Whether simulated time may pass: no hook runs, each queued node is for workers that nap, no node is claimed (a
+    /// claimed node may have been queued), and no worker is in `Team::ask`.
     pub(in super::super) fn is_still(&self) -> bool {
         let naps = |doing: &Doing| matches!(doing, Doing::Naps(_));
         let shared_nap = || self.workers[..self.shared].iter().all(naps);

@@ -51,7 +51,7 @@ fn text(trace: &Rc<Trace>) -> String {
     events.concat()
 }
 
-/// The invariants, of one state.
+/// Checks the invariants in one state.
 fn check(world: &World, scenario: &Scenario) {
     let World { core, phases, bells, is_nudged, .. } = world;
     let workers = || 0..scenario.workers;
@@ -65,7 +65,7 @@ fn check(world: &World, scenario: &Scenario) {
     };
     let is_idle =
         |worker: WorkerId| phases[worker].node().is_none() && phases[worker] != Phase::Ended;
-    // A worker that has claimed a node counts as awake: it asks as soon as it has given the node back.
+    // A worker that has claimed a node counts as awake: it calls `Core::next` as soon as it has given the node back.
     let is_awake = |worker: WorkerId| {
         let claims = matches!(phases[worker], Phase::Claims(_));
         claims || is_idle(worker) && !sleeps(worker)
@@ -81,7 +81,7 @@ fn check(world: &World, scenario: &Scenario) {
         let is_looked_at = matches!(node.state, State::Queued | State::Held { again: true });
         assert!(!world.owed[index] || is_looked_at, "no look of node {index} follows");
         if node.state == State::Queued {
-            // A worker that has given a node back and has not asked yet wakes the workers of the nodes that it changed.
+            // A worker that is about to call `Core::next` wakes a shared worker there.
             let may_run = |worker: &WorkerId| match node.place.home {
                 Some(home) => *worker == home,
                 None => *worker < core.shared,
@@ -104,7 +104,7 @@ fn check(world: &World, scenario: &Scenario) {
             continue;
         }
         assert!(core.waiting().all(|node| world.list.1.contains(&node)), "the poller lacks a node");
-        // A worker that asks next wakes the poller.
+        // A worker that is awake calls `Core::next` later, and wakes the poller there: the checks below do not hold yet.
         if workers().any(is_awake) {
             continue;
         }

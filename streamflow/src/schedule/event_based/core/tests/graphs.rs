@@ -1,5 +1,5 @@
-//! The graphs that are explored, with the least number of states of each: a change of the workers' rules that loses
-//! states is found.
+//! The graphs that are explored, each with the least number of its states: if a change of the workers' rules loses states,
+//! a test fails.
 
 use super::explore::explore;
 use super::world::Scenario;
@@ -100,7 +100,7 @@ fn hooks_that_sleep_in_simulated_time() {
     explored(&Scenario { naps: 2, outcomes: outcomes(), ..named }, 10_000);
 }
 
-/// A question about the end of a node is asked before simulated time passes.
+/// A worker that is to call `Team::ask` does so before simulated time passes.
 #[test]
 fn questions_beside_hooks_that_sleep() {
     let outcomes = || vec![vec![NOTHING, ASKS], vec![NOTHING, CHANGED]];
@@ -109,7 +109,7 @@ fn questions_beside_hooks_that_sleep() {
     explored(&Scenario { naps: 1, claims: true, outcomes, ..pair(2) }, 1_000);
 }
 
-/// A worker naps, another one polls, and a third asks, or looks into nodes for a report.
+/// A worker naps, another one polls, and a third calls `Team::ask`, or claims nodes for a report.
 #[test]
 fn questions_of_a_third_worker_beside_a_hook_that_sleeps() {
     let one = || graph(&[(&[], None)], 3, 3);

@@ -31,7 +31,7 @@ fn a_named_worker_that_polls_wakes_the_worker_of_what_it_finds() {
     assert_eq!(core.next(0, true), Next::Look(0));
 }
 
-/// A queued node may be ready at this moment of simulated time. While a report looks into the node, it is in no queue.
+/// A queued node may be ready at this moment of simulated time. While a report has claimed the node, the node is in no queue.
 #[test]
 fn time_stands_still_while_a_report_looks_into_a_queued_node() {
     let mut core = Core::new(vec![place(Some(1)), place(None)], 1, 3);
@@ -46,7 +46,7 @@ fn time_stands_still_while_a_report_looks_into_a_queued_node() {
     assert!(core.is_still());
 }
 
-/// A worker asks about the end of nodes, and finds two nodes held. The question misses the first one alone.
+/// A worker in `Team::ask` finds two nodes held, and needs to know only whether the first one may run.
 #[test]
 fn a_question_learns_which_nodes_it_misses() {
     let mut core = Core::new(vec![place(None), place(None), place(None)], 3, 3);
@@ -58,8 +58,8 @@ fn a_question_learns_which_nodes_it_misses() {
     assert!(core.claim_free(&mut claimed, |node| node != 1));
     assert_eq!(claimed, [false, false, true]);
     core.release_beside(&claimed);
-    // The worker of a node that the question has missed asks once more. The other worker does not, and no node is
-    // looked at again.
+    // The worker of the first node calls `Team::ask` once more. The other worker does not, and no node is looked at
+    // again.
     core.looked(0, 0, Looked::default());
     core.looked(1, 1, Looked::default());
     assert_eq!(core.next(0, true), Next::Ask);

@@ -117,7 +117,7 @@ impl World {
         self.owed[node] |= found.changed || found.again;
     }
 
-    /// The same as `Team::check`, and as `Team::poll` until its lists are new.
+    /// The same as `Team::check`, and as `Team::poll` until it has made its lists.
     fn lists(&mut self, me: WorkerId) -> Phase {
         let Phase::ListsWaiting(pass) = self.phases[me] else {
             let (has_news, version, is_still) =
@@ -131,7 +131,7 @@ impl World {
         Phase::Finds(pass)
     }
 
-    /// The same as `Team::poll` after its lists are new.
+    /// The same as `Team::poll` after it has made its lists.
     fn polls(&mut self, me: WorkerId, choice: Choice) -> Phase {
         match (self.phases[me], choice) {
             (Phase::Finds(pass), Choice::Touches(node)) => {

@@ -31,9 +31,9 @@ pub(super) struct Pass {
 /// Where a worker is, between two changes of the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
-    /// The worker asks for its next action.
+    /// The worker is about to call `Core::next`.
     Asks,
-    /// The worker finds out the consequences of the end of nodes.
+    /// The worker is in `Team::ask`.
     Questions,
     Has(NodeId),
     Claims(NodeId),
@@ -116,11 +116,11 @@ pub(super) enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
     Only,
-    /// The worker asks, and has spun long enough.
+    /// The worker calls `Core::next`, and has spun for long enough to park.
     Rests,
     /// The worker gives its node back with this result.
     Finds(Looked),
-    /// The worker gives its node back with this result, and does something else before it asks.
+    /// The worker gives its node back with this result, and does something else before it calls `Core::next`.
     FindsAndIsBusy(Looked),
     Claims(NodeId),
     Naps(u64),
@@ -134,7 +134,7 @@ pub(super) enum Choice {
     IsAwake,
 }
 
-/// The state, the workers, and the looks that are owed to the nodes.
+/// The state, the workers, and the nodes that must be looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
     pub(super) core: Core,
@@ -143,14 +143,14 @@ pub(super) struct World {
     pub(super) bells: Vec<bool>,
     /// Whether the poller was nudged since it fell asleep.
     pub(super) is_nudged: bool,
-    /// The nodes that the poller asks for, and the version at which it listed them.
+    /// The nodes whose waits the poller checks, and the version at which it listed them.
     pub(super) list: (Option<u64>, Vec<NodeId>),
     /// The nodes that must be looked at from now on.
     pub(super) owed: Vec<bool>,
     pub(super) restless: Vec<bool>,
     /// Whether another node has changed something since the node's last look began.
     pub(super) missed: Vec<bool>,
-    /// By worker, whether it is to find out what follows from the end of nodes.
+    /// By worker, whether it is to call `Team::ask`.
     pub(super) questions: Vec<bool>,
     pub(super) clock: u64,
     pub(super) naps: usize,
@@ -213,7 +213,7 @@ impl World {
         world
     }
 
-    /// The same as `Board::change`: the wakes come with the change.
+    /// The same as `Board::change`: makes the change, and wakes the workers that it concerns.
     pub(super) fn change<R>(&mut self, change: impl FnOnce(&mut Core) -> R) -> R {
         let poller = self.core.poller();
         let result = change(&mut self.core);
