@@ -17,7 +17,7 @@ pub(crate) fn write_spin(out: &Path) {
     let mut metadata = Command::new(env::var_os("CARGO").unwrap());
     metadata.args(["metadata", "--format-version", "1", "--locked", "--filter-platform"]);
     metadata.arg(env::var_os("TARGET").unwrap());
-    // The flags of this build are not for it.
+    // The inner call must not get the compiler flags of this build.
     metadata.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     let output = metadata.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

@@ -15,7 +15,7 @@ use crate::turns;
 /// unless a stream is so full that CUDA blocks the thread that queues more. The lock is almost always free, and a
 /// tick takes tens of them. No user code runs while it is held: no message is dropped, and nothing is logged.
 ///
-/// The standard library's mutex costs two locked instructions, since unlocking must check for sleeping threads. This lock
+/// The standard library's mutex costs two atomic instructions, since unlocking must check for sleeping threads. This lock
 /// wakes no thread, so unlocking is a plain store: streamflow's own share of a tick of NVIDIA's CudaStreamPool example takes
 /// a fifth less time. A thread that finds the lock taken tries again, and lets other threads run in between. Nothing panics
 /// while the lock is held; if a driver did, the lock would be released and not poisoned.
@@ -171,7 +171,7 @@ pub fn is_held() -> bool {
 #[derive(Debug)]
 pub enum Backoff {}
 
-/// Attempts per round. The last one of a round sleeps.
+/// The attempts of a round. At the last one the thread sleeps.
 const ROUND: u32 = 256;
 
 /// The attempts at the beginning of a round that spin: a lock that another core holds is usually free soon.

@@ -15,7 +15,7 @@ type Line = Box<dyn FnOnce()>;
 thread_local! {
     /// The number of [`Later`]s of this thread.
     static LATER: Cell<u32> = const { Cell::new(0) };
-    /// Whether lines wait.
+    /// Whether lines wait to be written.
     static HAS_LINES: Cell<bool> = const { Cell::new(false) };
     /// The lines that wait. The list is empty while the thread has no `Later`, so it needs no destructor: a thread that ends
     /// may have dropped its thread-locals.
@@ -49,7 +49,7 @@ pub fn write(line: impl FnOnce() + 'static) {
     HAS_LINES.set(true);
 }
 
-/// The lines that wait.
+/// Takes the lines that wait to be written.
 fn take() -> Vec<Line> {
     let lines = LINES.try_with(|lines| lines.replace(ManuallyDrop::new(Vec::new())));
     lines.map(ManuallyDrop::into_inner).unwrap_or_default()

@@ -215,7 +215,7 @@ mod model {
 
         pub(crate) fn swap(&self, value: *mut T, order: Ordering) -> *mut T {
             if std::thread::panicking() {
-                // The model has failed, and its values are dropped outside of it.
+                // The model has failed, and its values are dropped outside of a running model.
                 return value;
             }
             self.0.access().swap(value, order)
@@ -232,7 +232,7 @@ mod model {
         }
     }
 
-    /// A cell as without loom, in which loom counts each call as an access.
+    /// The cell for loom, with the interface of the cell without loom. loom counts each call as an access.
     #[derive(Debug)]
     pub(crate) struct UnsafeCell<T>(loom::cell::UnsafeCell<T>);
 
@@ -271,7 +271,7 @@ mod model {
     }
     pub(crate) use plain_fn as const_fn;
 
-    /// Other threads of the model run.
+    /// Lets other threads of the model run.
     pub(crate) fn park_timeout(_at_most: Duration) {
         loom::thread::yield_now();
     }
@@ -310,7 +310,7 @@ mod model {
         }
     }
 
-    /// Other threads of the model run.
+    /// Lets other threads of the model run.
     pub(crate) fn sleep(_at_least: Duration) {
         loom::thread::yield_now();
     }

@@ -83,8 +83,8 @@ impl Clock {
         Self(Source::Real { made_at: Timestamp::now(), monotonic: Instant::now() })
     }
 
-    /// Returns a simulated clock at 0. [`advance`](Self::advance) moves it. When a run has nothing to do until a later
-    /// moment, the scheduler moves it to that moment at once, without regard to other threads.
+    /// Returns a simulated clock at 0. [`advance`](Self::advance) moves the clock. When a run has nothing to do until a later
+    /// moment, the scheduler moves the clock to that moment at once, without regard to other threads.
     pub fn simulated() -> Self {
         Self(Source::Simulated { now: Arc::default() })
     }
@@ -109,7 +109,7 @@ impl Clock {
     pub fn advance(&self, by: Duration) -> bool {
         let Source::Simulated { now } = &self.0 else { return false };
         let later = |now| Some((Timestamp(now) + by).0);
-        // The function never returns `None`.
+        // `later` never returns `None`, so the update succeeds.
         now.fetch_update(Ordering::AcqRel, Ordering::Acquire, later).is_ok()
     }
 

@@ -252,7 +252,7 @@ fn write_file(mutant: &Mutant, file: &Path, out: &Path, within: &mut Module) -> 
     written
 }
 
-/// The text of a file, with the edits of the mutant if they are of this file.
+/// The text of a file, with the edits of the mutant if the mutant edits this file.
 fn edited(mutant: &Mutant, name: &str, mut text: String, within: &mut Module) -> String {
     if name == mutant.file {
         within.is_edited = true;

@@ -14,7 +14,7 @@ pub(crate) fn count() -> u64 {
 
 struct Counting;
 
-// SAFETY: every call is passed on.
+// SAFETY: every call is passed on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);

@@ -1,5 +1,5 @@
-//! A table that grows and is read without a lock, in place of the crate `boxcar`, which threads of a model share only
-//! before they begin.
+//! A table that grows and is read without a lock, in place of the crate `boxcar`. A model changes it only before its threads
+//! begin.
 
 use std::ops::Index;
 use std::sync::OnceLock;

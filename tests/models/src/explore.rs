@@ -71,7 +71,7 @@ pub(crate) fn must_fail(expected: &str, model: fn()) {
     assert!(text.contains(expected), "the model fails for another reason: {text}");
 }
 
-/// A value of a driver. All orders of its accesses are explored, and none of them orders threads.
+/// A value of a driver. loom explores all orders of the accesses to the value. An access orders no threads.
 #[derive(Default)]
 pub(crate) struct Observed<T> {
     accesses: AtomicUsize,

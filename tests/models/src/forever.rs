@@ -33,13 +33,13 @@ pub(crate) fn spawn_forever(
     Ok(thread)
 }
 
-/// Whether the calling thread is one of them.
+/// Whether the calling thread is one that runs until the program ends.
 pub(crate) fn is_current() -> bool {
     let current = thread::current().id();
     plain(&THREADS.running).iter().any(|handle| handle.thread().id() == current)
 }
 
-/// Ends the threads. Their work is done: to wake them would hide a wake-up that was lost.
+/// Ends the threads, at the end of a model. Earlier, the wake-up here would hide a wake-up that the library has lost.
 pub(crate) fn end() {
     THREADS.are_over.store(true, Ordering::Relaxed);
     let running = std::mem::take(&mut *plain(&THREADS.running));

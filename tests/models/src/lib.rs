@@ -32,7 +32,7 @@ mod task_list;
 mod turns;
 mod workers;
 
-// The allocator is outside of the mutants, since a program has one. Mutants call it by this name.
+// A program has one global allocator, so the mutants have no copy of it. They call it by the path `base`.
 extern crate self as base;
 pub(crate) mod allocations;
 mod table;

@@ -43,7 +43,7 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The drivers of the models execute no user code in calls.
+/// Stands for the library's guard around driver calls: it does nothing, since the models' drivers execute no user code.
 pub(crate) struct Hold;
 
 pub(crate) fn hold() -> Hold {

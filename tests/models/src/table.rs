@@ -46,7 +46,7 @@ fn rows<'t>(table: &'t str, invariant: &str) -> Vec<(Vec<&'t str>, Vec<&'t str>)
     rows.map(|cells| (names(cells[1]), names(cells[2]))).collect()
 }
 
-/// The mistakes in a table: an invariant without a row or a mutant, or with a mutant that is not its own.
+/// The mistakes in a table: an invariant without a row or a mutant, or with a mutant that names another invariant.
 fn problems(table: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let mut known = Vec::new();

@@ -24,7 +24,7 @@ struct State {
     ended: bool,
 }
 
-/// The calling thread's part, until it is dropped.
+/// The calling thread's part in the turns, until the value is dropped.
 pub(crate) struct Part(Arc<Turn>, usize);
 
 impl Turn {

@@ -29,7 +29,7 @@ pub fn doubt() {
 /// ```
 ///
 /// # Safety
-/// The device that the caller has noted as bound is current on the calling thread: a call of a library passes it addresses
+/// The device that the caller has noted as bound is current on the calling thread: a library gets addresses of that device
 /// without another check.
 #[doc(hidden)]
 #[inline]

@@ -135,7 +135,7 @@ mod tests {
         for handle in [4096, 0x7f00_1234_5678, (1 << 56) - 8] {
             let [stream, found, event] = refused(&cuda, handle);
             assert_eq!((stream, event), (None, None), "{handle}");
-            // The driver below does not have it.
+            // The number could be a handle, but the driver below has no such stream.
             assert!(matches!(found, Some(DriverError::Call { .. })), "{found:?}");
         }
         // DLPack's number of the thread's default stream.

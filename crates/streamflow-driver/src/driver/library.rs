@@ -50,7 +50,7 @@ impl fmt::Debug for LibraryCall<'_> {
 /// The reason why a host body failed: any error, or a text by `.into()`. `?` converts both.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The body that the simulator executes in place of a library's function. Clones share it.
+/// The body that the simulator executes in place of a library's function. All clones are the same body.
 #[derive(Clone)]
 pub struct LibraryBody {
     name: Arc<str>,
@@ -91,8 +91,8 @@ impl LibraryBody {
     }
 }
 
-/// An identity of a body that is unique in the process. It keeps the body's address from being used again, and does not keep
-/// the body itself.
+/// The identity of a body, unique in the process. No other body gets the same address while the [`Weak`] exists, even after the
+/// body was dropped.
 pub(super) struct BodyId(Weak<Run>);
 
 impl BodyId {
@@ -151,7 +151,7 @@ impl LibraryError {
         Self { library, call, status, name, remedy }
     }
 
-    /// Whether the library has found no memory.
+    /// Whether the library could not allocate memory.
     #[doc(hidden)]
     pub fn is_out_of_memory(&self) -> bool {
         // All of NVIDIA's libraries use this name.

@@ -73,7 +73,7 @@ impl Listeners {
     }
 }
 
-// The output does not take the lock: the writer is the user's code.
+// `fmt` takes no lock, since the formatter's writer is the user's code.
 impl fmt::Debug for Listeners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let waiting = self.waiting.load(Ordering::Relaxed);

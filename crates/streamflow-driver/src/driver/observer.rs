@@ -175,7 +175,7 @@ mod tests {
     use crate::driver::replay::Replaying;
     use crate::driver::{BlockingLaunches, Driver, Layer, MemorySource, Recorder, StreamOptions};
 
-    /// The last observer of a test: it lists the facts that it is told, and answers each question in its own way.
+    /// An observer without a next one. It lists the facts that it is told, and returns values that no other observer returns.
     #[derive(Debug)]
     struct Last {
         host: HostDriver,

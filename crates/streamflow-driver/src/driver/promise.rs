@@ -101,7 +101,8 @@ pub fn check_divided(device: DeviceId, sizes: usize, found: usize) -> DriverResu
 /// The longest chain of observers; a longer one is taken for a cycle.
 const MOST_OBSERVERS: usize = 1000;
 
-/// Returns whether the last observer of a driver says that its devices work alone. The chain of observers must have an end.
+/// Returns whether work goes on while the host makes no call, as the last observer of a driver says. The chain of observers must
+/// have an end.
 pub fn check_observers(driver: &dyn Driver) -> DriverResult<bool> {
     let mut last = driver.observer();
     for _ in 0..MOST_OBSERVERS {

@@ -86,7 +86,7 @@ impl Signal {
     }
 }
 
-// The output does not take the lock: the writer is the user's code.
+// `fmt` takes no lock, since the formatter's writer is the user's code.
 impl fmt::Debug for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Signal").field("raises", &self.raises()).finish_non_exhaustive()

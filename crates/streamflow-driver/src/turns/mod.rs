@@ -274,7 +274,7 @@ impl Turns {
     /// Lets the thread sleep until `is_awake`. Returns `false` if no other thread is left that could wake it, or turns have
     /// ended.
     fn sleep(&self, index: usize, is_awake: impl Fn() -> bool) -> bool {
-        // Before this thread is alone in a second turn, every other thread that sleeps has looked, too.
+        // Before this thread is alone in a second turn, every other sleeping thread has checked its condition, too.
         let mut alone = 0;
         while !is_awake() {
             if self.is_over() || alone == 2 {

@@ -9,7 +9,7 @@
 // For each mutant, modules of the models, with an edit of the library's code: see `build.rs`.
 include!(concat!(env!("OUT_DIR"), "/mutants.rs"));
 
-// The mutants call the allocator by this name: a program has one.
+// A program has one global allocator. The mutants call it by the path `base`.
 extern crate self as base;
 #[path = "../../src/allocations.rs"]
 pub(crate) mod allocations;

@@ -93,5 +93,5 @@ pub(crate) use report::{RaceMark, RaceReports};
 pub(crate) use rows::{CopyRows, RowLevel, Rows};
 pub(crate) use signal::Signal;
 
-// `Driver`, and the types that are beside it in the library.
+// `Driver`, and the types that the library declares in the same file.
 include!(concat!(env!("OUT_DIR"), "/seam.rs"));

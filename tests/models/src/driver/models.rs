@@ -104,7 +104,7 @@ fn a_wait_that_is_counted_too_late_is_found() {
     must_fail("deadlock", || explore(|| wait_for_a_state(false)));
 }
 
-/// The control of `Signal::raised`: the count is read after the state.
+/// The control of `Signal::raised`: a thread that reads the count only after it has read the state misses a wake-up.
 #[test]
 fn a_count_that_is_read_too_late_is_found() {
     must_fail("deadlock", || {

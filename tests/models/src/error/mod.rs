@@ -10,7 +10,7 @@ use crate::driver::{DeviceId, DriverError};
 
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// As in the library.
+/// The library's error type, with the variants that memory and streams return.
 #[derive(Debug)]
 pub(crate) enum Error {
     Driver(DriverError),

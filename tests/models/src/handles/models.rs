@@ -22,7 +22,7 @@ pub(crate) fn a_handle_that_is_used_while_its_graph_is_made() {
     });
 }
 
-/// Two threads do something and drop a handle each. A third one that finds no handle sees the effects of both.
+/// Two threads each do something and then drop a handle. A third thread that finds no handle left sees what both have done.
 #[test]
 pub(crate) fn handles_that_threads_drop() {
     explore(|| {

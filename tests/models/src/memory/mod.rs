@@ -75,7 +75,7 @@ pub(crate) use block::Block;
 pub(crate) use buffer::Buffer;
 pub(crate) use copied::{CopySource, CopyTarget};
 pub(crate) use download::Download;
-// A module of its own: its traits are implemented for types of other crates, so that it can't be in each mutant.
+// A separate module, outside of the mutants: it implements traits for types of other crates, so there can be only one copy.
 use crate::element;
 pub(crate) use element::{Element, Scalar};
 pub(crate) use free::MemoryAmount;

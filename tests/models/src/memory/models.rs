@@ -186,7 +186,7 @@ pub(crate) fn a_block_with_a_new_owner() {
             *list.lock() = Some(claims);
             (point, other.queue(B)[B])
         });
-        // As `MemoryPool::hand_over`, if the block is there already.
+        // As `MemoryPool::hand_over` does, if the block is already in the free list.
         let taken = free.lock().take();
         let owned = taken.map(|mut claims: Claims| {
             let on = On(&world, D);

@@ -257,8 +257,8 @@ pub(crate) fn page_locked_memory_that_is_written_again() {
     );
 }
 
-/// A download is read after later work was queued, while another thread downloads on another stream: the host waits for
-/// the download alone.
+/// The host reads a download after later work was queued on the stream: it waits for the download, and not for the later
+/// work. Another thread downloads on another stream meanwhile.
 #[test]
 pub(crate) fn a_download_before_later_work() {
     meet(

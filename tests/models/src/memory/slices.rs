@@ -1,5 +1,5 @@
-//! A model of slices: invariant 15 of `streamflow/src/memory/README.md`. A slice is made by one thread, so all short
-//! shapes are tried, and no interleavings.
+//! A model of slices: invariant 15 of `streamflow/src/memory/README.md`. One thread makes a slice, so the model tries all short
+//! shapes in place of interleavings.
 
 use super::slice::{Stored, fits};
 use super::{Block, Element, Shape};

@@ -1,4 +1,4 @@
-//! No model has hooks, so no call marks memory.
+//! Stands for the library's marks of memory that was not written. No model has hooks, so no call marks memory.
 
 use crate::driver::MemoryRange;
 use crate::error::{Error, Result};

@@ -1,5 +1,5 @@
-//! The library's locks as they are, and their models. The models of other code take the lock for granted, and use
-//! loom's mutex in its place: [`crate::lock`].
+//! The library's own locks, and their models. The models of other code use loom's mutex in place of these locks:
+//! [`crate::lock`].
 
 #[path = "../../../../crates/streamflow-driver/src/lock.rs"]
 mod lock;

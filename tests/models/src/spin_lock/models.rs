@@ -10,7 +10,7 @@ use crate::explore::explore;
 use crate::sync::{AtomicU64, Mutex, Ordering};
 use crate::turns::Turn;
 
-/// Adds 1, in two steps that order nothing.
+/// Adds 1 by a relaxed load and a relaxed store, which order nothing.
 fn add(value: &AtomicU64) {
     let before = value.load(Ordering::Relaxed);
     value.store(before + 1, Ordering::Relaxed);

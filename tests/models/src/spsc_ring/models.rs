@@ -111,7 +111,7 @@ pub(crate) fn values_that_are_waited_for() {
     });
 }
 
-/// The two ends are dropped while values are left, one of them not sent.
+/// The two ends are dropped while values are left in the ring: one of these was written and not sent.
 #[test]
 pub(crate) fn ends_that_are_dropped_with_values_left() {
     explore_sections(|| {

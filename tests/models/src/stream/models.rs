@@ -262,7 +262,7 @@ pub(crate) fn a_record_of_a_stream_that_is_detached() {
         },
         |world, ()| {
             world.close(A).unwrap();
-            // A detached stream has its last record, and makes no other one.
+            // A record of a detached stream does nothing: the stream has made its last one.
             world.record(A).unwrap();
         },
     );

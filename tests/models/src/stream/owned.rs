@@ -50,7 +50,7 @@ impl CudaStream {
 #[derive(Debug, Default)]
 pub(crate) struct Awaited;
 
-/// A task that awaits one.
+/// An async task that awaits a download.
 #[derive(Debug)]
 pub(crate) struct Awaiting;
 

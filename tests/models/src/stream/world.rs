@@ -304,7 +304,7 @@ impl World {
         }
     }
 
-    /// Asserts that all points up to a record are of work that comes before.
+    /// Asserts that the work of all points up to a record of `stream` is in `before`.
     fn assert_covers(&self, before: &Before, stream: u32, record: u64, what: &str) {
         for (point, work) in plain(&self.points).iter() {
             if point.stream == stream && point.record <= record {

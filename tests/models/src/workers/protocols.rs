@@ -193,7 +193,7 @@ pub(crate) fn naps_of_all_workers() {
 
 /// Another thread ends a run in which one node waits for ever, and another one sends values to a third.
 fn stopped(stop: fn(&Team)) {
-    // Three threads: with one switch more there are millions of interleavings.
+    // One preemption: with two, the three threads have millions of interleavings.
     explore_switches(1, move || {
         let ([sends, takes], _) = queue(1, [Some(0), Some(1)]);
         let never = Arc::new(AtomicBool::new(false));

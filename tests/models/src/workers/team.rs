@@ -199,7 +199,7 @@ impl protocol::Thread for Worker<'_> {
         Ok(self.team.look(self.me, node))
     }
 
-    /// As `Team::ask`, which claims nodes.
+    /// Claims nodes, as the library's `Team::ask` does.
     fn ask(&mut self) {
         let claimed = self.team.board.change(|core| core.claim_free(&mut [], |_| false));
         assert!(!claimed, "there is no node to claim");

@@ -15,7 +15,7 @@ impl CudaDriver {
     /// (CUDA driver API, `cuCtxRecordEvent`). If any stream of the context captures a graph, the record fails.
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn wait_for_context(&self, stream: RawStream) -> DriverResult<()> {
         const CALL: &str = "cuCtxRecordEvent";
         STICKY.usable(CALL)?;

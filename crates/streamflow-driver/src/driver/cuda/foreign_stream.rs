@@ -15,7 +15,7 @@ impl CudaDriver {
     /// `cuStreamGetCtx_v2`).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn find_device_of_stream(&self, handle: u64) -> DriverResult<DeviceId> {
         const CALL: &str = "cuStreamGetCtx";
         STICKY.usable(CALL)?;

@@ -70,7 +70,7 @@ impl CudaDriver {
     /// [`Driver::create_graph`](crate::driver::Driver::create_graph).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn make_graph(
         &self,
         device: DeviceId,
@@ -113,7 +113,7 @@ impl CudaDriver {
     /// [`Driver::launch_graph`](crate::driver::Driver::launch_graph).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn submit_graph(
         &self,
         graph: RawGraph,
@@ -128,7 +128,7 @@ impl CudaDriver {
     /// [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn set_kernel_of_graph(
         &self,
         graph: RawGraph,
@@ -155,7 +155,7 @@ impl CudaDriver {
     /// [`Driver::destroy_graph`](crate::driver::Driver::destroy_graph).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn give_back_graph(&self, graph: RawGraph) -> DriverResult<()> {
         if STICKY.get().is_some() {
             return Ok(());

@@ -46,7 +46,7 @@ impl CudaDriver {
     /// [`Driver::copy`].
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     #[inline]
     pub(super) unsafe fn submit_copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         let (target, source, bytes) = (copy.target, copy.source, length(copy.source));
@@ -167,7 +167,7 @@ impl CudaDriver {
     /// [`Driver::launch`].
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     #[inline]
     pub(super) unsafe fn submit_launch(
         &self,

@@ -43,7 +43,7 @@ impl HostDriver {
     /// the memory: a peer may free the memory.
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn free_on(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         let (mut sim, index) = self.enter_stream("free", stream)?;
         let MemoryRange { address, bytes } = range;
@@ -79,7 +79,7 @@ impl HostDriver {
     /// [`Driver::free_pinned`](crate::driver::Driver::free_pinned).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn free_page_locked(
         &self,
         device: DeviceId,

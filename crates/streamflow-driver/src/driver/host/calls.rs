@@ -42,7 +42,7 @@ unsafe impl Driver for HostDriver {
     }
 
     fn sticky_error(&self) -> Option<Sticky> {
-        // A foreign thread is noted as the test's trouble by `begin`, and still gets the answer; so does a body.
+        // `begin` notes a call of a foreign thread as the test's trouble. That thread still gets the answer, and so does a body.
         let _noted = self.begin("sticky_error", DeviceId(0));
         self.lock().reported_error().cloned()
     }

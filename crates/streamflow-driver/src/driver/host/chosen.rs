@@ -83,8 +83,7 @@ impl Sim {
     pub(super) fn observe_host_function(&mut self, number: u64) {
         if let Some(chosen) = &mut self.chosen {
             chosen.called = hash(&[chosen.called, number]);
-            // The function may wake the host without a call of the driver: a query that the host then repeats is no longer mere
-            // polling.
+            // After the function the host may go on in another way, without a call of the driver: a repeated query counts anew.
             chosen.not_yet.clear();
         }
     }

@@ -16,7 +16,7 @@ impl HostDriver {
     /// [`Driver::copy`](crate::driver::Driver::copy).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn submit_copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         const CALL: &str = "copy";
         check_lengths(copy).map_err(|message| invalid_value(CALL, stream.device(), &message))?;
@@ -179,7 +179,7 @@ impl Sim {
         range.bytes == 0 || self.devices.iter().any(|device| device.has(range))
     }
 
-    /// Whether memory is page-locked: it is so for all devices at once.
+    /// Whether memory is page-locked. Page-locked memory is so for all devices.
     fn is_page_locked(&self, range: MemoryRange) -> bool {
         range.bytes == 0 || self.devices.iter().any(|device| device.pinned.is_in_use(range))
     }

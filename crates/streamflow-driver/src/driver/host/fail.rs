@@ -30,8 +30,8 @@ impl Sim {
 
     /// Returns an error of a library function that no call has returned yet. Each error is returned once.
     pub(super) fn deliver(&mut self, device: DeviceId) -> DriverResult<()> {
-        // A call under a lock of the caller may be a held-back call that another call sends now, and does not return the
-        // error.
+        // A call under a lock of the caller may be a held-back call: replay sends it during another call, which does not
+        // return this error.
         if crate::lock::is_held() {
             return Ok(());
         }

@@ -16,7 +16,7 @@ impl HostDriver {
     /// [`Driver::create_graph`](crate::driver::Driver::create_graph).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn make_graph(
         &self,
         device: DeviceId,
@@ -70,7 +70,7 @@ impl HostDriver {
     /// [`Driver::launch_graph`](crate::driver::Driver::launch_graph).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn submit_graph(
         &self,
         graph: RawGraph,
@@ -92,7 +92,7 @@ impl HostDriver {
     /// parameters of its own.
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn set_kernel_of_graph(
         &self,
         graph: RawGraph,
@@ -122,7 +122,7 @@ impl HostDriver {
     /// [`Driver::destroy_graph`](crate::driver::Driver::destroy_graph).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn give_back_graph(&self, graph: RawGraph) -> DriverResult<()> {
         const CALL: &str = "destroy_graph";
         let mut sim = self.enter(CALL, graph.device(), super::Needs::Any)?;

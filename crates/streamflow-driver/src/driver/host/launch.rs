@@ -67,7 +67,7 @@ impl HostDriver {
     /// [`Driver::launch`](crate::driver::Driver::launch).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn submit_launch(
         &self,
         stream: RawStream,
@@ -99,7 +99,7 @@ impl HostDriver {
     /// [`Libraries::call_library`](crate::driver::Libraries::call_library).
     ///
     /// # Safety
-    /// As there.
+    /// As for that method.
     pub(super) unsafe fn submit_library(
         &self,
         stream: RawStream,

@@ -2,7 +2,7 @@
 
 use super::point::Point;
 
-/// The number of the latest submission that comes before, for the slot of each stream. A slot's earlier streams are
+/// For the slot of each stream: the number of the stream's latest submission that comes before. A slot's earlier streams are
 /// complete, so a number is enough.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Order(Vec<u64>);

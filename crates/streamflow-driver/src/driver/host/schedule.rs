@@ -307,7 +307,7 @@ impl HostDriver {
             let Some(first) = sim.streams[index].oldest() else { break };
             let target = Point { stream: sim.key(index), number: first };
             if crate::lock::is_held() {
-                // The queue grows if user code is in the way.
+                // If user code is in the way, the queue grows beyond its limit.
                 match sim.needed(target) {
                     Ok(index) if sim.runnable(index, Bodies::None) => {
                         sim = self.execute_one(sim, index);

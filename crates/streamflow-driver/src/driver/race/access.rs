@@ -82,7 +82,7 @@ pub(super) struct Findings {
     pub(super) forgotten: u64,
     /// Accesses to memory that was not allocated through the checker.
     pub(super) unknown: u64,
-    /// The most reads that one piece of memory had at once since its last write.
+    /// The largest number of reads that one piece of memory had between two of its writes.
     pub(super) most_reads: usize,
 }
 

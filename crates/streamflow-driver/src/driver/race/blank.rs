@@ -132,7 +132,7 @@ mod tests {
         }
         assert!(looked_at <= STRIDED, "{looked_at} ranges for {STRIDED} writes");
         assert!(blank.0.is_sorted_by_key(|blank| blank.range.address));
-        // Each gap is kept, or was forgotten and counted.
+        // Each unwritten byte is still in a range, or its range was removed and counted.
         let kept =
             (0..STRIDED).filter(|gap| blank.overlaps(range(2 * gap + 1, 2 * gap + 2))).count();
         assert!(kept as u64 + found.forgotten >= MAX_RANGES as u64);

@@ -74,7 +74,7 @@ impl Clock {
         if self.0.len() != other.0.len() {
             self.resize(other.0.len());
         }
-        // A loop: clocks are short, and a call of `memcpy` takes longer.
+        // A loop is faster than a call of `memcpy`, since clocks are short.
         let own = self.0.as_chunks_mut::<GROUP>().0;
         own.iter_mut().zip(other.groups()).for_each(|(own, theirs)| *own = *theirs);
     }

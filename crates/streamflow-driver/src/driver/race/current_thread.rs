@@ -92,7 +92,7 @@ pub(super) fn set_location(location: SourceLocation) {
     CURRENT.with(|current| current.location.set(Some(location)));
 }
 
-/// The source location of this call, if it was set.
+/// Takes the source location that was set for this call.
 #[inline]
 pub(super) fn take_location() -> Option<SourceLocation> {
     CURRENT.with(|current| current.location.take())

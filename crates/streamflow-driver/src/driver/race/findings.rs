@@ -12,7 +12,7 @@ use crate::driver::report::{
 };
 
 impl State {
-    /// The races since the last call.
+    /// The races since the last call of this function.
     pub(super) fn take(&mut self) -> RaceReports {
         let mut taken = std::mem::take(&mut self.taken);
         let reports = self.since(&mut taken);

@@ -406,7 +406,8 @@ mod tests {
         assert_eq!(races(&mut history, &[(0, Write, part(0, 512)), (0, Read, piece)]), 0);
     }
 
-    /// An access after the write of a part is after that of the whole allocation if it is within the part.
+    /// A part is written after the whole allocation. An access that comes after the part's write also comes after the whole write
+    /// if it is within the part. Beside the part, the whole write is checked by itself.
     #[test]
     fn an_access_beside_the_part_that_was_written_must_come_after_the_whole_write() {
         use AccessMode::{Read, Write};

@@ -20,8 +20,8 @@ struct Wrapped {
 // the one call of that function.
 unsafe impl Send for Wrapped {}
 
-/// Wraps a host function that is about to be queued on a stream, after all work that the stream has. The wrapper of a function
-/// that is never called, as after a sticky error, is leaked.
+/// Wraps a host function that is about to be queued on a stream. The function comes after all work of the stream so far. The
+/// wrapper is leaked if its function is never called, as after a sticky error.
 pub(super) fn wrap(
     shared: &Arc<Shared>,
     stream: RawStream,

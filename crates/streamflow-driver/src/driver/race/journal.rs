@@ -109,8 +109,8 @@ mod tests {
         }
     }
 
-    /// Writes `COUNT` blocks of lines that contain the block's number. Returns how often it had to clear the
-    /// journal.
+    /// Writes `COUNT` groups of lines; each line contains the number of its group. Returns how often the journal was full and
+    /// had to be cleared.
     fn write(journal: &Journal, read: &Mutex<Read>) -> usize {
         let mut cleared = 0;
         for number in 1..=COUNT {

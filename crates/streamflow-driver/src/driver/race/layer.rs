@@ -240,8 +240,8 @@ unsafe impl Layer for RaceChecker {
         Ok(())
     }
 
-    /// Refuses the graph: the checker would not see its calls. A driver that replays is below the checker, so the checker sees
-    /// each call as it is asked for.
+    /// Refuses the graph: the checker would not see the graph's calls. A driver that replays graphs is below the checker, so the
+    /// checker sees each call as the program makes it.
     unsafe fn create_graph(
         &self,
         _device: DeviceId,

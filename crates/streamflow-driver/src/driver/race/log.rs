@@ -78,7 +78,7 @@ mod tests {
         }
     }
 
-    /// How often each kind was found since the mark, and how many more there are.
+    /// How often each kind was found since the mark, and how many further kinds the reports only count.
     fn counts_since(log: &Log, mark: &mut RaceMark) -> (Vec<u64>, u64) {
         let reports = log.since(mark);
         (reports.races.iter().map(|race| race.times).collect(), reports.more)

@@ -36,9 +36,9 @@
 //!   `RaceReports::forgotten`.
 //! - Accesses of the host as the *earlier* side. The host's accesses are compared with earlier work, and not remembered:
 //!   later work with the same memory needs a borrow of it, and safe Rust orders borrows that conflict, also between
-//!   threads. So no event can be missing there.
-//! - Calls that this run did not make. A check covers all timings of the calls that were made, and not another branch of
-//!   the program, or threads that meet in another order.
+//!   threads. So no event can be missing between the two.
+//! - Calls that this run did not make. A check covers all timings of the calls that were made. It covers no other branch of
+//!   the program, and no other order in which threads meet.
 //!
 //! # Cost
 //!

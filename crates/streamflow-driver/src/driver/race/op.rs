@@ -267,7 +267,7 @@ mod tests {
         let journal = Journal::new(64);
         let stream = RawStream::new(DeviceId(u32::from(u16::MAX)), u64::MAX).stamped(u32::MAX - 1);
         let event = RawEvent::new(DeviceId(7), 1 << 63).stamped(3);
-        // Comparisons leave the stamps out.
+        // `==` of handles ignores their stamps.
         let stamps = |stream: RawStream, event: RawEvent| (stream.stamp(), event.stamp());
         let here = Some(Location::caller());
         let works = Action::ALL.map(|action| {

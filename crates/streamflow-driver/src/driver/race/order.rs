@@ -279,7 +279,7 @@ impl Order {
         self.streams[stream as usize].clock.merge(before);
     }
 
-    /// Begins a stream's next epoch. The caller copies its clock.
+    /// Begins a stream's next epoch, after the caller has copied the stream's clock.
     pub(super) fn begin_epoch(&mut self, stream: u32) {
         self.streams[stream as usize].advance(stream);
     }

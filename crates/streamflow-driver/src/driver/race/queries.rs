@@ -26,8 +26,8 @@ impl RaceChecker {
         query
     }
 
-    /// Begins a copy to ordinary memory. When the call returns, the copy and all work that was queued before are complete. A
-    /// copy that fails may have been made.
+    /// Begins a copy to ordinary memory. When the call returns, the copy and all work that was queued before are complete. The
+    /// read counts even if the copy fails, since it may have been made.
     pub(super) fn begin_download(
         &self,
         stream: RawStream,

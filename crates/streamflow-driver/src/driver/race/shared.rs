@@ -228,7 +228,7 @@ impl Shared {
         thread
     }
 
-    /// Makes the calling thread the journal's owner if there is none. The thread queues something.
+    /// Makes the calling thread, which queues something, the journal's owner if the journal has none.
     fn claim_journal(&self, locked: &mut Locked<'_>) {
         let writer = current_thread::journal_writer();
         if self.owner.load(Ordering::Relaxed) == current_thread::NO_OWNER

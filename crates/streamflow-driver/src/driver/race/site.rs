@@ -99,7 +99,7 @@ const BLANK: Site = Site { action: Action::OnHost, function: 0, hook: None, loca
 #[derive(Debug)]
 pub(super) struct Sites {
     all: Vec<Site>,
-    /// A cache: sites that were searched for last, with their numbers, by some of their bits.
+    /// A cache: the sites that were searched for last, with their numbers. Some bits of a site choose its slot.
     recent: Box<[(Site, u32); RECENT_SLOTS]>,
 }
 

@@ -72,7 +72,7 @@ impl Destroyed {
     pub(super) fn judge(&self, stamp: u32, known: u32) -> Other {
         let is_stale = match known {
             0 | DESTROYED => self.has(stamp),
-            // Stamps begin again after the largest one.
+            // Stamps wrap around, so a later stamp may be a smaller number.
             _ => known.wrapping_sub(stamp) < u32::MAX / 2,
         };
         match stamp {

@@ -252,10 +252,10 @@ impl State {
 
     /// Adopts memory of other code: work may use it from now on, and its content is defined.
     ///
-    /// Memory that is in use already comes back from other code: streamflow had given it away. No call shows how that code has
-    /// ordered its own work. The clocks of the declared foreign accesses show the work that came before it. The accesses that
-    /// these clocks cover, or that the adopting thread has found complete, count as complete. Accesses since the memory was
-    /// handed out are compared as before.
+    /// If the memory is already in use, streamflow had given it to other code, and it comes back now. No call shows how that code
+    /// has ordered its own work. The clocks of the declared foreign accesses show which work came before that code. The accesses
+    /// that these clocks cover, or that the adopting thread has found complete, count as complete. Accesses since the memory was
+    /// given to other code are compared as before.
     pub(super) fn adopt(&mut self, thread: u32, range: MemoryRange) {
         let is_new = !self.history.is_in_use(range);
         if is_new {

@@ -144,7 +144,7 @@ impl Uses {
     fn check_order(&self, later: &Access, clock: &[u64], found: &mut Findings) {
         for earlier in self.candidates(later.range) {
             let conflict = later.mode == AccessMode::Write || earlier.mode == AccessMode::Write;
-            // The bytes last: the order of most pairs is known, and is cheaper to compare.
+            // The bytes are compared last: clocks are cheaper to compare, and order most pairs.
             if conflict && !earlier.is_before(clock) && earlier.overlaps(later) {
                 found.add(RaceKind::Unordered, earlier, *later);
             }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{RaceMark, RaceReports};
 use crate::driver::Driver;
 
-/// A collector of races: those since the watch was made, and earlier ones that nobody has taken. An operator that takes
-/// races meanwhile removes none from the watch.
+/// A collector of races: those since the watch was made, and earlier ones that nobody has taken. An operator that calls
+/// `Platform::take_races` removes none from the watch.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct RaceWatch {

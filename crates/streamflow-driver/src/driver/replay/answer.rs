@@ -23,8 +23,8 @@ impl<D: Driver> Drop for Waiting<'_, D> {
 }
 
 impl<D: Driver> Replaying<D> {
-    /// Prepares for a query or a wait of the host, and calls `ask` with the number of the launch that the stream's or event's
-    /// work belongs to. Returns `None` if that work belongs to no launch.
+    /// Prepares a query or a wait of the host. `ask` gets the launch that the query is about. Returns `None` if the query is
+    /// about no launch.
     pub(super) fn answer<R>(
         &self,
         asked: Asked,
@@ -64,7 +64,7 @@ impl<D: Driver> Replaying<D> {
         Ok(())
     }
 
-    /// Returns the latest launch with work of a stream, or 0 if the stream's own queue already comes after it.
+    /// The latest launch with work of a stream; 0 if the stream itself already comes after that launch.
     pub(super) fn open_launch(state: &mut State, stream: RawStream) -> u64 {
         let known = state.stream(stream);
         if known.tail > known.joined { known.tail } else { 0 }

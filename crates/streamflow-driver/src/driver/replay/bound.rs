@@ -24,7 +24,7 @@ pub(super) fn note(below: &dyn Driver, device: DeviceId) {
     BOUND.set(Some((address(below), device)));
 }
 
-/// Binds a device for calls that this layer makes on its own. [`restore`] is to be called after them.
+/// Binds a device for held-back calls, which the current caller did not make. [`restore`] must be called after them.
 pub(super) fn bind(below: &dyn Driver, device: DeviceId) -> DriverResult<()> {
     below.bind(device)?;
     if BOUND.get() != Some((address(below), device)) {

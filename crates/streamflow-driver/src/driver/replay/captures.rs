@@ -5,9 +5,9 @@
 //! body stands for the plan, since each plan has its own body. The parameters of a captured call are never replaced: a call with
 //! another value is a different call, and makes a different trace.
 //!
-//! A call is captured when it comes a second time: most calls that differ in each tick never come again. From then on the
-//! captured graph is launched instead of calling the library, also when a held-back call is sent. So the library is called once
-//! for a capture, and never for a replayed call.
+//! A call is captured when it occurs a second time: most calls that differ in each tick never occur again. The graph of the
+//! one node is then launched in place of the call, and also when the call was held back and is sent. So no call of the program
+//! calls the library twice, and a replayed call never calls it.
 //!
 //! A capture can fail although the call is right. CUDA invalidates it if any thread waits for the whole device meanwhile, as
 //! libraries do where a handle is destroyed (CUDA C++ Programming Guide, *Prohibited and Unhandled Operations*). And a call
@@ -197,7 +197,7 @@ impl Captures {
     }
 }
 
-/// Returns a hash that equal calls share. Many calls differ in each tick, and so few of them are compared in full.
+/// A hash that equal calls share, so few of the many known calls are compared in full.
 fn fingerprint(call: &LibraryCall<'_>, left_out: Option<Omission>) -> u64 {
     let mut hash = FxHasher::default();
     if left_out != Some(Omission::Values) {

@@ -21,7 +21,7 @@ pub(super) struct Outside {
     pub(super) event: RawEvent,
     /// The event's place in the list of events.
     pub(super) at: u32,
-    /// The launch that the event's record belonged to when the wait was made, and the launch's lane; 0 if the record was sent.
-    /// The segment may record the event again later.
+    /// The launch that contained the awaited record when the wait was made, and the launch's lane; launch 0 if the record was
+    /// sent. The segment may record the event again later.
     pub(super) launched: (u64, u32),
 }

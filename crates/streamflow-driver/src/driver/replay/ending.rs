@@ -138,7 +138,7 @@ impl State {
         index: usize,
         error: DriverError,
     ) -> DriverResult<()> {
-        // No work of the graph is queued. The waits that were queued for it are superfluous, and do no harm.
+        // No work of the graph is queued. The waits that were queued for it are superfluous.
         log::write(move || {
             tracing::warn!(%error, "a graph could not be launched: its calls are sent one by one");
         });
@@ -170,8 +170,8 @@ impl State {
     /// Sends the held-back calls, and retires the lane.
     fn give_up(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
         let lane = &mut self.lanes[index];
-        // The lane's stream may have got waits since the latest record of `mark`, and that record does not cover them. So `after`
-        // may imply no order for other lanes.
+        // Waits that were queued on the lane's stream since its latest launch may come after the record of `mark`, so other lanes
+        // that come after this record do not come after these waits.
         (lane.is_retired, lane.after) = (true, [0; MOST]);
         self.send_held(below)
     }

@@ -34,7 +34,7 @@ impl Drop for Call<'_> {
 pub(super) enum Looked<R> {
     /// The call is held back.
     Held,
-    /// The call was, or is to be, made directly.
+    /// The call is beside all passes, and is made directly. Contains the result of `beside`.
     Beside(R),
 }
 
@@ -307,8 +307,8 @@ impl<D: Driver> Replaying<D> {
         Ok(())
     }
 
-    /// As [`rest`](Self::rest), during a call that has nothing to do with the ended run: an error is logged and not returned. The
-    /// end of the next run tries again.
+    /// As [`rest`](Self::rest), during an unrelated call: an error is logged, and not returned to the caller. The end of the next
+    /// run tries again.
     #[inline]
     pub(super) fn rest_by_now(&self, state: &mut State, may_ask: bool) {
         if state.is_resting

@@ -35,8 +35,8 @@ impl Seen {
         self.noted
     }
 
-    /// Notes a trace. If it is among the latest traces, forgets it and returns `true`. Two traces with the same fingerprint count
-    /// as one trace: the only harm is that a graph is made too early.
+    /// Notes a trace. If it is one of the remembered traces, forgets it and returns `true`. Two traces with the same fingerprint
+    /// count as one trace: a graph is then made one occurrence too early.
     pub(super) fn note(&mut self, trace: &Trace) -> bool {
         self.noted += 1;
         let fingerprint = Some(trace.fingerprint());

@@ -111,7 +111,7 @@ impl State {
     }
 }
 
-/// Gives the call at `index` of a lane's trace the event, or the parameters, of the equal call of another trace.
+/// Copies the event, or the parameters, of a call of one trace to the equal call of a lane.
 fn take_over(from: &Trace, to: &mut Lane, index: usize, parameters: bool) {
     let work = from.calls[index].work;
     match from.launch(&work, "") {

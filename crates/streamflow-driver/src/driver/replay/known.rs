@@ -97,8 +97,8 @@ impl State {
         Ok(is_free.then_some(oldest))
     }
 
-    /// The current value of the count that `Lane::used` stores, to tell which lane was used least recently: launches, plus traces
-    /// that were noted without a lane.
+    /// The clock for the age of lanes: the number of launches, plus the number of noted traces. A new lane's `used` is the
+    /// current value, so it is not the oldest lane.
     pub(super) fn now(&self) -> u64 {
         self.launches + self.seen.noted()
     }
@@ -163,7 +163,7 @@ fn log_not_made(error: DriverError) {
     });
 }
 
-/// Whether a graph of `submissions` launches, copies, fills and library calls is cheaper than sending them; an error says why
+/// Whether a graph with `submissions` launches, copies, fills and library calls is cheaper than these calls. An error says why
 /// not.
 fn pays(submissions: usize, bytes: u64) -> Result<bool, &'static str> {
     if submissions >= LEAST && bytes / submissions as u64 > LARGE {

@@ -292,9 +292,8 @@ impl Lane {
         Ok(())
     }
 
-    /// Waits until the lane's work is complete, and destroys its parts. A lane without work causes no wait, so the caller may
-    /// then hold a lock. If the wait fails, the parts are destroyed all the same, and CUDA still executes the queued work to its
-    /// end.
+    /// Waits until the lane's work is complete, and destroys the lane's objects. An empty lane needs no wait, so a lock may be
+    /// held. If the wait fails, the objects are destroyed as well, and the device still executes the work to its end.
     pub(super) fn destroy(self, below: &dyn Driver) -> DriverResult<()> {
         let bound = bound::bind(below, self.stream.device());
         // SAFETY: all are this lane's, and the lane is consumed.
@@ -308,7 +307,7 @@ impl Lane {
     }
 }
 
-/// Destroys all parts of a lane, even if the destruction of one fails. Returns the first error.
+/// Destroys all objects of a lane, even if one of them can't be destroyed. Returns the first error.
 ///
 /// # Safety
 /// The parts are the caller's, and nothing uses them any more.

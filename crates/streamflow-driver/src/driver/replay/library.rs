@@ -74,7 +74,7 @@ impl<D: Driver> Replaying<D> {
     /// an error itself when it is sent.
     ///
     /// # Errors
-    /// The error of the capture, with the names of the function and the operator, if the device is lost.
+    /// The error of the capture, with the function and the operator, if the device is lost.
     ///
     /// # Safety
     /// As for [`Libraries::call_library`](crate::driver::Libraries::call_library).

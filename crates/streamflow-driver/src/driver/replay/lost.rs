@@ -26,7 +26,7 @@ impl Lost {
         self.0.get_or_init(|| sticky(error));
     }
 
-    /// Returns an error for `call` if a held-back call has failed before.
+    /// Returns an error if a held-back call has failed: then `call` is refused.
     #[inline]
     pub(super) fn usable(&self, call: &'static str) -> DriverResult<()> {
         match self.cause() {

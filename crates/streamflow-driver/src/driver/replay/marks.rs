@@ -61,7 +61,7 @@ impl<D: Driver> Replays for Replaying<D> {
     }
 
     fn leave(&self, run: &mut ReplayRun) -> DriverResult<()> {
-        // Ends the pass that is still open after an error or a panic.
+        // After an error or a panic, the pass has not been ended yet.
         let ended = self.end(run);
         if !run.has_begun {
             return ended;

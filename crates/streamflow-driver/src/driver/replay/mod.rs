@@ -177,7 +177,7 @@ pub enum Omission {
     RecordedAgain,
     /// As `RecordedAgain`, in a segment whose held-back calls are sent one by one.
     RecordedAgainSent,
-    /// After a held-back call has failed, the driver accepts calls as before.
+    /// After a held-back call that fails, the driver goes on taking calls.
     Lost,
     /// Leaves out rule 4 for the other lanes.
     OtherLanes,

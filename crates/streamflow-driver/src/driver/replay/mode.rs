@@ -30,7 +30,7 @@ impl Mode {
     }
 }
 
-/// The treatment of one call, for its caller.
+/// What the caller of a call must do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
     Held,

@@ -59,8 +59,8 @@ impl State {
         }
     }
 
-    /// Whether a record is the next call. If so, holds it back. Its event may differ from the one in the trace, since a stream
-    /// has a ring of events: the trace then gets the new event.
+    /// Whether a record is the next call. The event may differ, since a stream records the events of a ring in turn: the trace
+    /// then takes the new event.
     #[inline]
     pub(super) fn is_next_record(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Some((_, call)) = self.next_call(node, stream) else { return false };
@@ -154,7 +154,7 @@ impl State {
         let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) else { return };
         let place = self.cursor.outside as usize;
         match lane.outside.get_mut(place) {
-            // The same wait with another event of a ring: the list's later waits may still equal those to come, so they stay.
+            // The same wait, for another event of a ring: the following waits in the list may still be right.
             Some(known)
                 if (known.place, known.node, known.stream)
                     == (wait.place, wait.node, wait.stream) =>

@@ -75,7 +75,7 @@ impl<T> Objects<T> {
         place
     }
 
-    /// Removes an object. The placeholder `rest` takes its place until a new object gets that place.
+    /// Removes an object. `rest` stays at the object's place until another object gets the place.
     pub(super) fn remove(&mut self, key: u64, rest: T) {
         if let Some(place) = self.places.remove(&key) {
             self.list[place as usize] = rest;

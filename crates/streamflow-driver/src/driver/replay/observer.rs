@@ -20,7 +20,7 @@ impl<D: Driver> Observer for Replaying<D> {
             let what = "a stream whose handle other code gets";
             let mut ready = state.disturb(&self.below, who, what, None, false);
             if ready.is_ok() && Self::open_launch(state, stream) != 0 {
-                // The caller may have bound no device, since a handle needs none. The wait in `settle` does.
+                // The caller needs no CUDA context to get a handle, but the wait in `settle` needs one.
                 let is_bound = bound::bind(&self.below, stream.device());
                 ready = is_bound.and_then(|()| state.settle(&self.below, stream));
             }

@@ -160,8 +160,8 @@ impl State {
         self.events.at(at).map_or((0, 0), |known| (known.launch, known.lane))
     }
 
-    /// Makes the next launch of a lane come after all launches so far of the lanes in `lanes`. The first wait is for the latest
-    /// of these launches: mostly it comes after the others already, so one wait is enough.
+    /// Orders a lane's next launch after all launches of `lanes` so far. The first wait is for the latest launch: mostly it comes
+    /// after the others itself, and their waits are then skipped.
     fn order_after(&mut self, below: &dyn Driver, index: usize, lanes: Lanes) -> DriverResult<()> {
         loop {
             // The latest launch among those that this lane's stream does not come after yet.

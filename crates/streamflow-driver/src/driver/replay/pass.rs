@@ -268,8 +268,8 @@ impl State {
         sent
     }
 
-    /// Rule 6, before memory is freed or disowned: retires the lanes that access this memory, and ends holding back for a pass
-    /// whose trace accesses it.
+    /// Rule 6, before memory is freed or disowned: retires the lanes that use the memory. If the held-back calls of a pass use
+    /// the memory, sends them.
     ///
     /// CUDA ties a graph's copies and fills to the allocations that they access, if these are page-locked or made by
     /// `cuMemAlloc`, as adopted memory may be. So later memory at the same address needs a new graph. For memory of a
@@ -321,8 +321,7 @@ impl State {
         Ok(())
     }
 
-    /// Prepares for a query or a wait of the host: ends the segment, or sends the held-back calls of another thread, unless the
-    /// answer is independent of them.
+    /// Sends or launches the held-back calls before a query or a wait of the host.
     pub(super) fn before_answer(
         &mut self,
         below: &dyn Driver,

@@ -140,8 +140,8 @@ impl State {
         }
     }
 
-    /// Makes a stream, which must be [settled](Self::settle), wait for the latest record of an event. `launch` is the launch that
-    /// the record belongs to; 0 if the record was sent.
+    /// Makes a stream wait for the latest record of an event. The stream was [settled](Self::settle) before. `launch` is the
+    /// launch that contains the record; 0 if the record was sent.
     pub(super) fn send_wait(
         &mut self,
         below: &dyn Driver,
@@ -168,7 +168,7 @@ impl State {
     }
 }
 
-/// Adds to an error's message the name of the call, and of the operator that made it.
+/// Adds to an error's message the call, and the operator that made it.
 #[cold]
 pub(super) fn asked_by(error: DriverError, what: &str, node: &str) -> DriverError {
     match error {

@@ -41,8 +41,7 @@ pub(super) struct State {
     pub(super) captures: Captures,
     /// The nodes of the run that makes the passes.
     pub(super) nodes: Arc<[Arc<str>]>,
-    /// The calls of the segment, held back or sent. Unused while the segment follows a lane: its calls are then the first ones of
-    /// that lane's trace.
+    /// The calls of the segment, held back or sent. Unused while the cursor follows a lane's trace with the same calls.
     pub(super) current: Trace,
     /// The held-back waits for records from outside of the segment, beside the calls in `current`.
     pub(super) outside: Vec<Outside>,
@@ -260,7 +259,8 @@ impl State {
         self.is_idle(thread) && stream.map_or(self.pass.is_none(), is_clear)
     }
 
-    /// Whether the thread makes no pass, the driver is not lost, and no ended run has launches whose end submissions still query.
+    /// Whether the thread is in no pass, no call is refused, and no submission must query whether an ended run's launches are
+    /// complete.
     #[inline]
     pub(super) fn is_idle(&self, thread: u64) -> bool {
         let is_other = self.pass.as_ref().is_none_or(|pass| pass.thread != thread);

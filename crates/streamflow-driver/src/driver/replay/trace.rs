@@ -12,7 +12,7 @@ pub(super) type Part = (u32, u32);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call {
     pub(super) stream: RawStream,
-    /// The node that asked for the call.
+    /// The node that made the call in a hook.
     pub(super) node: u32,
     pub(super) work: Work,
 }
@@ -90,7 +90,7 @@ impl Trace {
                 Work::Launch(kernel) => {
                     (params, accesses) = (kernel.params.1, kernel.accesses.1);
                     rows = kernel.rows.1;
-                    // The flag was about the other trace's graph.
+                    // `is_changed` says something about the other trace's graph only.
                     kernel.is_changed = false;
                 }
                 Work::Copy(copy) => copies = *copy + 1,
@@ -134,8 +134,8 @@ impl Trace {
         self.calls.push(Call { stream, node, work });
     }
 
-    /// Whether the node has already made this wait, in its unbroken run of calls before index `len`. A stream's clock may forget
-    /// a wait, so in some ticks the same hook makes the wait twice, and in others once.
+    /// Whether the node has made this wait already: among the node's own calls at the end of the first `len` calls. A stream's
+    /// clock may forget a wait, so the same hook makes the wait once more in some ticks, and not in others.
     pub(super) fn has_waited(&self, len: usize, node: u32, stream: RawStream, record: u32) -> bool {
         let own = self.calls[..len].iter().rev().take_while(|call| call.node == node);
         own.filter(|call| call.stream == stream)
@@ -170,7 +170,7 @@ impl Trace {
         }
     }
 
-    /// Whether the call at an index equals the call `given`, apart from the bytes of a kernel's parameters.
+    /// Whether the call at an index equals the call that is made now, except for the bytes of a kernel's parameters.
     #[inline]
     pub(super) fn is_call(
         &self,
@@ -203,7 +203,7 @@ impl Trace {
         }
     }
 
-    /// Whether the first `len` calls of another trace equal those of this one, apart from the bytes of kernels' parameters.
+    /// Whether the first `len` calls of another trace equal those of this one, except for the bytes of kernels' parameters.
     pub(super) fn begins_as(&self, other: &Self, len: usize) -> bool {
         self.len() >= len
             && other.calls[..len].iter().enumerate().all(|(index, call)| {
@@ -277,7 +277,7 @@ impl Trace {
 }
 
 impl Kernel {
-    /// Whether a launch has the same grid, block and shared memory as this one.
+    /// Whether a launch has the grid, the block and the shared memory of this kernel.
     #[inline]
     pub(super) fn has_grid(&self, launch: &Launch<'_>) -> bool {
         self.grid == launch.grid

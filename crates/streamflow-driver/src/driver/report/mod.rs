@@ -35,7 +35,7 @@ pub struct RaceReport {
     pub kind: RaceKind,
     /// The access that was queued first.
     pub earlier: RaceAccess,
-    /// The other access.
+    /// The access that was queued later.
     pub later: RaceAccess,
     /// The bytes that both accesses touch, counted from the beginning of the allocation. For bytes that nobody has
     /// written: the first range of them that the later access reads.
@@ -141,7 +141,7 @@ impl RaceAccess {
 pub struct RaceReports {
     /// The races and the other errors, in order of discovery; each pair of places has one entry.
     pub races: Vec<RaceReport>,
-    /// The number of further races.
+    /// The number of further races, which are not in `races`.
     pub more: u64,
     /// The number of accesses that were forgotten because there were too many to remember: races with them are not
     /// found.

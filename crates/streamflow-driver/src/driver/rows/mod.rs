@@ -61,7 +61,7 @@ impl Rows {
             // Rows without a gap are one longer row.
             None if pitch <= self.bytes => self.bytes += (count - 1) * pitch,
             Some(last) if pitch < last.pitch => return false,
-            // The level goes on where the last one ends: together they are one.
+            // The new level continues the last one without a break: together they are one level.
             Some(last) if last.count.checked_mul(last.pitch) == Some(pitch) => last.count *= count,
             _ => {
                 self.levels[len] = RowLevel { count, pitch };

@@ -113,7 +113,7 @@ impl Sums {
         false
     }
 
-    /// The steps before an index, and those from it on.
+    /// The steps before the index `at`, and the steps from `at` on.
     fn groups(&self, at: usize) -> (Self, Self) {
         let (smaller, larger) = self.0.split_at(at);
         (Self(smaller.iter().copied().collect()), Self(larger.iter().copied().collect()))

@@ -32,7 +32,7 @@ impl Access {
         Self { range, rows: Rows::new(size, levels.iter().copied()), bytes }
     }
 
-    /// Compares the bytes of its rows, or of its range.
+    /// Compares the bytes of the access's rows, or of its range, with those of its elements.
     fn check(&self) {
         let mut bytes = vec![false; 4096];
         let mut add =

@@ -115,7 +115,7 @@ impl Checked {
         Driver::observer(&*self.driver).take_races()
     }
 
-    /// Whatever was wrong in this interleaving is reported.
+    /// Checks that the checker reports a fault if there was one in this interleaving.
     fn assert_no_miss(&self) {
         let reports = self.take();
         let wrong = self.device.wrong();

@@ -135,7 +135,7 @@ pub(crate) fn accesses_that_are_not_remembered() {
     });
 }
 
-/// Rounds of calls, above a driver that does nothing. From some round on the checker allocates nothing.
+/// Makes rounds of calls, above a driver that does nothing. From some round on the checker allocates no memory.
 #[test]
 pub(crate) fn rounds_without_allocations() {
     execute_long(|| {

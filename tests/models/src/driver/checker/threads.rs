@@ -194,7 +194,7 @@ pub(crate) fn a_thread_that_has_ended() {
     });
 }
 
-/// Two readers of reports: each gets the race.
+/// Two readers of reports each get the one race.
 #[test]
 pub(crate) fn two_readers_of_one_race() {
     explore_sections(|| {

@@ -32,7 +32,7 @@ impl Read {
     }
 }
 
-/// Appends lines with the number; a full journal is read and cleared first.
+/// Appends lines that contain `number`. A full journal is read and cleared first.
 fn append(journal: &Journal, read: &Mutex<Read>, lines: usize, number: u64) {
     let write = |lines: &[super::list::Line]| {
         for word in lines.iter().flatten() {

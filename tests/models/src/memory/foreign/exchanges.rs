@@ -147,7 +147,7 @@ pub(crate) fn lent_memory_that_is_needed() {
     });
 }
 
-/// Other code returns memory while its pool is closed, on a driver that executes work in calls alone.
+/// Other code returns memory while the memory's pool is closed. The driver executes work only in calls.
 #[test]
 pub(crate) fn lent_memory_that_is_returned_while_its_pool_is_closed() {
     explore_watched_or_not(|watches| {

@@ -102,7 +102,7 @@ pub(crate) fn owners_while_the_reaper_goes_to_sleep() {
     });
 }
 
-/// Other code ends while the reaper drops an owner.
+/// The code that owns the memory ends while the reaper drops an owner.
 #[test]
 pub(crate) fn a_stop_while_an_owner_is_dropped() {
     explore_sections(|| {

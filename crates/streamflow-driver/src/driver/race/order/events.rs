@@ -121,7 +121,7 @@ impl Order {
         let index = self.event(raw);
         let event = &self.events[index as usize];
         let waiting = &mut self.streams[stream as usize].clock;
-        // A clock with an epoch of a stream has all that came before that epoch, too.
+        // A clock that has an epoch of a stream also has all that came before that epoch.
         if waiting.get(event.stream) < event.epoch {
             waiting.merge(&event.clock);
         }

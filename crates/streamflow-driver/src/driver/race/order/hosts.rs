@@ -33,8 +33,9 @@ impl Order {
         self.release(stream, to);
     }
 
-    /// Notes that a host function is called on `thread`: all work in `before` is complete. The thread has found this and
-    /// nothing else complete until [`leave_host_function`](Self::leave_host_function) restores its clock. Returns that clock.
+    /// Notes that a host function is called on `thread`: all work in `before` is complete. The thread counts as having found that
+    /// work complete, and no other work, until [`leave_host_function`](Self::leave_host_function) restores the thread's own
+    /// clock. Returns this own clock.
     pub(in crate::driver::race) fn enter_host_function(
         &mut self,
         thread: u32,

@@ -272,7 +272,7 @@ mod tests {
         for returned in [Second, SecondThenFirst, FirstThenSecond] {
             assert_eq!(waits_for(true, returned), (true, true));
         }
-        // The second one may not have been made.
+        // The driver may not have taken the second record yet.
         assert_eq!(waits_for(true, First), (false, true));
     }
 

@@ -28,7 +28,7 @@ fn the_owner_clears_a_full_journal_that_others_have_read() {
     }
 }
 
-/// Another thread has read the journal, and not yet seen that the owner has ended.
+/// The owner notes a last call and ends, after another thread has read the journal and before it looks again.
 #[test]
 fn last_calls_of_an_ended_owner_are_not_attributed_to_its_successor() {
     let shared = Arc::new(Shared::new(Box::default()));

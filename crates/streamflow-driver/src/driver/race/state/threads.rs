@@ -84,7 +84,7 @@ impl State {
         self.threads[thread as usize].hook = None;
     }
 
-    /// The thread, as it makes calls now.
+    /// The thread with its current hook, tick and version of its clock.
     pub(in crate::driver::race) fn caller(&self, thread: u32) -> Caller {
         let Thread { hook, tick, .. } = self.threads[thread as usize];
         Caller { host: self.order.host(thread), hook, tick }

@@ -35,7 +35,7 @@ fn a_call_is_captured_once_and_replayed() {
     }
 }
 
-/// The value is the number of the pass: no call comes twice, so none is captured.
+/// The value is the number of the pass: no call occurs twice, so none is captured.
 #[test]
 fn a_call_whose_value_changes_in_each_pass_is_sent() {
     for seed in 0..8 {
@@ -104,7 +104,7 @@ fn fail_captures(world: &mut World, body: &LibraryBody, failures: u32) -> bool {
     world.driver.below().fails.swap(0, Ordering::AcqRel) == 0
 }
 
-/// A call that is given up stays known when others make way, so its captures do not begin anew.
+/// A call with too many failed captures stays known when other calls are forgotten, so its captures do not begin anew.
 #[test]
 fn a_call_that_is_given_up_stays_so_beside_many_others() {
     let mut world = World::new(0, None);
@@ -169,7 +169,7 @@ fn a_capture_that_loses_the_device_is_an_error_of_the_call() {
     }
 }
 
-/// Captured calls that do not come again are removed when there are too many.
+/// Calls that occurred twice, and then no more, are forgotten for others.
 #[test]
 fn captured_calls_that_are_in_no_graph_are_given_back() {
     let mut world = World::new(0, None);
@@ -192,7 +192,7 @@ fn captured_calls_that_are_in_no_graph_are_given_back() {
     assert!(made == 400 && made - destroyed <= 256, "{made} made, {destroyed} given back");
 }
 
-/// No call is removed for a later call of the same pass.
+/// No call is forgotten for a later call of the same pass.
 #[test]
 fn a_pass_may_have_more_calls_than_are_kept_of_others() {
     for is_eager in [false, true] {
@@ -273,7 +273,7 @@ fn the_plan_of_a_captured_call_is_dropped_without_a_lock() {
     }
 }
 
-/// The driver below needs nothing of a library's call but its body. While a run replays, all parts are needed for the comparison.
+/// A device's driver needs only the body of a library's call. A run that replays compares all parts of the call.
 #[test]
 fn a_call_has_all_parts_while_a_run_replays() {
     let mut world = World::new(0, None);

@@ -110,8 +110,8 @@ fn parameters_of_a_segment_that_is_sent_are_its_own() {
     });
 }
 
-/// Two traces have the same begin. The calls of the one that was expected are those of the other, parameters and events
-/// included.
+/// Two traces begin with equal calls. When a pass goes on with the trace that was not expected, that trace takes over the
+/// parameters and the events of these calls.
 #[test]
 fn another_trace_with_the_same_begin_takes_over_parameters_and_events() {
     needs(Omission::TakenOver, |world| {

@@ -21,7 +21,7 @@ fn access(address: u64, mode: AccessMode) -> Access {
     Access { range: range(address), mode, argument: "x", rows: None }
 }
 
-/// Whether replay counts the two launches as equal.
+/// Whether replay takes the two launches for equal.
 fn is_same(one: &Launch<'_>, other: &Launch<'_>, left_out: Option<Omission>) -> bool {
     let mut trace = Trace::default();
     trace.push(0, stream(1), Given::Launch(one));
@@ -137,7 +137,7 @@ fn each_part_of_another_call_counts() {
         assert!(!trace.is_call(0, (1, stream(1)), *call, None), "of another node: {call:?}");
         assert!(!trace.is_call(1, (0, stream(1)), *call, None), "{call:?}");
     }
-    // Which event of a ring holds the record does not matter.
+    // Which event of a ring holds the record makes no difference.
     let mut trace = Trace::default();
     trace.push(0, stream(1), Given::Record(a, 0));
     trace.push(0, stream(2), Given::Wait(a, 0));

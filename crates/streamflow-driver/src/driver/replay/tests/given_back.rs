@@ -28,7 +28,7 @@ pub(super) struct Memory {
 const PAGE_LOCKED: Memory = Memory {
     copy: Some(CopyKind::DeviceToPinned),
     make: |world| world.driver.allocate_pinned(DEVICE, 8).unwrap(),
-    // SAFETY: no work uses it: each was waited for.
+    // SAFETY: no work uses the memory: the host has waited for all work.
     give_back: |world, range| unsafe { world.driver.free_pinned(DEVICE, range) },
 };
 
@@ -48,7 +48,7 @@ pub(super) const ADOPTED: Memory = Memory {
     copy: Some(CopyKind::DeviceToDevice),
     make: |world| {
         let range = MemoryRange { address: world.other_code.0, bytes: 8 };
-        // SAFETY: the memory of other code lives as long as the process.
+        // SAFETY: the adopted memory lives as long as the process.
         unsafe { world.driver.observer().adopt(DEVICE, range) }.unwrap();
         range
     },
@@ -75,7 +75,7 @@ fn calls(world: &World, memory: Memory, target: MemoryRange) {
     copy(world, memory, target);
 }
 
-/// Checks that a call succeeds. Without rule 6 the device may be lost, and the call may fail.
+/// Checks the result of a call. Without rule 6 the call may fail, since the device is lost.
 fn passes(world: &World, call: DriverResult<()>) {
     assert!(call.is_ok() || world.driver.sticky_error().is_some(), "{call:?}");
 }
@@ -109,7 +109,7 @@ fn again(world: &World, memory: Memory, first: MemoryRange) -> MemoryRange {
     second
 }
 
-/// Memory is given back between two runs. In the second run other memory has its address.
+/// The memory is given back between two runs: in the later run, other memory has its address.
 fn in_a_later_run(world: &mut World, memory: Memory) -> bool {
     let first = (memory.make)(world);
     (0..5).for_each(|_| world.pass(|world| calls(world, memory, first)));
@@ -168,7 +168,7 @@ fn a_captured_call_whose_memory_another_thread_gives_back_is_not_launched() {
     needs(Omission::GivenBack, |world| by_another_thread(world, LIBRARYS));
 }
 
-/// A call of another platform's driver frees the memory, as a layer there may drop its own.
+/// A call of another platform's driver frees the memory, as a layer of that platform may do when it drops memory of this one.
 fn in_a_call_of_another_platform(world: &mut World, memory: Memory) -> bool {
     let first = (memory.make)(world);
     (0..5).for_each(|_| world.pass(|world| calls(world, memory, first)));
@@ -178,7 +178,7 @@ fn in_a_call_of_another_platform(world: &mut World, memory: Memory) -> bool {
     let (driver, stream, note) = (world.driver.clone(), world.streams[2], is_freed.clone());
     let free = move || {
         driver.bind(DEVICE).unwrap();
-        // SAFETY: no work uses it: each was waited for.
+        // SAFETY: no work uses the memory: the host has waited for all work.
         unsafe { driver.free(stream, first) }.unwrap();
         note.set(true);
     };

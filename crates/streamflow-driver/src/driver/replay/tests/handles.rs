@@ -48,7 +48,7 @@ fn a_wait_of_a_new_stream_with_the_same_handle_is_sent() {
         let mut world = World::new(seed, None);
         waits_beside(&mut world);
         let stream = world.streams[1];
-        // SAFETY: nothing uses it any more.
+        // SAFETY: nothing uses the stream any more.
         unsafe { world.driver.destroy_stream(stream) }.unwrap();
         let options = StreamOptions { flags: StreamFlags::Blocking, ..StreamOptions::default() };
         world.streams[1] = world.driver.create_stream(DeviceId(0), options).unwrap();

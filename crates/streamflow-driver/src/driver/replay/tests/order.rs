@@ -264,7 +264,7 @@ fn what_a_stream_without_calls_waits_for_is_sent_before_its_next_call() {
     });
 }
 
-/// The same, where event 2 holds the record of a launch.
+/// A stream whose only call in the segment is a wait, and event 2 holds the record of a launch.
 #[test]
 fn what_a_stream_without_calls_waits_for_is_launched_before_its_next_call() {
     needs(Omission::WaitsBeside, |world| {
@@ -296,7 +296,7 @@ fn a_record_from_outside_counts_also_if_its_event_is_recorded_again() {
     needs(Omission::RecordedAgain, |world| reads_from_outside(world, 2));
 }
 
-/// The same, where the segment is sent: its last call differs.
+/// A segment waits for a record from outside, records the same event, and is then sent, since its last call differs.
 #[test]
 fn a_record_from_outside_counts_also_if_its_event_is_recorded_again_and_all_is_sent() {
     needs(Omission::RecordedAgainSent, |world| {
@@ -322,7 +322,7 @@ fn a_record_from_outside_counts_also_if_its_event_is_recorded_again_and_all_is_s
     });
 }
 
-/// Each pass makes the same wait: first for records of launches, in the last round for a record that was sent.
+/// Each pass makes the same wait: for records of launches, and in the end for a record that was sent.
 #[test]
 fn a_wait_that_stays_the_same_is_for_the_record_of_its_time() {
     needs(Omission::RecordsOutside, |world| {
@@ -346,7 +346,7 @@ fn a_wait_that_stays_the_same_is_for_the_record_of_its_time() {
                 writes(world)
             }
             written = mixed(written, written, 7);
-            // The pass is made twice, so that the lane predicted after this lane is this lane itself.
+            // The second time, the trace that is expected next is this one.
             for _ in 0..2 {
                 world.pass(reads);
                 read = mixed(read, written, 5);

@@ -1,4 +1,4 @@
-//! Tests of which lane is replaced by a new one.
+//! The lane that a new one replaces.
 
 use std::sync::atomic::Ordering;
 
@@ -8,7 +8,7 @@ use crate::driver::replay::lane::MOST;
 /// The number of rotations of buffers: more than there are lanes.
 const ROTATIONS: usize = MOST + 8;
 
-/// Makes a pass for each rotation. Each rotation uses a different ordered pair of cells.
+/// Makes a pass for each rotation. Each rotation has another ordered pair of cells.
 fn rotate(world: &mut World, finish: bool) {
     let pairs = (0..64).map(|index| (index % 8, index / 8)).filter(|(one, two)| one != two);
     for (one, two) in pairs.take(ROTATIONS) {
@@ -34,7 +34,7 @@ fn a_lane_that_is_launched_now_and_then_is_not_replaced() {
     assert_eq!(graphs(&world), MOST as u64, "{}", world.report());
 }
 
-/// A lane that has work on the device is not replaced: its destruction would wait for that work with the state locked.
+/// A lane with work is not replaced: that would wait for the end of its work, with the state locked.
 #[test]
 fn a_lane_with_work_on_the_device_is_not_replaced() {
     let mut world = World::new(0, None);
