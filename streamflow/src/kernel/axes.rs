@@ -1,18 +1,19 @@
-//! The axes along which a CUDA body reads the place of its thread.
+//! The axes along which a CUDA body reads its thread's index or position.
 //!
-//! The simulator runs the Rust body once, whatever the grid. For the following launches it would give right data, and a
-//! GPU wrong data. So they are refused on both:
+//! The simulator runs the Rust body once, whatever the grid. It would give right data for the following launches, and a
+//! GPU wrong data. So both refuse them:
 //!
 //! - The grid has no size in y, and each thread writes the element at its `thread_index_y()`. The index is 0 in every
-//!   thread, so most elements of an image stay unwritten. A body that loops, or that writes a part, may be right.
-//! - The grid has a size in y, and no thread reads its place in y. All threads of a column do the same then: `[cols, rows]`
-//!   writes the first `cols` elements of an image, each `rows` times.
+//!   thread, so most elements of an image stay unwritten. Not refused is a body that loops, or that writes only a part of
+//!   the elements.
+//! - The grid has a size in y, and the body does not read its thread's position in y. All threads of a column then do the
+//!   same: `[cols, rows]` writes the first `cols` elements of an image, each `rows` times.
 //! - Several blocks differ in x, and the body reads `threadIdx.x` alone, or the threads of a block do, and the body reads
 //!   `blockIdx.x` alone. Then the grid has [fewer places](covered) than threads, and too few for the elements.
-//! - The body has dynamic shared memory, and the launch gives none.
+//! - The body declares dynamic shared memory, and the launch gives none.
 //!
-//! A body that reads `threadIdx.y` is right on a grid without a size in y if it numbers the threads of a block, as
-//! `threadIdx.x + threadIdx.y * blockDim.x` does. So such a launch is not refused.
+//! A body that reads `threadIdx.y` may be right on a grid without a size in y: it may number the threads of a block by
+//! `threadIdx.x + threadIdx.y * blockDim.x`. So such a launch is not refused.
 
 mod body;
 
@@ -24,23 +25,23 @@ use crate::error::{Error, Result};
 const INDICES: [&str; 3] = ["thread_index", "thread_index_y", "thread_index_z"];
 const NAMES: [&str; 3] = ["x", "y", "z"];
 
-/// The axes along which a CUDA body reads the place of its thread, as far as its text tells.
+/// The axes along which a CUDA body reads its thread's position, as far as the body's text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axes {
-    /// The axes with an index in the body's text.
+    /// The axes whose index functions are in the body's text.
     indices: [bool; 3],
-    /// The axes along which the body may read the place of its thread in the block.
+    /// The axes along which the body may read its thread's position in the block.
     threads: [bool; 3],
-    /// The axes along which the body may read the place of its block.
+    /// The axes along which the body may read the position of its block.
     blocks: [bool; 3],
     /// Whether the body declares dynamic shared memory.
     has_extern: bool,
-    /// Whether the body may read the size of that memory.
+    /// Whether the body may read the size of its dynamic shared memory.
     may_ask_size: bool,
 }
 
 impl Axes {
-    /// Nothing is known of the body. No grid is refused.
+    /// The value for a body that is not known. It refuses no grid.
     pub const UNKNOWN: Self =
         Self { threads: [true; 3], blocks: [true; 3], may_ask_size: true, ..Self::NONE };
 
@@ -52,18 +53,18 @@ impl Axes {
         may_ask_size: false,
     };
 
-    /// The axes of a body.
+    /// Reads the axes from the text of a body.
     pub(super) const fn of(cuda: &str) -> Self {
         body::axes(cuda)
     }
 
-    /// Whether the body may read a place along an axis in some way.
+    /// Whether the body may read a position along this axis, that of the thread or that of the block.
     fn may_read(self, axis: usize) -> bool {
         self.threads[axis] || self.blocks[axis]
     }
 
-    /// Whether the body may read a place along this or a later axis. A size along a later axis needs a size along this
-    /// axis too.
+    /// Whether the body may read a position along this axis or a later one. A launch with a size along a later axis has a
+    /// size along this one, too.
     fn reads_beyond(self, axis: usize) -> bool {
         (axis..3).any(|axis| self.may_read(axis))
     }
@@ -74,22 +75,22 @@ impl Axes {
     }
 }
 
-/// The most elements that a kernel with one element for each thread writes with a grid. Threads that the body can't tell apart
-/// write the same element.
+/// The most elements that a kernel with one element for each thread writes with this grid. Threads that the body can't
+/// tell apart write the same element.
 pub(super) fn covered(
     (loaded, threads): (&LoadedKernel, Option<[u32; 3]>),
     axes: Axes,
     grid: &Grid,
 ) -> u64 {
     let elements = grid.elements_covered(loaded, threads);
-    // A body without a place loops over the elements.
+    // A body that reads no position loops over the elements.
     if !axes.reads_beyond(0) {
         return elements;
     }
     let Some(per_axis) = grid.blocks_and_threads(loaded, threads) else { return elements };
     let places = (0..3).fold(1_u64, |places, axis| {
         let (blocks, threads) = per_axis[axis];
-        // An axis that the body does not read at all has an error of its own.
+        // An axis along which the body reads neither position has an error of its own (`check_unread`).
         places.saturating_mul(match (axes.blocks[axis], axes.threads[axis]) {
             (false, true) => blocks.min(1).saturating_mul(threads),
             (true, false) => blocks.saturating_mul(threads.min(1)),
@@ -99,7 +100,7 @@ pub(super) fn covered(
     elements.min(places)
 }
 
-/// The threads that the body can't tell apart in a grid with fewer places than elements, for an error text.
+/// Names the threads that the body can't tell apart, if the grid has fewer positions than elements. For an error text.
 #[cold]
 pub(super) fn alike(
     (loaded, threads): (&LoadedKernel, Option<[u32; 3]>),
@@ -133,8 +134,8 @@ pub(super) fn check_shared_bytes(name: &str, axes: Axes, grid: &Grid) -> Result<
     Err(Error::Grid { kernel: name.into(), problem: problem.into() })
 }
 
-/// Refuses a launch if the kernel's body reads an index along an axis and all threads are at the same place there.
-/// `threads` is the block size that the kernel is written for.
+/// Refuses a launch if the kernel's body reads an index along an axis that is 0 in all threads of the grid. `threads` is
+/// the block size that the kernel is written for.
 pub(super) fn check_read(
     (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
     axes: Axes,
@@ -151,7 +152,7 @@ pub(super) fn check_read(
     Err(Error::Grid { kernel: name.into(), problem })
 }
 
-/// Refuses a launch with threads that differ along an axis that the kernel's body does not read.
+/// Refuses a launch whose threads differ along an axis that the kernel's body does not read.
 pub(super) fn check_unread(
     (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
     axes: Axes,
@@ -159,9 +160,9 @@ pub(super) fn check_unread(
 ) -> Result<()> {
     let differ = |axis: &usize| match (axes.may_read(*axis), axes.reads_beyond(*axis)) {
         (true, _) => false,
-        // A size in z comes after sizes in x and y, and these may be 1.
+        // A grid with a size in z also has sizes in x and y, and these may be 1.
         (false, true) => grid.has_several_in(*axis, loaded, threads),
-        // A body that reads no place is written for one thread.
+        // A body that reads no position at all is written for one thread.
         (false, false) if *axis == 0 => false,
         (false, false) => grid.extends_in(*axis, loaded, threads),
     };
@@ -229,7 +230,7 @@ mod tests {
         for right in [
             launch(X, None, 64),
             launch(XY, None, [8, 8]),
-            // A single row is a size, too.
+            // A size of one row is a size in y, too.
             launch(XY, None, [8, 1]),
             launch(XYZ, None, [8, 8, 8]),
             launch(XY, None, Grid::blocks([2, 3])),
@@ -255,12 +256,12 @@ mod tests {
     #[test]
     fn a_grid_extends_in_no_dimension_that_the_body_does_not_read() {
         for right in [
-            // CUDA's variables, or a place that the text does not tell.
+            // The body reads CUDA's variables, or a position that its text does not show.
             launch("blockIdx.y * cols + threadIdx.x", None, Grid::blocks([2, 3]).threads(32)),
             launch("auto at = blockIdx;", None, [8, 8, 8]),
             launch("threadIdx.z", Some([1, 1, 8]), Grid::blocks(1)),
             launch("thread_index_y()", None, Grid::from([1, 64]).threads([1, 256])),
-            // Of one thread.
+            // A body without any position, for one thread.
             launch("", None, 1),
             launch("out[0] = blockDim.x;", None, Grid::blocks(1).threads(32)),
             launch(XZ, Some([8, 1, 8]), [64, 1, 64]),

@@ -1,10 +1,10 @@
 //! Checks of indices on the device, with `STREAMFLOW_CHECK_BOUNDS=1`.
 //!
-//! A kernel compiled with checks has one more parameter, the last: the address of a [`Report`] in
-//! page-locked host memory that the device can write. `state` keeps one report per device. The report is read
-//! where work is found complete, and the first error since it was last read is returned there.
+//! A kernel that is compiled with checks has one more parameter, the last: the address of a [`Report`] in page-locked
+//! host memory that the device can write. `state` has one report per device. Where the host finds work complete, it reads
+//! the report and returns the first error that was reported since the last read.
 //!
-//! The host simulator needs no such checks: there a slice is a Rust slice, and its own check panics.
+//! The host simulator needs no such checks, because a slice is a Rust slice there, whose own check panics.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -18,9 +18,9 @@ use crate::log;
 /// Whether indices are checked on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Bounds {
-    /// Arguments are bare pointers.
+    /// Arguments are bare pointers, which check nothing.
     Unchecked,
-    /// Arguments are slices that check, and there is one more parameter.
+    /// Arguments are slices that check each index. The kernel has one more parameter.
     Checked,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn enabled() -> Bounds {
     })
 }
 
-/// The first index that was out of range, written by a kernel. All zero is empty.
+/// A report of the first index out of range, written by a kernel. It is empty if all fields are 0.
 ///
 /// The layout is that of `struct Report` in `cuda/checked.cuh`. The fields are atomics because the device may
 /// write them while the host reads.
@@ -64,9 +64,9 @@ pub(super) struct Report {
 const COMPLETE: u32 = 2;
 
 impl Report {
-    /// Takes the reported error, if there is one, and empties the report.
+    /// Returns the reported error, if there is one, and empties the report.
     ///
-    /// Until it is emptied, later errors are lost: the first one is the cause to fix.
+    /// As long as the report is not emptied, later errors are lost: the first one is the cause to fix.
     pub(super) fn take(&self) -> Option<Error> {
         if self.state.load(Ordering::Acquire) != COMPLETE {
             return None;
@@ -93,7 +93,7 @@ fn known() -> std::sync::MutexGuard<'static, HashMap<u64, &'static KernelInfo>> 
     KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Remembers a kernel, so that its reports have names.
+/// Adds a kernel to the known ones, so that an error can name it.
 pub(super) fn remember(info: &'static KernelInfo) {
     known().insert(kernel_id(info), info);
 }
@@ -135,7 +135,7 @@ mod tests {
         host,
     };
 
-    /// Writes a report as the device does.
+    /// Writes a report in the way of the device.
     fn write(report: &Report, kernel: u64, argument: u32, index: i64) {
         report.argument.store(argument, Ordering::Relaxed);
         report.kernel.store(kernel, Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! Compiled code on disk.
 //!
-//! There is a file per kernel and compiler setting, named by the hash of everything that the code depends
-//! on. A checksum shows whether a file is complete and belongs to its name; any other file is ignored and
-//! replaced. No failure of the cache is an error: without it, kernels are compiled again.
+//! Each kernel has a file for each compiler setting, named by the hash of everything that the code depends on. A checksum
+//! shows whether a file is complete and belongs to its name; any other file is ignored and replaced. No failure of the
+//! cache is an error: the kernel is then compiled again.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 /// The first bytes of every file, with the version of the format.
 const MAGIC: &[u8; 16] = b"streamflow code1";
-/// The largest file that is read. No kernel's code is as large.
+/// The largest file that is read. The code of each kernel is smaller.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// The hash of everything that compiled code depends on.
@@ -39,7 +39,7 @@ impl Key {
         format!("{hex}.bin")
     }
 
-    /// The checksum of a payload under this key: a file that was renamed is refused, too.
+    /// The checksum of a payload together with this key. So a file that was renamed is refused, too.
     fn checksum(&self, payload: &[u8]) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.0);
@@ -48,14 +48,14 @@ impl Key {
     }
 }
 
-/// A directory of compiled code, or none.
+/// A directory of compiled code. Without a directory nothing is cached on disk.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
     dir: Option<PathBuf>,
 }
 
 impl Cache {
-    /// The cache in the directory that the environment sets.
+    /// The cache in the directory that the environment names.
     pub(super) fn from_env() -> Self {
         Self { dir: directory(|name| std::env::var_os(name)) }
     }
@@ -75,7 +75,7 @@ impl Cache {
         }
     }
 
-    /// Stores code under a key. The file appears complete or not at all.
+    /// Stores code under a key. Other processes see the whole file or none.
     pub(super) fn store(&self, key: &Key, payload: &[u8]) {
         let Some(dir) = &self.dir else { return };
         if let Err(error) = write(dir, key, payload) {
@@ -87,8 +87,8 @@ impl Cache {
     }
 }
 
-/// `STREAMFLOW_CACHE_DIR`, or the user's cache directory; none when it is `off` or empty, or when
-/// there is no home.
+/// The directory in `STREAMFLOW_CACHE_DIR`, or else one in the user's cache directory. `None` if the variable is `off` or
+/// empty, or if there is no home directory.
 fn directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(dir) = variable("STREAMFLOW_CACHE_DIR") {
         return (!dir.is_empty() && dir != "off").then(|| dir.into());
@@ -117,7 +117,7 @@ fn write(dir: &Path, key: &Key, payload: &[u8]) -> io::Result<()> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
 
     fs::create_dir_all(dir)?;
-    // Each process and call writes a file of its own name, and then renames it.
+    // Each call of each process writes a temporary file of its own name, and then renames it.
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let temporary = dir.join(format!(".{}.{}.{count}", key.file_name(), std::process::id()));
     let written = (|| {
@@ -129,7 +129,7 @@ fn write(dir: &Path, key: &Key, payload: &[u8]) -> io::Result<()> {
         fs::rename(&temporary, dir.join(key.file_name()))
     })();
     if written.is_err() {
-        // The file may not exist.
+        // The temporary file may not exist, so an error is ignored.
         let _ = fs::remove_file(&temporary);
     }
     written

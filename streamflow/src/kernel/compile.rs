@@ -1,4 +1,4 @@
-//! From a kernel to code that a CUDA driver loads.
+//! Compiles a kernel to code that a CUDA driver loads.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -17,8 +17,8 @@ use super::nvrtc::{self, Nvrtc};
 use super::{KernelInfo, source};
 use crate::log;
 
-/// The language version is fixed, so that a newer NVRTC compiles the same language. Line numbers help profilers
-/// and cost nothing at run time.
+/// The options of NVRTC. The language version is fixed, so that a newer NVRTC compiles the same language. Line numbers
+/// help profilers and cost nothing at run time.
 const OPTIONS: [&str; 2] = ["--std=c++17", "--generate-line-info"];
 
 /// Makes a kernel ready to launch on a device: compiles it, or takes its code from a cache. The code checks indices
@@ -104,21 +104,21 @@ fn compiled(
     Ok(CompiledCode::of(Job::new(info, Target { compute_capability }, bounds)?.compile()?))
 }
 
-/// The code of kernels.
+/// The functions that compile kernels.
 impl CompiledCode<'static> {
-    /// As [`compile_for`], with the checks of `STREAMFLOW_CHECK_BOUNDS=1`.
+    /// [`compile_for`] with the checks of `STREAMFLOW_CHECK_BOUNDS=1`.
     ///
     /// # Errors
-    /// As [`compile_for`].
+    /// As for [`compile_for`].
     pub fn checked_for(info: &KernelInfo, compute_capability: (u32, u32)) -> Result<Self> {
         compiled(info, compute_capability, Bounds::Checked)
     }
 
-    /// The code that a launch would load, without loading it: from this process's cache, from disk, or compiled and
-    /// stored. A program can call it to fill the cache before its first run.
+    /// Returns the code that a launch would load, without loading it: from this process's cache, from disk, or compiled
+    /// and stored. A program can call this to fill the cache before its first run.
     ///
     /// # Errors
-    /// As [`compile_for`].
+    /// As for [`compile_for`].
     pub fn cached_for(info: &KernelInfo, compute_capability: (u32, u32)) -> Result<Self> {
         Ok(Self::of(cached(info, Target { compute_capability }, bounds::enabled())?))
     }
@@ -142,7 +142,7 @@ pub(crate) fn supports(compute_capability: (u32, u32)) -> Result<bool> {
     Ok(Nvrtc::get()?.code_for(compute_capability).is_some())
 }
 
-/// The image from this process's cache or from disk; else compiles and stores it.
+/// Returns the image from this process's cache or from disk. If neither has it, compiles and stores it.
 fn cached(info: &KernelInfo, target: Target, bounds: Bounds) -> DriverResult<Image> {
     type Images = Mutex<HashMap<Key, Arc<Vec<u8>>>>;
     static IMAGES: OnceLock<Images> = OnceLock::new();
@@ -152,7 +152,7 @@ fn cached(info: &KernelInfo, target: Target, bounds: Bounds) -> DriverResult<Ima
     let key = job.key();
     let images =
         || IMAGES.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    // The lock is not held while compiling: other kernels can be compiled meanwhile.
+    // No lock is held while a kernel is compiled, so other threads can compile other kernels.
     if let Some(image) = images().get(&key) {
         return Ok(Image(image.to_vec()));
     }
@@ -226,7 +226,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The compiler's log with places as `file:line:`, which terminals and editors can open. The compiler writes
+/// Returns the compiler's log with each place as `file:line:`, which terminals and editors can open. The compiler writes
 /// `file(line):`.
 fn readable(log: &str, file: &str) -> String {
     let place = |line: &str| -> Option<String> {

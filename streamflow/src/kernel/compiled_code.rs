@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::driver::Image;
 
-/// Compiled code, for [`Platform::module`](crate::Platform::module): PTX text, a CUBIN or a fatbin, made elsewhere or by
-/// [`compile_for`](super::compile_for).
+/// Code that is compiled already, for [`Platform::module`](crate::Platform::module): PTX text, a CUBIN or a fatbin, made
+/// by another tool or by [`compile_for`](super::compile_for).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompiledCode<'a>(Cow<'a, [u8]>);
 
@@ -13,8 +13,8 @@ impl<'a> CompiledCode<'a> {
     /// Makes compiled code from its bytes.
     ///
     /// # Safety
-    /// `image` is text, or a complete CUBIN or fatbin. Text other than PTX is refused when it is loaded. Of a CUBIN or
-    /// a fatbin the driver reads as many bytes as its header says.
+    /// `image` is text, or a complete CUBIN or fatbin. Text other than PTX is refused when it is loaded. The driver reads
+    /// as many bytes of a CUBIN or a fatbin as its header says.
     pub const unsafe fn new(image: &'a [u8]) -> Self {
         Self(Cow::Borrowed(image))
     }
@@ -30,7 +30,7 @@ impl<'a> CompiledCode<'a> {
 }
 
 impl CompiledCode<'static> {
-    /// An image that the compiler has made.
+    /// Wraps an image that the compiler has made.
     pub(super) fn of(Image(code): Image) -> Self {
         Self(Cow::Owned(code))
     }

@@ -1,7 +1,7 @@
 //! Whether a grid has enough threads for the elements that a kernel writes.
 //!
-//! The simulator runs a kernel's Rust body once per launch, whatever the grid. A grid that is too small would give
-//! right data there, and leave elements unwritten on a GPU. So such a launch is refused on both.
+//! The simulator runs a kernel's Rust body once per launch, whatever the grid. With a grid that is too small, the
+//! simulator would give right data, and a GPU would leave elements unwritten. So both refuse such a launch.
 
 use super::passing::Longest;
 use super::{Axes, Grid, Passing, axes};
@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 /// The grids with which a kernel writes all elements of its `&mut` slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Coverage {
-    /// A grid for at least as many elements as the longest `&mut` slice has: each thread writes one of each. A launch
-    /// with a smaller grid is refused.
+    /// The grid has at least as many elements as the longest `&mut` slice, and each thread writes one element of each
+    /// slice. A launch with a smaller grid is refused.
     #[default]
     Elementwise,
     /// `grid_stride`: any grid that is not empty, since the body loops over the elements. An empty grid is refused if
@@ -23,7 +23,7 @@ pub enum Coverage {
 }
 
 impl Coverage {
-    /// The elements of the longest slice that a kernel may write with a grid for so many elements.
+    /// The most elements of a slice that the kernel may write with a grid for `covered` elements.
     pub(super) fn most_written(self, covered: u64) -> u64 {
         match self {
             Self::Elementwise => covered,
@@ -59,7 +59,7 @@ fn refuse(
     grid: &Grid,
     passing: &Passing<'_>,
 ) -> Result<()> {
-    // A grid that is illegal for slices of any length gets the error of `Grid::refuse`.
+    // If no launch may have this grid, whatever the slices, `Grid::refuse` returns the error.
     if grid.shape(loaded, threads).is_none() {
         grid.refuse(name, loaded, threads)?;
     }
@@ -81,7 +81,7 @@ fn refuse(
             alike.unwrap_or_default()
         ),
         _ => {
-            // A part of a view has as many elements as its dimensions make.
+            // A view has as many elements as the product of its dimensions.
             let part = match is_view {
                 true => "a smaller view".to_owned(),
                 false => format!("the part `{argument}.slice_mut(..{covered})`"),
@@ -103,7 +103,7 @@ mod tests {
     use crate::driver::{DeviceId, RawFunction};
     use crate::{Buffer, Platform, device};
 
-    /// The result of a launch with this grid, of a kernel that writes `written` elements.
+    /// The result of launching a kernel that writes `written` elements with this grid.
     fn launch(coverage: Coverage, grid: impl Into<Grid>, written: usize) -> Result<(), String> {
         let platform = Platform::host().build().unwrap();
         let stream = platform.default_stream(device(0)).unwrap();
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(launch(Elementwise, [4, 2], 8), Ok(()));
         assert_eq!(launch(Elementwise, [2, 2, 2], 8), Ok(()));
         assert_eq!(launch(Elementwise, 0, 0), Ok(()));
-        // A block has 256 threads, but the launch names fewer elements.
+        // A block has 256 threads, but the launch states fewer elements.
         for too_small in [Grid::from(7), [7, 1].into(), [2, 3].into(), 0.into()] {
             let text = launch(Elementwise, too_small, 8).unwrap_err();
             assert!(

@@ -1,4 +1,4 @@
-//! Functions that the expansion of `#[kernel]` calls, public only for the macro.
+//! Functions that code expanded from `#[kernel]` calls. They are public only for that code.
 
 use std::fmt::{Display, Write};
 
@@ -10,39 +10,39 @@ use super::{KernelInfo, Strided};
 /// Returns the slice with its address in parameter `index`.
 ///
 /// # Safety
-/// `T` is an [`Element`](crate::memory::Element). There is no bound for it here: `KernelInfo` has the one bound, so that a mistake is
-/// reported once. Parameters `index` and `index + 1` are the address and the length of a slice of `T` that is
-/// allocated, and that no other code writes, for as long as the result is used.
+/// `T` is an [`Element`](crate::memory::Element). This function has no bound for that: only `KernelInfo` has one, so that
+/// rustc reports a mistake once. Parameters `index` and `index + 1` are the address and the length of a slice of `T`. For
+/// as long as the result is used, the slice is allocated and no other code writes it.
 pub unsafe fn slice<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a [T] {
     let (address, len) = range::<T>(args, index);
-    // SAFETY: the caller vouches for a non-empty slice; an empty one is aligned and not null.
+    // SAFETY: the caller guarantees that a non-empty slice is valid; the address of an empty one is aligned and not null.
     unsafe { std::slice::from_raw_parts(address, len) }
 }
 
 /// Returns the mutable slice with its address in parameter `index`.
 ///
 /// # Safety
-/// As for [`slice`], and no other code reads the slice.
+/// As for [`slice`]. No other code reads the slice, either.
 pub unsafe fn slice_mut<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a mut [T] {
     let (address, len) = range::<T>(args, index);
-    // SAFETY: as above.
+    // SAFETY: as in `slice`; the caller guarantees that no other code uses the elements.
     unsafe { std::slice::from_raw_parts_mut(address, len) }
 }
 
 /// Returns the view with its address in parameter `index`.
 ///
 /// # Safety
-/// As for [`slice`]; parameters `index` to `index + 2 * N` are the address, the shape and the strides of a view. For a
-/// view to be written, no other code reads its elements.
+/// As for [`slice`], where parameters `index` to `index + 2 * N` are the address, the shape and the strides of a view. If
+/// the view is written, no other code reads its elements.
 pub unsafe fn strided<T, const N: usize>(args: &HostArgs<'_>, index: usize) -> Strided<T, N> {
     let number = |at: usize| args.params[index + at].get::<u64>() as usize;
     let shape = std::array::from_fn(|dim| number(1 + dim));
     let strides = std::array::from_fn(|dim| number(1 + N + dim));
-    // SAFETY: the caller vouches for the elements. Without elements nothing is accessed.
+    // SAFETY: the caller guarantees that the view's elements are valid. A view without elements is never accessed.
     unsafe { Strided::new(std::ptr::with_exposed_provenance_mut(number(0)), shape, strides) }
 }
 
-/// The shape of a view, in the error of a requirement.
+/// The shape of a view, as the error of a failed requirement shows it.
 #[derive(Debug)]
 pub struct Shown<'a>(pub &'a [usize]);
 
@@ -52,17 +52,17 @@ impl Display for Shown<'_> {
     }
 }
 
-/// The scalar that is parameter `index`.
+/// Returns the scalar in parameter `index`.
 ///
 /// # Safety
 /// `T` is a [`Scalar`](crate::memory::Scalar), and the parameter was made from one.
 pub unsafe fn scalar<T>(args: &HostArgs<'_>, index: usize) -> T {
     const { assert!(size_of::<T>() <= 16 && align_of::<T>() <= 16) };
-    // SAFETY: a parameter is 16 bytes long and 16-aligned, and begins with the value.
+    // SAFETY: a parameter has 16 bytes, aligned to 16, and begins with the value.
     unsafe { args.params[index].as_ptr().cast::<T>().read() }
 }
 
-/// Returns the address and the length. The address of an empty slice is dangling but aligned, as Rust's slices require.
+/// Returns the address and the length of a slice. The address of an empty slice is dangling but aligned, as Rust requires.
 fn range<T>(args: &HostArgs<'_>, index: usize) -> (*mut T, usize) {
     let address: u64 = args.params[index].get();
     let len: u64 = args.params[index + 1].get();
@@ -70,7 +70,7 @@ fn range<T>(args: &HostArgs<'_>, index: usize) -> (*mut T, usize) {
     if len == 0 { (std::ptr::dangling_mut(), 0) } else { (pointer, len as usize) }
 }
 
-/// The error of a requirement that does not hold.
+/// The error for a requirement of a kernel that does not hold.
 #[cold]
 pub fn requirement(
     info: &KernelInfo,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The library's file name, before a version such as `.13`.
 const LIBRARY: &str = "libnvrtc.so";
-/// The library that NVRTC loads while it compiles. NVRTC searches for it by name only, so a copy that is not on
+/// A second library, which NVRTC loads while it compiles. NVRTC searches for it by name only, so a copy that is not on
 /// the loader's path must be loaded before.
 const BUILTINS: &str = "libnvrtc-builtins.so";
 
@@ -19,14 +19,15 @@ pub(super) struct Found {
     pub(super) builtins: Option<PathBuf>,
 }
 
-/// The NVRTC in a directory, the one with the highest version number.
+/// Finds the NVRTC with the highest version number in a directory.
 pub(super) fn in_directory(dir: &Path) -> Option<Found> {
     let library = newest(dir, LIBRARY)?;
     Some(Found { library, builtins: newest(dir, BUILTINS) })
 }
 
-/// The directories to search, in order: those of CUDA_HOME, CUDA_PATH, /usr/local, and Python environments. The first of these is
-/// the one that this code is installed in, since a Python need not be active to import a module.
+/// The directories to search, in order: those of CUDA_HOME, CUDA_PATH, /usr/local, and Python environments. The first
+/// Python environment is the one that this code is installed in: a module can be imported from an environment that is not
+/// active.
 pub(crate) fn directories() -> Vec<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let mut dirs = Vec::new();
@@ -35,7 +36,7 @@ pub(crate) fn directories() -> Vec<PathBuf> {
             toolkit(Path::new(&root), &mut dirs);
         }
     }
-    // `cuda` sorts first: it is a link to the toolkit that the administrator chose.
+    // `cuda` sorts first: this link leads to the toolkit that the administrator chose.
     for root in matching(Path::new("/usr/local"), "cuda") {
         toolkit(&root, &mut dirs);
     }
@@ -63,14 +64,14 @@ fn toolkit(root: &Path, dirs: &mut Vec<PathBuf>) {
     }
 }
 
-/// The directories of NVIDIA's Python wheels below an environment's `lib`.
+/// Adds the directories of NVIDIA's Python wheels below an environment's `lib`.
 fn wheels(lib: &Path, dirs: &mut Vec<PathBuf>) {
     for python in matching(lib, "python") {
         wheels_of(&python.join("site-packages"), dirs);
     }
 }
 
-/// The directories of NVIDIA's wheels among a Python's packages, unless they are there already.
+/// Adds the directories of NVIDIA's wheels among a Python's packages, unless `dirs` has them already.
 fn wheels_of(packages: &Path, dirs: &mut Vec<PathBuf>) {
     for package in matching(&packages.join("nvidia"), "") {
         let dir = package.join("lib");
@@ -80,14 +81,14 @@ fn wheels_of(packages: &Path, dirs: &mut Vec<PathBuf>) {
     }
 }
 
-/// The folder of a Python's packages that has the file at an address of this process, by the lines of `/proc/self/maps`. Debian
-/// calls its own folder `dist-packages`.
+/// Returns the folder of Python packages that contains the file mapped at an address of this process, by the lines of
+/// `/proc/self/maps`. Debian's name of such a folder is `dist-packages`.
 fn packages_around(maps: &str, address: usize) -> Option<PathBuf> {
     let path = maps.lines().find_map(|line| {
         let (range, rest) = line.split_once(' ')?;
         let (start, end) = range.split_once('-')?;
         let number = |text| usize::from_str_radix(text, 16).ok();
-        // The path is the last field, and the only one with a slash.
+        // The path is the line's last field, and the only one with a slash.
         (number(start)?..number(end)?)
             .contains(&address)
             .then(|| rest.find('/').map(|at| &rest[at..]))
@@ -111,7 +112,7 @@ fn matching(dir: &Path, prefix: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The file `name` or `name.<numbers>` with the highest numbers.
+/// Returns the file `name`, or the file `name.<numbers>` with the highest numbers.
 pub(crate) fn newest(dir: &Path, name: &str) -> Option<PathBuf> {
     let numbers = |path: &PathBuf| -> Option<Vec<u32>> {
         let rest = path.file_name()?.to_str()?.strip_prefix(name)?;

@@ -42,7 +42,8 @@ pub struct Grid {
     shared_bytes: u64,
 }
 
-/// The types that a launch takes as its grid: those that convert into a [`Grid`]. The trait has the text of rustc for others.
+/// The types that a launch takes as its grid: those that convert into a [`Grid`]. The trait carries rustc's error text
+/// for other types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the grid of a launch",
     label = "not a number of elements as `usize`, nor a `Grid`",
@@ -93,8 +94,8 @@ impl fmt::Display for Grid {
     }
 }
 
-/// A grid as the driver takes it. The fields are tuples and not arrays: the compiler copies an array in pieces of other
-/// sizes than those in which it has just written the array, and the processor stalls at such reads.
+/// A grid as the driver takes it. The fields are tuples, because the compiler writes an array in other pieces than those
+/// in which it copies the array right afterwards, and the processor stalls at such reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GridShape {
     /// Blocks in x, y and z.
@@ -105,7 +106,7 @@ pub(super) struct GridShape {
     pub(super) shared_bytes: u32,
 }
 
-/// The part of a grid beside its numbers.
+/// The properties of a grid that are not numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
     dimensions: u8,
@@ -114,23 +115,23 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Of no grid.
+    /// The form that no grid has.
     pub(super) const NONE: Self = Self { dimensions: 0, is_in_blocks: false, has_threads: false };
 }
 
 impl Grid {
-    /// At least one thread per element: the grid that the size converts into.
+    /// A grid with at least one thread per element. If `size` is a [`Grid`], it is returned as it is.
     pub fn elements(size: impl IntoGrid) -> Self {
         size.into()
     }
 
-    /// This many blocks. Of a grid it takes the size.
+    /// A grid of this number of blocks. Of a [`Grid`], only the size is used.
     pub fn blocks(size: impl IntoGrid) -> Self {
         let Self { size, dimensions, .. } = size.into();
         Self { size, blocks: true, dimensions, threads: None, shared_bytes: 0 }
     }
 
-    /// Threads per block. Of a grid it takes the size.
+    /// Sets the threads per block. Of a [`Grid`], only the size is used.
     pub fn threads(mut self, size: impl IntoGrid) -> Self {
         self.threads = Some(size.into().size);
         self
@@ -151,8 +152,8 @@ impl Grid {
         self
     }
 
-    /// The grid for a kernel on its device; `None` if it is illegal or empty, and then
-    /// [`refuse`](Self::refuse) returns the reason. `fixed` is the block size that the kernel was written for, if
+    /// The grid as the driver takes it, for a kernel on its device. `None` if it is illegal or empty:
+    /// [`refuse`](Self::refuse) then returns the reason. `fixed` is the block size that the kernel was written for, if
     /// any.
     #[inline(always)]
     pub(super) fn shape(
@@ -169,7 +170,7 @@ impl Grid {
             && is_within(y, MAX_BLOCKS[1])
             && is_within(z, MAX_BLOCKS[2])
             && self.shared_bytes <= u64::from(u32::MAX);
-        // All numbers are within limits that fit 32 bits.
+        // Each number is within a limit below 2³², so the conversions lose nothing.
         is_legal.then_some(GridShape {
             grid: (x as u32, y as u32, z as u32),
             block: (bx as u32, by as u32, bz as u32),
@@ -188,17 +189,18 @@ impl Grid {
         self.size[0]
     }
 
-    /// The part of the grid beside its numbers.
+    /// The properties of the grid that are not numbers.
     #[inline(always)]
     pub(super) fn form(&self) -> Form {
         let has_threads = self.threads.is_some();
         Form { dimensions: self.dimensions, is_in_blocks: self.blocks, has_threads }
     }
 
-    /// Whether this grid equals a remembered one of the same [form](Self::form), given that grid's size and its shape.
+    /// Whether this grid equals a remembered one of the same [form](Self::form). The arguments are that grid's size and
+    /// its shape.
     #[inline(always)]
     pub(super) fn is_of(&self, [x, y, z]: [u64; 3], shape: GridShape) -> bool {
-        // The threads of a launch are those of its shape.
+        // Where the launch sets the threads of a block, the remembered shape has the same ones.
         let (bx, by, bz) = shape.block;
         let is_block = |[tx, ty, tz]: [u64; 3]| {
             tx == u64::from(bx) && ty == u64::from(by) && tz == u64::from(bz)
@@ -218,11 +220,11 @@ impl Grid {
         if !self.blocks {
             return size;
         }
-        // A block that is refused covers nothing.
+        // A block that will be refused covers no element.
         size.saturating_mul(self.block(loaded, fixed).map_or(0, product))
     }
 
-    /// The blocks along each axis, and the threads of one of them; `None` for a block that is refused.
+    /// The number of blocks and of threads per block, along each axis. `None` for a block that will be refused.
     pub(super) fn blocks_and_threads(
         &self,
         loaded: &LoadedKernel,
@@ -237,7 +239,7 @@ impl Grid {
         self.shared_bytes > 0
     }
 
-    /// Whether threads may differ in their place along an axis, since the size has that dimension or the blocks do.
+    /// Whether threads may differ in their position along an axis, because the grid's size or its block extends there.
     pub(super) fn extends_in(
         &self,
         axis: usize,
@@ -262,7 +264,7 @@ impl Grid {
         self.size[axis] > 1 || self.block(loaded, fixed).is_none_or(|block| block[axis] > 1)
     }
 
-    /// The text of a launch in place of a grid with a size along this axis, y or z, and along later ones.
+    /// The text that an error suggests for a launch, where the grid has no size along this axis, y or z, or later ones.
     #[cold]
     pub(super) fn without(&self, axis: usize) -> String {
         let product = self.size.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
@@ -273,8 +275,8 @@ impl Grid {
         }
     }
 
-    /// The text of a launch for this many elements. A kernel that is launched in several dimensions reads its index in each of
-    /// them, so that a grid of one dimension would be wrong.
+    /// The text that an error suggests for a launch with this number of elements. A kernel that is launched in several
+    /// dimensions reads its index in each of them, so a grid of one dimension would be wrong.
     #[cold]
     pub(super) fn enough(&self, elements: u64) -> String {
         if self.dimensions == 1 {
@@ -303,8 +305,8 @@ impl Grid {
         }
     }
 
-    /// The blocks along an axis. Most sizes are 1 in y and z, where the division is skipped: it takes as long as the
-    /// rest of the calculation. Blocks of 0 threads are refused elsewhere.
+    /// The number of blocks along an axis. Most sizes are 1 in y and z, where no division is made: it would take as long
+    /// as the rest of the calculation. Blocks of 0 threads are refused by other code.
     #[inline(always)]
     fn blocks_in(&self, axis: usize, threads: u64) -> u64 {
         let size = self.size[axis];
@@ -345,8 +347,8 @@ impl Grid {
         Err(Error::Grid { kernel: kernel.into(), problem })
     }
 
-    /// Rows of a warp's width in two and three dimensions, so that neighbours in x read
-    /// neighbouring memory.
+    /// The block for a launch that sets none, of `size` threads. In two and three dimensions its rows have the width of a
+    /// warp, so that neighbours in x read neighbouring memory.
     fn default_block(&self, size: u32) -> [u64; 3] {
         let size = u64::from(size.max(1));
         if self.dimensions == 1 {
@@ -360,14 +362,14 @@ impl Grid {
 /// Whether a number is from 1 to `most`.
 #[inline(always)]
 fn is_within(number: u64, most: u64) -> bool {
-    // A single comparison covers both ends, since 0 wraps.
+    // One comparison covers both ends, since 0 wraps to the largest number.
     number.wrapping_sub(1) < most
 }
 
-/// Whether a block may have these threads. `most` is the kernel's limit.
+/// Whether a block may have this number of threads along each axis. `most` is the kernel's limit for their product.
 #[inline(always)]
 fn is_legal([x, y, z]: [u64; 3], most: u64) -> bool {
-    // The product does not overflow: it is computed only if all three are within their limits.
+    // The product does not overflow: it is computed only if all three numbers are within their limits.
     is_within(x, MAX_THREADS[0])
         && is_within(y, MAX_THREADS[1])
         && is_within(z, MAX_THREADS[2])

@@ -5,7 +5,7 @@ use crate::error::Result;
 
 use super::{Axes, Coverage, Passing};
 
-/// A kernel that `CudaStream::launch` takes: made by [`#[kernel]`](macro@crate::kernel).
+/// A kernel that `CudaStream::launch` takes. [`#[kernel]`](macro@crate::kernel) makes the implementations.
 ///
 /// # Safety
 /// [`pass`](Kernel::pass) passes the parameters of [`INFO`](Kernel::INFO), in that order: the host body and
@@ -17,17 +17,17 @@ use super::{Axes, Coverage, Passing};
     note = "a kernel is a function with `#[kernel(unsafe cuda = \"…\")]`"
 )]
 pub unsafe trait Kernel: 'static {
-    /// The arguments of a launch, a tuple: `&mut DeviceSlice<T>`, `&DeviceSlice<T>`, `TensorViewMut<T>`, `TensorView<T>`
-    /// and scalars.
+    /// The arguments of a launch, as a tuple of `&mut DeviceSlice<T>`, `&DeviceSlice<T>`, `TensorViewMut<T>`,
+    /// `TensorView<T>` and scalars.
     type Args<'a>;
 
-    /// Name, bodies and parameters. Each instance of a generic kernel has its own.
+    /// The kernel's name, bodies and parameters. Each instance of a generic kernel has its own.
     const INFO: &'static KernelInfo;
 
     /// Checks the kernel's requirements and passes the arguments.
     ///
     /// # Errors
-    /// [`Error::KernelRequirement`](crate::Error::KernelRequirement) when one does not hold.
+    /// [`Error::KernelRequirement`](crate::Error::KernelRequirement) when a requirement does not hold.
     fn pass<'a>(args: Self::Args<'a>, to: &mut Passing<'a>) -> Result<()>;
 }
 
@@ -61,7 +61,7 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// The same kernel, with the axes that its CUDA body reads.
+    /// Returns the same description, with the axes that the CUDA body reads.
     pub const fn for_body(self) -> Self {
         Self { axes: Axes::of(self.cuda), ..self }
     }
@@ -74,7 +74,7 @@ pub struct ParamInfo {
     pub name: &'static str,
     /// The CUDA type of the scalar, or of the elements of the slice or view.
     pub cuda: &'static str,
-    /// Whether it is a slice, a view or a scalar.
+    /// Whether the argument is a slice, a view or a scalar.
     pub kind: ParamKind,
 }
 
@@ -89,6 +89,6 @@ pub enum ParamKind {
     View(usize),
     /// `&mut Strided<T, N>`: passed in the same way.
     ViewMut(usize),
-    /// A value.
+    /// A scalar: passed by value.
     Scalar,
 }

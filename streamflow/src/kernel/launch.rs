@@ -18,9 +18,9 @@ impl CudaStream {
     ///
     /// The kernel is compiled the first time that it is launched on a device.
     ///
-    /// Write the tuple of arguments in the call. There the compiler knows the types of the parameters, so a `&Tensor` or
-    /// a `&Buffer` becomes the `&DeviceSlice` that the kernel takes. In a tuple that was made before, in a variable, it
-    /// stays a `&Tensor`, which is a type error.
+    /// Write the tuple of arguments in the call itself. The compiler then knows the types of the parameters, so a
+    /// `&Tensor` or a `&Buffer` becomes the `&DeviceSlice` that the kernel takes. In a tuple that was stored in a
+    /// variable before, it stays a `&Tensor`, which is a type error.
     ///
     /// # Errors
     /// A requirement of the kernel that does not hold; an illegal grid, one that is too small for the kernel's
@@ -30,7 +30,7 @@ impl CudaStream {
     #[track_caller]
     #[inline(always)]
     pub fn launch<K: Kernel>(&self, grid: impl IntoGrid, args: K::Args<'_>) -> Result<()> {
-        // Where the grid is made, so that it is not copied.
+        // The conversion is here, where the grid is created, so that the grid is not copied.
         let grid = grid.into();
         launch_typed::<K>(self, &grid, args, Order::ByData, Location::caller())
     }
@@ -42,9 +42,9 @@ impl CudaStream {
     /// As for [`launch`](Self::launch).
     ///
     /// # Safety
-    /// This stream comes after the last write of each argument, and after the last reads of those that
-    /// the kernel writes, allocation and reuse included; or the kernel touches other elements than they
-    /// do. The [race checker](crate::driver::race) reports launches that break this.
+    /// This stream already comes after the last write of each argument, and after the last reads of the arguments that
+    /// the kernel writes, allocation and reuse included; or the kernel touches other elements than those uses do. The
+    /// [race checker](crate::driver::race) reports launches that break this.
     #[track_caller]
     pub unsafe fn launch_unordered<K: Kernel>(
         &self,
@@ -71,7 +71,7 @@ fn launch_typed<K: Kernel>(
     launch_kernel(stream, K::INFO, grid, &mut passing, order, location)
 }
 
-/// Not generic, so that it is compiled once.
+/// Launches a kernel. This function is not generic, so that it is compiled once.
 fn launch_kernel(
     stream: &CudaStream,
     info: &'static KernelInfo,
@@ -96,7 +96,8 @@ fn launch_kernel(
     submit(stream, checked, passing, order, location)
 }
 
-/// Finds the kernel, compiling it the first time, and checks the grid. Returns `None` if nothing is to be launched.
+/// Finds the kernel, after compiling it for its first launch, and checks the grid. Returns `None` if there is nothing to
+/// launch.
 #[cold]
 #[inline(never)]
 fn check(
@@ -106,7 +107,7 @@ fn check(
     passing: &mut Passing<'_>,
 ) -> Result<Option<Checked<'static>>> {
     let (table, device) = (stream.table(), stream.device());
-    // Each instance of a generic kernel has an `INFO` of its own.
+    // The address identifies the kernel: each instance of a generic kernel has its own `INFO`.
     let key = std::ptr::from_ref(info).addr();
     let state = KernelState::of(table);
     let loaded = state.loaded(device).get(key, || {
@@ -129,7 +130,7 @@ fn check(
     }
     axes::check_unread(kernel, info.axes, grid)?;
     axes::check_shared_bytes(info.name, info.axes, grid)?;
-    // Launches that check indices are not remembered, since each needs one more parameter, made here.
+    // A launch that checks indices is not remembered, because each such launch needs one more parameter that is added here.
     if is_plain {
         remembered::remember(info, grid, stream.timeline(), (&loaded, shape));
     }
@@ -159,9 +160,8 @@ pub(super) fn submit(
     access::queue(stream, order, passing.uses(), || {
         stream.table().observe(&Note::At(location));
         let timeline = stream.timeline();
-        // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so
-        // does the caller of `launch_function`. The memory is alive: its blocks are freed only after the uses
-        // that are noted.
+        // SAFETY: the parameters are those of the kernel: the unsafe trait `Kernel` promises that, and so does the caller
+        // of `launch_function`. The memory is alive, because its blocks are freed only after the uses that are noted.
         Ok(unsafe { timeline.driver().launch(timeline.raw(), &launch) }?)
     })
 }

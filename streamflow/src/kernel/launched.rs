@@ -1,4 +1,4 @@
-//! The kernels that the code of a program launches, with the types of each instance of a generic one.
+//! The list of kernels that the code of a program launches, with the types of each instance of a generic kernel.
 //!
 //! `#[kernel]` does not know the types that a generic kernel is launched with, and a `static` can't be generic. But
 //! rustc compiles a launch for each instance. The code of a launch has directives for the assembler that put an entry
@@ -10,8 +10,8 @@ use super::{KERNELS, Registered};
 
 pub(super) use section::note;
 
-/// The kernels of the list, and the instances of generic ones that the program's code launches. A generic kernel is among them
-/// without a type if no instance is named or launched.
+/// Returns the kernels that `#[kernel]` has registered, and the instances of generic ones that the program's code
+/// launches. If no instance of a generic kernel is named or launched, the kernel is returned without a type.
 pub fn kernels() -> Vec<Registered> {
     let (mut kernels, generic): (Vec<_>, Vec<_>) =
         KERNELS.iter().copied().partition(|kernel| kernel.info.is_some());
@@ -43,11 +43,12 @@ mod section {
     /// An entry of the section. One entry is always `None`, so that the section exists.
     type Entry = Option<fn() -> Registered>;
 
-    /// Adds a kernel to the list of launched kernels of the program into which this function is inlined.
+    /// Adds a kernel to the program's list of launched kernels. The program is the one into whose code this function is
+    /// inlined.
     #[inline(always)]
     pub(in crate::kernel) fn note<K: Kernel>() {
-        // `R`: the linker keeps the entries, as it keeps a static with `#[used]`. SAFETY: the directives end in the
-        // section where they began, and are no instructions.
+        // The flag `R` makes the linker keep the entries, as it keeps a static with `#[used]`. SAFETY: the directives end
+        // in the section in which they began, and contain no instructions.
         unsafe {
             asm!(
                 ".pushsection streamflow_launched, \"awR\", @progbits",
@@ -64,9 +65,9 @@ mod section {
         const { Registered::of(K::INFO) }
     }
 
-    /// The launched kernels. A kernel that several places launch is there several times.
+    /// The launched kernels. If several places launch a kernel, it is listed several times.
     pub(super) fn list() -> impl Iterator<Item = Registered> {
-        // SAFETY: as in `note`.
+        // SAFETY: the directives end in the section in which they began, as in `note`.
         unsafe {
             asm!(
                 ".pushsection streamflow_launched, \"awR\", @progbits",
@@ -76,7 +77,7 @@ mod section {
                 options(nomem, nostack, preserves_flags),
             );
         }
-        // SAFETY: the linker defines both symbols, since the section has a name of C and is not empty.
+        // SAFETY: the linker defines both symbols, since the section's name is an identifier of C and the section is not empty.
         unsafe extern "Rust" {
             #[link_name = "__start_streamflow_launched"]
             static BEGIN: [Entry; 0];
@@ -85,11 +86,11 @@ mod section {
         }
         let (begin, end) = (&raw const BEGIN, &raw const END);
         let count = (end.addr() - begin.addr()) / size_of::<Entry>();
-        // A pointer derived from `BEGIN` must not read, since `BEGIN` has no bytes. The entries belong to the
-        // assembler's section; memory of that section counts as exposed.
+        // The pointer to read by is not derived from `BEGIN`, which has no bytes. The assembler's section holds the
+        // entries; its memory counts as exposed.
         let first = ptr::with_exposed_provenance::<Entry>(begin.expose_provenance());
-        // SAFETY: the section begins and ends there, and holds only pointers to `entry` and zeros, one after the other.
-        // Nothing changes them.
+        // SAFETY: the section lies between the two symbols. It holds only pointers to `entry` and zeros, one after the
+        // other, and no code changes them.
         let entries = unsafe { slice::from_raw_parts(first, count) };
         entries.iter().flatten().map(|entry| entry())
     }

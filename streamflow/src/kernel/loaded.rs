@@ -6,7 +6,7 @@ use crate::driver::{DriverResult, LoadedKernel};
 use crate::lock::locked;
 use crate::log;
 
-/// More than programs have kernels. Each launch of a further kernel takes the lock.
+/// The number of slots, which is more than programs have kernels. A kernel without a slot takes the lock at each launch.
 const SLOTS: usize = 512;
 
 /// The loaded kernels of one device, by the address of their description.
@@ -23,7 +23,7 @@ impl LoadedKernels {
         Self { slots, overflow: Mutex::default() }
     }
 
-    /// The kernel for `key`, loading it with `load` the first time.
+    /// Returns the kernel for `key`. The first call loads it with `load`.
     pub(super) fn get(
         &self,
         key: usize,
@@ -46,7 +46,7 @@ impl LoadedKernels {
         load: impl FnOnce() -> DriverResult<LoadedKernel>,
     ) -> DriverResult<LoadedKernel> {
         let _later = log::later();
-        // Held while loading, so that two threads compile a kernel once.
+        // The lock is held while a kernel is loaded, so that two threads don't compile the same one.
         let mut overflow = locked(&self.overflow);
         let in_slots = self.probe(key).map_while(OnceLock::get);
         if let Some((_, kernel)) = in_slots.chain(overflow.iter()).find(|(found, _)| *found == key)
@@ -62,7 +62,8 @@ impl LoadedKernels {
     }
 
     fn probe(&self, key: usize) -> impl Iterator<Item = &OnceLock<(usize, LoadedKernel)>> {
-        // Descriptions are tens of bytes long and adjacent in memory, so the low bits differ little.
+        // Descriptions have tens of bytes each and lie side by side in memory, so the low bits of their addresses differ
+        // little.
         let start = (key >> 5) % SLOTS;
         self.slots[start..].iter().chain(&self.slots[..start])
     }

@@ -1,8 +1,8 @@
 //! Typed kernels: the types that [`#[kernel]`](macro@crate::kernel) makes, their compilation, and their grids.
 //!
-//! A kernel has one signature, in Rust. The Rust body runs on the host simulator. When the kernel is first launched on
-//! a device, NVRTC compiles the CUDA body, under a signature generated from the Rust one. The code is kept for the
-//! process and on disk.
+//! A kernel has one signature, which is Rust's. The Rust body runs on the host simulator. When the kernel is first
+//! launched on a device, NVRTC compiles the CUDA body under a signature generated from the Rust one. The code is kept in
+//! the process and on disk.
 //!
 //! Environment variables, each read once:
 //! - `STREAMFLOW_NVRTC_DIR`: the directory of `libnvrtc.so`; no other is searched.

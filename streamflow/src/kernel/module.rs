@@ -1,4 +1,4 @@
-//! Compiled code that `#[kernel]` did not make: modules, their functions, and launches of these.
+//! Modules of compiled code that `#[kernel]` did not make, their functions, and launches of these functions.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::memory::access::{self, Order};
 use crate::stream::{CudaStream, StreamTable};
 
 impl CudaStream {
-    /// Queues a function of a [`Module`], after all work that its arguments must come after. The grids that the
-    /// function needs are unknown, so any legal grid is launched.
+    /// Queues a function of a [`Module`], after all work that its arguments must come after. Any legal grid is launched,
+    /// since it is unknown which grids the function needs.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -41,7 +41,7 @@ impl CudaStream {
 }
 
 impl Function {
-    /// Checks the stream and the grid of a launch. `None` if nothing is to be launched.
+    /// Checks the stream and the grid of a launch. Returns `None` if there is nothing to launch.
     fn checked(&self, stream: &CudaStream, grid: &Grid) -> Result<Option<Checked<'_>>> {
         if self.table.platform() != stream.table().platform() {
             return Err(Error::foreign("a function"));
@@ -59,8 +59,7 @@ impl Function {
     }
 }
 
-/// [Compiled code](CompiledCode), loaded on a device.
-/// Made by [`Platform::module`](crate::Platform::module).
+/// [Compiled code](CompiledCode) that is loaded on a device. Made by [`Platform::module`](crate::Platform::module).
 #[derive(Debug, Clone)]
 pub struct Module {
     table: Arc<StreamTable>,
@@ -69,7 +68,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// As [`Platform::module`](crate::Platform::module), on a device of this table.
+    /// [`Platform::module`](crate::Platform::module) for a device of this table.
     pub(crate) fn load(
         table: &Arc<StreamTable>,
         device: DeviceId,
@@ -77,13 +76,13 @@ impl Module {
     ) -> Result<Self> {
         let driver = table.driver();
         table.bind(device)?;
-        // SAFETY: the compiler has made the code, or the caller of `CompiledCode::new` vouches for it.
+        // SAFETY: the compiler has made the code, or the caller of `CompiledCode::new` guarantees that it is complete.
         let raw = unsafe { driver.load_module(device, "a module", &code.into_image()) }?;
         let raw = promise::check_module(device, raw)?;
         Ok(Self { table: table.clone(), device, raw })
     }
 
-    /// The function of this name in the compiled code, where C++ names are mangled. All functions of a module
+    /// Returns the function of this name in the compiled code, where C++ names are mangled. All functions of a module
     /// share its variables.
     ///
     /// # Errors
@@ -188,7 +187,7 @@ mod tests {
             // SAFETY: the function has no parameters and does nothing.
             unsafe { stream.launch_function(&function, 1, |_| ()) }.unwrap();
         }
-        // SAFETY: as above.
+        // SAFETY: the function has no parameters and does nothing.
         let many = unsafe {
             stream.launch_function(&module.function("nothing").unwrap(), 1, |args| {
                 (0..33).for_each(|value: i32| args.scalar(value));

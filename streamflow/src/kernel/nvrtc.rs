@@ -1,6 +1,6 @@
 //! NVRTC, loaded when the first kernel is compiled.
 //!
-//! The dozen functions used have had the same signatures since CUDA 11.2, so every version since then
+//! The dozen functions that streamflow uses have had the same signatures since CUDA 11.2. So every version since then
 //! works, whichever CUDA version the driver bindings were chosen for.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -56,9 +56,9 @@ symbols! {
 /// A loaded NVRTC.
 pub(super) struct Nvrtc {
     symbols: Symbols,
-    /// Major and minor.
+    /// The major and the minor version.
     pub(super) version: (i32, i32),
-    /// The compute capabilities that it supports, as `90`, ascending.
+    /// The compute capabilities that this NVRTC compiles for, as `90`, ascending.
     architectures: Vec<u32>,
 }
 
@@ -81,14 +81,14 @@ impl Code {
     }
 }
 
-/// The result of a compilation: the code, or `None` if the source has errors; and the compiler's log.
+/// The result of a compilation: the code, if the source has no errors, and the compiler's log.
 pub(super) struct Compiled {
     pub(super) code: Option<Vec<u8>>,
     pub(super) log: String,
 }
 
 impl Nvrtc {
-    /// The process's NVRTC, loaded on the first call.
+    /// The process's NVRTC. The first call loads it.
     pub(super) fn get() -> DriverResult<&'static Self> {
         static NVRTC: OnceLock<DriverResult<Nvrtc>> = OnceLock::new();
         let found = NVRTC.get().unwrap_or_else(|| {
@@ -136,20 +136,20 @@ impl Nvrtc {
 
     fn open(found: &Found) -> Result<Self, String> {
         let named = |error: String| format!("{}: {error}", found.library.display());
-        // The cause of libloading's error has the loader's message.
+        // The source of libloading's error is the one with the loader's message.
         let cause = |error: libloading::Error| {
             let source = std::error::Error::source(&error).map(ToString::to_string);
             named(source.unwrap_or_else(|| error.to_string()))
         };
         if let Some(builtins) = &found.builtins {
-            // SAFETY: NVIDIA's library; its initialisers have no preconditions.
+            // SAFETY: this is NVIDIA's library, whose initialisers have no preconditions.
             match unsafe { Library::new(builtins) } {
                 // The library stays loaded: NVRTC finds it by its name when it compiles.
                 Ok(library) => std::mem::forget(library),
                 Err(error) => return Err(cause(error)),
             }
         }
-        // SAFETY: as above.
+        // SAFETY: this is NVIDIA's library, whose initialisers have no preconditions.
         let library = unsafe { Library::new(&found.library) }.map_err(cause)?;
         // SAFETY: a library of this name is NVRTC, and it is leaked below.
         let symbols = unsafe { Symbols::load(&library) }.map_err(cause)?;
@@ -170,12 +170,12 @@ impl Nvrtc {
         let (mut major, mut minor, mut count) = (0, 0, 0);
         // SAFETY: the pointers are valid for one integer each.
         self.check("nvrtcVersion", unsafe { (self.symbols.version)(&mut major, &mut minor) })?;
-        // SAFETY: as above.
+        // SAFETY: the pointer is valid for one integer.
         self.check("nvrtcGetNumSupportedArchs", unsafe {
             (self.symbols.architecture_count)(&mut count)
         })?;
         let mut architectures = vec![0; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: the function writes as many integers as the previous call returned.
+        // SAFETY: there is room for as many integers as the call before has returned, and the function writes that number.
         self.check("nvrtcGetSupportedArchs", unsafe {
             (self.symbols.architectures)(architectures.as_mut_ptr())
         })?;
@@ -201,7 +201,7 @@ impl Nvrtc {
         code: Code,
     ) -> Result<Compiled, String> {
         let mut raw = std::ptr::null_mut();
-        // SAFETY: the strings end with NUL and outlive the program; no headers are passed.
+        // SAFETY: the strings end with NUL and outlive the program. No headers are passed.
         self.check("nvrtcCreateProgram", unsafe {
             (self.symbols.create)(
                 &mut raw,
@@ -254,7 +254,7 @@ impl Nvrtc {
         // SAFETY: the program is alive and the pointer valid.
         self.check(call, unsafe { size(program.raw, &mut len) })?;
         let mut bytes = vec![0_u8; len];
-        // SAFETY: the function writes as many bytes as the previous call returned.
+        // SAFETY: there is room for as many bytes as the call before has returned, and the function writes that number.
         self.check(call, unsafe { get(program.raw, bytes.as_mut_ptr().cast()) })?;
         Ok(bytes)
     }

@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 use crate::memory::access::{self, Use};
 use crate::memory::{Block, DeviceSlice, Scalar, TensorView, TensorViewMut};
 
-/// The maximum number of accesses with rows. Each such access is of a view, and a view has at least three parameters.
+/// The most accesses with rows. Each such access is of a view, and a view has at least three parameters.
 const MAX_ROWS: usize = MAX_PARAMS / 3;
 
-/// Collects the arguments of a launch: parameters, accesses, and the blocks of memory that they are in.
+/// Collects the arguments of a launch: parameters, accesses, and the memory blocks of the accesses.
 ///
 /// A slice becomes two parameters, its address and its length, and a view its address, its shape and its strides. There is room for [`MAX_PARAMS`] parameters:
 /// `#[kernel]` refuses a function with more, and a launch of a module's function with more is an error.
@@ -41,9 +41,9 @@ impl Default for Passing<'_> {
     }
 }
 
-// The functions that a launch calls for each argument are compiled into it: there all counts and places are known.
+// The functions that a launch calls for each argument are inlined into it: all counts and indices are constants there.
 impl<'a> Passing<'a> {
-    /// No arguments.
+    /// Creates a list without arguments.
     #[inline(always)]
     pub fn new() -> Self {
         Self {
@@ -97,7 +97,7 @@ impl<'a> Passing<'a> {
         self.param(Param::new(value));
     }
 
-    /// Adds a parameter that is not an argument: the address of a [bounds report](super::bounds).
+    /// Adds the parameter for the checks of indices: the address of a [bounds report](super::bounds).
     pub(super) fn report(&mut self, address: u64) {
         self.param(Param::new(address));
     }
@@ -144,7 +144,7 @@ impl<'a> Passing<'a> {
         }
     }
 
-    /// The address of the first element, the shape and the strides.
+    /// Passes the address of the first element, the shape and the strides of a view.
     fn view<T>(&mut self, argument: &'static str, view: &TensorView<'a, T>, mode: AccessMode) {
         let range = view.range();
         self.param(Param::new(range.address));
@@ -171,7 +171,7 @@ impl<'a> Passing<'a> {
 
     #[inline(always)]
     fn access(&mut self, access: Access, block: &'a Block) {
-        // Each parameter has room for one access. With more parameters the launch is refused.
+        // There is room for one access per parameter. With more parameters the launch is refused.
         if access.range.bytes == 0 || self.accesses.is_full() {
             return;
         }
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(bias, 2);
     }
 
-    // The arguments have names that the expansion uses itself.
+    // The arguments have names that the code expanded from `#[kernel]` uses itself.
     #[kernel(requires(to == 1, args.len() == 3), unsafe cuda = "args[0] = to + info;")]
     fn host(args: &mut [u64], to: u64, info: u64) {
         args[0] = to + info;
@@ -303,10 +303,10 @@ mod tests {
         unsafe { (scale::<f32>::INFO.host)(HostArgs { params: &params }) };
         assert_eq!(out, [0.5, 1.0, 1.5]);
 
-        // Empty slices may have no address.
+        // The address of an empty slice may be 0.
         let nothing = [0_u64, 0, 0, 0].map(Param::new);
         let params = [nothing.as_slice(), &params[4..]].concat();
-        // SAFETY: as above; empty slices.
+        // SAFETY: the parameters are those of `scale::<f32>`; the slices are empty.
         unsafe { (scale::<f32>::INFO.host)(HostArgs { params: &params }) };
     }
 
@@ -337,7 +337,7 @@ mod tests {
         let mut args = memory::<u64>(3);
         assert!(host::pass((&mut args, 1, 2), &mut Passing::new()).is_ok());
         assert!(host::pass((&mut args, 2, 2), &mut Passing::new()).is_err());
-        // The user can still call the function.
+        // The program can still call the function on the host.
         let mut numbers = [0];
         host(&mut numbers, 3, 4);
         assert_eq!(numbers, [7]);

@@ -1,12 +1,13 @@
-//! The kernels of a program. `#[kernel]` adds each one to a list that the linker makes, so that a test can compile all.
+//! The kernels of a program. `#[kernel]` adds each kernel to a list that the linker makes, so that a test can compile all
+//! of them.
 //!
-//! An entry is data: the CUDA body and the parameters, without the host body. No code runs to make the list. Each
-//! program has it, since the linker keeps what may be read by its section.
+//! An entry of the list is data: the CUDA body and the parameters, without the host body. No code runs to make the list.
+//! Every program contains it, since the linker keeps sections that code can read by their names.
 
 use super::KernelInfo;
 use crate::driver::HostArgs;
 
-/// The kernels of all crates that the program is linked of.
+/// The kernels of all crates in the program.
 #[linkme::distributed_slice]
 pub static KERNELS: [Registered];
 
@@ -19,33 +20,33 @@ pub struct Registered {
     pub file: &'static str,
     /// The line, from 1, at which the CUDA body begins.
     pub line: u32,
-    /// The kernel, to be compiled and not to be launched. `None` for a generic kernel without instances.
+    /// The description of the kernel, which can be compiled and not launched. `None` for a generic kernel without instances.
     pub info: Option<KernelInfo>,
 }
 
 impl Registered {
-    /// A kernel, or an instance of a generic one.
+    /// Creates the entry of a kernel, or of an instance of a generic one.
     pub const fn of(info: &'static KernelInfo) -> Self {
-        // The host body is left out; otherwise it would be part of each program.
+        // The host body is left out, because it would become a part of each program.
         let info = KernelInfo { host: no_host_body, ..*info };
         Self { name: info.name, file: info.file, line: info.line, info: Some(info) }
     }
 
-    /// Whether the same code is compiled of both.
+    /// Whether compiling either entry gives the same code.
     pub(super) fn is(&self, other: &Self) -> bool {
         let code = |kernel: &Self| kernel.info.map(|info| (info.cuda, info.params, info.generics));
         (self.name, self.file, self.line) == (other.name, other.file, other.line)
             && code(self) == code(other)
     }
 
-    /// A generic kernel without a named instance.
+    /// Creates the entry of a generic kernel of which no instance is named.
     pub const fn generic(name: &'static str, file: &'static str, line: u32) -> Self {
         Self { name, file, line, info: None }
     }
 }
 
-/// The host body of a kernel that is only compiled.
+/// The host body of an entry, which is only compiled and never launched.
 ///
 /// # Safety
-/// It does nothing.
+/// There is nothing to ensure: the function does nothing.
 unsafe fn no_host_body(_: HostArgs<'_>) {}

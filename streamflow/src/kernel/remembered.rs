@@ -1,8 +1,8 @@
-//! Launches that were checked before. A thread's next launch of the same kernel with the same grid needs no search for
-//! the function and no check of the grid.
+//! Launches that a thread has checked before. When the thread launches the same kernel with the same grid again, it
+//! neither searches for the function nor checks the grid.
 //!
-//! Saves 188 of 755 instructions of a launch with two tensors and a number, with the arguments that `kernel::passing` passes
-//! by code of each launch, counted by callgrind.
+//! This saves 188 of 755 instructions of a launch with two tensors and a number, where `kernel::passing` passes the
+//! arguments by code inlined into the launch, counted by callgrind.
 
 use std::cell::Cell;
 
@@ -11,39 +11,39 @@ use super::{Grid, KernelInfo, axes};
 use crate::driver::{DeviceId, LoadedKernel, RawFunction};
 use crate::stream::{PlatformNumber, Timeline};
 
-/// The number of slots for remembered launches of a thread: more than the launches of a tick, so that few launches
-/// share a slot. Each launch in use takes two cache lines.
+/// The number of slots of a thread: more than the launches of a tick, so that few launches share a slot. Each slot in use
+/// takes two cache lines.
 const PLACES: usize = 256;
 
 thread_local! {
-    // All zero, so the table takes no memory before its first use.
+    // All bytes are 0, so the table takes no memory before its first use.
     static LAUNCHES: [Slot; PLACES] = const { [const { Slot::empty() }; PLACES] };
 }
 
-/// The facts that a launch needs of a kernel and a grid that was checked for it.
+/// What a launch needs to know about a kernel and a grid that was checked for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Checked<'a> {
     pub(super) function: RawFunction,
-    /// The kernel's name, for messages.
+    /// The kernel's name, for error texts.
     pub(super) name: &'a str,
     pub(super) shape: GridShape,
 }
 
 /// A slot for a remembered launch. Each thread has its own slots, and reads and writes them without a lock.
 ///
-/// A remembered launch is never wrong: a kernel stays loaded while its driver lives, a platform's number is never given
-/// to another one, and the grid is compared with all of its parts.
-// The order of the fields matters: the first cache line has the fields that are compared.
+/// A remembered launch stays right: a kernel stays loaded while its driver lives, no platform gets the number of another
+/// one, and all parts of the grid are compared.
+// The order of the fields matters: the first cache line has those that are compared.
 #[repr(C, align(64))]
 struct Slot {
     kernel: Cell<Option<&'static KernelInfo>>,
     size: Cell<[u64; 3]>,
-    /// The elements of the longest slice that such a launch may write.
+    /// The most elements that a slice may have which such a launch writes.
     most: Cell<u64>,
     platform: Cell<Option<PlatformNumber>>,
     form: Cell<Form>,
     function: Cell<RawFunction>,
-    // The next line. If the launch has set the threads of a block, they are those of the shape.
+    // The second cache line. If the launch has set the threads of a block, `shape` has the same ones.
     shape: Cell<GridShape>,
     name: Cell<Option<&'static str>>,
 }
@@ -64,8 +64,8 @@ impl Slot {
         }
     }
 
-    /// Returns the facts for the launch of a kernel with a grid, if this launch is remembered here and may write
-    /// `longest` elements.
+    /// Returns what a launch of this kernel with this grid needs, if this slot remembers it and it may write `longest`
+    /// elements.
     #[inline(always)]
     fn get(
         &self,
@@ -88,7 +88,7 @@ impl Slot {
         })
     }
 
-    /// Remembers a launch that was checked, in place of another one.
+    /// Remembers a launch that was checked, in place of the slot's earlier one.
     fn set(
         &self,
         info: &'static KernelInfo,
@@ -108,16 +108,16 @@ impl Slot {
     }
 }
 
-/// The place of a launch: kernels with several grids have several.
+/// The index of a launch's slot. Launches of one kernel with different grids have different ones.
 #[inline(always)]
 fn place(info: &'static KernelInfo, grid: &Grid) -> usize {
-    // Descriptions are close together in memory, and grids differ little. The odd factor, 2^64 by the golden ratio, spreads
-    // them over the highest bits.
+    // Descriptions are close together in memory, and grids differ little. The odd factor, 2^64 divided by the golden
+    // ratio, spreads them over the highest bits.
     let key = (std::ptr::from_ref(info).addr() as u64).wrapping_add(grid.width());
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PLACES.ilog2())) as usize
 }
 
-/// The facts that an earlier launch of this kernel with this grid has found, if it may write `longest` elements.
+/// Returns what an earlier launch of this kernel with this grid has found, if it may write `longest` elements.
 #[inline(always)]
 pub(super) fn find(
     info: &'static KernelInfo,
@@ -170,7 +170,7 @@ mod tests {
         LoadedKernel { function, block_size: 32, max_block_size: 1024 }
     }
 
-    /// Grids that differ in one part from another one of the list. The blocks of several are the same.
+    /// Grids of which each differs from another one of the list in one part. The blocks of several are the same.
     fn grids() -> Vec<Grid> {
         let plain = [
             Grid::elements(64),
@@ -250,7 +250,8 @@ mod tests {
         }
     }
 
-    /// Descriptions lie side by side in memory, and the grids of a program are often near each other.
+    /// Few launches share a slot, although descriptions lie side by side in memory and the grids of a program are often
+    /// similar.
     #[test]
     fn few_launches_share_a_place() {
         let places = |grids: &mut dyn Iterator<Item = usize>| {

@@ -40,7 +40,7 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
             parameters(info, bounds)
         ),
     );
-    // Within the function, so that a type parameter may have any name.
+    // The alias is within the function, so that a type parameter may have any name.
     for (name, cuda) in info.generics {
         line(&mut source, format_args!("typedef {cuda} {name};"));
     }
@@ -49,13 +49,12 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
     }
     views(&mut source, info, bounds);
     line(&mut source, format_args!("#line {} \"{}\"", info.line, escaped(info.file)));
-    // The brace has a line of its own: the body may end with a comment.
+    // The brace has a line of its own, because the body may end with a comment.
     line(&mut source, format_args!("{}\n}}", info.cuda));
     source
 }
 
-/// Returns the attribute that limits a kernel's registers to the number available in a block of
-/// this size.
+/// Returns the attribute that limits a kernel's registers to the number that is available in a block of this size.
 fn launch_bounds(threads: [u32; 3]) -> String {
     format!("__launch_bounds__({}) ", threads.iter().product::<u32>())
 }
@@ -65,14 +64,14 @@ fn line(source: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = writeln!(source, "{text}");
 }
 
-/// Adds a text of streamflow's, with a name for the compiler's messages.
+/// Adds a text of streamflow, under a file name for the compiler's messages.
 fn section(source: &mut String, name: &str, text: &str) {
     line(source, format_args!("#line 1 \"streamflow/{name}\"\n{text}"));
 }
 
 fn parameters(info: &KernelInfo, bounds: Bounds) -> String {
     let mut list: Vec<String> = Vec::new();
-    // With checks, the pointer has another name: the checked slice has the argument's.
+    // With checks, the pointer gets another name, because the checked slice has the argument's.
     let pointer = |name| match bounds {
         Bounds::Unchecked => format!("__restrict__ {name}"),
         Bounds::Checked => format!("streamflow_{name}"),
@@ -141,7 +140,7 @@ fn of_view(param: &ParamInfo) -> [Vec<String>; 2] {
     })
 }
 
-/// The views, made of their parameters.
+/// Adds the definitions of the views from their parameters.
 fn views(source: &mut String, info: &KernelInfo, bounds: Bounds) {
     let id = kernel_id(info);
     for (index, param) in info.params.iter().enumerate() {
@@ -162,7 +161,7 @@ fn views(source: &mut String, info: &KernelInfo, bounds: Bounds) {
     }
 }
 
-/// Whether the signature has a type of this name, or the body may have it.
+/// Whether the signature has a type of this name, or the body contains the name.
 fn uses(info: &KernelInfo, name: &str) -> bool {
     let params = info.params.iter().map(|param| param.cuda);
     let generics = info.generics.iter().map(|(_, cuda)| *cuda);

@@ -1,4 +1,4 @@
-//! The kernel module's state of a platform: the loaded kernels, and the reports of indices out of range.
+//! What the kernel module keeps for a platform: the loaded kernels, and the reports of indices out of range.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,18 +8,18 @@ use crate::driver::{DeviceId, Driver, DriverResult, OwnedPinned};
 use crate::error::Result;
 use crate::stream::{Attached, StreamTable};
 
-/// The kernel module's state of a platform. The state lives as long as the platform's streams, and is dropped
-/// when all their work is complete, because kernels write the reports.
+/// What the kernel module keeps for a platform. It lives as long as the platform's streams, and is dropped when all their
+/// work is complete, because kernels write the reports.
 pub(super) struct KernelState {
     driver: Arc<dyn Driver>,
-    /// By device.
+    /// The loaded kernels, by device.
     loaded: Box<[LoadedKernels]>,
-    /// By device, made when first used.
+    /// The reports, by device. Each is made at its first use.
     reports: Box<[OnceLock<SharedReport>]>,
 }
 
 impl KernelState {
-    /// The platform's state, made when first used.
+    /// The state of a platform. The first call makes it.
     pub(super) fn of(table: &StreamTable) -> &Self {
         table.attached(|driver| {
             let devices = 0..table.device_count();
@@ -36,14 +36,14 @@ impl KernelState {
         &self.loaded[device.index()]
     }
 
-    /// The address of the report that kernels of a device write. The device must be bound.
+    /// The address of the report that kernels of a device write. The caller has bound the device.
     pub(super) fn report(&self, device: DeviceId) -> DriverResult<u64> {
         let slot = &self.reports[device.index()];
         if let Some(report) = slot.get() {
             return Ok(report.address());
         }
         let fresh = SharedReport::new(&self.driver, device)?;
-        // If two threads make a report, the second one is freed; no kernel has its address.
+        // If two threads make a report, the second one is freed: no kernel has been given its address.
         Ok(slot.get_or_init(|| fresh).address())
     }
 }
@@ -59,7 +59,7 @@ impl Attached for KernelState {
     }
 }
 
-/// A report that host and device share.
+/// A report in memory that the host and the device share.
 struct SharedReport(OwnedPinned);
 
 impl SharedReport {
@@ -72,8 +72,8 @@ impl SharedReport {
     }
 
     fn get(&self) -> &Report {
-        // SAFETY: page-locked memory of this size, aligned, zeroed, and alive while it is borrowed. A
-        // `Report` has only atomics, and host and device access it only through them.
+        // SAFETY: this is page-locked memory of the right size, aligned, zeroed, and alive while it is borrowed. A
+        // `Report` has only atomics, and the host and the device access it only through these.
         unsafe { &*(self.address() as *const Report) }
     }
 }

@@ -42,11 +42,11 @@ pub struct Strided<T, const N: usize> {
 }
 
 impl<T, const N: usize> Strided<T, N> {
-    /// The view of a launch.
+    /// Creates the view of a launch.
     ///
     /// # Safety
-    /// While it is used, each place that the shape and the strides lead to is an initialised `T`, which no other code
-    /// writes; for a view that is used as `&mut`, no other code reads it.
+    /// While the view is used, each place that the shape and the strides lead to holds an initialised `T`, which no other
+    /// code writes. If the view is used as `&mut`, no other code reads it, either.
     pub(super) unsafe fn new(first: *mut T, shape: [usize; N], strides: [usize; N]) -> Self {
         Self { first, shape, strides, _items: PhantomData }
     }
@@ -74,19 +74,20 @@ impl<T, const N: usize> Strided<T, N> {
     /// An element. `None` if the indices are beyond the shape.
     pub fn get(&self, at: [usize; N]) -> Option<&T> {
         let place = self.place(at)?;
-        // SAFETY: `new`; the borrow of `self` keeps this code from writing it.
+        // SAFETY: the caller of `new` guarantees that the element is valid. The borrow of `self` keeps this code from
+        // writing it.
         Some(unsafe { &*place })
     }
 
     /// An element, to be written. `None` if the indices are beyond the shape.
     pub fn get_mut(&mut self, at: [usize; N]) -> Option<&mut T> {
         let place = self.place(at)?;
-        // SAFETY: `new`; `self` is borrowed as a whole.
+        // SAFETY: the caller of `new` guarantees that the element is valid. `self` is borrowed mutably as a whole.
         Some(unsafe { &mut *place })
     }
 
-    /// Returns all indices, the last dimension varying fastest. The iterator borrows nothing, so elements can be
-    /// written meanwhile.
+    /// Returns all indices, the last dimension varying fastest. The iterator does not borrow the view, so a loop over it
+    /// can write elements.
     pub fn indices(&self) -> impl Iterator<Item = [usize; N]> + use<T, N> {
         let shape = self.shape;
         (0..self.len()).map(move |number| {

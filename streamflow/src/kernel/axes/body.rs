@@ -1,14 +1,15 @@
-//! The CUDA body as text, read while the kernel is compiled by rustc.
+//! Reads the text of a CUDA body, while rustc compiles the kernel.
 
 use super::{Axes, INDICES};
 
-/// The number of bytes of a body that are looked at: the compiler reports constants that take long to compute.
+/// The most bytes of a body that are read: rustc reports constants that take long to compute.
 const MOST: usize = 64 << 10;
 
-/// CUDA's own variables with the place of a thread. Each has a member for each axis.
+/// CUDA's own variables with a thread's position. Each has a member for each axis.
 const VARIABLES: [&str; 2] = ["threadIdx", "blockIdx"];
 
-/// Names behind which any index may be: assembly, a header, NVVM's and NVRTC's own functions, and numbers that a thread draws.
+/// Names that may hide a read of any position: assembly, a header, functions of NVVM and NVRTC, and a counter from which
+/// threads draw numbers.
 const OPAQUE: [&str; 4] = ["asm", "__asm", "__asm__", "include"];
 const OPAQUE_BEGINNINGS: [&str; 4] = ["__nvvm", "__cluster", "atomic", "__nv_atomic"];
 
@@ -17,7 +18,7 @@ const EXTERN: &str = "extern";
 const SHARED: &str = "__shared__";
 const SHARED_BYTES: &str = "shared_bytes";
 
-/// The words that the declaration has so far.
+/// The words of a declaration that were read so far.
 struct Declaration {
     is_extern: bool,
     is_shared: bool,
@@ -27,8 +28,8 @@ impl Declaration {
     const EMPTY: Self = Self { is_extern: false, is_shared: false };
 }
 
-/// Returns the axes that a body reads, by the names in its text. Comments and literals don't count; code that the
-/// preprocessor leaves out does.
+/// Returns the axes that a body reads, by the names in its text. Comments and literals are skipped; code that the
+/// preprocessor leaves out is not.
 pub(super) const fn axes(cuda: &str) -> Axes {
     let text = cuda.as_bytes();
     let end = if text.len() < MOST { text.len() } else { MOST };
@@ -42,7 +43,7 @@ pub(super) const fn axes(cuda: &str) -> Axes {
             (b'/', b'*') => after(text, at + 2, end, b"*/"),
             (b'"', _) => after_literal(text, at + 1, end, b'"'),
             (b'\'', _) => after_literal(text, at + 1, end, b'\''),
-            // The preprocessor joins names, also under the other spelling of `##`.
+            // The preprocessor joins names by `##`, or by `%:%:`, its other spelling.
             (b'#', b'#') | (b'%', b':') => {
                 axes = opaque(axes);
                 at + 2
@@ -50,7 +51,7 @@ pub(super) const fn axes(cuda: &str) -> Axes {
             (byte, _) if is_in_name(byte) => {
                 let begin = at;
                 let mut at = at;
-                // The `'` in `1'000` belongs to the number.
+                // The `'` in `1'000` is a part of the number.
                 while at < end && (is_in_name(text[at]) || is_separator(text, begin, at, end)) {
                     at += 1;
                 }
@@ -67,7 +68,7 @@ pub(super) const fn axes(cuda: &str) -> Axes {
     axes
 }
 
-/// The same axes, and those that the name from `begin` to `at` adds.
+/// Returns `axes` with those that the name from `begin` to `at` adds.
 const fn with_name(
     mut axes: Axes,
     declaration: &mut Declaration,
@@ -76,9 +77,9 @@ const fn with_name(
     end: usize,
 ) -> Axes {
     let next = if at < end { text[at] } else { 0 };
-    // A name may go on in the next line, and quotes within a raw literal are not its end.
+    // A backslash continues the name in the next line. In a raw literal a quote is not the end. Both make the text opaque.
     let mut is_opaque = next == b'\\' || (next == b'"' && text[at - 1] == b'R');
-    // Most names begin with another letter.
+    // Fast path: most names begin with a letter that no name in question begins with.
     match text[begin] {
         b't' | b'b' => {
             let mut axis = 0;
@@ -121,7 +122,7 @@ const fn with_name(
     if is_opaque { opaque(axes) } else { axes }
 }
 
-/// The same axes, and all that the text does not tell.
+/// Returns `axes` with all those that the text does not show.
 const fn opaque(axes: Axes) -> Axes {
     let Axes { threads, blocks, may_ask_size, .. } = Axes::UNKNOWN;
     Axes { threads, blocks, may_ask_size, ..axes }
@@ -177,7 +178,7 @@ const fn is_at(text: &[u8], at: usize, end: usize, part: &[u8]) -> bool {
     true
 }
 
-/// The place after the next `mark`, or the end.
+/// The position in the text after the next `mark`, or the text's end.
 const fn after(text: &[u8], mut at: usize, end: usize, mark: &[u8]) -> usize {
     while at < end && !is_at(text, at, end, mark) {
         at += 1;
@@ -185,7 +186,7 @@ const fn after(text: &[u8], mut at: usize, end: usize, mark: &[u8]) -> usize {
     at + mark.len()
 }
 
-/// The place after the end of a literal.
+/// The position in the text after the end of a literal.
 const fn after_literal(text: &[u8], mut at: usize, end: usize, quote: u8) -> usize {
     while at < end && text[at] != quote {
         at += if text[at] == b'\\' { 2 } else { 1 };
@@ -197,7 +198,7 @@ const fn after_literal(text: &[u8], mut at: usize, end: usize, quote: u8) -> usi
 mod tests {
     use super::*;
 
-    /// The axes of the indices that a body reads, and those that it may read.
+    /// Returns the axes of the indices that a body reads, and the axes along which it may read a position.
     fn found(cuda: &str) -> (String, String) {
         let axes = axes(cuda);
         (text(axes.indices), text([0, 1, 2].map(|axis| axes.may_read(axis))))
@@ -325,7 +326,7 @@ mod tests {
         }
     }
 
-    /// No text of few characters that matter makes it panic.
+    /// No short text of the characters that have a meaning here causes a panic.
     #[test]
     fn each_short_text_is_read() {
         let letters = ['/', '*', '"', '\'', '\\', '\n', '1', 'R', '#', 'ä'];
