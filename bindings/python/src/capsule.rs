@@ -1,4 +1,5 @@
-//! DLPack's capsules. Each is consumed once, and the tensor of a capsule that nobody consumes is given back.
+//! DLPack's capsules. A library takes the tensor out of a capsule once; if none does, the drop of the capsule gives the
+//! tensor back.
 
 use std::ffi::CStr;
 
@@ -14,7 +15,7 @@ const LEGACY: &CStr = c"dltensor";
 const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
 const USED_LEGACY: &CStr = c"used_dltensor";
 
-/// A capsule of a tensor.
+/// Creates a capsule that contains a tensor.
 pub(crate) fn wrap(py: Python<'_>, tensor: DlExport) -> PyResult<Bound<'_, PyAny>> {
     let name = if tensor.is_versioned() { VERSIONED } else { LEGACY };
     let pointer = tensor.into_raw();
@@ -34,7 +35,7 @@ pub(crate) fn wrap(py: Python<'_>, tensor: DlExport) -> PyResult<Bound<'_, PyAny
 /// `ValueError` for a used capsule; `TypeError` for another object; as for [`DlTensor::from_versioned`].
 pub(crate) fn unwrap(capsule: &Bound<'_, PyAny>) -> PyResult<DlTensor> {
     let is = |name: &CStr| {
-        // SAFETY: any object may be passed; the interpreter lock is held.
+        // SAFETY: the function accepts any object, and this thread holds the interpreter lock.
         unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) == 1 }
     };
     let (name, used) = if is(VERSIONED) {
@@ -52,8 +53,8 @@ pub(crate) fn unwrap(capsule: &Bound<'_, PyAny>) -> PyResult<DlTensor> {
             capsule.get_type().name()?
         )));
     };
-    // SAFETY: a capsule with this name, so it has such a structure, and from now on this is the only owner of it. The name
-    // is static.
+    // SAFETY: a capsule with this name contains a pointer to such a structure. The capsule is renamed, so from now on
+    // this is the structure's only owner. The name is static.
     unsafe {
         let pointer = ffi::PyCapsule_GetPointer(capsule.as_ptr(), name.as_ptr());
         if pointer.is_null() || ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) != 0 {
@@ -64,9 +65,9 @@ pub(crate) fn unwrap(capsule: &Bound<'_, PyAny>) -> PyResult<DlTensor> {
 }
 
 /// # Safety
-/// As for [`DlTensor::from_versioned`]. The name says which structure it is.
+/// As for [`DlTensor::from_versioned`]. `name` says which of the two structures the pointer leads to.
 unsafe fn take(pointer: *mut std::ffi::c_void, name: &CStr) -> Result<DlTensor, streamflow::Error> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees that the pointer leads to the structure that `name` says.
     unsafe {
         if name == VERSIONED {
             DlTensor::from_versioned(pointer)
@@ -76,10 +77,10 @@ unsafe fn take(pointer: *mut std::ffi::c_void, name: &CStr) -> Result<DlTensor, 
     }
 }
 
-/// The destructor of a capsule. Calls the deleter of the tensor if the capsule was not used.
+/// The destructor of a capsule. Calls the tensor's deleter, unless a library has taken the tensor out.
 unsafe extern "C" fn give_back(capsule: *mut ffi::PyObject) {
     for name in [VERSIONED, LEGACY] {
-        // SAFETY: a capsule of `wrap`; with this name it was not used.
+        // SAFETY: `wrap` made the capsule. With this name, no library has taken the tensor out.
         unsafe {
             if ffi::PyCapsule_IsValid(capsule, name.as_ptr()) == 1 {
                 drop(take(ffi::PyCapsule_GetPointer(capsule, name.as_ptr()), name));

@@ -17,9 +17,9 @@ use crate::unseen::{come_after_everything, order_who_ignores_streams};
 
 const NAME: &str = "__cuda_array_interface__";
 
-/// Returns the dictionary of a tensor. The dictionary names the tensor's stream, alive as long as the tensor.
+/// Returns the dictionary of a tensor, with the handle of the tensor's stream. The stream lives as long as the tensor.
 ///
-/// Libraries that ignore the stream are ordered here.
+/// Some libraries ignore the stream. This function orders their work itself.
 pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyDict>> {
     let typestr = typestr(tensor.held().dtype())?;
     let address = tensor.show(py)?;
@@ -34,18 +34,18 @@ pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
     Ok(interface)
 }
 
-/// The work that has written an exporter's memory.
+/// How the work that has written an exporter's memory is ordered.
 #[derive(Debug, PartialEq)]
 enum Ready {
-    /// The exporter names no stream. This should be a promise that the content is complete, but often is not: PyTorch
-    /// has version 2 of the interface, RMM version 0, and Numba no stream for arrays of its default stream.
+    /// The exporter names no stream. By the standard that promises complete content, but often the content is not:
+    /// PyTorch has version 2 of the interface, RMM version 0, and Numba names no stream for arrays of its default stream.
     Unknown,
     Default,
-    /// The default stream of the thread, or another one.
+    /// The handle of the thread's default stream, or of another stream.
     Handle(u64),
 }
 
-/// The memory of an object with the interface.
+/// Imports the memory of an object that has the interface.
 pub(crate) fn import(object: &Bound<'_, PyAny>, stream: &Stream) -> PyResult<Box<dyn AnyTensor>> {
     let dict = object.getattr(NAME)?;
     let (interface, ready) = (Interface::read(&dict, NAME)?, ready(&dict)?);
@@ -67,10 +67,10 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, stream: &Stream) -> PyResult<Box
             adopt(Some(After::QueuedOn(&default)))
         }
         Ready::Handle(handle) => {
-            // SAFETY: the exporter keeps its stream as long as the object, and nothing made here outlives the call.
+            // SAFETY: the exporter keeps its stream alive as long as the object, and no value made here outlives the call.
             let borrowed = unsafe { BorrowedStream::new(device(on.index() as u32), handle) };
             let theirs = stream.platform().external_stream(borrowed);
-            // A stream that was destroyed is found before the memory is taken.
+            // The record fails if the stream was destroyed, and the memory is then not taken.
             let theirs = theirs.and_then(|theirs| theirs.record().map(|_| theirs));
             let theirs = theirs.map_err(|error| exception_about_stream(error, handle))?;
             adopt(Some(After::QueuedOn(&theirs)))
@@ -78,7 +78,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, stream: &Stream) -> PyResult<Box
     }
 }
 
-/// The order that the dictionary promises.
+/// Reads from the dictionary how the exporter's work is ordered.
 fn ready(dict: &Bound<'_, PyAny>) -> PyResult<Ready> {
     let dict = dict.cast::<PyDict>()?;
     let number = |key: &str| -> PyResult<Option<i64>> {
@@ -87,7 +87,7 @@ fn ready(dict: &Bound<'_, PyAny>) -> PyResult<Ready> {
             |_| PyValueError::new_err(format!("the entry \"{key}\" of `{NAME}` is not a number"));
         entry.map(|entry| entry.extract()).transpose().map_err(wrong)
     };
-    // Before version 3 the interface had no stream.
+    // Before version 3, the interface had no entry for a stream.
     if number("version")?.unwrap_or(0) < 3 {
         return Ok(Ready::Unknown);
     }

@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 
-/// Calls generic code for the element type with a name.
+/// Calls generic code with the element type that has this name.
 macro_rules! for_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
@@ -73,7 +73,7 @@ macro_rules! for_dtype {
 }
 pub(crate) use for_dtype;
 
-/// The exception for a type that streamflow has not.
+/// The exception for an element type that streamflow does not have.
 pub(crate) fn unknown(dtype: &str) -> PyErr {
     PyTypeError::new_err(format!(
         "streamflow has no elements of type {dtype}; convert them to one of bool, bfloat16, float16, float32, \
@@ -81,7 +81,7 @@ pub(crate) fn unknown(dtype: &str) -> PyErr {
     ))
 }
 
-/// The name of a type: of a string, a NumPy dtype, or a scalar type such as `numpy.float32`.
+/// The name of an element type that Python passes: as a string, a NumPy dtype, or a scalar type such as `numpy.float32`.
 pub(crate) fn name_of(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(name) = dtype.extract::<String>() {
         return Ok(name);

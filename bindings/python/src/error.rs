@@ -1,4 +1,4 @@
-//! Errors of streamflow as exceptions.
+//! Converts errors of streamflow into exceptions of Python.
 
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::{PyErr, PyResult, create_exception};
@@ -12,7 +12,7 @@ create_exception!(
     "A call of streamflow failed. The text says what failed, why, and what to do."
 );
 
-/// The exception of an error.
+/// The exception for an error.
 pub(crate) fn exception(error: Error) -> PyErr {
     let text = error.to_string();
     match error {
@@ -29,10 +29,11 @@ pub(crate) fn exception(error: Error) -> PyErr {
     }
 }
 
-/// CUDA's codes for a handle of no stream: `CUDA_ERROR_INVALID_CONTEXT`, `_INVALID_HANDLE` and `_CONTEXT_IS_DESTROYED`.
+/// CUDA's codes for a handle that is not one of a stream: `CUDA_ERROR_INVALID_CONTEXT`, `_INVALID_HANDLE` and
+/// `_CONTEXT_IS_DESTROYED`.
 const NO_STREAM: [i32; 3] = [201, 400, 709];
 
-/// The exception of an error in work on another library's stream.
+/// The exception for an error in work on another library's stream.
 pub(crate) fn exception_about_stream(error: Error, handle: u64) -> PyErr {
     match &error {
         Error::Driver(DriverError::Call { code, .. }) if NO_STREAM.contains(code) => {
@@ -45,12 +46,12 @@ pub(crate) fn exception_about_stream(error: Error, handle: u64) -> PyErr {
     }
 }
 
-/// Results of streamflow as results of Python.
+/// Converts results of streamflow into results of Python.
 pub(crate) trait OrRaise<T> {
-    /// The value.
+    /// Returns the value.
     ///
     /// # Errors
-    /// The exception of the error.
+    /// The exception for the error.
     fn or_raise(self) -> PyResult<T>;
 }
 

@@ -20,7 +20,7 @@ use crate::stream::{Queue, Stream, wait_until};
 #[pyclass(frozen, module = "streamflow")]
 pub(crate) struct Event {
     has_time: bool,
-    /// The latest record.
+    /// The event's latest record.
     record: Mutex<Option<Arc<Record>>>,
 }
 
@@ -48,7 +48,7 @@ impl Event {
             let mut latest = self.record.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *latest, record)
         };
-        // Without the lock: with its last record another library's stream is dropped.
+        // Dropped without the lock: the drop of a stream's last record may drop another library's stream.
         drop(before);
         Ok(())
     }
@@ -60,7 +60,7 @@ impl Event {
         })
     }
 
-    /// The work before the event.
+    /// The point of the event's latest record.
     pub(crate) fn point(&self) -> PyResult<Point> {
         Ok(self.latest()?.point)
     }
@@ -191,7 +191,7 @@ pub(crate) fn foreign_event(object: &Bound<'_, PyAny>) -> PyResult<Option<u64>> 
         let Some(value) = object.getattr_opt(attribute)? else { continue };
         let handle = match number(&value)? {
             Some(handle) => handle,
-            // cuda.core has an object that converts to an int.
+            // cuda.core's handle is an object that converts to an int.
             None => match value.call_method0("__int__").and_then(|number| number.extract()) {
                 Ok(handle) => handle,
                 Err(_) => continue,
@@ -201,7 +201,7 @@ pub(crate) fn foreign_event(object: &Bound<'_, PyAny>) -> PyResult<Option<u64>> 
             Ok(0) => Err(PyValueError::new_err(
                 "the event was never recorded, and has no handle; record it first",
             )),
-            // Others that no event has are refused where it is used.
+            // Other numbers that are no event's handle are refused where the event is used.
             Ok(handle) => Ok(Some(handle)),
             Err(_) => Err(PyValueError::new_err(format!(
                 "{handle} is the handle of no event; pass an event that its library has made"

@@ -7,8 +7,8 @@ use pyo3::types::PyInt;
 /// The attributes that hold the handle of a stream in PyTorch, in CuPy, and in Numba, CV-CUDA and cuda.core.
 const ATTRIBUTES: [&str; 3] = ["cuda_stream", "ptr", "handle"];
 
-/// Returns the number that stands for a stream: an int, the number that `__cuda_stream__` of an object gives, or
-/// another library's attribute.
+/// Returns the number that stands for a stream: an int, the number that the object's `__cuda_stream__` returns, or one of
+/// the attributes of other libraries.
 ///
 /// # Errors
 /// `TypeError` for an object that is no stream.
@@ -22,7 +22,7 @@ pub(crate) fn handle_of(stream: &Bound<'_, PyAny>) -> PyResult<i64> {
         )));
     }
     if let Some(protocol) = stream.getattr_opt("__cuda_stream__")? {
-        // Early versions of the protocol had a tuple in place of a method.
+        // In early versions of the protocol this attribute was a tuple instead of a method.
         let answer = if protocol.is_callable() { protocol.call0()? } else { protocol };
         let (version, handle): (u32, i64) = answer.extract().map_err(|_| {
             PyTypeError::new_err(

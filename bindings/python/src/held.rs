@@ -15,16 +15,17 @@ pub(crate) trait AnyTensor: Any + Send + Sync {
     /// Exports the tensor to another library. The library may write it unless it is read only.
     fn export(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport, Error>;
 
-    /// Notes a use on a stream, by all that is queued there until the next use elsewhere. Returns the address.
+    /// Notes a use on `stream`, which covers all work that is queued there until the tensor's next use on another stream.
+    /// Returns the address.
     fn use_on(&self, stream: &CudaStream) -> Result<u64, Error>;
 
-    /// Makes a stream come after all uses.
+    /// Makes a stream come after all uses of the tensor.
     fn order_before(&self, stream: &CudaStream) -> Result<(), Error>;
 
-    /// A copy on the same device.
+    /// Makes a copy on the same device.
     fn copied(&self, on: &Platform, stream: &CudaStream) -> Result<Box<dyn AnyTensor>, Error>;
 
-    /// A copy on the same device, for another library.
+    /// Makes a copy on the same device, in a structure for another library.
     fn export_copy(
         &self,
         on: &Platform,
@@ -33,7 +34,7 @@ pub(crate) trait AnyTensor: Any + Send + Sync {
         consumer: Consumer<'_>,
     ) -> Result<DlExport, Error>;
 
-    /// A copy in host memory, for another library. Blocks.
+    /// Makes a copy in host memory, in a structure for another library. Blocks.
     fn export_to_host(&self, stream: &CudaStream, abi: Abi) -> Result<DlExport, Error>;
 }
 
@@ -52,10 +53,10 @@ impl<T: Element> Held<T> {
         Box::new(Self { tensor, read_only: true })
     }
 
-    /// The tensor, if it may be written and has no other owner.
+    /// Returns the tensor, if it may be written and this is its only owner.
     ///
     /// # Errors
-    /// Returns `self` unchanged otherwise.
+    /// This value, if another owner exists or the tensor is read only.
     pub(crate) fn into_sole(self) -> Result<Tensor<T>, Self> {
         if self.read_only {
             return Err(self);
@@ -98,8 +99,9 @@ impl<T: Element> AnyTensor for Held<T> {
         if self.read_only {
             return self.tensor.to_dlpack(abi, consumer);
         }
-        // SAFETY: it is not read only. Python's tensors have no exclusive owner: a program that writes one on one side and
-        // uses it on another at the same time races on its numbers, as with two NumPy arrays of one memory.
+        // SAFETY: the tensor is not read only. Python's tensors have no exclusive owner: a program that writes one in one
+        // library and uses it in another at the same time has a race on its numbers, as with two NumPy arrays of the same
+        // memory.
         unsafe { self.tensor.to_dlpack_writable(abi, consumer) }
     }
 

@@ -66,7 +66,7 @@ struct Producer<'a, 'py> {
     array: &'a Bound<'py, PyAny>,
     /// The array's method `__dlpack__`.
     export: Bound<'py, PyAny>,
-    /// The type and the number.
+    /// The array's device in DLPack's terms: its type and its number.
     device: (i32, i32),
 }
 
@@ -88,7 +88,7 @@ impl<'a, 'py> Producer<'a, 'py> {
         matches!(self.device.0, DlDevice::CUDA | DlDevice::CUDA_MANAGED)
     }
 
-    /// The stream that a tensor of it belongs to: the given one, or a new one, on its device.
+    /// Returns the stream for the array's tensor: the given one, or a new one on the array's device.
     fn stream(&self, given: Option<Py<Stream>>) -> PyResult<Py<Stream>> {
         let py = self.array.py();
         match given {
@@ -97,7 +97,7 @@ impl<'a, 'py> Producer<'a, 'py> {
         }
     }
 
-    /// The array as a tensor on a stream. `uploads` says whether an array on the host may be copied to a GPU.
+    /// Imports the array as a tensor on a stream. `uploads` says whether an array on the host may be copied to a GPU.
     fn adopt(
         &self,
         on: &Stream,
@@ -111,12 +111,13 @@ impl<'a, 'py> Producer<'a, 'py> {
         }
         let mut keywords = PyDict::new(py);
         if self.is_on_gpu() && is_on_cuda {
-            // Some libraries refuse if another device is current.
+            // Some libraries refuse the export if another device is current.
             let bound = on.platform().driver().bind(on.device_id());
             bound.map_err(streamflow::Error::from).or_raise()?;
             keywords.set_item("stream", on.protocol_number()?)?;
         }
-        // The array's library would copy page-locked memory at once, but a copy to that memory may still be queued.
+        // For page-locked memory no copy is requested: the array's library would copy at once, while a copy to the array
+        // may still be queued.
         let is_page_locked = is_on_cuda && self.device.0 == DlDevice::CUDA_HOST;
         if copy.is_some() && !(is_page_locked && copy == Some(true)) {
             keywords.set_item("copy", copy)?;
@@ -124,7 +125,7 @@ impl<'a, 'py> Producer<'a, 'py> {
         let older = keywords.copy()?;
         keywords.set_item("max_version", VERSION)?;
         let made = match self.export.call((), Some(&keywords)) {
-            // A producer of before version 1.0 does not have the parameter.
+            // A producer older than version 1.0 of DLPack does not have the parameter.
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {
                 keywords = older;
                 self.export.call((), Some(&keywords))
@@ -133,7 +134,7 @@ impl<'a, 'py> Producer<'a, 'py> {
         };
         let tensor = capsule::unwrap(&made?)?;
         // A GPU reads page-locked memory by itself, if the structure says that the memory is page-locked. PyTorch's
-        // structure says that it is on the CPU.
+        // structure says that such memory is on the CPU.
         let is_copied = match tensor.device().kind {
             DlDevice::CPU => true,
             DlDevice::CUDA_HOST => copy == Some(true),
@@ -150,13 +151,13 @@ impl<'a, 'py> Producer<'a, 'py> {
         if self.is_on_gpu() && is_on_cuda && ignores_streams(module) {
             come_after_everything(py, on)?;
         }
-        // Their arrays must not be written, and their capsules can't say so.
+        // Arrays of JAX and PyArrow must not be written, and the capsules of these libraries can't say so.
         let is_immutable = ["jax", "pyarrow"].iter().any(|known| module.starts_with(known));
         import(py, tensor, on, is_immutable)
     }
 }
 
-/// A new stream, on the device that CUDA has with this number.
+/// Makes a stream on the device that has this number in CUDA.
 fn stream_on(py: Python<'_>, ordinal: i32) -> PyResult<Py<Stream>> {
     let platform = default_platform(py)?;
     let found = {
@@ -167,12 +168,12 @@ fn stream_on(py: Python<'_>, ordinal: i32) -> PyResult<Py<Stream>> {
         };
         (0..inner.device_count() as u32).find(is_it)
     };
-    // A device that the platform has not is refused by the import.
+    // The import refuses a device that the platform does not have.
     Py::new(py, Stream::make(py, Some(platform), found.unwrap_or(0))?)
 }
 
-/// Makes a tensor of another library's memory on a stream. The stream comes after the work of that library: for memory
-/// of a GPU, the other library's stream is this one, or was ordered before it.
+/// Imports another library's memory as a tensor on a stream. The stream comes after that library's work: for memory of a
+/// GPU, the library's stream is this one, or was ordered before this one.
 pub(crate) fn import(
     py: Python<'_>,
     tensor: DlTensor,
@@ -183,7 +184,7 @@ pub(crate) fn import(
     let is_on_cuda = on.platform().name() == "cuda";
     let mut is_on_gpu = matches!(tensor.device().kind, DlDevice::CUDA | DlDevice::CUDA_MANAGED);
     if is_on_cuda && tensor.device().kind == DlDevice::CUDA_HOST {
-        // DLPack has no stream for it, and a copy to it may be queued.
+        // DLPack names no stream for page-locked memory, and a copy to it may still be queued.
         come_after_everything(py, on)?;
         is_on_gpu = true;
     }
@@ -250,7 +251,7 @@ pub(crate) fn as_tensor<'py>(
     Ok(Bound::new(py, Tensor::new(held, stream))?.into_any())
 }
 
-/// As `as_tensor`, on a stream that the caller has, for an array of another library or a copy of a tensor.
+/// `as_tensor` with a given stream, for an array of another library or for a copy of a tensor.
 pub(crate) fn adopt(
     array: &Bound<'_, PyAny>,
     on: &Stream,
@@ -286,7 +287,7 @@ fn has_dlpack(array: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(has(array, "__dlpack__")? && has(array, "__dlpack_device__")?)
 }
 
-/// The exception for host memory where a GPU is needed.
+/// The exception for host memory that a GPU can't use.
 fn on_host() -> PyErr {
     PyBufferError::new_err(
         "an array on the host can't be a tensor of a GPU without a copy; call `as_tensor(array)`, which makes one, copy it \

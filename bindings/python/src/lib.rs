@@ -41,7 +41,7 @@ pub use platform::Platform;
 pub use stream::Stream;
 pub use tensor::Tensor;
 
-/// The items that the code of [`export!`] uses.
+/// The items that code expanded from [`export!`] uses.
 #[doc(hidden)]
 pub mod __private {
     pub use streamflow::graph::Graph as AnyGraph;
@@ -49,7 +49,7 @@ pub mod __private {
     pub use crate::graph::Maker;
     pub use crate::own::own_or_none;
 
-    /// A result of streamflow as one of Python.
+    /// Converts a result of streamflow into one of Python.
     pub fn or_raise<T>(result: Result<T, streamflow::Error>) -> pyo3::PyResult<T> {
         crate::error::OrRaise::or_raise(result)
     }
@@ -71,7 +71,7 @@ fn live() -> BTreeMap<&'static str, u64> {
 /// Stops all graphs, and gives no memory back to other libraries any more. Called at the interpreter's exit.
 #[pyfunction]
 fn _stop(py: Python<'_>) {
-    // An owner that is being dropped may need the interpreter lock for that.
+    // The interpreter lock is released: the drop of an owner that is under way may need it.
     py.detach(|| {
         graph::stop_all_blocking();
         library::ForeignMemory::stop_giving_back_blocking();
@@ -83,7 +83,7 @@ fn _stop(py: Python<'_>) {
 /// `as_tensor` takes them.
 ///
 /// # Errors
-/// Those of Python.
+/// The exceptions that Python raises.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add(module)?;
     module.py().import("atexit")?.call_method1("register", (module.getattr("_stop")?,))?;

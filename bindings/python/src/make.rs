@@ -11,7 +11,7 @@ use crate::own::own_or_none;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
 
-/// The lengths of a shape: of one number or of several.
+/// Reads the lengths of a shape from one int or from several.
 fn lengths(shape: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     if let Ok(length) = shape.extract::<usize>() {
         return Ok(vec![length]);

@@ -11,24 +11,25 @@ use crate::held::AnyTensor;
 use crate::stream::Queue;
 use crate::work_stream::{is_of, on_gpu, with_work_stream};
 
-/// The memory of the tensors on GPUs.
+/// The memory of all tensors on GPUs.
 static TENSORS: Mutex<BTreeMap<usize, Weak<Memory>>> = Mutex::new(BTreeMap::new());
 
 /// The memory of a tensor, with the stream that it belongs to.
 pub(crate) struct Memory {
     held: Box<dyn AnyTensor>,
     queue: Arc<Queue>,
-    /// The number that CUDA has for its GPU.
+    /// The number that CUDA has for the memory's GPU. `None` on the simulator.
     gpu: Option<i32>,
-    /// Whether a library got it by the C exchange API, and may have queued work with it on the work stream since.
+    /// Whether a library has got the memory by the C exchange API. It may then have queued work with the memory on the
+    /// work stream.
     is_exchanged: AtomicBool,
     layout: OnceLock<Layout>,
 }
 
-/// The shape in DLPack's terms.
+/// The shape and strides of a tensor, in DLPack's terms.
 pub(crate) struct Layout {
     pub(crate) shape: Box<[i64]>,
-    /// In elements.
+    /// The strides, in elements.
     pub(crate) strides: Box<[i64]>,
 }
 
@@ -44,7 +45,7 @@ impl Memory {
         memory
     }
 
-    /// Returns the tensor, for its description. Call [`settle`](Self::settle) before a use of its content.
+    /// Returns the tensor, to describe it. A caller that uses the content calls [`settle`](Self::settle) before.
     pub(crate) fn held(&self) -> &dyn AnyTensor {
         &*self.held
     }
@@ -58,8 +59,8 @@ impl Memory {
         self.queue.platform()
     }
 
-    /// To be called before the content is used: that use then comes after all work that libraries have queued with it on
-    /// the work stream.
+    /// Called before the content is used: that use then comes after all work with the memory that libraries have queued
+    /// on the work stream.
     pub(crate) fn settle(&self) -> Result<(), Error> {
         if self.is_exchanged.load(Ordering::Acquire) {
             self.with_work_stream(|stream| self.order_before(stream))
@@ -68,8 +69,8 @@ impl Memory {
         }
     }
 
-    /// Makes the work stream come after what work with the memory must come after. If the memory was exchanged, notes a
-    /// use of it there.
+    /// Makes the work stream come after the work that a use of the memory must come after. If the memory was exchanged,
+    /// notes a use on the work stream.
     pub(crate) fn order_before(&self, work: &CudaStream) -> Result<(), Error> {
         if self.is_exchanged.load(Ordering::Acquire) {
             self.held.use_on(work).map(drop)
@@ -87,7 +88,7 @@ impl Memory {
         with_work_stream(self.platform(), on, self.gpu.unwrap_or_default(), call)
     }
 
-    /// Hands the memory to a library that works on the work stream, or on the CPU. The structure owns it.
+    /// Passes the memory to a library that works on the work stream, or on the CPU. The structure owns the memory.
     pub(crate) fn exchange(&self) -> Result<DlExport, Error> {
         if self.gpu.is_none() {
             return self.held.export(Abi::Versioned, Consumer::HostBlocking);
@@ -99,7 +100,7 @@ impl Memory {
         })
     }
 
-    /// As `exchange`, for a library that uses the address only while it has the object.
+    /// Passes the memory to a library as in `exchange`, but only its address: the library uses it while it has the object.
     pub(crate) fn lend(&self) -> Result<u64, Error> {
         let address = if self.gpu.is_some() {
             self.on_work_stream(|stream| self.held.use_on(stream))?
@@ -113,7 +114,7 @@ impl Memory {
         &self,
         export: impl FnOnce(&CudaStream) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        // First, so that no work of the library is missed.
+        // The flag is set first, so that no work of the library is missed.
         self.is_exchanged.store(true, Ordering::Release);
         self.with_work_stream(export)
     }
@@ -131,12 +132,12 @@ impl Memory {
 }
 
 impl Drop for Memory {
-    /// The memory is freed after the work that libraries have queued with it.
+    /// Orders the free of the memory after the work that libraries have queued with it.
     fn drop(&mut self) {
         if self.gpu.is_some() {
             forget(self);
         }
-        // If that fails, the device is lost, or the use that was noted at the exchange is waited for.
+        // If this fails, the device is lost, or the free waits for the use that was noted at the exchange.
         let _settled = self.settle();
     }
 }
@@ -149,20 +150,20 @@ fn key(memory: &Memory) -> usize {
     std::ptr::from_ref(memory).addr()
 }
 
-/// Notes a tensor on a GPU, until `forget`.
+/// Adds the memory of a tensor on a GPU to `TENSORS`, until `forget`.
 fn register(memory: &Arc<Memory>) {
     tensors().insert(key(memory), Arc::downgrade(memory));
 }
 
-/// Called when the memory is dropped.
+/// Removes memory that is being dropped from `TENSORS`.
 fn forget(memory: &Memory) {
     tensors().remove(&key(memory));
 }
 
-/// Orders a GPU's work stream after all work that the tensors there must come after, and returns the stream's handle.
+/// Makes a GPU's work stream come after all work that a use of any tensor there must come after. Returns the stream's handle.
 pub(crate) fn after_everything(ordinal: i32) -> Result<u64, Error> {
     let work = on_gpu(ordinal)?;
-    // A tensor that this drops last forgets itself, so without the lock.
+    // The lock is released: if one of these references is the last, its drop locks `TENSORS` again.
     let mut tensors: Vec<_> = tensors().values().filter_map(Weak::upgrade).collect();
     tensors.retain(|memory| memory.gpu() == Some(ordinal));
     let is_near = |memory: &&Arc<Memory>| is_of(&work, memory.platform());

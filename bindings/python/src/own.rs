@@ -1,12 +1,12 @@
-//! Arguments that must be objects of this module's classes. Each native module has classes of its own, so that of another module
-//! has the same name and is another class.
+//! Arguments that must be objects of this module's classes. Each native module has classes of its own, so a class of
+//! another module may have the same name and is still another class.
 
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// An argument of a class of this module.
+/// Converts an argument that must be of a class of this module.
 ///
 /// # Errors
 /// `TypeError` for an object of another class. The text names the cause if that is the same class of another module.
@@ -15,7 +15,7 @@ pub(crate) fn own<T: PyClass>(object: &Bound<'_, PyAny>) -> PyResult<Py<T>> {
     Ok(object.cast::<T>()?.clone().unbind())
 }
 
-/// An argument of a class of this module, or Python's `None`.
+/// Converts an argument that must be of a class of this module, or `None`.
 ///
 /// # Errors
 /// As for [`own`].
@@ -23,7 +23,7 @@ pub fn own_or_none<T: PyClass>(object: &Bound<'_, PyAny>) -> PyResult<Option<Py<
     if object.is_none() { Ok(None) } else { own(object).map(Some) }
 }
 
-/// Refuses an object of another module's class that has the name of a class of this module.
+/// Returns an error for an object of another module's class with the same name as a class of this module.
 ///
 /// # Errors
 /// A `TypeError`.

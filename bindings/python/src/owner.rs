@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-/// An object that keeps memory alive. Any thread may drop it, taking the interpreter lock for that.
+/// An object that keeps memory alive. Any thread may drop it: the drop takes the interpreter lock.
 pub(crate) struct Owner(Option<Py<PyAny>>);
 
 impl Owner {
@@ -16,7 +16,7 @@ impl Drop for Owner {
     fn drop(&mut self) {
         let Some(object) = self.0.take() else { return };
         let mut object = Some(object);
-        // While the interpreter ends, the lock can't be taken any more. Then the object stays.
+        // While the interpreter is exiting, no thread can take its lock. The object is then leaked.
         let _dropped = Python::try_attach(|py| {
             if let Some(object) = object.take() {
                 drop(object.into_bound(py));

@@ -71,13 +71,13 @@ impl Platform {
 
 static DEFAULT: Mutex<Option<streamflow::Platform>> = Mutex::new(None);
 
-/// The default platform. Needs no interpreter lock, and takes long at first: it is called without.
+/// The default platform. Takes no interpreter lock. The first call takes long, so callers don't hold that lock.
 pub(crate) fn default_inner() -> Result<streamflow::Platform, streamflow::Error> {
     let locked = || DEFAULT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(made) = locked().as_ref() {
         return Ok(made.clone());
     }
-    // Without the lock, since this takes long.
+    // No lock is held, since this takes long.
     let made = streamflow::Platform::detect()?;
     Ok(locked().get_or_insert(made).clone())
 }
@@ -95,7 +95,7 @@ pub(crate) fn default_platform(py: Python<'_>) -> PyResult<Py<Platform>> {
     Ok(MADE.get_or_try_init(py, make)?.clone_ref(py))
 }
 
-/// The platform of an optional argument: the default one if none is given.
+/// Returns the platform of an optional argument, or the default one if none is given.
 pub(crate) fn given_or_default(
     py: Python<'_>,
     platform: Option<Py<Platform>>,

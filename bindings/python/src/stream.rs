@@ -35,18 +35,19 @@ use crate::platform::{Platform, given_or_default};
 #[pyclass(frozen, module = "streamflow")]
 pub struct Stream(pub(crate) Arc<Queue>);
 
-/// A stream with its platform.
+/// A stream and its platform, as threads share them.
 pub(crate) struct Queue {
     platform: Inner,
     raw: RawStream,
-    /// One thread queues work at a time. No thread waits for a GPU while it holds this lock: the GPU's work may need
-    /// the interpreter lock, and the thread that holds the interpreter lock may wait for this lock.
+    /// The stream, locked because one thread queues work at a time. No thread waits for a GPU while it holds this lock:
+    /// the GPU's work may need the interpreter lock, and the thread that holds the interpreter lock may wait for this
+    /// lock.
     stream: Mutex<Kind>,
-    /// Another library's stream, dropped after its wrapper.
+    /// The Python object of another library's stream. It is dropped after the wrapper.
     _theirs: Option<Owner>,
 }
 
-/// The owner of a stream.
+/// The stream, by its owner.
 enum Kind {
     Ours(CudaStream),
     Theirs(ExternalStream<'static>),
@@ -82,14 +83,14 @@ impl Queue {
         Self { platform, raw, stream: Mutex::new(stream), _theirs: theirs }
     }
 
-    /// A new stream of a platform.
+    /// Makes a queue with a new stream of a platform.
     pub(crate) fn make(platform: &Inner, device: u32) -> Result<Arc<Self>, Error> {
         let pool = CudaStreamPool::new().device(self::device(device));
         let stream = platform.stream_pool("Python", &pool)?.allocate("a Python program")?;
         Ok(Self::new(platform, stream))
     }
 
-    /// Calls a function with the stream. The function must not wait for a GPU, unless no other thread has the stream.
+    /// Calls `call` with the stream. `call` must not wait for a GPU, unless no other thread has the stream.
     pub(crate) fn with<R>(&self, call: impl FnOnce(&Inner, &CudaStream) -> R) -> R {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         call(&self.platform, &stream)
@@ -99,7 +100,7 @@ impl Queue {
         &self.platform
     }
 
-    /// The handle of CUDA. On the simulator there is none.
+    /// CUDA's handle of the stream. `None` on the simulator.
     pub(crate) fn handle(&self) -> Option<u64> {
         let is_cuda = self.platform.name() == "cuda";
         is_cuda.then(|| self.raw.handle())
@@ -109,14 +110,14 @@ impl Queue {
         self.raw.device()
     }
 
-    /// The handle and the device, for a text.
+    /// The handle and the device, for an error text.
     pub(crate) fn raw(&self) -> RawStream {
         self.raw
     }
 }
 
 impl Stream {
-    /// As `Queue::with`.
+    /// [`Queue::with`] for this stream.
     pub(crate) fn with<R>(&self, call: impl FnOnce(&Inner, &CudaStream) -> R) -> R {
         self.0.with(call)
     }
@@ -125,7 +126,7 @@ impl Stream {
         self.0.device()
     }
 
-    /// The index of its device.
+    /// The index of the stream's device.
     pub(crate) fn index(&self) -> u32 {
         self.device_id().index() as u32
     }
@@ -134,7 +135,7 @@ impl Stream {
         self.0.platform()
     }
 
-    /// A new stream, of the default platform if none is given.
+    /// Makes a stream, on the default platform if none is given.
     pub(crate) fn make(
         py: Python<'_>,
         platform: Option<Py<Platform>>,
@@ -144,7 +145,7 @@ impl Stream {
         Ok(Self(py.detach(|| Queue::make(&platform, device)).or_raise()?))
     }
 
-    /// A stream, or a new one of the default platform.
+    /// Returns `stream`, or a new one of the default platform.
     pub(crate) fn or_new(py: Python<'_>, stream: Option<Py<Self>>) -> PyResult<Py<Self>> {
         match stream {
             Some(stream) => Ok(stream),
@@ -152,7 +153,7 @@ impl Stream {
         }
     }
 
-    /// The stream of a port: a new one, or the default stream of device 0.
+    /// Makes the stream of a port: a new one, or the default stream of device 0.
     ///
     /// # Errors
     /// The driver's.
@@ -187,7 +188,7 @@ impl Stream {
         Ok(self.cuda_handle()?.max(1))
     }
 
-    /// The handle of CUDA.
+    /// CUDA's handle of the stream. An exception on the simulator.
     pub(crate) fn cuda_handle(&self) -> PyResult<u64> {
         self.0.handle().ok_or_else(|| {
             PyRuntimeError::new_err(
@@ -197,7 +198,7 @@ impl Stream {
     }
 }
 
-/// Asks until the answer is yes. Ctrl+C ends that with `KeyboardInterrupt`.
+/// Calls `is_done` again and again until it returns `true`. Ctrl+C ends the wait with `KeyboardInterrupt`.
 pub(crate) fn wait_until(
     py: Python<'_>,
     is_done: impl Fn() -> Result<bool, Error> + Sync,

@@ -17,7 +17,7 @@ pub(crate) enum StreamArgument {
 }
 
 impl StreamArgument {
-    /// The meaning of the argument; `None` is Python's.
+    /// Converts the argument. `None` is Python's `None`.
     ///
     /// # Errors
     /// A `ValueError` for 0, since 0 would be ambiguous, and for other negative numbers.

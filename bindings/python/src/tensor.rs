@@ -20,10 +20,10 @@ use crate::stream::Stream;
 #[pyclass(frozen, module = "streamflow")]
 pub struct Tensor {
     memory: Arc<Memory>,
-    /// The stream that it belongs to.
+    /// The stream to which the tensor belongs.
     stream: Py<Stream>,
-    /// The owner that keeps the memory for a library that got its address from an interface without an owner. When it is
-    /// dropped, the memory is used again only after the work that the device has then.
+    /// Keeps the memory for a library that got its address from an interface without an owner. After this is dropped, the
+    /// memory is used again only after the work that the device has at that time.
     shown: Mutex<Option<DlExport>>,
 }
 
@@ -66,8 +66,8 @@ impl Tensor {
         self.platform().name() == "cuda"
     }
 
-    /// The address, for an interface without an owner. The memory lives as long as this object, and then until the work
-    /// of the device is complete.
+    /// Returns the address, for an interface without an owner. The memory lives as long as this object, and afterwards
+    /// until the device's work is complete.
     pub(crate) fn show(&self, py: Python<'_>) -> PyResult<u64> {
         let exported = py.detach(|| {
             self.memory.settle()?;
@@ -79,7 +79,7 @@ impl Tensor {
         let exported = exported.or_raise()?;
         let address = exported.address();
         let before = self.shown.lock().unwrap_or_else(PoisonError::into_inner).replace(exported);
-        // Without the lock: the memory is given back.
+        // The drop gives the memory back, so no lock is held.
         drop(before);
         Ok(address)
     }

@@ -1,4 +1,4 @@
-//! Order for what other libraries do not say, or do not do.
+//! Orders work where another library does not say how, or does not do it.
 
 use std::env;
 
@@ -13,12 +13,12 @@ use crate::stream::Stream;
 /// (`nvcv` in its older versions) names the stream in its CUDA array interface alone.
 const IGNORE_STREAMS: [&str; 3] = ["cuda.core", "cvcuda", "nvcv"];
 
-/// With 0, these variables make a library ignore the stream of a CUDA array interface.
+/// Environment variables that make a library ignore the stream of a CUDA array interface, if they are 0.
 const SWITCHES: [&str; 2] =
     ["NUMBA_CUDA_ARRAY_INTERFACE_SYNC", "HOLOSCAN_CUDA_ARRAY_INTERFACE_SYNC"];
 
 /// Makes a stream of a GPU come after all work that the device has now, of every library. The calling thread does not
-/// wait. For memory of a library that names no stream.
+/// wait. This is for memory of a library that names no stream.
 pub(crate) fn come_after_everything(py: Python<'_>, stream: &Stream) -> PyResult<()> {
     let ordered = py.detach(|| {
         stream.with(|platform, stream| {
@@ -35,9 +35,8 @@ pub(crate) fn ignores_streams(module: &str) -> bool {
     IGNORE_STREAMS.iter().any(|known| module.starts_with(known))
 }
 
-/// Orders the libraries that ignore the stream of a CUDA array interface: PyTorch, and the others by request. The current
-/// streams of PyTorch and CuPy wait for a tensor's stream. For a library with another idea of streams, the calling thread
-/// waits.
+/// Orders libraries that ignore the stream of a CUDA array interface: PyTorch always does, others on request. The current
+/// streams of PyTorch and CuPy wait for a tensor's stream. For any other such library, the calling thread waits.
 pub(crate) fn order_who_ignores_streams(py: Python<'_>, stream: &Stream) -> PyResult<()> {
     if SWITCHES.iter().any(|switch| env::var_os(switch).is_some_and(|value| value == "0")) {
         return stream.wait_until_complete(py);
@@ -52,14 +51,14 @@ pub(crate) fn order_who_ignores_streams(py: Python<'_>, stream: &Stream) -> PyRe
     Ok(())
 }
 
-/// Makes the stream with a handle wait for a tensor's stream.
+/// Makes the stream with this handle wait for a tensor's stream.
 fn wait(py: Python<'_>, stream: &Stream, on: DeviceId, handle: u64) -> PyResult<()> {
     let ordered = py.detach(|| {
         let (platform, point) = (stream.platform(), stream.with(|_, own| own.record())?);
         if handle <= 1 {
             return platform.default_stream(on)?.wait(point);
         }
-        // SAFETY: its library uses the stream as the current one of this thread, and nothing made here outlives the call.
+        // SAFETY: the stream is the current one of its library on this thread, and no value made here outlives the call.
         let theirs = unsafe { BorrowedStream::new(on, handle) };
         platform.external_stream(theirs)?.wait(point)
     });

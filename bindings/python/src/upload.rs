@@ -1,4 +1,4 @@
-//! Copies of host memory on a device.
+//! Copies of host memory to a device.
 
 use pyo3::prelude::*;
 use streamflow::Element;
@@ -11,8 +11,8 @@ use crate::held::{AnyTensor, Held};
 use crate::stream::{Queue, Stream};
 use crate::unseen::come_after_everything;
 
-/// Copies a tensor of another library in host memory to the device of a stream. Afterwards the host memory may be
-/// changed. `is_page_locked` is the library's own statement, beside that of the structure.
+/// Copies another library's tensor in host memory to the device of a stream. The host memory may be changed afterwards.
+/// `is_page_locked` is what the library says beside the structure.
 pub(crate) fn upload_dlpack(
     py: Python<'_>,
     tensor: &DlTensor,
@@ -20,7 +20,7 @@ pub(crate) fn upload_dlpack(
     is_page_locked: bool,
 ) -> PyResult<Box<dyn AnyTensor>> {
     if is_page_locked || tensor.device().kind == DlDevice::CUDA_HOST {
-        // DLPack has no stream for it, and a copy to it may be queued.
+        // DLPack names no stream for page-locked memory, and a copy to it may still be queued.
         let after = Stream(py.detach(|| Queue::make(on.platform(), on.index())).or_raise()?);
         come_after_everything(py, &after)?;
         after.wait_until_complete(py)?;
@@ -28,9 +28,9 @@ pub(crate) fn upload_dlpack(
     let dtype = tensor.dtype().to_string();
     for_dtype!(dtype.as_str(), T => {
         let shape = tensor.dense_shape::<T>().or_raise()?;
-        // SAFETY: the exporter vouches for the memory until its deleter is called, and only the drop of the structure
-        // calls it. The address was checked with the shape. Memory on the host is complete when it is exported; the
-        // work on page-locked memory was waited for above.
+        // SAFETY: the exporter guarantees that the memory is valid until its deleter is called, and only the drop of the
+        // structure calls it. The address was checked with the shape. Memory on the host is complete when it is exported;
+        // the work on page-locked memory was waited for above.
         unsafe { upload::<T>(py, tensor.address(), &shape, on) }?
     })
 }
@@ -39,7 +39,7 @@ pub(crate) fn upload_dlpack(
 /// stream.
 ///
 /// # Safety
-/// The memory at the address has the elements, is aligned for them, and lives during the call.
+/// The memory at this address holds the elements, is aligned for them, and is valid during the call.
 pub(crate) unsafe fn upload<T: Element>(
     py: Python<'_>,
     address: u64,
@@ -50,16 +50,16 @@ pub(crate) unsafe fn upload<T: Element>(
         0 => std::ptr::NonNull::<T>::dangling().as_ptr().cast_const(),
         _ => std::ptr::with_exposed_provenance::<T>(address as usize),
     };
-    // SAFETY: as the caller says; every content is valid for an element. A program that writes the array meanwhile races on
-    // its numbers, as with two NumPy arrays of one memory.
+    // SAFETY: the caller guarantees that the memory is valid, and every content is valid for an element. A program that
+    // writes the array at the same time has a race on its numbers, as with two NumPy arrays of the same memory.
     let elements = unsafe { std::slice::from_raw_parts(first, shape.count()) };
     let uploaded = py.detach(|| {
-        // On a stream that no other thread uses meanwhile.
+        // The copy is queued on a new stream, because no other thread uses that one at the same time.
         let copies = Queue::make(on.platform(), on.index())?;
         copies.with(|platform, stream| {
             let mut tensor = platform.tensor::<T>(shape.dims(), stream)?;
             stream.upload_blocking(elements, &mut tensor)?;
-            // Later uses of the stream do not concern the tensor.
+            // The record covers the copy. Later uses of this stream do not concern the tensor.
             stream.record()?;
             Ok(tensor)
         })

@@ -1,4 +1,4 @@
-//! The work stream of each GPU: where libraries with DLPack's C exchange API work.
+//! The work stream of each GPU. Libraries with DLPack's C exchange API work on it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::error::OrRaise;
 use crate::platform::default_inner;
 use crate::stream::{Queue, Stream};
 
-/// By DLPack's device; they live with the process.
+/// The work streams, by DLPack's device. They live as long as the process.
 static STREAMS: Mutex<BTreeMap<(i32, i32), Arc<Queue>>> = Mutex::new(BTreeMap::new());
 
 fn found(
@@ -28,7 +28,7 @@ fn found(
     Ok(locked().entry(key).or_insert(made).clone())
 }
 
-/// The work stream of the GPU with this number of CUDA's, on the default platform.
+/// Returns the work stream of the GPU that has this number in CUDA, on the default platform.
 pub(crate) fn on_gpu(ordinal: i32) -> Result<Arc<Queue>, Error> {
     found((DlDevice::CUDA, ordinal), || {
         let platform = default_inner()?;
@@ -51,7 +51,7 @@ pub(crate) fn on_gpu(ordinal: i32) -> Result<Arc<Queue>, Error> {
     })
 }
 
-/// The stream of imports on the default platform, if that is a simulator.
+/// Returns the stream for imports on the default platform, if that is a simulator.
 pub(crate) fn on_simulator() -> Result<Arc<Queue>, Error> {
     found((DlDevice::CPU, 0), || {
         let platform = default_inner()?;
@@ -68,13 +68,13 @@ pub(crate) fn on_simulator() -> Result<Arc<Queue>, Error> {
     })
 }
 
-/// Whether a work stream is one of this platform.
+/// Whether the work stream belongs to this platform.
 pub(crate) fn is_of(work: &Queue, platform: &Platform) -> bool {
     Arc::as_ptr(work.platform().driver()).addr() == Arc::as_ptr(platform.driver()).addr()
 }
 
-/// Calls a function with the work stream of a GPU, as a stream of a platform: `on` is its device there, and `ordinal`
-/// CUDA's number for it.
+/// Calls `call` with the work stream of a GPU, as a stream of a platform. The GPU is device `on` of that platform, and
+/// has the number `ordinal` in CUDA.
 pub(crate) fn with_work_stream<R>(
     platform: &Platform,
     on: DeviceId,
@@ -86,8 +86,8 @@ pub(crate) fn with_work_stream<R>(
         return work.with(|_, stream| call(stream));
     }
     work.with(|_, stream| {
-        // SAFETY: the stream lives as long as the process, is no default stream and captures nothing. Both platforms
-        // use the primary context of its device.
+        // SAFETY: the stream lives as long as the process, is no default stream and captures nothing. Both platforms use
+        // the primary context of its device.
         let borrowed = unsafe { BorrowedStream::new(on, stream.raw().handle()) };
         call(&*platform.external_stream(borrowed)?)
     })

@@ -4,12 +4,12 @@
 use streamflow::prelude::*;
 use streamflow_python::InputMessage;
 
-/// Boxes, with the numbers of those that have the label.
+/// The boxes of an image, and the indices of those with the label.
 #[derive(Debug, Message)]
 pub struct LabelledBoxes {
-    /// Of shape (1, boxes, 4).
+    /// The boxes, of shape (1, boxes, 4).
     pub boxes: Tensor<f32>,
-    /// The numbers of the boxes of the label.
+    /// The indices of the boxes with the label.
     pub label: Tensor<i32>,
 }
 

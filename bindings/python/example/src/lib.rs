@@ -1,7 +1,7 @@
 //! A Python module with graphs of one's own: the Rust side of the programs in `seeds`.
 //!
-//! Each `graph!` has a node for each port, and `export!` makes a class of it. `#[streams(none)]` at the node of an output
-//! lets it use the stream of its producer, since it queues no work of its own.
+//! Each `graph!` has a node for each port, and `export!` makes a Python class of the graph. `#[streams(none)]` at the
+//! node of an output lets the node use its producer's stream, since the node queues no work of its own.
 
 mod boxes;
 mod detections;
@@ -20,7 +20,7 @@ use crate::detections::{Detections, Sum};
 use crate::print_tensors::PrintTensors;
 
 graph! {
-    /// NVIDIA's CudaStreamPool example. The two sources and the operator between them and `rx` are code in Python.
+    /// NVIDIA's CudaStreamPool example. Its two sources, and the operator between them and `rx`, are written in Python.
     struct PoolGraph(
         source1: InputPort<TensorMap>,
         source2: InputPort<TensorMap>,

@@ -1,5 +1,6 @@
-//! The methods that Python calls, of classes that depend on each other: for example, `Stream.record` makes an event, and an
-//! event is recorded on a stream. The methods use files that use the classes, so the classes are defined in other files.
+//! The methods that Python calls, of classes that depend on each other: an event is recorded on a stream, and
+//! `Stream.record` makes an event. The methods are in files apart from their classes, because they use modules that use
+//! the class.
 
 mod stream;
 mod tensor;

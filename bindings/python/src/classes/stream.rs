@@ -38,7 +38,7 @@ fn not_a_default_stream(handle: i64) -> PyResult<u64> {
     }
 }
 
-/// Other libraries' streams that a call uses meanwhile: `call` gets it.
+/// Calls `call` with streams of other libraries that are borrowed for the time of the call.
 fn with_borrowed<R>(
     queue: &Queue,
     handle: i64,
@@ -51,8 +51,7 @@ fn with_borrowed<R>(
     let done = queue.with(|platform, own| match handle {
         None => call(own, &platform.default_stream(own.device())?),
         Some(handle) => {
-            // SAFETY: the caller of the Python function keeps the stream alive, and nothing made here outlives the
-            // call.
+            // SAFETY: the caller of the Python function keeps the stream alive, and no value made here outlives the call.
             let borrowed = unsafe { BorrowedStream::find(&**platform.driver(), handle) }?;
             call(own, &*platform.external_stream(borrowed)?)
         }
@@ -114,8 +113,8 @@ impl Stream {
                  make a stream by `Stream(platform)`",
             ));
         }
-        // SAFETY: the object has the stream, and is dropped after the wrapper. For an int, the caller keeps the stream, as
-        // the documentation says.
+        // SAFETY: the object owns the stream, and is dropped after the wrapper. For an int, the caller keeps the stream
+        // alive, as the documentation says.
         let found = unsafe { BorrowedStream::find(&**platform.driver(), handle) };
         let wrapped = found.map_err(Error::from).and_then(|found| platform.external_stream(found));
         let wrapped = wrapped.map_err(|error| match error {
@@ -171,13 +170,13 @@ impl Stream {
         self.cuda_handle()
     }
 
-    /// The same, by CuPy's name.
+    /// The handle, by CuPy's name.
     #[getter]
     fn ptr(&self) -> PyResult<u64> {
         self.cuda_handle()
     }
 
-    /// The same, by PyTorch's name.
+    /// The handle, by PyTorch's name.
     #[getter]
     fn cuda_stream(&self) -> PyResult<u64> {
         self.cuda_handle()
@@ -250,7 +249,7 @@ impl Stream {
             return done.or_raise();
         } else {
             let wrong = |_| {
-                // A stream of another library on a GPU was taken above.
+                // A stream of another library on a GPU was handled above.
                 let of_another = not_of_another_module::<Event>(what)
                     .and_then(|()| not_of_another_module::<Stream>(what));
                 if let Err(error) = of_another {
@@ -263,7 +262,7 @@ impl Stream {
                      of another library, or for a handle `Stream.from_external(handle)`"
                 ))
             };
-            // An int could be an event or a stream.
+            // An int could stand for an event or a stream.
             if number(what)?.is_some() {
                 return Err(wrong(()));
             }
@@ -301,7 +300,7 @@ impl Stream {
 }
 
 impl Stream {
-    /// Refuses the simulator, since it has no streams and events of other libraries.
+    /// Returns an error on the simulator, which has no streams and events of other libraries.
     fn on_cuda(&self) -> PyResult<()> {
         self.cuda_handle().map(drop)
     }

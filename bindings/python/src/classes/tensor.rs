@@ -1,4 +1,4 @@
-//! The methods of `Tensor`, and how other libraries get one.
+//! The methods of `Tensor`, and the protocols by which other libraries get a tensor.
 
 use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -126,9 +126,9 @@ impl Tensor {
             }
             py.detach(|| {
                 self.memory().settle()?;
-                // Other libraries may have written the tensor on its stream, by the stream's handle.
+                // Other libraries may have queued a write of the tensor on its stream, by the stream's handle.
                 let written = self.stream().with(|_, own| own.record())?;
-                // On a stream that no other thread uses meanwhile.
+                // The copy is queued on a new stream, because no other thread uses that one at the same time.
                 let copies = Queue::make(self.platform(), self.device_id().index() as u32)?;
                 copies.with(|_, on| {
                     on.wait(written)?;
@@ -205,15 +205,15 @@ impl Tensor {
     }
 }
 
-/// Where another library uses a tensor.
+/// Where another library will use a tensor.
 enum Asked {
     Host,
     Gpu(StreamArgument),
 }
 
 impl Tensor {
-    /// Returns the meaning of the argument `stream`. The method has no side effects, since some libraries call again
-    /// with other arguments.
+    /// Returns where the library will use the tensor, by the argument `stream`. This method has no side effects, since
+    /// some libraries call it again with other arguments.
     fn consumer(&self, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Asked> {
         if !self.is_on_gpu() {
             return match stream {
@@ -243,7 +243,7 @@ impl Tensor {
             self.stream().with(|platform, own| {
                 let export = |consumer: Consumer<'_>| {
                     if let Consumer::QueuesOn(theirs) = consumer {
-                        // Other libraries may have written the tensor on its stream, by the stream's handle.
+                        // Other libraries may have queued a write of the tensor on its stream, by the stream's handle.
                         theirs.wait(own.record()?)?;
                     }
                     match copy {
@@ -252,8 +252,8 @@ impl Tensor {
                     }
                 };
                 let on_handle = |handle| {
-                    // SAFETY: DLPack's consumer vouches for the handle during the call, and nothing made here outlives
-                    // the call. The default stream of the thread is used on this thread alone.
+                    // SAFETY: the consumer guarantees that the handle is valid during the call, and no value made here
+                    // outlives the call. The default stream of the thread is used on this thread alone.
                     let borrowed = unsafe { BorrowedStream::new(device, handle) };
                     let theirs = platform.external_stream(borrowed)?;
                     export(Consumer::QueuesOn(&theirs))

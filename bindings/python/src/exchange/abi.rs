@@ -67,7 +67,7 @@ pub(crate) struct ExchangeApi {
     pub(crate) current_work_stream: unsafe extern "C" fn(i32, i32, *mut *mut c_void) -> c_int,
 }
 
-// SAFETY: the table is constant, and its functions may be called on any thread.
+// SAFETY: the table is constant, and any thread may call its functions.
 unsafe impl Sync for ExchangeApi {}
 
 // The sizes and offsets of `dlpack.h` with 64-bit pointers.

@@ -1,4 +1,4 @@
-//! The functions of the table.
+//! The functions in the table of DLPack's C exchange API.
 
 use std::ffi::{CString, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use crate::stream::{Queue, Stream};
 use crate::tensor::Tensor;
 use crate::work_stream::{on_gpu, on_simulator};
 
-/// Calls a body. An exception of the body becomes the thread's, and a panic becomes a `RuntimeError`.
+/// Calls `body`. If it raises an exception, that is set on the thread; a panic becomes a `RuntimeError`.
 fn call(body: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
     let called = catch_unwind(AssertUnwindSafe(|| {
         Python::attach(|py| match body(py) {
@@ -46,7 +46,7 @@ unsafe fn tensor<'py>(py: Python<'py>, object: *mut c_void) -> PyResult<Bound<'p
     if object.is_null() {
         return Err(null("py_object"));
     }
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees that the object lives during the call.
     let object = unsafe { Bound::from_borrowed_ptr(py, object.cast::<ffi::PyObject>()) };
     let ty = object.get_type();
     object.cast_into::<Tensor>().map_err(|_| {
@@ -56,7 +56,7 @@ unsafe fn tensor<'py>(py: Python<'py>, object: *mut c_void) -> PyResult<Bound<'p
     })
 }
 
-/// `managed_tensor_from_py_object_no_sync`: the tensor, with an owner.
+/// `managed_tensor_from_py_object_no_sync`: returns the tensor in a structure that owns it.
 pub(super) unsafe extern "C" fn export_managed(
     object: *mut c_void,
     out: *mut *mut c_void,
@@ -69,13 +69,14 @@ pub(super) unsafe extern "C" fn export_managed(
         let tensor = unsafe { tensor(py, object) }?;
         let memory = tensor.get().memory();
         let exported = py.detach(|| memory.exchange()).or_raise()?;
-        // SAFETY: a place for one pointer.
+        // SAFETY: `out` is a place for one pointer.
         unsafe { out.write(exported.into_raw()) };
         Ok(())
     })
 }
 
-/// `dltensor_from_py_object_no_sync`: the tensor without an owner, to be used while the consumer has the object.
+/// `dltensor_from_py_object_no_sync`: returns the tensor in a structure that does not own it. The consumer uses it only
+/// while it has the object.
 pub(super) unsafe extern "C" fn export_borrowed(object: *mut c_void, out: *mut Plain) -> c_int {
     call(|py| {
         if out.is_null() {
@@ -110,14 +111,13 @@ pub(super) unsafe extern "C" fn export_borrowed(object: *mut c_void, out: *mut P
     })
 }
 
-/// `managed_tensor_to_py_object_no_sync`: a tensor of the library, as an object.
+/// `managed_tensor_to_py_object_no_sync`: makes a Python object of the library's tensor.
 pub(super) unsafe extern "C" fn import_managed(
     tensor: *mut c_void,
     out: *mut *mut c_void,
 ) -> c_int {
     call(|py| {
-        // SAFETY: the library passes its only pointer to such a structure. Also when the call fails, the deleter is
-        // called.
+        // SAFETY: the library passes its only pointer to such a structure. If the call fails, the deleter is called, too.
         let tensor = unsafe { DlTensor::from_versioned(tensor) }.or_raise()?;
         if out.is_null() {
             return Err(null("out"));
@@ -136,7 +136,7 @@ pub(super) unsafe extern "C" fn import_managed(
     })
 }
 
-/// `current_work_stream`: the stream that the library must work on.
+/// `current_work_stream`: returns the stream on which the library must work.
 pub(super) unsafe extern "C" fn current_work_stream(
     kind: i32,
     id: i32,
@@ -158,13 +158,13 @@ pub(super) unsafe extern "C" fn current_work_stream(
                 )));
             }
         };
-        // SAFETY: a place for one pointer.
+        // SAFETY: `out` is a place for one pointer.
         unsafe { out.write(std::ptr::with_exposed_provenance_mut(handle as usize)) };
         Ok(())
     })
 }
 
-/// `managed_tensor_allocator`: a new tensor with undefined content. The function calls no Python.
+/// `managed_tensor_allocator`: makes a tensor with undefined content, without a call of Python.
 pub(super) unsafe extern "C" fn allocate(
     prototype: *mut Plain,
     out: *mut *mut c_void,
@@ -179,7 +179,7 @@ pub(super) unsafe extern "C" fn allocate(
     if let (Some(set_error), Ok(kind), Ok(text)) =
         (set_error, CString::new(kind), CString::new(text))
     {
-        // SAFETY: the consumer's function and its own context, and two texts.
+        // SAFETY: the consumer passes the function together with the context that it takes; the two texts end with NUL.
         unsafe { set_error(context, kind.as_ptr(), text.as_ptr()) };
     }
     -1
@@ -201,13 +201,13 @@ fn refusal(error: Error) -> Refusal {
 }
 
 /// # Safety
-/// As the header says of the function.
+/// As the header requires of the function's arguments.
 unsafe fn make(prototype: *mut Plain, out: *mut *mut c_void) -> Result<(), Refusal> {
     let null = || ("ValueError", "the allocator's prototype or its result is null".to_owned());
     if out.is_null() {
         return Err(null());
     }
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees that the pointer is null or leads to a structure.
     let prototype = unsafe { prototype.as_ref() }.ok_or_else(null)?;
     let rank = usize::try_from(prototype.ndim).unwrap_or(usize::MAX);
     if rank > 0 && (rank > 64 || prototype.shape.is_null()) {
@@ -216,8 +216,8 @@ unsafe fn make(prototype: *mut Plain, out: *mut *mut c_void) -> Result<(), Refus
             format!("the prototype has {} dimensions, and no shape for them", prototype.ndim),
         ));
     }
-    // SAFETY: the shape has that many numbers, as the caller says. The numbers may be unaligned, since other code
-    // placed them.
+    // SAFETY: the caller guarantees that the shape has this number of dimensions. The numbers may be unaligned, since
+    // other code placed them.
     let dims = (0..rank).map(|index| unsafe { prototype.shape.add(index).read_unaligned() });
     let dims: Result<Vec<usize>, Refusal> = dims
         .map(|dim| {
@@ -248,12 +248,12 @@ unsafe fn make(prototype: *mut Plain, out: *mut *mut c_void) -> Result<(), Refus
             }),
         }
     });
-    // The exception of the macro has this text, too, and no interpreter lock is held.
+    // The macro's error text serves here, too, although no interpreter lock is held.
     let allocated: Result<_, PyErr> = allocated;
     let allocated = allocated
         .map_err(|_| ("TypeError", format!("streamflow has no elements of type {dtype}")))?;
     let exported = allocated.map_err(refusal)?;
-    // SAFETY: a place for one pointer.
+    // SAFETY: `out` is a place for one pointer.
     unsafe { out.write(exported.into_raw()) };
     Ok(())
 }

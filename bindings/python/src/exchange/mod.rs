@@ -1,5 +1,5 @@
-//! DLPack's C exchange API: a table of functions. A library in C takes tensors with them as arguments of its kernels,
-//! and returns others, without a call of Python.
+//! DLPack's C exchange API: a table of functions. By them a library in C takes tensors as arguments of its kernels and
+//! returns others, without a call of Python.
 //!
 //! The API's functions are called "no sync": the library works on the stream that `current_work_stream` names, and this
 //! stream orders the work. Here there is one such stream for each GPU, a non-blocking one
@@ -15,8 +15,8 @@
 //!    then: the work that the library has queued. ([`Memory::settle`](crate::memory::Memory))
 //! 4. **An import** comes after all work that is on the work stream then.
 //!
-//! A library that works on another stream orders that stream by itself, as the header says; `__dlpack__` does so for
-//! its caller.
+//! A library that works on another stream orders that stream by itself, as the header requires. `__dlpack__` does that
+//! for its caller.
 
 mod abi;
 mod calls;
@@ -38,7 +38,7 @@ static TABLE: ExchangeApi = ExchangeApi {
     current_work_stream: calls::current_work_stream,
 };
 
-/// The capsule with the table, for the attribute `__dlpack_c_exchange_api__` of the type.
+/// The capsule with the table: the value of the type's attribute `__dlpack_c_exchange_api__`.
 pub(crate) fn capsule(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let table = (&raw const TABLE).cast_mut().cast::<c_void>();
     // SAFETY: the table and the name are static, and the interpreter lock is held. No consumer writes the table.

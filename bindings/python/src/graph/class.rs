@@ -19,7 +19,7 @@ use crate::error::{OrRaise, StreamflowError};
 use crate::platform::{Platform, default_platform};
 use crate::stream::Stream;
 
-/// How many messages wait at a port, if the export says nothing else.
+/// How many messages can wait at a port, unless the export sets another number.
 const CAPACITY: usize = 4;
 
 fn capacity_of(port: &str, capacity: Option<usize>) -> PyResult<usize> {
@@ -70,7 +70,7 @@ impl Graph {
         let running = self.spawn(py, workers)?;
         let done = running.join(py, None);
         if done.is_err() && !self.run.is_over() {
-            // Ctrl-C. Another one ends the wait for a tick that does not end.
+            // Ctrl-C was pressed. A second one ends the wait for a tick that does not end.
             if let Some(handle) = self.run.handle() {
                 handle.stop();
             }
@@ -109,7 +109,7 @@ impl Graph {
             };
             set.map(|()| graph.take())
         };
-        // Without the lock: to make an exception may run finalizers of Python.
+        // The lock is not held here: creating an exception may run finalizers of Python.
         let Some(graph) = graph.or_raise()? else {
             let class = self.run.class;
             return Err(StreamflowError::new_err(format!(

@@ -129,7 +129,7 @@ macro_rules! export {
     };
 }
 
-/// A length of a shape.
+/// Parses a length of a shape.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __length {
@@ -141,7 +141,7 @@ macro_rules! __length {
     };
 }
 
-/// A capacity, if there is one.
+/// Parses a capacity, if there is one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __capacity {
@@ -153,7 +153,7 @@ macro_rules! __capacity {
     };
 }
 
-/// Makes the graph, with or without the switch.
+/// Makes the graph, with or without the argument `use_default_stream`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __made {

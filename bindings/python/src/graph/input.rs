@@ -75,7 +75,7 @@ impl<M: InputMessage> AnyInput for Arc<Queue<Pushed<M>>> {
     }
 }
 
-/// An object as a value of metadata.
+/// Converts a Python object into a value of metadata.
 fn value(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(value) = object.cast::<PyBool>() {
         Ok(value.is_true().into())
@@ -176,8 +176,8 @@ impl Input {
         self.push_in_order(py, value, metadata, sequence, copy, timeout, false)
     }
 
-    /// As `push`, for a tensor of streamflow, without its order: the port's stream does not wait for the tensor. This
-    /// raw view is for tests, and only as ordered as the work on the port's stream.
+    /// `push` for a tensor of streamflow, but without its order: the port's stream does not wait for the tensor. This is
+    /// for tests. The tensor is only as ordered as the work on the port's stream.
     fn _push_unordered(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.push_in_order(py, value, None, None, None, None, true)
     }

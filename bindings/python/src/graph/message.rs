@@ -18,16 +18,16 @@ use crate::import;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
 
-/// The way a port takes over the objects that Python pushes.
+/// How a port converts the objects that Python pushes.
 pub struct Adopting<'a, 'py> {
     pub(crate) py: Python<'py>,
     pub(crate) port: &'a str,
-    /// The port's stream, ordered after the producer's work.
+    /// The port's stream. It comes after the producer's work.
     pub(crate) stream: &'a Py<Stream>,
     pub(crate) shape: &'a [Option<usize>],
-    /// As for `as_tensor`.
+    /// The argument `copy` of `as_tensor`.
     pub(crate) copy: Option<bool>,
-    /// Does not make the port's stream wait for the tensor: a view without an order, for the tests.
+    /// Whether the port's stream does not wait for the tensor. Only tests set this, to get a view without an order.
     pub(crate) is_unordered: bool,
 }
 
@@ -60,7 +60,7 @@ pub trait OutputMessage: Message<Place = Device> + Sized {
     /// The exception for a message that has no such form.
     fn export(message: Shared<Self>, py: Python<'_>, stream: &Py<Stream>) -> PyResult<Py<PyAny>>;
 
-    /// The type that Python takes, in words.
+    /// The type that Python takes, in words, for texts.
     fn describe() -> String;
 }
 
@@ -70,13 +70,13 @@ impl Adopting<'_, '_> {
         let py = self.py;
         let held = match array.cast::<Tensor>() {
             _ if self.copy == Some(true) => import::adopt(array, self.stream.get(), self.copy)?,
-            // The same memory, in order with this stream and without a wait of the host.
+            // The tensor shares its memory, and is ordered with this stream without a wait of the host.
             Ok(own) => {
                 let (own, on, is_unordered) = (own.get(), self.stream.get(), self.is_unordered);
                 let exported = py.detach(|| {
                     own.memory().settle()?;
                     if !is_unordered {
-                        // Other libraries may have written the tensor on its stream, by the stream's handle.
+                        // Other libraries may have queued a write of the tensor on its stream, by the stream's handle.
                         let written = own.stream().with(|_, own| own.record())?;
                         on.with(|_, stream| stream.wait(written))?;
                     }
@@ -88,7 +88,7 @@ impl Adopting<'_, '_> {
                         own.held().export(Abi::Versioned, consumer)
                     })
                 });
-                // SAFETY: the structure was just made, and nobody else has it. The export and the import name the same
+                // SAFETY: the structure was just made, and no other code has it. The export and the import name the same
                 // stream, except for the unordered view of a test. Such a test orders the stream itself, or shows that
                 // the missing order is found.
                 let exported = unsafe { DlTensor::from_versioned(exported.or_raise()?.into_raw()) };
@@ -156,7 +156,7 @@ impl Adopting<'_, '_> {
     }
 }
 
-/// A shape as Python writes it; a length that is not fixed is a `*`.
+/// A shape as Python writes it. A length that may vary is written as `*`.
 pub(crate) fn shape_text(shape: &[Option<usize>]) -> String {
     let lengths = shape.iter().map(|length| length.map_or("*".to_owned(), |it| it.to_string()));
     let text = lengths.collect::<Vec<_>>().join(", ");
@@ -174,7 +174,7 @@ impl<T: Element> InputMessage for Inner<T> {
     }
 }
 
-/// Named tensors: what Python pushes is read by name, in Rust.
+/// Named tensors of any types: Rust code finds by name what Python has pushed.
 impl InputMessage for TensorMap {
     fn adopt(value: &Bound<'_, PyAny>, adopting: &Adopting<'_, '_>) -> PyResult<Self> {
         let Ok(arrays) = value.cast::<PyDict>() else {
@@ -209,7 +209,7 @@ impl InputMessage for TensorMap {
 
 impl<T: Element> OutputMessage for Inner<T> {
     fn export(message: Shared<Self>, py: Python<'_>, stream: &Py<Stream>) -> PyResult<Py<PyAny>> {
-        // With another owner in the graph, the tensor may only be read.
+        // If the message has another owner in the graph, its tensor may only be read.
         let held = match message.try_unwrap() {
             Ok(tensor) => Held::writable(tensor),
             Err(shared) => Held::read_only(shared),

@@ -26,7 +26,7 @@ pub(crate) struct Pushed<M> {
 /// A message that a Python program can take.
 pub(crate) struct Taken<M: Message> {
     pub(crate) message: Shared<M>,
-    /// The point that the message's work is complete at.
+    /// The point at which the message's work is complete.
     pub(crate) ready: Point,
     pub(crate) metadata: Vec<(String, Value)>,
     pub(crate) sequence: Option<u64>,
@@ -111,7 +111,7 @@ impl<M: Message<Place = Device>> OutputPort<M> {
     }
 }
 
-/// Ends its queue when the graph stops it or drops it.
+/// A guard that ends its queue when the graph stops the operator or drops it.
 struct Ends<E>(Arc<Queue<E>>);
 
 impl<E> Drop for Ends<E> {
@@ -144,7 +144,7 @@ where
         if let Some(number) = pushed.sequence {
             out = out.sequence(number);
         }
-        // The message names the work that has written it, and this stream is ordered after that work.
+        // The message has the stream of the work that has written it, and `stream` is ordered after that work.
         out.set_cuda_stream(&stream).emit_with(pushed.message, |metadata| {
             for (name, value) in pushed.metadata {
                 metadata.set(name, value);
@@ -154,13 +154,13 @@ where
 
     fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
         self.ends.0.end();
-        // Messages that were not emitted go back to their owners. The port has their number.
+        // The messages that were not emitted return to their owners, and the port counts them.
         self.ends.0.give_up();
         Ok(())
     }
 }
 
-/// Passes the message of a tick to Python. A macro, since each operator has an input of its own type.
+/// Passes the message of a tick to Python. This is a macro, since the inputs of the two operators have different types.
 macro_rules! hand_over {
     ($input:expr, $ends:expr, $cx:expr) => {{
         let received = $input.receive();
@@ -219,14 +219,14 @@ impl<M: Message<Place = Device>> Compute for FlushToPython<M> {
 
 #[diagnostic::do_not_recommend]
 impl<M: Message<Place = Device>> Flush for FlushToPython<M> {
-    /// No message is left for it, since `compute` runs for each.
+    /// Nothing remains to be sent here, since `compute` runs for each message.
     fn flush(&mut self, _: Self::FlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
         self.ends.0.flushed();
         Ok(Flushed::Done)
     }
 }
 
-/// The error of a node that runs without its condition.
+/// The error of a node that runs without the condition of its port.
 fn no_condition(name: &str) -> Failure {
     Failure::msg(format!(
         "the node of a port has no condition that waits for Python; write `#[when(condition(port.{name}()))]` at it"

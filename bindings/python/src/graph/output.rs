@@ -20,14 +20,14 @@ pub(crate) trait AnyOutput: Send + Sync {
     fn close(&self);
     fn describe(&self) -> String;
     fn waiting(&self) -> (usize, usize);
-    /// Whether the graph sends nothing more here, although its run goes on.
+    /// Whether the graph sends nothing more to this output, although its run goes on.
     fn is_flushed(&self) -> bool;
 }
 
 impl<M: OutputMessage> AnyOutput for Arc<Queue<Taken<M>>> {
     fn take(&self, call: &Call<'_>) -> PyResult<Message> {
         let taken = loop {
-            // Read before the queue: a run that is over adds nothing.
+            // This is read before the queue: a run that is over adds no message.
             let is_over = call.port.run.is_over();
             match Queue::take(self) {
                 Found::Entry(taken) => break taken,
@@ -44,7 +44,7 @@ impl<M: OutputMessage> AnyOutput for Arc<Queue<Taken<M>>> {
             call.wait(self, |len, _, phase| len > 0 || !matches!(phase, Phase::New | Phase::Runs))?;
         };
         let (py, stream) = (call.py, &call.port.stream);
-        // Work that Python queues on the port's stream comes after the message.
+        // Work that Python queues on the port's stream later comes after the message.
         py.detach(|| stream.get().with(|_, stream| stream.wait(taken.ready))).or_raise()?;
         let metadata = PyDict::new(py);
         for (name, value) in &taken.metadata {
@@ -74,7 +74,7 @@ impl<M: OutputMessage> AnyOutput for Arc<Queue<Taken<M>>> {
     }
 }
 
-/// A value of metadata as an object.
+/// Converts a value of metadata into a Python object.
 fn object(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
     Ok(match value {
         Value::Bool(value) => PyBool::new(py, *value).to_owned().into_any().unbind(),

@@ -1,4 +1,4 @@
-//! The parts that the ports of a graph share: their streams, and calls that wait.
+//! What all ports of a graph share: their streams, and calls that wait.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ create_exception!(
     "A port was used after its graph had ended, or after it was closed. The text says why the graph has ended."
 );
 
-/// The parts that the two kinds of ports share.
+/// The fields that an input and an output have in common.
 pub(crate) struct Port {
     pub(crate) name: &'static str,
     pub(crate) stream: Py<Stream>,
@@ -29,7 +29,7 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// The shape, as a part of a text.
+    /// The shape of the port's messages, for a text.
     pub(super) fn shape_text(&self) -> String {
         match &*self.shape {
             [] => String::new(),
@@ -38,13 +38,13 @@ impl Port {
     }
 }
 
-/// Returns the end of a time that Python gave in seconds, or `None` without a limit. A time beyond the clock's end is
-/// no limit either.
+/// Converts a time limit in seconds from Python into the moment of its end. Returns `None` without a limit, and for a
+/// limit beyond the end of the clock.
 pub(super) fn end_of(timeout: Option<f64>) -> PyResult<Option<Instant>> {
     match timeout.map(|seconds| (seconds, Duration::try_from_secs_f64(seconds))) {
         None => Ok(None),
         Some((_, Ok(timeout))) => Ok(Instant::now().checked_add(timeout)),
-        // More seconds than a duration can have.
+        // This limit is longer than a `Duration` can be.
         Some((seconds, Err(_))) if seconds > 0.0 => Ok(None),
         Some(_) => Err(PyValueError::new_err(
             "`timeout` is a number of seconds that is not negative, or None to wait without a limit",
@@ -52,7 +52,7 @@ pub(super) fn end_of(timeout: Option<f64>) -> PyResult<Option<Instant>> {
     }
 }
 
-/// A call of Python that may wait.
+/// A call from Python that may have to wait.
 pub(crate) struct Call<'a> {
     pub(super) py: Python<'a>,
     pub(super) port: &'a Port,
@@ -65,7 +65,7 @@ impl<'a> Call<'a> {
         Ok(Self { py, port, until: end_of(timeout)?, timeout })
     }
 
-    /// Waits a little for the graph, without the interpreter lock.
+    /// Waits for a short time until the graph changes something, without the interpreter lock.
     pub(super) fn wait<E: Send>(
         &self,
         queue: &Queue<E>,
@@ -85,10 +85,10 @@ impl<'a> Call<'a> {
         self.py.check_signals()
     }
 
-    /// Returns the exception of a port for the end of its graph.
+    /// The exception for a call at a port whose graph has ended.
     pub(super) fn ended(&self, problem: &str) -> PyErr {
         let run = &self.port.run;
-        // The run's thread may still call `stop` hooks. After the hooks, the run's report says why the run has ended.
+        // The run's thread may still call `stop` hooks. After these, the run's report says why the run has ended.
         let (_, why) = self.py.detach(|| {
             let end = Instant::now() + Duration::from_secs(1);
             while run.handle().is_some() && !run.is_over() && Instant::now() < end {
@@ -102,7 +102,7 @@ impl<'a> Call<'a> {
         ))
     }
 
-    /// Returns the exception of an output for the end of its inputs, while the run goes on.
+    /// The exception for a call at an output whose operator's inputs have ended while the run goes on.
     pub(super) fn flushed(&self) -> PyErr {
         Ended::new_err(format!(
             "port `{}` of {}: nothing is left to take, since all nodes before it have ended; send what was held back, and close the \

@@ -1,4 +1,4 @@
-//! The queue of a port: a Python program has one end, and an operator of the graph has the other.
+//! The queue of a port, between a Python program at one end and an operator of the graph at the other.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,26 +7,26 @@ use std::time::Duration;
 use streamflow::context::Waker;
 use streamflow::operator::Answer;
 
-/// A bounded queue between a program and a graph. No lock of it is held while an entry is dropped, or while the
-/// interpreter lock is taken.
+/// A bounded queue between a program and a graph. Its lock is not held while an entry is dropped, or while a thread takes
+/// the interpreter lock.
 pub(crate) struct Queue<E> {
     state: Mutex<State<E>>,
-    /// Notified to wake the program. The graph is woken by `State::waker`.
+    /// Notified for the program's thread. The waker wakes the graph.
     changed: Condvar,
     capacity: usize,
 }
 
 struct State<E> {
     entries: VecDeque<E>,
-    /// The program has closed its end.
+    /// Whether the program has closed its end.
     is_closed: bool,
     phase: Phase,
-    /// How many entries of the program were not handed on by any run.
+    /// How many entries of the program the operator has dropped without emitting them.
     left: usize,
     waker: Option<Waker>,
 }
 
-/// The side of the graph.
+/// The state of the run, as the graph has set it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// The graph has not started.
@@ -45,18 +45,18 @@ pub(crate) enum Refused<E> {
     Full(E),
     /// The program has closed the port before.
     Closed,
-    /// The graph has ended.
+    /// The run has ended.
     Ended,
 }
 
-/// The answer of the queue to the program.
+/// The result of [`take`](Queue::take).
 pub(crate) enum Found<E> {
     Entry(E),
     /// The queue is empty now.
     Empty,
-    /// The queue is empty, and no entry will come: the run has ended.
+    /// The queue is empty, and stays so: the run has ended.
     Ended,
-    /// The queue is empty, and no entry will come, though the run goes on.
+    /// The queue is empty, and stays so, although the run goes on.
     Flushed,
     /// The program has closed the port before.
     Closed,
@@ -124,7 +124,8 @@ impl<E> Queue<E> {
         }
     }
 
-    /// Waits until the graph has changed something, at most for a time. Called without the interpreter lock.
+    /// Waits until the graph has changed something, but not longer than `at_most`. The caller does not hold the
+    /// interpreter lock.
     pub(crate) fn wait(&self, at_most: Duration, is_enough: impl Fn(usize, Phase) -> bool) {
         let state = self.state();
         let waits = |state: &mut State<E>| !is_enough(state.entries.len(), state.phase);
@@ -135,7 +136,7 @@ impl<E> Queue<E> {
         );
     }
 
-    /// The program pushes or takes no more.
+    /// Notes that the program pushes or takes no more.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
@@ -145,7 +146,7 @@ impl<E> Queue<E> {
 
     // ---- the graph's side -------------------------------------------------------------------------------------
 
-    /// Begins a run.
+    /// Notes that a run begins.
     pub(crate) fn begin(&self, waker: &Waker) {
         let mut state = self.state();
         state.waker = Some(waker.clone());
@@ -172,7 +173,7 @@ impl<E> Queue<E> {
         drop(waker);
     }
 
-    /// Whether the operator that hands entries of the program on may run.
+    /// Whether the operator that emits the program's entries may run.
     pub(crate) fn has_entry(&self) -> Answer {
         let state = self.state();
         match (state.entries.is_empty(), state.is_closed) {
@@ -182,7 +183,7 @@ impl<E> Queue<E> {
         }
     }
 
-    /// Whether the operator that hands entries to the program may run.
+    /// Whether the operator that passes entries to the program may run.
     pub(crate) fn has_room(&self) -> Answer {
         let state = self.state();
         if state.is_closed {
@@ -194,14 +195,14 @@ impl<E> Queue<E> {
         }
     }
 
-    /// Takes the next entry that the program has pushed, for the operator.
+    /// Takes the next entry that the operator is to emit.
     pub(crate) fn pop(&self) -> Option<E> {
         let entry = self.state().entries.pop_front();
         self.changed.notify_all();
         entry
     }
 
-    /// Drops the entries that the operator has not handed on, and counts them.
+    /// Drops the entries that the operator has not emitted, and counts them.
     pub(crate) fn give_up(&self) {
         let mut state = self.state();
         let entries = std::mem::take(&mut state.entries);
@@ -210,10 +211,10 @@ impl<E> Queue<E> {
         drop(entries);
     }
 
-    /// Adds an entry for the program. The condition has found room, and no other thread adds any.
+    /// Adds an entry for the program. The node's condition has found room, and no other thread adds entries.
     ///
     /// # Errors
-    /// The entry, if there is no such condition: nothing would limit the queue.
+    /// The entry, if the node has no such condition: nothing would then limit the queue.
     pub(crate) fn hand_over(&self, entry: E) -> Result<(), E> {
         let mut state = self.state();
         if state.phase == Phase::New {
@@ -225,7 +226,7 @@ impl<E> Queue<E> {
     }
 }
 
-/// Wakes the graph, without the lock.
+/// Releases the lock and wakes the graph.
 fn wake<E>(state: MutexGuard<'_, State<E>>) {
     let waker = state.waker.clone();
     drop(state);

@@ -1,4 +1,4 @@
-//! A run of a graph, for all objects of Python that belong to it.
+//! The state of a graph's run, which all Python objects of the graph share.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -9,10 +9,10 @@ use streamflow::schedule::{End, RunHandle};
 
 use crate::error::StreamflowError;
 
-/// How long a wait lasts at most before signals are looked at.
+/// How long a call waits at most before it checks for signals such as Ctrl-C.
 pub(crate) const SLICE: Duration = Duration::from_millis(20);
 
-/// How long the end of the interpreter waits for all runs.
+/// How long the exit of the interpreter waits for all runs.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A graph object and its run, if that has begun. A graph object runs once.
@@ -22,15 +22,15 @@ pub(crate) struct Run {
     handle: OnceLock<RunHandle>,
 }
 
-/// Whether the interpreter ends: no object waits for its run any more.
+/// Whether the interpreter is exiting: no object waits for its run any more.
 static IS_EXITING: AtomicBool = AtomicBool::new(false);
 
-/// Whether the interpreter ends, and has waited for all runs.
+/// Whether the interpreter is exiting, and has waited for all runs.
 pub(crate) fn is_exiting() -> bool {
     IS_EXITING.load(Ordering::Acquire)
 }
 
-/// All runs that have begun, for the end of the interpreter.
+/// All runs that have begun. The exit of the interpreter stops them.
 static RUNS: Mutex<Vec<Weak<Run>>> = Mutex::new(Vec::new());
 
 impl Run {
@@ -38,7 +38,7 @@ impl Run {
         Arc::new(Self { class, handle: OnceLock::new() })
     }
 
-    /// The run has begun.
+    /// Notes that the run has begun.
     pub(crate) fn begin(self: &Arc<Self>, handle: RunHandle) {
         let _ = self.handle.set(handle);
         let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,7 +54,7 @@ impl Run {
         self.handle().is_some_and(RunHandle::is_over)
     }
 
-    /// Why the run has ended, as text. Called without the interpreter lock. Whether it is an error comes with it.
+    /// Whether the run has failed, and why it has ended, as text. The caller does not hold the interpreter lock.
     pub(crate) fn why(&self) -> (bool, String) {
         let report = self.handle().map(RunHandle::report);
         match report {
@@ -63,7 +63,7 @@ impl Run {
         }
     }
 
-    /// The exception of a call that comes before the run and would wait for ever.
+    /// The exception for a call before the run that would wait for ever.
     pub(crate) fn not_started(&self, port: &str, problem: &str) -> PyErr {
         StreamflowError::new_err(format!(
             "port `{port}` of {}: {problem}, and the graph has not started; call `spawn()` first",
@@ -72,7 +72,7 @@ impl Run {
     }
 }
 
-/// Stops all runs and waits for their end, at most for [`PATIENCE`]. Called without the interpreter lock.
+/// Stops all runs and waits for their end, but not longer than [`PATIENCE`]. The caller does not hold the interpreter lock.
 pub(crate) fn stop_all_blocking() {
     let runs: Vec<Arc<Run>> = {
         let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -17,7 +17,7 @@ use super::report::Report;
 use super::run::{Run, SLICE, is_exiting};
 use crate::error::{OrRaise, StreamflowError};
 
-/// A graph of any type, before its run.
+/// A graph of any type that was not run yet.
 pub(crate) trait Runnable: Send {
     fn set_workers(&mut self, count: usize) -> Result<(), Error>;
     fn spawn(self: Box<Self>) -> Result<Box<dyn Joinable>, Error>;
@@ -26,7 +26,7 @@ pub(crate) trait Runnable: Send {
 /// A run of a graph of any type.
 pub(crate) trait Joinable: Send {
     fn handle(&self) -> RunHandle;
-    /// The result of the run, once; `None` if it goes on.
+    /// Waits for the end of the run, not longer than `at_most`, and returns its result once. `None` if the run goes on.
     fn join(&mut self, at_most: Duration) -> Option<Result<schedule::Report, Error>>;
 }
 
@@ -75,7 +75,7 @@ pub struct Running {
 
 enum State {
     Runs(Box<dyn Joinable>),
-    /// Another thread waits for the end.
+    /// Another thread is waiting for the end of the run.
     Joined,
     Done(Box<schedule::Report>),
     Failed(PyErr),
@@ -86,7 +86,7 @@ impl Running {
         Self { run, inputs, state: Mutex::new(State::Runs(joinable)) }
     }
 
-    /// Abandons a run that does not end. The run's thread goes on until the process ends.
+    /// Leaves a run that does not end to its thread, which goes on until the process ends.
     pub(crate) fn abandon(&self) {
         std::mem::forget(std::mem::replace(&mut *self.state(), State::Joined));
     }
@@ -99,7 +99,7 @@ impl Running {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks for the end, at most for a time, without the interpreter lock. `None` if the run goes on.
+    /// Waits for the end of the run, not longer than `at_most`, without the interpreter lock. `None` if the run goes on.
     fn look(&self, py: Python<'_>, at_most: Duration) -> Option<PyResult<Report>> {
         let mut taken = match &mut *self.state() {
             State::Done(report) => return Some(Ok(Report::new((**report).clone()))),
@@ -130,13 +130,13 @@ impl Running {
             *self.state() = next;
         }
         let (ended, result) = found?;
-        // The graph is dropped without the lock, since its operators may take long to drop.
+        // The graph is dropped without the interpreter lock, since its operators may take long to drop.
         py.detach(|| drop(ended));
         Some(result)
     }
 }
 
-/// The exception of a run that has failed, with all that has failed.
+/// The exception for a failed run. Its text has all failures.
 fn failed(error: Error) -> PyErr {
     let text = format!("{:?}", Failure::from(error));
     StreamflowError::new_err(text)
@@ -263,11 +263,11 @@ impl Running {
         self.stop()?;
         let done = self.join(py, None);
         if done.is_err() && !self.run.is_over() {
-            // Ctrl-C, while a tick does not end.
+            // Ctrl-C was pressed while a tick does not end.
             self.abandon();
         }
         match kind {
-            // The exception of the block says more.
+            // The `with` block has raised an exception, which says more than the run's error.
             Some(_) => Ok(false),
             None => done.map(|_| false),
         }
@@ -284,19 +284,18 @@ impl Drop for Running {
         let state = std::mem::replace(&mut *self.state(), State::Joined);
         if let State::Runs(joinable) = state {
             if is_exiting() && !self.run.is_over() {
-                // The run has not ended within the time that the exit waits.
+                // The run has not ended within the time that the interpreter's exit waits.
                 std::mem::forget(joinable);
                 return;
             }
-            // The drop waits for the end of the run. Until then, a thread may need the interpreter lock to return
-            // memory.
+            // The drop waits for the end of the run. Until then, another thread may need the interpreter lock to return memory.
             let mut joinable = Some(joinable);
             let dropped = Python::try_attach(|py| {
                 let joinable = joinable.take();
                 py.detach(|| drop(joinable));
             });
             if dropped.is_none() {
-                // The interpreter has ended. The thread goes with the process.
+                // The interpreter has ended. The run's thread ends with the process.
                 std::mem::forget(joinable);
             }
         }
