@@ -1,13 +1,13 @@
-//! The mistakes in one use of a macro. Parsing and checking add them to `Errors`, and the macro reports them
-//! together. Expanding finds no mistakes.
+//! The mistakes that are found in one use of a macro. Parsing and checking add them to `Errors`, and the macro reports
+//! them together. The code that writes the expansion finds no mistakes.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-/// The mistake of a field that is called `_`. rustc refuses it as well, but not in what another macro makes.
+/// The error text for a field that is called `_`. rustc refuses such a field as well, but not in the output of another macro.
 pub(crate) const NAMELESS: &str = "a field needs a name; `_` is none";
 
-/// The mistakes found so far.
+/// The mistakes in one use of a macro that were found so far.
 #[derive(Default)]
 pub(crate) struct Errors {
     list: Vec<syn::Error>,
@@ -24,8 +24,7 @@ impl Errors {
         self.list.push(error);
     }
 
-    /// Adds a mistake that syn found in these tokens. If syn expects more after their end, the last token is
-    /// underlined.
+    /// Adds a mistake that syn found in these tokens. If the tokens end where syn expects more, the last token is underlined.
     pub(crate) fn push_syntax_error(&mut self, error: syn::Error, tokens: impl ToTokens) {
         let Some(expected) =
             error.to_string().strip_prefix("unexpected end of input").map(|rest| {
@@ -40,7 +39,7 @@ impl Errors {
         self.at(last, format!("{expected} after this"));
     }
 
-    /// How many there are.
+    /// The number of mistakes.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
@@ -49,13 +48,13 @@ impl Errors {
         self.list.is_empty()
     }
 
-    /// The texts, for tests.
+    /// The texts of the mistakes, for tests.
     #[cfg(test)]
     pub(crate) fn texts(&self) -> Vec<String> {
         self.list.iter().map(ToString::to_string).collect()
     }
 
-    /// Takes the first mistake out, as a `compile_error!` in the place of an expression.
+    /// Takes the first mistake out, as a `compile_error!` that stands in place of an expression.
     pub(crate) fn take_first(&mut self) -> TokenStream {
         if self.list.is_empty() {
             return quote::quote!(false);
@@ -63,13 +62,13 @@ impl Errors {
         self.list.remove(0).into_compile_error()
     }
 
-    /// A `compile_error!` for each mistake.
+    /// Writes a `compile_error!` for each mistake.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.list.into_iter().map(syn::Error::into_compile_error).collect()
     }
 }
 
-/// The name among `known` that `written` probably misspells.
+/// The name among `known` that the user has probably misspelled as `written`.
 pub(crate) fn similar<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     let is_near = |name: &&&str| distance(written, name) <= 1 + name.len() / 4;
     known.iter().filter(is_near).min_by_key(|name| distance(written, name)).copied()

@@ -1,11 +1,11 @@
-//! The macros in an editor.
+//! What the macros expand to in an editor.
 //!
-//! An editor asks for a token of the user's: hover, definition, references and rename take all tokens of the expansion
-//! with the location of that token. rustc's messages need the user's locations in many places. In an editor, they are
-//! at one token that means the user's item, and nowhere else.
+//! An editor looks up one of the user's tokens, for example to rename it: it takes all tokens of the expansion that have
+//! the location of that token. rustc's messages need the user's locations at many tokens. In an editor, only one token of
+//! the expansion has each location: the one that means the user's item.
 //!
-//! `cfg(rust_analyzer)` can't tell the two apart: it would be checked in the user's crate, where rustc warns of an unknown
-//! `cfg` at each item.
+//! `cfg(rust_analyzer)` can't distinguish an editor from rustc: the attribute would be checked in the user's crate, where
+//! rustc warns of an unknown `cfg` at each item.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
@@ -17,8 +17,8 @@ pub(crate) fn is_expanding() -> bool {
     program.file_name().is_some_and(|name| name.to_string_lossy().contains("rust-analyzer"))
 }
 
-/// The items without the bodies of functions and the fields of structs, at the location of the macro. A name that `fn` or
-/// `struct` declares gets the location that `declared` gives for it, if any.
+/// Returns the items without the bodies of functions and the fields of structs, at the location of the macro. A name that
+/// `fn` or `struct` declares gets the location that `declared` has for it, if any.
 pub(crate) fn outline(
     items: TokenStream,
     declared: &dyn Fn(&Ident) -> Option<Span>,
@@ -56,7 +56,7 @@ pub(crate) fn outline(
     items.collect()
 }
 
-/// The tokens at the location of the macro.
+/// Returns the tokens at the location of the macro.
 pub(crate) fn relocate(tokens: TokenStream) -> TokenStream {
     tokens.into_iter().map(relocate_token).collect()
 }
@@ -71,14 +71,14 @@ fn relocate_token(token: TokenTree) -> TokenTree {
     }
 }
 
-/// The group with these tokens instead of its own.
+/// Returns the group with `stream` as its tokens.
 pub(crate) fn regroup(group: &Group, stream: TokenStream, span: Span) -> TokenTree {
     let mut group = Group::new(group.delimiter(), stream);
     group.set_span(span);
     TokenTree::Group(group)
 }
 
-/// The same name, at the location of the macro.
+/// Returns the same name at the location of the macro.
 pub(crate) fn away_from_user(name: &Ident) -> Ident {
     located(name, away(name.span()))
 }

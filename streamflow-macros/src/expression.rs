@@ -1,33 +1,34 @@
-//! The user's expressions in the generated code.
+//! The code that evaluates the user's expressions in an expansion.
 //!
 //! An expression that control flow may leave early, as with `return`, becomes the body of its own closure. A `return`
 //! or a `?` then leaves the expression and no generated function, and `break`, `continue` and labels reach no loop. The
 //! closure returns a `Result`, and `?` takes any error. Any other expression is in a block, since rustc's time for
 //! closures grows with the square of a graph: 2,000 nodes took 19 s in closures, and 8 s in blocks.
 //!
-//! The names of the generated code are hygienic: an expression sees those that the user has declared, and `platform` in `new`
-//! of a graph. An expression in a constant is written as it is, since nothing leaves a constant.
+//! The names of the generated code are hygienic: an expression can use the names that the user has declared, and
+//! `platform` in `new` of a graph. An expression of a constant is written unchanged, since control flow can't leave a
+//! constant.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprGroup, ExprLit, ExprParen, Lit};
 
-/// Evaluates an expression of this type. The generated code has a `?`, so it stands in a function that can return a
-/// `Failure`. The tokens of the type have the span of the expression, since rustc also underlines the expected type on
+/// Writes code that evaluates an expression of this type. The code has a `?`, so it must be in a function that can return
+/// a `Failure`. The tokens of the type have the span of the expression, since rustc also underlines the expected type on
 /// a mismatch.
 pub(crate) fn evaluate(value: &Expr, ty: impl ToTokens) -> TokenStream {
     let (name, written) = (value_name(value), written(value));
     in_own_frame(value, quote!(let #name: #ty = #written;), &ty, &name)
 }
 
-/// Evaluates an expression and drops its value.
+/// Writes code that evaluates an expression and drops its value.
 pub(crate) fn evaluate_and_drop(value: &Expr) -> TokenStream {
     let written = written(value);
     let evaluated = in_own_frame(value, quote!(let _ = #written;), quote!(()), quote!(()));
     quote!(#evaluated;)
 }
 
-/// Evaluates a call with an expression among its arguments.
+/// Writes code that evaluates a call with an expression among its arguments.
 pub(crate) fn evaluate_call(
     value: &Expr,
     call: impl FnOnce(TokenStream) -> TokenStream,
@@ -36,7 +37,8 @@ pub(crate) fn evaluate_call(
     in_own_frame(value, quote!(let #name = #call;), quote!(_), &name)
 }
 
-/// Evaluates an expression and borrows its value, as this type. Returns the code that `made` writes for the reference.
+/// Writes code that evaluates an expression and borrows its value, as this type. `made` writes the code that uses the
+/// reference.
 pub(crate) fn evaluate_borrowed(
     value: &Expr,
     ty: impl ToTokens,
@@ -45,7 +47,7 @@ pub(crate) fn evaluate_borrowed(
     let name = value_name(value);
     let (first, last) = first_and_last(value);
     let borrow = quote_spanned!(first=> &);
-    // The user's operators may bind less closely than `&`.
+    // An operator in the user's expression may bind less closely than `&`.
     let mut operand = Group::new(Delimiter::Parenthesis, written(value));
     operand.set_span(last);
     let borrowed = quote! {
@@ -66,8 +68,7 @@ fn in_own_frame(
     if !may_be_left(value.to_token_stream()) {
         return quote!({ #declared #made });
     }
-    // Where a `break` or a `return` is wrong, rustc underlines the closure's head or its type, from the first token to the
-    // last.
+    // If a `break` or a `return` is wrong, rustc underlines the closure's head or its type, from the first token to the last.
     let (first, _) = first_and_last(value);
     let (bars, lead, end) =
         (quote_spanned!(first=> ||), quote_spanned!(first=> ::), quote_spanned!(first=> >));
@@ -75,7 +76,7 @@ fn in_own_frame(
         ::streamflow::__private::evaluate(
             #bars -> #lead core::result::Result<#ty, ::streamflow::__private::Failure #end {
                 #declared
-                // After `todo!()`.
+                // This code is unreachable after `todo!()`.
                 #[allow(unreachable_code)]
                 return ::core::result::Result::Ok(#made);
             }
@@ -83,7 +84,7 @@ fn in_own_frame(
     }
 }
 
-/// Whether the tokens may leave the expression: a macro may expand to anything.
+/// Whether control flow may leave the expression through these tokens. A macro may expand to anything, so it counts.
 fn may_be_left(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Group(group) => may_be_left(group.stream()),
@@ -95,12 +96,12 @@ fn may_be_left(tokens: TokenStream) -> bool {
     })
 }
 
-/// The variable of the value. rustc names it where a `return` has another type than the expression.
+/// The name of the variable for the value. rustc shows this name if a `return` has another type than the expression.
 fn value_name(value: &Expr) -> Ident {
     Ident::new("__value", Span::mixed_site().located_at(first_and_last(value).0))
 }
 
-/// The tokens of an expression. An attribute before it is a mistake.
+/// Returns the tokens of an expression. An attribute before the expression is a mistake.
 pub(crate) fn written(value: &Expr) -> TokenStream {
     match attribute_before(value) {
         Some(error) => error.into_compile_error(),
@@ -108,8 +109,8 @@ pub(crate) fn written(value: &Expr) -> TokenStream {
     }
 }
 
-/// The mistake of an expression with an attribute before it. rustc permits that in few places, and a `#[cfg(…)]` there would
-/// remove the expression from the generated code.
+/// The error for an expression with an attribute before it. rustc permits that in few places, and a `#[cfg(…)]` there
+/// would remove the expression from the generated code.
 pub(crate) fn attribute_before(value: &Expr) -> Option<syn::Error> {
     let mut tokens = value.to_token_stream().into_iter();
     let (hash, brackets) = (tokens.next()?, tokens.next()?);
@@ -128,7 +129,7 @@ pub(crate) fn whole_number(value: &Expr) -> Option<u64> {
     }
 }
 
-/// The literal that an expression is. An argument of a `macro_rules!` has invisible parentheses.
+/// The literal, if the expression is one. The argument of a `macro_rules!` has invisible parentheses.
 pub(crate) fn literal(value: &Expr) -> Option<&Lit> {
     match value {
         Expr::Lit(ExprLit { lit, .. }) => Some(lit),

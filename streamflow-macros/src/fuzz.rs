@@ -1,4 +1,4 @@
-//! A macro expands any tokens to items or errors, and never panics.
+//! A test that a macro expands any tokens to items or errors, and never panics.
 //!
 //! The test expands random changes of the macro uses in the tests' programs. `STREAMFLOW_FUZZ_CASES` sets how many, by default
 //! 500, and `STREAMFLOW_FUZZ_SEED` repeats the case that a failure names.
@@ -26,7 +26,7 @@ impl Use {
     fn expand(self) -> TokenStream {
         match self {
             Self::Graph(body) => {
-                // In an editor, tokens that do not yet form an expression stay as they are.
+                // In an editor, tokens that do not yet form an expression are kept as they are.
                 let _ = crate::graph::graph_in_an_editor(body.clone());
                 crate::graph::graph(body)
             }
@@ -85,7 +85,7 @@ fn rust_files(directory: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Finds `graph! { … }`, and attributes with the item that follows.
+/// Finds each `graph! { … }`, and each attribute together with the item that follows it.
 fn collect(tokens: TokenStream, uses: &mut Vec<Use>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for at in 0..tokens.len() {
@@ -109,7 +109,7 @@ fn attribute(attribute: TokenStream, rest: &[TokenTree], uses: &mut Vec<Use>) {
         Some(TokenTree::Group(group)) => group.stream(),
         _ => TokenStream::new(),
     };
-    // An item ends with its body, or with a semicolon.
+    // An item ends after its body, or after a semicolon.
     let end = rest.iter().position(|token| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
         TokenTree::Punct(punct) => punct.as_char() == ';',
@@ -136,7 +136,7 @@ impl Random {
         &items[self.below(items.len())]
     }
 
-    /// A token that is rare in the programs, or does not occur in them.
+    /// Returns a token that is rare in the programs, or does not occur in them.
     fn token(&mut self) -> TokenTree {
         let here = Span::call_site();
         match self.below(5) {
@@ -174,7 +174,7 @@ impl Random {
         }
     }
 
-    /// Removes, repeats, swaps and nests tokens, and inserts others, at any depth.
+    /// Removes, repeats, swaps and nests tokens at any depth, and inserts tokens of `others`.
     fn garble(&mut self, tokens: TokenStream, others: &[TokenTree]) -> TokenStream {
         let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for _ in 0..self.below(3) {
@@ -224,7 +224,7 @@ fn flatten(tokens: TokenStream, all: &mut Vec<TokenTree>) {
     }
 }
 
-/// Asserts that an expansion is items, unless the input was no item and was kept as it was.
+/// Asserts that an expansion consists of items, unless the input was no item and was kept as it was.
 fn check(before: &Use, after: &TokenStream) {
     let item = match before {
         Use::Operator(_, item) | Use::Kernel(_, item) => Some(item.clone()),

@@ -12,7 +12,7 @@ pub(super) struct Condition {
     pub(super) kind: ConditionKind,
 }
 
-/// The event that a condition waits for.
+/// What a condition waits for.
 pub(super) enum ConditionKind {
     /// `any(a, b)`
     Any(Vec<Condition>),
@@ -64,18 +64,18 @@ pub(super) enum CatchUp {
 }
 
 impl Condition {
-    /// The condition as text.
+    /// The condition as the user has written it.
     pub(super) fn text(&self) -> String {
         spelled_tokens(self.written.clone())
     }
 
-    /// The condition and those in it.
+    /// The condition itself, and those inside of an `any`.
     pub(super) fn each(&self) -> Vec<&Self> {
         let inner: &[Self] = if let ConditionKind::Any(any) = &self.kind { any } else { &[] };
         std::iter::once(self).chain(inner).collect()
     }
 
-    /// Returns a key that is equal for two conditions if a node can't have both.
+    /// A key of the condition. A node can't have two conditions with equal keys.
     pub(super) fn key(&self) -> String {
         use ConditionKind::{
             Any, Asynchronous, Blocks, Boolean, Bytes, Count, Each, Expiring, HostDone,
@@ -93,7 +93,7 @@ impl Condition {
         }
     }
 
-    /// The inputs that it names.
+    /// The inputs that the condition names.
     pub(super) fn inputs(&self) -> &[Ident] {
         use ConditionKind::{
             Any, Asynchronous, Blocks, Boolean, Bytes, Count, Each, Expiring, HostDone,
@@ -108,7 +108,7 @@ impl Condition {
         }
     }
 
-    /// Whether it says when a node runs that has no message.
+    /// Whether the condition says when the node runs without a message.
     pub(super) fn runs_without_messages(&self) -> bool {
         let says = |condition: &&Self| condition.kind.says_when();
         self.each().iter().any(says)
@@ -116,7 +116,7 @@ impl Condition {
 }
 
 impl ConditionKind {
-    /// The name in `#[when(…)]`.
+    /// The name of the condition in `#[when(…)]`.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Any(_) => "any",
@@ -136,7 +136,7 @@ impl ConditionKind {
         }
     }
 
-    /// Whether it says when a node runs, also without messages.
+    /// Whether the condition says when the node runs, with or without messages.
     fn says_when(&self) -> bool {
         match self {
             Self::Periodic { .. } | Self::Asynchronous(_) | Self::Own(_) => true,

@@ -1,4 +1,4 @@
-//! Checks conditions on messages that no queue can hold, where the graph has all numbers as literals.
+//! Reports conditions on more messages than the queues can hold, where the graph states all numbers as literals.
 
 use proc_macro2::Ident;
 use syn::Expr;
@@ -42,7 +42,7 @@ fn check_number(
         is_here && inputs.iter().any(|input| unraw_name(input) == unraw_name(&edge.input.name))
     };
     let mut to_inputs = edges.iter().filter(is_input).peekable();
-    // rustc reports an unknown port, and one without an edge is reported otherwise.
+    // rustc reports an unknown port, and another check reports a port without an edge.
     if to_inputs.peek().is_none() {
         return;
     }

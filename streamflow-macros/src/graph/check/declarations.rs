@@ -10,7 +10,7 @@ use crate::graph::model::Node;
 use crate::graph::parts::{NodeParts, Param, Pool, Port, unraw_name};
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
 
-/// Names that are reserved for fields and constants of the expansion. A node with such a name is left out.
+/// Names that the expansion uses for fields and constants. A node with such a name is left out.
 const RESERVED: &[&str] = &["__streamflow", "__sized", "__GREEN"];
 
 /// The statements of a graph, by kind.
@@ -21,7 +21,7 @@ pub(super) struct Declarations {
     pub(super) nodes: Vec<Node>,
     pub(super) names: NodeNames,
     pub(super) edges: Vec<EdgeStatement>,
-    /// See `Graph::left_out`.
+    /// The user's code for nodes with mistakes: see `Graph::left_out`.
     pub(super) left_out: Vec<NodeParts>,
 }
 
@@ -29,11 +29,10 @@ pub(super) struct Declarations {
 #[derive(Default)]
 pub(super) struct NodeNames {
     declared: HashSet<String>,
-    /// The names of nodes that are left out of the graph. Edges to these nodes can't be checked, and are not
-    /// reported.
+    /// The names of nodes that are left out of the graph because of a mistake. Edges to these nodes can't be checked, and
+    /// are not reported.
     left_out: HashSet<String>,
-    /// Whether a node has a forbidden name, as that of another node. An unknown name at an edge may refer to
-    /// that node.
+    /// Whether a node has a forbidden name, such as that of another node. An edge with an unknown name may refer to that node.
     has_wrong_name: bool,
 }
 
@@ -75,14 +74,14 @@ impl NodeNames {
     }
 }
 
-/// The state of a port's node.
+/// What is known about the node of a port.
 pub(super) enum PortNode {
     Declared,
-    /// Declared, but with a mistake.
+    /// The node is declared, but with a mistake.
     LeftOut,
-    /// A parameter of the graph.
+    /// The name is that of a parameter of the graph.
     Param,
-    /// A name that is unknown. See "An unknown node" in `graph/mod.rs`.
+    /// No declaration has the name. See "An unknown node" in `graph/mod.rs`.
     Unknown,
 }
 

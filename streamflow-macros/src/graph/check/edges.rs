@@ -19,7 +19,8 @@ pub(super) struct Connections {
     pub(super) unknown_nodes: Vec<Ident>,
 }
 
-/// Divides the statements into edges. An edge is left out if one of its nodes is left out, or is a parameter.
+/// Divides the edge statements into edges with one input each. An edge is left out if one of its nodes is left out, or is
+/// a parameter.
 pub(super) fn connect(
     statements: Vec<EdgeStatement>,
     nodes: &Nodes,
@@ -88,11 +89,11 @@ fn mark_shared(edges: &mut [Edge]) {
     }
 }
 
-/// Reports transfers to an adopting node: it has no device of its own to copy to.
+/// Reports a `#[transfer]` to an adopting node, which has no device of its own to copy to.
 pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, pools: &[Pool], errors: &mut Errors) {
     for edge in edges.iter().filter(|edge| edge.attributes.carries == Carries::Transfer) {
         let Some(Node { name, attributes, .. }) = nodes.node_of(&edge.input) else { continue };
-        // For constants, `check_transfer` of the library knows the device, too.
+        // For constants, `check_transfer` of the library reports this, since it knows the devices, too.
         let of_run = pools.iter().filter(|pool| pool.is_made_by_run);
         let producer = nodes.node_of(&edge.output);
         let shared = of_run.filter(|pool| producer.is_some_and(|node| node.is_on(pool)));
@@ -116,7 +117,7 @@ pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, pools: &[Pool], err
     }
 }
 
-/// Reports edges that are there twice.
+/// Reports edges that the graph has twice.
 pub(super) fn check_duplicates(edges: &[Edge], errors: &mut Errors) {
     let mut seen = HashSet::new();
     for edge in edges {
@@ -128,7 +129,7 @@ pub(super) fn check_duplicates(edges: &[Edge], errors: &mut Errors) {
     }
 }
 
-/// Reports outputs that are discarded twice, or although they have consumers.
+/// Reports outputs that are discarded twice, or that are discarded although they have consumers.
 pub(super) fn check_discards(discards: &[Discard], edges: &[Edge], errors: &mut Errors) {
     let consumed: HashSet<String> = edges.iter().map(|edge| edge.output.to_string()).collect();
     let mut discarded = HashSet::new();

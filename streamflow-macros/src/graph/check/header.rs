@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::diagnostic::Errors;
 use crate::graph::parts::Header;
 
-/// The header without the parameters that have mistakes.
+/// Returns the header without the parameters that have mistakes.
 pub(super) fn check_header(mut header: Header, errors: &mut Errors) -> Header {
     let mut params = HashSet::new();
     header.params.retain(|param| {

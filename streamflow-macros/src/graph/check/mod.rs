@@ -38,14 +38,14 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     let order = order::order_nodes(&nodes, &edges, errors);
     order::check_policies(&nodes, &edges, errors);
     if errors.is_empty() {
-        // With another mistake in the graph, the node that uses the pool may be the one that is missing.
+        // A pool may seem unused only because the node that uses it was left out for another mistake.
         pools::check_unused(&pools, &nodes, &header, errors);
     }
     if !errors.is_empty() {
         nodes::report_unknown_nodes(&unknown_nodes, &nodes, errors);
     }
-    // The struct of a graph that is named like an operator of its nodes is not defined: each use of the operator's name
-    // would mean the struct.
+    // If a node's operator has the graph's name, the graph's struct is not defined: each use of the operator's name would
+    // mean the struct.
     (!shadows_operator).then(|| Graph {
         header,
         pools,

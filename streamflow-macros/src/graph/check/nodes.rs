@@ -8,7 +8,7 @@ use syn::Type;
 use crate::diagnostic::{Errors, similar};
 use crate::graph::model::Node;
 
-/// Names that the graph's struct has beside those of its nodes.
+/// The names of the fields and methods that a graph's struct has for itself.
 const OF_GRAPH: &[&str] = &[
     "new",
     "run",

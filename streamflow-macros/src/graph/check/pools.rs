@@ -14,23 +14,23 @@ use crate::tokens::mentions;
 #[derive(Default)]
 pub(super) struct LeftOutPools {
     names: HashSet<String>,
-    /// Whether a pool has a forbidden name, as that of another pool. An unknown name may refer to that pool.
+    /// Whether a pool has a forbidden name, such as that of another pool. An unknown name may refer to that pool.
     has_wrong_name: bool,
 }
 
 impl LeftOutPools {
-    /// Adds a pool, if there is one.
+    /// Adds the name of a pool with a mistake, if it has a name.
     pub(super) fn add(&mut self, name: Option<Ident>) {
         self.names.extend(name.map(|name| name.to_string()));
     }
 
-    /// Whether a name without a pool may be that of one of these.
+    /// Whether a name that no pool has may be that of a pool with a mistake.
     pub(super) fn may_have(&self, name: &Ident) -> bool {
         self.has_wrong_name || self.names.contains(&name.to_string())
     }
 }
 
-/// Adds a pool. A name that it can't have is reported, and the pool is left out.
+/// Adds a pool. If the pool can't have its name, that is reported, and the pool is left out.
 pub(super) fn declare_pool(
     pool: Pool,
     pools: &mut Vec<Pool>,
@@ -100,8 +100,8 @@ pub(super) fn check_green_contexts(
     }
 }
 
-/// Reports pools that nothing uses: rustc does not find these constants and values unused. Otherwise a user who forgets the
-/// `#[streams(POOL)]` of a node would not notice, since the node then has a pool of its own.
+/// Reports pools that nothing uses, since rustc does not. A user who forgets the `#[streams(POOL)]` of a node would not
+/// notice otherwise: the node then has a pool of its own.
 pub(super) fn check_unused(pools: &[Pool], nodes: &[Node], header: &Header, errors: &mut Errors) {
     for pool in pools {
         let of_nodes = nodes.iter().flat_map(|node| {
@@ -133,8 +133,8 @@ pub(super) fn check_unused(pools: &[Pool], nodes: &[Node], header: &Header, erro
     }
 }
 
-/// Reports names that the expression of a pool can't use: a constant no values of the run, and a value none that is
-/// made after it.
+/// Reports names that the expression of a pool can't use. The expression of a constant can use no value of the run, and
+/// that of a value no pool that is made after it.
 pub(super) fn check_values(pools: &[Pool], header: &Header, errors: &mut Errors) {
     for (index, pool) in pools.iter().enumerate() {
         let description = || pool.description.to_token_stream();
@@ -175,7 +175,7 @@ pub(super) fn check_values(pools: &[Pool], header: &Header, errors: &mut Errors)
     }
 }
 
-/// The place where an expression names a value: not a method, a function or a field that is called alike.
+/// The first place where an expression names this value. A method, a function or a field of the same name does not count.
 fn find_value(tokens: TokenStream, name: &Ident) -> Option<Ident> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_dot = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == '.' || punct.as_char() == ':');

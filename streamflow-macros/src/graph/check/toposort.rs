@@ -11,7 +11,7 @@ pub(super) struct Cycle {
     pub(super) path: Vec<usize>,
 }
 
-/// Orders `nodes` nodes so that each comes after its producers, and otherwise as declared.
+/// Orders the nodes so that each comes after its producers, and otherwise as they are declared.
 ///
 /// Edges are added one by one, as written. An edge that would close a cycle is reported and not added. So there is always
 /// an order, and each cycle is reported at the edge that the user wrote last.
@@ -30,7 +30,7 @@ pub(super) fn order(nodes: usize, edges: &[(usize, usize)]) -> (Vec<usize>, Vec<
     (sort(&consumers), cycles)
 }
 
-/// Whether a message of a node can come back to it.
+/// Whether a message of a node can return to it.
 pub(super) fn is_in_cycle(nodes: usize, edges: &[(usize, usize)], node: usize) -> bool {
     let mut consumers: Vec<Vec<usize>> = vec![Vec::new(); nodes];
     edges.iter().for_each(|&(from, to)| consumers[from].push(to));
@@ -63,7 +63,7 @@ fn path(consumers: &[Vec<usize>], from: usize, to: usize) -> Option<Vec<usize>> 
     None
 }
 
-/// Kahn's algorithm. Of several nodes that may come next, the first in the order of the declarations does.
+/// Kahn's algorithm. If several nodes may come next, the one that was declared first does.
 fn sort(consumers: &[Vec<usize>]) -> Vec<usize> {
     let mut missing = vec![0_usize; consumers.len()];
     for &consumer in consumers.iter().flatten() {
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Edges that all lead upwards in some hidden order.
+    /// Random edges of a graph without cycles.
     fn acyclic(random: &mut SplitMix, nodes: usize, edges: usize) -> Vec<(usize, usize)> {
         let mut hidden: Vec<usize> = (0..nodes).collect();
         shuffle(random, &mut hidden);
@@ -144,7 +144,7 @@ mod tests {
                 .filter(|edge| !refused.contains(edge))
                 .map(|edge| edges[edge])
                 .collect();
-            // The other edges have an order: one edge of every cycle is reported.
+            // The edges that are not reported can be ordered: so one edge of every cycle is reported.
             assert_ordered(nodes, &order, &kept);
             for Cycle { edge, path } in &cycles {
                 found += 1;
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn nodes_that_edges_do_not_order_run_in_the_order_of_their_declarations() {
-        // 3 feeds 0; 1 and 2 are free.
+        // Node 3 feeds node 0; nodes 1 and 2 have no edges.
         assert_eq!(order(4, &[(3, 0)]).0, [1, 2, 3, 0]);
     }
 

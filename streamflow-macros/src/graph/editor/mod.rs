@@ -1,4 +1,4 @@
-//! The expansion that an editor sees: see `crate::editor`. rustc never gets it.
+//! What `graph!` expands to in an editor: see `crate::editor`. rustc never gets this expansion.
 //!
 //! The expansion has two parts:
 //!
@@ -40,7 +40,7 @@ pub(crate) fn graph_in_an_editor(tokens: TokenStream) -> TokenStream {
         });
         quote!(#probe #items)
     });
-    // The errors come last: an editor completes in what comes before them.
+    // The errors come last, because an editor completes in what comes before them.
     [expanded.unwrap_or_default(), errors.into_tokens()].into_iter().collect()
 }
 

@@ -1,8 +1,8 @@
 //! Writes each of the user's tokens once, in a context where an editor can resolve it.
 //!
-//! The body is read token by token, since a statement that the user is still typing does not parse yet. `nodes::all()`
-//! is written before each name of a node, and wherever a node's name may be added: an editor then offers the fields of
-//! `nodes`, and nothing else. A list of words ends with a word for the same reason.
+//! The body is read token by token, since a statement that the user is still typing does not parse yet. `nodes::all()` is
+//! written before each name of a node, and wherever such a name may be added: an editor then offers the fields of
+//! `nodes`, and nothing else. Each list of words ends with a word of it for the same reason.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -15,7 +15,7 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::parts::Pool;
 use crate::tokens::split;
 
-/// Returns the block with the user's tokens. Items of the block have names in lower case, unlike any type of the user.
+/// Returns a block with the user's tokens. The block's own items have names in lower case, unlike any type of the user.
 pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
     let name = away_from_user(&graph.header.name);
     let params = graph.header.params.iter().map(|param| {
@@ -66,7 +66,7 @@ fn write_pool(pool: &Pool) -> TokenStream {
     }
 }
 
-/// Evaluates a user's expression, possibly with a `?`, as a value of this type.
+/// Writes code that evaluates a user's expression, which may contain a `?`, as a value of this type.
 fn evaluate(ty: &TokenStream, value: &TokenStream) -> TokenStream {
     quote! {
         ::streamflow::__private::evaluate(
@@ -181,7 +181,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Writes the words of a list, which are separated by commas in `tokens`.
+    /// Writes the words in `tokens`, which are separated by commas, as words of this list.
     fn write_words(&mut self, list: &List, tokens: TokenStream, node: Option<&TokenTree>) {
         for word in split(tokens) {
             self.write_word(list, word, node);
@@ -206,7 +206,7 @@ impl Probe<'_> {
         self.write_arguments(word.arguments, group, node);
     }
 
-    /// Writes the arguments of a word, each by its kind. The last kind repeats.
+    /// Writes the arguments of a word, each according to its kind. The last kind is that of all further arguments.
     fn write_arguments(&mut self, kinds: &[Kind], tokens: TokenStream, node: Option<&TokenTree>) {
         let arguments = split(tokens);
         let kind = |index: usize| kinds.get(index).or(kinds.last()).copied();
@@ -220,7 +220,7 @@ impl Probe<'_> {
         }
     }
 
-    /// An argument, or a place where one may be added.
+    /// Writes an argument, or the place where the user may add one.
     fn write_argument(&mut self, kind: Kind, tokens: TokenStream, node: Option<&TokenTree>) {
         let first = tokens.clone().into_iter().next();
         match (kind, first) {
@@ -265,7 +265,7 @@ impl Probe<'_> {
         });
     }
 
-    /// Writes a port that an attribute names without its node: a port of the node that has the attribute.
+    /// Writes a port that an attribute names without a node. It is a port of the node that has the attribute.
     fn write_port_of(&mut self, node: Option<&TokenTree>, port: Option<TokenTree>) {
         let Some(TokenTree::Ident(node)) = node else { return };
         let node = away_from_user(node);

@@ -8,14 +8,14 @@ use crate::editor::away_from_user;
 use crate::graph::model::Graph;
 use crate::graph::parse::CONDITIONS;
 
-/// An argument of a word.
+/// The kind of an argument of a word.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
-    /// An expression of the user's.
+    /// An expression of the user.
     Value,
     /// A port of the node.
     Port,
-    /// `[a, b]`, ports of the node.
+    /// `[a, b]`: ports of the node.
     Ports,
     /// A pool of the graph, or `none`.
     Pool,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Name,
 }
 
-/// A word, with its parameters as Rust, the kinds of its arguments (the last may repeat), and its documentation.
+/// A word of a list: its parameters as Rust code, the kinds of its arguments, and its documentation. The last kind may repeat.
 pub(super) struct Word {
     pub(super) name: &'static str,
     parameters: &'static str,
@@ -35,7 +35,7 @@ pub(super) struct Word {
 
 /// A list of words.
 pub(in crate::graph) struct List {
-    /// The name of the type.
+    /// The name of the type that stands for the list.
     pub(super) name: &'static str,
     words: &'static [Word],
 }
@@ -131,7 +131,7 @@ impl List {
         self.words.iter().map(|word| word.name).collect()
     }
 
-    /// The name of the type.
+    /// The name of the list's type, as an identifier.
     pub(super) fn ident(&self) -> Ident {
         Ident::new(self.name, Span::call_site())
     }
@@ -140,7 +140,7 @@ impl List {
         self.words.iter().find(|word| name == word.name)
     }
 
-    /// The first word, for a place where none is written.
+    /// The list's first word, for a place where the user has not written any.
     pub(super) fn any_word(&self) -> Ident {
         Ident::new(self.words[0].name, Span::call_site())
     }
@@ -163,7 +163,7 @@ impl List {
 }
 
 impl Word {
-    /// An argument for each parameter.
+    /// Writes one argument for each parameter.
     pub(super) fn some_arguments(&self) -> TokenStream {
         (0..self.parameters.matches(": ").count()).map(|_| quote!(loop {},)).collect()
     }
@@ -175,7 +175,7 @@ fn define_word(name: &str, parameters: &str, text: &str) -> TokenStream {
     quote!(#[doc = #text] fn #name(#parameters) {})
 }
 
-/// The types of all lists, and `streams`, with a constant for each pool.
+/// Defines the types of all lists, and `streams`, with a constant for each pool.
 pub(super) fn define_all(graph: &Graph) -> TokenStream {
     let lists = LISTS.iter().map(|list| list.define());
     let pools = graph.pools.iter().map(|pool| {

@@ -1,5 +1,4 @@
-//! Checks that need the operators' types. Each check is a constant, and a failed evaluation is reported at the user's
-//! token.
+//! Checks that need the operators' types. Each check is a constant, and rustc reports a failed evaluation at the user's token.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -27,7 +26,7 @@ fn assertion<const N: usize>(checks: [(&str, TokenStream); N]) -> TokenStream {
     quote!(const _: () = { #(#constants)* };)
 }
 
-/// Every input is connected, and every output is consumed.
+/// Asserts that every input is connected, and every output is consumed.
 pub(super) fn assert_nodes(graph: &Graph) -> TokenStream {
     let mut ports: Vec<ConnectedPorts> =
         graph.nodes.iter().map(|_| ConnectedPorts::default()).collect();
@@ -76,8 +75,8 @@ fn node_ports(node: &Node, ConnectedPorts { named, .. }: &ConnectedPorts) -> Tok
 /// The ports of one node that edges and discards name.
 #[derive(Default)]
 struct ConnectedPorts {
-    /// The ports on both sides of `>>`. So an edge in the wrong direction is one mistake: its input is not also
-    /// reported as unconnected, nor its output as unconsumed.
+    /// The ports on both sides of each `>>`. An edge in the wrong direction counts for both: so its input is not reported
+    /// as unconnected too, nor its output as unconsumed.
     named: Vec<String>,
     /// How many edges lead to each input.
     producers: Vec<(String, usize)>,
@@ -113,7 +112,8 @@ fn assert_node(
     ])
 }
 
-/// No operator that stays on the thread of the run is on a worker, underlined where the node names the worker.
+/// Asserts that no operator that stays on the thread of the run is on a worker. A mistake is underlined where the node
+/// names the worker.
 pub(super) fn assert_workers(graph: &Graph) -> TokenStream {
     let named =
         graph.nodes.iter().filter_map(|node| Some((node, node.attributes.worker.as_ref()?)));
@@ -144,7 +144,7 @@ pub(super) fn assert_conditions(graph: &Graph) -> TokenStream {
     assertions.collect()
 }
 
-/// Each pool has as many streams as the operators on it declare.
+/// Asserts that each pool has as many streams as the operators on it declare.
 pub(super) fn assert_pools(graph: &Graph) -> TokenStream {
     let constants = graph.pools.iter().filter(|pool| !pool.is_made_by_run);
     let used = constants.filter(|pool| graph.nodes_on(pool).next().is_some());
@@ -158,7 +158,7 @@ pub(super) fn assert_pools(graph: &Graph) -> TokenStream {
     assertions.collect()
 }
 
-/// Each operator on a pool uses streams, underlined where the node names the pool.
+/// Asserts that each operator on a pool uses streams. A mistake is underlined where the node names the pool.
 pub(super) fn assert_pool_uses(graph: &Graph) -> TokenStream {
     let on_pools = graph.nodes.iter().filter_map(|node| match &node.attributes.streams {
         Streams::Pool(pool) => Some((node, pool)),
@@ -175,8 +175,8 @@ pub(super) fn assert_pool_uses(graph: &Graph) -> TokenStream {
     assertions.collect()
 }
 
-/// Each input has as many producers as its size allows. The ends of each edge that carries device data are on one
-/// device, or on two if it is marked `#[transfer]`.
+/// Asserts that each input has as many producers as its size allows, and that the ends of each edge with device data are
+/// on one device, or on two if the edge is marked `#[transfer]`.
 pub(super) fn assert_edges(graph: &Graph) -> TokenStream {
     let mut first_outputs: HashMap<String, String> = HashMap::new();
     let producers =
@@ -191,7 +191,7 @@ pub(super) fn assert_edges(graph: &Graph) -> TokenStream {
     producers.chain(devices).collect()
 }
 
-/// The input of this edge takes several producers: `first_output` feeds it, too.
+/// Asserts that the input of this edge takes several producers, since `first_output` feeds it, too.
 fn assert_single_producer(graph: &Graph, edge: &Edge, first_output: &str) -> Option<TokenStream> {
     let (text, node) = (edge.input.to_string(), graph.nodes.node_of(&edge.input)?);
     let (input, inputs) = (unraw_name(&edge.input.name), operator_item(&node.ty, "INPUTS"));
@@ -200,23 +200,23 @@ fn assert_single_producer(graph: &Graph, edge: &Edge, first_output: &str) -> Opt
     Some(assertion([("an_input_has_one_producer", check)]))
 }
 
-/// The ends of this edge are on one device, or on two for a transfer.
+/// Asserts that the ends of this edge are on one device, or on two for a transfer.
 fn assert_devices(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
     let (producer, consumer) =
         (graph.nodes.node_of(&edge.output)?, graph.nodes.node_of(&edge.input)?);
     let is_transfer = edge.attributes.carries == Carries::Transfer;
     match (&producer.attributes.streams, &consumer.attributes.streams) {
-        // An adopting node is on the device of its message.
+        // An adopting node is on the device of its message, so there is nothing to compare.
         (Streams::Adopt, _) | (_, Streams::Adopt) => return None,
         _ if is_transfer => {}
-        // Two nodes without `#[streams]` are on one device: device 0, or that of the graph's green contexts.
+        // Two nodes without `#[streams]` are on the same device: device 0, or that of the graph's green contexts.
         (Streams::OwnPool, Streams::OwnPool) => return None,
-        // So are two nodes of one pool.
+        // Two nodes of the same pool are on the same device.
         (Streams::Pool(one), Streams::Pool(other)) if one == other => return None,
         _ => {}
     }
     if pools::has_device_of_run(graph, producer) || pools::has_device_of_run(graph, consumer) {
-        // `verify_edges` checks them.
+        // `verify_edges` checks this edge in `new`.
         return None;
     }
     let (function, name) = if is_transfer {

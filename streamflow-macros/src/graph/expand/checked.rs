@@ -1,7 +1,7 @@
-//! The types of nodes, checked once. If a type is not an operator, or an argument such as that of `Zeros<bool>` lacks
-//! its bound, rustc would report that wherever the type is used. So the fields of the graph have a type only if a
-//! constant can be evaluated, and a type with arguments gets an alias that is a type only if the constant can be
-//! evaluated: see `streamflow/src/operator/checked.rs`.
+//! Checks the types of nodes once. If a type is not an operator, or an argument such as that of `Zeros<bool>` lacks its
+//! bound, rustc would report that wherever the type is used. So the graph's fields have this type only if a constant can
+//! be evaluated. A type with arguments gets an alias, which is a type only if the constant can be evaluated: see
+//! `streamflow/src/operator/checked.rs`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -51,12 +51,12 @@ pub(super) fn node_type(header: &Header, node: &Node) -> TokenStream {
     quote!(#lead #ty #path)
 }
 
-/// The constant that can be evaluated if the type of the node is an operator.
+/// The name of the constant that can be evaluated if the node's type is an operator.
 fn is_operator(header: &Header, node: &Node) -> Ident {
     format_ident!("{}_is_operator", name_of(header, node))
 }
 
-/// The name of a node's type, without `r#`, which is in no middle of a name.
+/// The name of a node's type in the graph. It has no `r#`, which can't be inside of a name.
 fn name_of(header: &Header, node: &Node) -> Ident {
     format_ident!("__{}_{}", header.name.unraw(), node.unraw_name(), span = Span::call_site())
 }
@@ -80,7 +80,7 @@ fn check_arguments(header: &Header, node: &mut Node) -> TokenStream {
     items
 }
 
-/// The type of this name, underlined where the user wrote the type.
+/// The type with this name, underlined where the user wrote the type.
 fn underlined(mut name: Ident, written: &Type) -> Type {
     let (first, last) = first_and_last(written);
     name.set_span(first);

@@ -1,7 +1,7 @@
-//! Chunks of a few nodes: the code of each runs in a closure, in a stack frame of its own.
+//! Chunks of a few nodes. The code of each chunk runs in a closure, with a stack frame of its own.
 //!
-//! In a single function, each of a thousand values would have its own bytes on the stack. And each of a thousand calls
-//! that may panic would need code that drops all values before it: rustc's time would grow with the square of the
+//! In a single function, each of a thousand values would take bytes of its own on the stack. Each of a thousand calls
+//! that may panic would also need code that drops all values before it, so rustc's time would grow with the square of the
 //! number of nodes.
 
 use proc_macro2::{Ident, TokenStream};
@@ -15,7 +15,7 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::parts::OnFailure;
 use crate::graph::spans::first_and_last;
 
-/// How many nodes, or edges, are made in one closure.
+/// How many nodes, or edges, one closure makes.
 pub(super) const SIZE: usize = 16;
 
 /// Writes a closure and its call. The closure runs the statements, with `?` on any error, and returns the value.
@@ -44,7 +44,7 @@ pub(super) fn run_in_chunks(statements: &[TokenStream]) -> TokenStream {
     chunks.map(|statements| run_in_closure(&statements.iter().cloned().collect())).collect()
 }
 
-/// Some of the nodes.
+/// A part of the graph's nodes.
 pub(super) struct Chunk<'a> {
     /// The index of this chunk.
     pub(super) index: usize,
@@ -60,7 +60,7 @@ pub(super) fn divide_nodes(graph: &Graph) -> Vec<Chunk<'_>> {
 }
 
 impl Chunk<'_> {
-    /// Evaluates the values of its nodes' conditions, in a box as well. Nothing without conditions.
+    /// Writes code that evaluates the values of the nodes' conditions, in a box as well. `None` without conditions.
     pub(super) fn make_conditions(&self) -> Option<TokenStream> {
         let mut made = Vec::new();
         for (_, node) in &self.nodes {
@@ -72,7 +72,7 @@ impl Chunk<'_> {
         (!made.is_empty()).then(|| quote!(let #conditions = #framed;))
     }
 
-    /// The variables of its nodes' conditions.
+    /// The variables for the conditions of the chunk's nodes.
     fn condition_names(&self) -> Vec<Ident> {
         let has_conditions = |node: &Node| !node.attributes.conditions.is_empty();
         let nodes = self.nodes.iter().filter(|(_, node)| has_conditions(node));
@@ -86,14 +86,14 @@ impl Chunk<'_> {
         (!types.is_empty()).then(|| quote!(::std::boxed::Box<(#(#types,)*)>))
     }
 
-    /// Takes the conditions out of their box.
+    /// Writes code that takes the conditions out of their box.
     pub(super) fn take_conditions_out(&self) -> Option<TokenStream> {
         let (names, conditions) = (self.condition_names(), hygienic("all_conditions", self.index));
         (!names.is_empty()).then(|| quote!(let (#(#names,)*) = *#conditions;))
     }
 
-    /// Evaluates the user's expressions for the chunk's nodes: the operators and the counts. The values are boxed, so
-    /// the stack frame of `new` holds only their address.
+    /// Writes code that evaluates the user's expressions for the chunk's nodes: the operators and the counts. The values
+    /// are in a box, so that the stack frame of `new` holds only their address.
     pub(super) fn evaluate_values(&self) -> TokenStream {
         let values = self.nodes.iter().map(|&(index, node)| {
             let (operator, ty, value) = (hygienic("operator", index), &node.ty, &node.value);
@@ -137,7 +137,7 @@ impl Chunk<'_> {
         quote!((#(#names)*))
     }
 
-    /// The type of the box of this tuple.
+    /// The type of the tuple's box.
     pub(super) fn values_type(&self) -> TokenStream {
         let types = self.nodes.iter().map(|&(index, node)| {
             let ty = &node.ty;
@@ -150,21 +150,21 @@ impl Chunk<'_> {
         quote!(::std::boxed::Box<(#(#types)*)>)
     }
 
-    /// Takes the operators and counts out of their box.
+    /// Writes code that takes the operators and counts out of their box.
     pub(super) fn take_values_out(&self) -> TokenStream {
         let (names, values) = (self.value_names(), hygienic("values", self.index));
         // The box is read once: in a debug build, each read of it is checked.
         quote!(let #values = *#values; let #names = #values;)
     }
 
-    /// Takes the nodes out of the struct, under the names of its fields.
+    /// Writes code that takes the nodes out of the struct, under the names of its fields.
     pub(super) fn take_nodes_out(&self) -> TokenStream {
         let (holder, made) = (hygienic("Nodes", self.index), hygienic("made", self.index));
         let fields = self.fields();
         quote!(let #holder { #(#fields,)* .. } = #made;)
     }
 
-    /// The fields of its nodes.
+    /// The fields of the chunk's nodes.
     pub(super) fn fields(&self) -> Vec<Ident> {
         self.nodes.iter().map(|(_, node)| idents::field(node)).collect()
     }
@@ -175,7 +175,7 @@ pub(super) fn restart_names(index: usize) -> (Ident, Ident) {
     (hygienic("most", index), hygienic("back_off", index))
 }
 
-/// Evaluates the values of `#[on_failure(restart(most, back_off))]`.
+/// Writes code that evaluates the values of `#[on_failure(restart(most, back_off))]`.
 fn evaluate_restart(index: usize, node: &Node) -> Option<TokenStream> {
     let Some(OnFailure::Restart { most, back_off }) = &node.attributes.on_failure else {
         return None;

@@ -1,7 +1,7 @@
-//! The conditions of nodes, as calls that make them.
+//! The conditions of nodes, as calls that create them.
 //!
-//! Their values are evaluated before all operators: a condition borrows its handle or allocator, and an operator may take
-//! it.
+//! The values of all conditions are evaluated before all operators: a condition borrows its handle or allocator, and the
+//! expression of an operator may take that.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,7 +14,7 @@ use crate::graph::model::Node;
 use crate::graph::parts::unraw_name;
 use crate::graph::spans::first_and_last;
 
-/// `when::all(…)`, or nothing for a node without conditions.
+/// Writes `when::all(…)`. Writes nothing for a node without conditions.
 pub(super) fn make_conditions(node: &Node) -> Option<TokenStream> {
     let conditions = &node.attributes.conditions;
     let made = conditions.iter().map(make_condition);
@@ -98,7 +98,7 @@ fn make_condition(condition: &Condition) -> TokenStream {
     quote!(::streamflow::__private::when::#function(#text, #args))
 }
 
-/// A value of a type: rustc reports one of another type at the user's expression.
+/// Writes a value of this type. If it has another type, rustc reports that at the user's expression.
 fn typed(value: &Expr, ty: TokenStream) -> TokenStream {
     evaluate(value, respanned(ty, first_and_last(value).0))
 }

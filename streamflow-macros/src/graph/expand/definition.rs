@@ -21,7 +21,7 @@ pub(super) fn expand_struct(graph: &Graph, mermaid: &str) -> TokenStream {
         #(#nodes,)*
         __streamflow: ::streamflow::__private::GraphParts,
     };
-    // rustc shows the span of the name where another item has the same name.
+    // If another item has the same name, rustc shows the span of this name.
     let fields = braced(name.span(), fields);
     quote! {
         #(#attributes)*

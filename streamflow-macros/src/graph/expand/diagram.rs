@@ -27,7 +27,7 @@ const RESERVED_BY_MERMAID: &[&str] = &[
     "subgraph",
 ];
 
-/// A flow chart, left to right: nodes in the boxes of their pools, edges named after their ports.
+/// Draws a flow chart of Mermaid, left to right: nodes in the boxes of their pools, edges named after their ports.
 pub(in crate::graph) fn draw_mermaid(graph: &Graph) -> String {
     let mut text = String::from("flowchart LR\n");
     // Writing to a `String` does not fail.
@@ -56,7 +56,7 @@ pub(in crate::graph) fn draw_mermaid(graph: &Graph) -> String {
     text
 }
 
-/// The same for Graphviz.
+/// Draws the same diagram for Graphviz.
 pub(in crate::graph) fn draw_dot(graph: &Graph) -> String {
     let name = &graph.header.name;
     let mut text = format!("digraph \"{name}\" {{\n    rankdir=LR;\n    node [shape=box];\n");
@@ -105,7 +105,7 @@ fn nodes_by_pool(graph: &Graph) -> Vec<(Option<&Ident>, Vec<&Node>)> {
         .collect()
 }
 
-/// The edges with their nodes. Edges of unknown nodes are left out.
+/// The edges, each with its two nodes. Edges of unknown nodes are left out.
 fn edges(graph: &Graph) -> impl Iterator<Item = (&Edge, &Node, &Node)> {
     graph.edges.iter().filter_map(|edge| {
         Some((edge, graph.nodes.node_of(&edge.output)?, graph.nodes.node_of(&edge.input)?))

@@ -1,8 +1,8 @@
 //! Functions within `new`, for code that uses only its arguments, and no other value of `new`.
 //!
-//! This code could be in closures as well. But rustc's time would then grow with the square of the graph: when it
-//! compiles incrementally, it hashes the types of all of `new` once for each closure in `new`. An inner function is
-//! checked apart. The user's expressions name values of `new`, so they are in closures: see `chunk.rs`.
+//! This code could be in closures as well. But when rustc compiles incrementally, it hashes the types of all of `new`
+//! once for each closure in `new`, so its time would grow with the square of the graph. It checks an inner function
+//! separately. The user's expressions can name values of `new`, so they are in closures: see `chunk.rs`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -44,7 +44,7 @@ impl Function {
         }
     }
 
-    /// A call of it.
+    /// Writes a call of the function.
     pub(super) fn call(&self) -> TokenStream {
         let values = self.arguments.iter().map(|argument| &argument.value);
         let name = &self.name;

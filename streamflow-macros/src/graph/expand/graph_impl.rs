@@ -67,8 +67,8 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     }
 }
 
-/// A reference to the code of all operators, in the tests of the crate: it makes the kernels that they launch part of the program,
-/// so that `testing::kernels()` finds them also if no test makes the graph.
+/// Writes a reference to the code of all operators, for the tests of the crate. The kernels that the operators launch are
+/// then a part of the program, so `testing::kernels()` finds them even if no test makes the graph.
 pub(super) fn keep_for_tests(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
     quote! {
@@ -79,7 +79,7 @@ pub(super) fn keep_for_tests(graph: &Graph) -> TokenStream {
     }
 }
 
-/// Appends the nodes to `list` in running order, from the variables with their names.
+/// Appends the nodes to `list` in running order, from the variables that have their names.
 fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
     let chunks = graph.order.chunks(chunk::SIZE).map(|indices| {
         let nodes = indices.iter().map(|&index| any_node(&graph.nodes[index]));

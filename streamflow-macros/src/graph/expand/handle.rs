@@ -42,8 +42,8 @@ pub(super) fn expand_handle(graph: &Graph) -> TokenStream {
     }
 }
 
-/// The method of a node. All of it is underlined at the node's type: rustc reports a type that is no operator there, in
-/// the same words for each use, and prints equal reports once.
+/// Writes the method of a node. All of its tokens have the span of the node's type: rustc then reports a type that is no
+/// operator there, in the same words for each use, and prints equal reports once.
 fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
     let (_, last) = first_and_last(&node.ty);
     let (name, text) = (idents::field(node), node.unraw_name());

@@ -6,12 +6,12 @@ use quote::format_ident;
 use crate::graph::model::Node;
 use crate::graph::spans::first_and_last;
 
-/// An identifier that differs from every name of the user's, even if it is spelled alike.
+/// An identifier of the expansion. It differs from every name of the user, even if both are spelled alike.
 pub(super) fn hygienic(name: &str, index: usize) -> Ident {
     format_ident!("__{}_{}", name, index, span = Span::mixed_site())
 }
 
-/// The variable for the platform. A node may be named `platform`, so that name is not used for it.
+/// The variable for the platform. It is not named `platform`, because a node may have that name.
 pub(super) fn hygienic_platform() -> Ident {
     Ident::new("__streamflow_platform", Span::mixed_site())
 }
@@ -26,7 +26,7 @@ pub(super) fn graph_params() -> Ident {
     Ident::new("__streamflow_params", Span::mixed_site())
 }
 
-/// The pool of each node without `#[streams]` in a graph with green contexts: a constant, or a variable.
+/// The name of the pool that each node without `#[streams]` has in a graph with green contexts: a constant, or a variable.
 pub(super) fn green() -> Ident {
     Ident::new("__GREEN", Span::mixed_site())
 }

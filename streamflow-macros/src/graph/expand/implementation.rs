@@ -8,7 +8,7 @@ use super::{constructor, handle, idents};
 use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
 
-/// The constants, `new`, the methods that run the graph, and the accessors of the operators.
+/// Writes the constants, `new`, the methods that run the graph, and the accessors of the operators.
 pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenStream {
     let header = &graph.header;
     let (visibility, name) = (&header.visibility, &header.name);
@@ -16,7 +16,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
         let (name, ty) = (&param.name, &param.ty);
         quote!(#name: #ty)
     });
-    // rustc shows the span of `struct` as the definition where the arguments of a caller are wrong.
+    // If the arguments of a caller are wrong, rustc shows this span as the definition.
     let span = header.keyword.span;
     let new = quote_spanned!(span=> fn new);
     let arguments = quote!(platform: &::streamflow::__private::Platform, #(#params,)*);
@@ -61,8 +61,8 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     }
 }
 
-/// `run`, `run_for`, `tick` and `end_run`. `spawn` is a method of a trait: here rustc would have to prove that the graph is
-/// `Send`, and would report each mistake of an operator's type once more, at the whole macro.
+/// Writes `run`, `run_for`, `tick` and `end_run`. `spawn` is a method of a trait: in this expansion rustc would have to
+/// prove that the graph is `Send`, and would report each mistake of an operator's type once more, at the whole macro.
 fn expand_runs(graph: &Graph) -> TokenStream {
     let header = &graph.header;
     let (visibility, span) = (&header.visibility, header.keyword.span);
@@ -111,7 +111,7 @@ fn expand_runs(graph: &Graph) -> TokenStream {
     }
 }
 
-/// `source1()` and `source1_mut()`.
+/// Writes `source1()` and `source1_mut()`.
 fn expand_accessors(graph: &Graph, node: &Node) -> TokenStream {
     let visibility = &graph.header.visibility;
     let (docs, name, ty) = (&node.attributes.docs, &node.name, &node.ty);

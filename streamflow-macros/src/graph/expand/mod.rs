@@ -25,9 +25,9 @@ use quote::quote;
 
 use super::model::Graph;
 
-/// All items of a graph.
+/// Writes all items of a graph.
 pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
-    // First: the diagrams show the types as they are written.
+    // The diagrams come first, because they show the types as the user has written them.
     let (mermaid, dot) = (diagram::draw_mermaid(&graph), diagram::draw_dot(&graph));
     let checked = checked::name_checked_types(&mut graph);
     let graph = &graph;
@@ -36,7 +36,7 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     let implementation = implementation::expand_methods(graph, &mermaid, &dot);
     let graph_impl = graph_impl::expand_graph_impl(graph);
     let handle = handle::expand_handle(graph);
-    // Some would fail because of a mistake that is reported anyway: see "Where each check is" in `graph/mod.rs`.
+    // After a mistake some assertions would fail because of it: see "Where each check is" in `graph/mod.rs`.
     let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
     let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
     let worker_assertions = has_assertions.then(|| assertions::assert_workers(graph));
@@ -67,7 +67,7 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     }
 }
 
-/// The items that a user names: the struct, its methods and its handle.
+/// Writes the items that a user names: the struct, its methods and its handle.
 pub(super) fn expand_api(graph: &Graph) -> TokenStream {
     let (mermaid, dot) = (diagram::draw_mermaid(graph), diagram::draw_dot(graph));
     let definition = definition::expand_struct(graph, &mermaid);

@@ -16,12 +16,12 @@ use crate::graph::spans::first_and_last;
 impl Chunk<'_> {
     /// Makes the nodes of this chunk, each in a box.
     ///
-    /// The function returns them in a struct: rustc then reports a mistake of an operator's type where a field names
+    /// The function returns the nodes in a struct. rustc then reports a mistake of an operator's type where a field names
     /// the type, and not where the type is inferred.
     ///
-    /// Until all are made, the nodes are in another struct of options, and a failed call returns `false`. So a single
-    /// value is dropped wherever a call fails or panics. With a `?` after each node, every `?` would have separate code
-    /// to drop all nodes before it. The fields are in reverse order, since the node that was made last is dropped
+    /// Until all nodes are made, they are in another struct of options, and a failed call returns `false`. So only this
+    /// one value is dropped wherever a call fails or panics. With a `?` after each node, every `?` would need code of its
+    /// own to drop all nodes before it. The fields are in reverse order, since the node that was made last is dropped
     /// first.
     pub(super) fn make_nodes(&self, graph: &Graph, live_pools: &[Ident]) -> TokenStream {
         let holder = hygienic("Nodes", self.index);
@@ -66,7 +66,7 @@ impl Chunk<'_> {
                 }
             },
         };
-        // This function calls nothing. So rustc knows at each place which fields are left, and drops them without asking.
+        // This function calls nothing. So rustc knows at each place which fields are left, and drops them without a check.
         let complete = Function {
             name: complete,
             arguments: vec![Argument::new(making.clone(), begun.to_token_stream(), quote!())],
@@ -83,8 +83,8 @@ impl Chunk<'_> {
         let (define, call) = (function.define(), function.call());
         let define_complete = complete.define();
         let nodes = hygienic("nodes", self.index);
-        // The last field of a struct decides whether its size is known. For a last field of a type that is not an
-        // operator, rustc would also report the size at each use of the struct.
+        // Whether the size of a struct is known depends on its last field. If the type of that field is no operator,
+        // rustc would report the size as well, at each use of the struct.
         quote! {
             #[allow(non_camel_case_types, dead_code)]
             struct #holder { #(#types,)* __sized: () }
@@ -142,23 +142,23 @@ impl Chunk<'_> {
     }
 }
 
-/// The span of the last token of a node's type. Code with the type of a node has this span: rustc then reports a type that
-/// is no operator there, in the same words for each use, and prints equal reports once.
+/// The span of the last token of a node's type. All generated code that names the type has this span: rustc then reports
+/// a type that is no operator there, in the same words for each use, and prints equal reports once.
 fn last_span(node: &Node) -> Span {
     first_and_last(&node.ty).1
 }
 
-/// The variable of the nodes that a function has made so far.
+/// The variable for the nodes that a function has made so far.
 fn making() -> Ident {
     hygienic("making", 0)
 }
 
-/// The variable of the error of a node.
+/// The variable for the error of a node.
 fn failed() -> Ident {
     hygienic("failed", 0)
 }
 
-/// A call that makes the node and returns whether it did.
+/// Writes a call that makes the node and returns whether it succeeded.
 fn make_node(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
     let (operator, field) = (hygienic("operator", index), idents::field(node));
     let (ty, text, platform) = (&node.ty, node.unraw_name(), hygienic_platform());

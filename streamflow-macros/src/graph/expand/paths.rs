@@ -1,4 +1,4 @@
-//! Paths and calls of the expansion, with spans of the user's tokens.
+//! Paths and calls of the expansion that have spans of the user's tokens.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -34,7 +34,7 @@ pub(in crate::graph) fn operator_item(ty: &Type, name: &str) -> TokenStream {
     quote!(#lead #ty #path)
 }
 
-/// `<Type as Operator>::name(args)`, underlined in the same way.
+/// `<Type as Operator>::name(args)`, underlined at the type like [`operator_item`].
 pub(super) fn operator_call(ty: &Type, name: &str, args: TokenStream) -> TokenStream {
     let (function, (_, last)) = (operator_item(ty, name), first_and_last(ty));
     let args = parenthesized(last, args);
@@ -51,7 +51,8 @@ pub(super) fn pool_ref(pool: &Pool) -> TokenStream {
     }
 }
 
-/// The constant that refers to a pool of a type that the macro does not know. With another type, it is one mistake.
+/// The name of the constant that refers to a pool whose type the macro does not know. If it is no pool, rustc reports one
+/// mistake.
 pub(super) fn typed_pool(pool: &Pool) -> Ident {
     format_ident!("__{}", pool.name, span = pool.name.span())
 }

@@ -1,7 +1,7 @@
 //! Stream pools and green context pools: constants, and values that `new` makes from the graph's parameters.
 //!
-//! The mistakes of both are found by the functions in `streamflow/src/graph/check.rs`, in the same words: those of a
-//! constant by `check_…` while compiling, those of a value by `verify_…` in `new`.
+//! The functions in `streamflow/src/graph/check.rs` find the mistakes of both, in the same words: `check_…` those of a
+//! constant while compiling, and `verify_…` those of a value in `new`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -13,7 +13,7 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::parts::{Pool, PoolKind, Streams};
 use crate::graph::spans::Underline;
 
-/// Writes the constants of the pools. A mistake is found in the pool's own constant, so the constants that use the
+/// Writes the constants of the pools. A mistake is reported in the pool's own constant, so the constants that use the
 /// pool report no further mistake.
 pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
     let constants = graph.pools.iter().filter(|pool| !pool.is_made_by_run).map(|pool| {
@@ -67,8 +67,8 @@ fn green_value(pool: &Pool) -> TokenStream {
     quote!(::streamflow::__private::CudaStreamPool::new().on(#name.default_context()))
 }
 
-/// Makes and checks the pools declared by `let`, in a closure where `?` takes any error. All later expressions can
-/// name these pools.
+/// Writes code that makes and checks the pools declared by `let`, in a closure where `?` takes any error. All later
+/// expressions can name these pools.
 pub(super) fn make_values(graph: &Graph) -> TokenStream {
     let pools: Vec<&Pool> = graph.pools.iter().filter(|pool| pool.is_made_by_run).collect();
     if pools.is_empty() {

@@ -1,7 +1,6 @@
-//! The edges, as calls of functions with bounds that check the edge, underlined where the user wrote it.
+//! The edges, as calls of functions whose bounds check the edge. A mistake is underlined where the user wrote the edge.
 //!
-//! The calls repeat the user's `a.out`, which resolves because `bind_ports` has bound the name `a` to the ports of
-//! the node.
+//! The calls repeat the user's `a.out`. This compiles because `bind_ports` has bound the name `a` to the ports of the node.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,15 +21,14 @@ use crate::graph::spans::{Underline, first_and_last};
 /// A statement that connects or checks ports.
 struct Statement {
     tokens: TokenStream,
-    /// The indices of the nodes with ports that the edge names, or `None` if a node is unknown. rustc reports an
-    /// unknown node.
+    /// The indices of the nodes that the edge's ports belong to. `None` if a node is unknown, which rustc reports.
     nodes: Option<Vec<usize>>,
-    /// Whether it uses other values of `new`, or has a `?`.
+    /// Whether the statement uses other values of `new`, or has a `?`.
     has_values: bool,
 }
 
-/// All edges, discards and conditions, in this order: an input with several producers reads them in the order of their
-/// edges.
+/// Writes all edges, discards and conditions, in this order: an input with several producers reads their messages in the
+/// order of its edges.
 pub(super) fn connect_edges(graph: &Graph) -> TokenStream {
     let edges = graph.edges.iter().enumerate().map(|(index, edge)| {
         let EdgeAttributes { carries, capacity, policy, initial, .. } = &edge.attributes;
@@ -62,7 +60,7 @@ pub(super) fn connect_edges(graph: &Graph) -> TokenStream {
     }
 }
 
-/// The indices of the nodes of these ports, if they are there.
+/// The indices of the nodes of these ports. `None` if one is unknown.
 fn indices(graph: &Graph, ports: &[&Port]) -> Option<Vec<usize>> {
     ports.iter().map(|port| graph.nodes.index_of(port)).collect()
 }
@@ -71,14 +69,14 @@ fn is_in_function(statement: &Statement) -> bool {
     statement.nodes.is_some() && !statement.has_values
 }
 
-/// Runs a few statements in a function that takes the chunks of their nodes, or else in a closure.
+/// Writes code that runs a few statements, in a function that takes the chunks of their nodes, or else in a closure.
 fn run_statements(graph: &Graph, index: usize, statements: &[Statement]) -> TokenStream {
     let tokens = statements.iter().map(|statement| &statement.tokens);
     let nodes: Option<Vec<&[usize]>> =
         statements.iter().map(|statement| statement.nodes.as_deref()).collect();
     let nodes: BTreeSet<usize> = match nodes {
         Some(nodes) => nodes.into_iter().flatten().copied().collect(),
-        // rustc proposes a name for the unknown one.
+        // All nodes are in scope, so that rustc can propose a name for the unknown one.
         None => (0..graph.nodes.len()).collect(),
     };
     let bound = bind_ports(graph, nodes.iter().copied());
@@ -148,7 +146,8 @@ fn connect_edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     quote_spanned!(middle=> ::streamflow::__private::#function #args; #begin)
 }
 
-/// Gives a feedback edge's consumer its first message. A mistake in it is reported at the user's expression.
+/// Writes the call that gives a feedback edge's consumer its first message. A mistake in it is reported at the user's
+/// expression.
 fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
     let underline = Underline::all(value);
     let first = underline.first;
@@ -164,7 +163,7 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
     quote_spanned!(first=> let #message = #evaluated; #call?;)
 }
 
-/// The edge's name and queue.
+/// Writes the edge's name and the options of its queue.
 fn edge_options(index: usize, edge: &Edge) -> TokenStream {
     let EdgeAttributes { capacity, policy, initial, .. } = &edge.attributes;
     let text = edge.to_string();
@@ -191,7 +190,7 @@ fn edge_options(index: usize, edge: &Edge) -> TokenStream {
     }
 }
 
-/// The device of an input's node, for an edge that copies there.
+/// The device of an input's node, for an edge that copies to that device.
 fn device_of(graph: &Graph, input: &Port) -> TokenStream {
     match graph.nodes.node_of(input).map(|node| &node.attributes.streams) {
         Some(Streams::Pool(pool)) => quote!(#pool.get_device()),
@@ -203,8 +202,8 @@ fn device_of(graph: &Graph, input: &Port) -> TokenStream {
     }
 }
 
-/// Evaluates the user's expressions in the attributes of edges. This code comes before that of `bind_ports`, since its
-/// bindings may shadow a parameter.
+/// Writes code that evaluates the user's expressions in the attributes of edges. This code precedes that of `bind_ports`,
+/// because the bindings there may shadow a parameter.
 pub(super) fn evaluate_options(graph: &Graph) -> TokenStream {
     let value = |(index, edge): (usize, &Edge)| {
         let EdgeAttributes { capacity, initial, .. } = &edge.attributes;
@@ -230,7 +229,7 @@ fn discard_output(discard: &Discard) -> TokenStream {
     quote_spanned!(underline.middle=> #call;)
 }
 
-/// Checks the ports that the conditions of a node name.
+/// Writes the checks of the ports that the conditions of a node name.
 fn check_condition_ports(node: &Node) -> Vec<TokenStream> {
     let mut checks = Vec::new();
     for condition in node.attributes.conditions.iter().flat_map(Condition::each) {
