@@ -1,6 +1,6 @@
-//! Tests that the claims of a call order it even on a driver that does not read the call's accesses. The simulator reads
-//! them, so a test on the simulator alone can't show this. Other tests show which device is current in a call, and in the
-//! drop of a library's object.
+//! Tests that a call is ordered by its claims, with a driver that does not read the call's accesses. The simulator reads
+//! them, so it can't show that. Other tests are about the device that is current in a call, and the time at which an
+//! object is dropped.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
@@ -24,11 +24,11 @@ use crate::{Platform, device};
 #[derive(Debug)]
 struct CallsFunctions {
     below: HostDriver,
-    /// The device that was made current at last, on each thread.
+    /// The device that each thread has made current last.
     bound: Mutex<HashMap<ThreadId, DeviceId>>,
 }
 
-// SAFETY: all calls are forwarded.
+// SAFETY: this layer passes all calls on.
 unsafe impl Layer for CallsFunctions {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -44,7 +44,7 @@ unsafe impl Layer for CallsFunctions {
     }
 }
 
-// SAFETY: the function of a library copies by a call of the driver below.
+// SAFETY: the library's function copies by a call of the driver below.
 unsafe impl Libraries for CallsFunctions {
     fn library_calls(&self) -> LibraryCalls {
         LibraryCalls::Body
@@ -63,20 +63,20 @@ impl CallsFunctions {
         self.bound.lock().unwrap().get(&thread::current().id()).copied()
     }
 
-    /// Copies without noting a use of memory, right after a record that another thread might have made. The record does
-    /// not cover the copy, so a use that was noted before the record would be lost.
+    /// Copies without noting a use of memory, after a record such as another thread might have made. The record does not
+    /// cover the copy. So a use that was noted before the record would not order the copy.
     fn copy_bytes(&self, stream: &CudaStream, source: u64, target: u64) {
         assert_eq!(self.bound(), Some(device(0)), "another device than the stream's is current");
         stream.record().unwrap();
         let range = |address| MemoryRange { address, bytes: LEN as u64 };
         let (source, target) = (range(source), range(target));
         let copy = CopyOp { kind: CopyKind::DeviceToDevice, target, source, rows: None };
-        // SAFETY: the stream is live, and the memory is as long and lives until the driver ends.
+        // SAFETY: the stream is alive, and the memory has this length and lives until the driver is dropped.
         unsafe { self.below().copy(stream.timeline().raw(), &copy) }.unwrap();
     }
 }
 
-/// Queues a copy by a function that returns this status; nothing is copied if the driver gets the call.
+/// Queues a copy by a function that returns `status`. If the driver runs the host body instead, nothing is copied.
 fn queue(
     status: i32,
     driver: &CallsFunctions,
@@ -91,7 +91,7 @@ fn queue(
         driver.copy_bytes(stream, x, y);
         LibraryError::check("a library", "copy", status, |_| "REFUSED")
     };
-    // SAFETY: `x` is read and `y` is written, as claimed; the record of the call touches no claimed memory.
+    // SAFETY: the function reads `x` and writes `y`, as claimed. The record in the call touches no claimed memory.
     unsafe { call.queue_in_place(stream, &body, &device) }
 }
 
@@ -136,7 +136,7 @@ fn a_call_without_accesses_is_ordered_by_its_claims() {
     }
 }
 
-/// Makes a call that needs no wait: a wait would make the device current as well.
+/// The streams need no wait here, since a wait would also make the device current.
 #[test]
 fn a_function_is_called_with_its_streams_device_current() {
     for status in [0, 7] {

@@ -62,7 +62,7 @@ fn bench_with(policy: Policy, options: MemoryOptions) -> Bench {
 }
 
 impl Bench {
-    /// A new stream, and its label in the log.
+    /// Creates a stream, and returns it with its label in the log.
     fn stream(&self) -> (CudaStream, StreamLabel) {
         let stream = self.pool.allocate("a test").unwrap();
         self.recorder.clear();

@@ -35,7 +35,7 @@ impl Bench {
         self.pool.allocate("a test").unwrap()
     }
 
-    /// The numbers of records and waits since the last call of this function.
+    /// The numbers of records and waits since this function was last called.
     fn records_and_waits(&self) -> (usize, usize) {
         let records = self.recorder.count(|call| matches!(call, Call::RecordEvent { .. }));
         let waits = self.recorder.count(|call| matches!(call, Call::WaitEvent { .. }));

@@ -38,7 +38,7 @@ fn a_grid_covers_every_element() {
     assert_eq!(shape([33, 9]), ([2, 2, 1], [32, 8, 1]));
     assert_eq!(shape([33, 9, 5]), ([2, 2, 5], [32, 8, 1]));
     assert_eq!(shape(Grid::elements(1000).threads(100)), ([10, 1, 1], [100, 1, 1]));
-    // More elements than 32 bits count.
+    // The number of elements does not fit into 32 bits.
     assert_eq!(shape(6_000_000_000), ([23_437_500, 1, 1], [256, 1, 1]));
 }
 

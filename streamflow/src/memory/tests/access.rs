@@ -12,7 +12,7 @@ const QUEUED: &str = "the work is queued, and its uses are not noted yet";
 const NOT_QUEUED: &str = "the stream comes after what memory needs, and the work is not queued yet";
 const FORGOTTEN: &str = "uses are forgotten, and the point is not taken yet";
 
-/// Another handle of a stream, like that of another thread.
+/// Returns another handle of a stream, as another thread would have it.
 fn other(bench: &Bench, stream: &CudaStream) -> CudaStream {
     CudaStream::adopted(bench.platform.streams(), stream.timeline().open_point())
 }
@@ -49,7 +49,7 @@ fn a_record_between_the_order_and_the_work_does_not_cover_the_work() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
 }
 
-/// Work is noted even if the closure that queues it unwinds afterwards.
+/// A use is noted even if the closure unwinds after it has queued the work.
 #[test]
 fn work_that_was_queued_before_a_panic_is_noted() {
     let bench = bench(MemoryOptions::default());
@@ -83,8 +83,8 @@ fn a_use_that_the_stream_came_after_too_late_is_kept() {
     b.record().unwrap();
     a.wait(b.record().unwrap()).unwrap();
     c.wait(b.record().unwrap()).unwrap();
-    // The steps of another thread while the write is noted: a note with a point that is taken too early would have a
-    // point from before them.
+    // Another thread takes these steps while the write is noted. If the note's point were taken too early, it would be
+    // from before these steps.
     block.note(c.timeline(), Read);
     let of_c = c.record().unwrap();
     let again = other(&bench, &a);
@@ -96,7 +96,7 @@ fn a_use_that_the_stream_came_after_too_late_is_kept() {
     assert!(hooks::are_done());
     bench.recorder.clear();
     block.order(&b, Write).unwrap();
-    // A wait for `a` and one for `c`, whether or not one of them implies the other.
+    // One wait for `a` and one for `c`, whether or not one implies the other.
     let waits = bench.count(is_wait);
     assert!(b.timeline().implies(of_c), "{}", bench.recorder.text());
     assert_eq!(waits, 2, "{}", bench.recorder.text());
@@ -131,7 +131,7 @@ fn a_read_does_not_replace_a_later_one_on_its_stream() {
     }
 }
 
-/// Uses of two halves, on two streams that were not ordered. A use of the whole block waits for both, once.
+/// Two streams that were not ordered use one half each. A use of the whole block waits for each of them once.
 #[test]
 fn two_unordered_uses_are_both_kept() {
     for (first, second) in [(Write, Write), (Read, Write), (Write, Read)] {
@@ -155,7 +155,7 @@ fn two_unordered_uses_are_both_kept() {
     }
 }
 
-/// The word for the last write is read without a lock: a write must not miss a read since that write.
+/// The word for the last write is read without a lock. Still, a write must find a read that came after that write.
 #[test]
 fn a_write_waits_for_a_read_after_the_only_write() {
     let bench = bench(MemoryOptions::default());
@@ -185,8 +185,7 @@ fn a_write_waits_for_a_read_beside_the_only_write() {
     assert_eq!(bench.count(is_wait), 1);
 }
 
-/// There are more readers than a stream's clock has room for. The first write waits for each of them, and then forgets
-/// them all.
+/// There are more readers than a stream's clock has entries. The first write waits for each of them, and then forgets them all.
 #[test]
 fn a_write_waits_once_for_each_of_many_readers() {
     for readers in [7, 8, 9, 16, 17, 40] {

@@ -29,7 +29,7 @@ fn executes_late(release: impl Fn(&Platform, &Allocator, &CudaStream)) -> bool {
         host: &host,
         device: &|_| Ok(()),
     };
-    // Held so that the body does not execute at once.
+    // The lock is held so that the body does not execute at once.
     let held = crate::lock::hold();
     // SAFETY: the stream is alive, and the body touches no memory.
     unsafe { driver.libraries().call_library(stream.timeline().raw(), &call) }.unwrap();

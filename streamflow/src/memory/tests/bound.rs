@@ -11,7 +11,7 @@ pub(super) struct Bound {
 }
 thread_local! { static IS_BOUND: std::cell::Cell<bool> = const { std::cell::Cell::new(false) }; }
 
-// SAFETY: all calls are passed on.
+// SAFETY: this layer passes all calls on.
 unsafe impl Layer for Bound {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -31,7 +31,7 @@ unsafe impl Layer for Bound {
         if !IS_BOUND.get() {
             self.unbound.fetch_add(1, Ordering::Relaxed);
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.record_event(event, stream) }
     }
 }

@@ -92,7 +92,7 @@ const STEPS: &[Step] = &[
         Ok(())
     }),
     ("a time", |_, it| {
-        // Either moment may come first.
+        // Either of the two moments may come first, so the result is not checked.
         let _ = it.moments[0].elapsed_blocking(&it.moments[1]);
         it.moments[0].elapsed_blocking(&it.moments[0]).map(drop)
     }),
@@ -179,7 +179,7 @@ const STEPS: &[Step] = &[
     }),
 ];
 
-/// Binds another device, if there is one.
+/// Binds another device than the steps use, if there is one.
 fn bind_another(platform: &Platform) -> Result<()> {
     if platform.device_count() > 1 {
         platform.driver().bind(device(1))?;
@@ -187,7 +187,7 @@ fn bind_another(platform: &Platform) -> Result<()> {
     Ok(())
 }
 
-/// Runs on a new thread, and returns how many errors it has logged.
+/// Runs `run` on a new thread, and returns how many errors that thread has logged.
 fn on_a_new_thread(run: impl FnOnce() + Send) -> u32 {
     thread::scope(|scope| scope.spawn(|| errors_in(run)).join().unwrap())
 }

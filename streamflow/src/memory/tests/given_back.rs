@@ -7,7 +7,7 @@ use crate::driver::{RawEvent, RawStream, StreamOptions};
 use crate::kernel;
 use crate::stream::BorrowedStream;
 
-/// A driver that fails the next call with a given name, once.
+/// A driver whose next call of a given name fails, once.
 #[derive(Debug)]
 struct FailsOnce {
     below: HostDriver,
@@ -23,7 +23,7 @@ impl FailsOnce {
     }
 }
 
-// SAFETY: a failed call promises nothing; all others are passed on.
+// SAFETY: a call that fails promises nothing, and this layer passes all others on.
 unsafe impl Layer for FailsOnce {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -36,13 +36,13 @@ unsafe impl Layer for FailsOnce {
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         self.check("wait_event", stream.device())?;
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.wait_event(stream, event) }
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         self.check("synchronize_event", event.device())?;
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.synchronize_event(event) }
     }
 }
@@ -83,7 +83,7 @@ fn device_memory_is_freed_after_its_uses_although_a_call_fails() {
         assert!(driver.has_failed(), "{call}");
         let freed = bench.count(|call| matches!(call, Call::Free { .. }));
         assert_eq!(freed, 1, "{call}: {}", bench.recorder.text());
-        // Freed memory is poisoned, so the copy came first.
+        // The simulator overwrites freed memory, so these values show that the copy came before the free.
         assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN], "{call}");
     }
 }
@@ -125,7 +125,7 @@ fn streams_and_events_are_destroyed_although_the_device_can_t_be_bound() {
     assert_eq!((streams, events), made);
 }
 
-/// Breaks the device.
+/// A kernel that makes the device unusable.
 #[kernel(partial, unsafe cuda = "if (out_len > 0) asm volatile(\"trap;\");")]
 fn faults(out: &mut [u8]) {
     assert!(out.is_empty(), "a trap");

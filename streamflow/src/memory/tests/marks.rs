@@ -36,7 +36,7 @@ fn race(
             }
         });
         Asker::named("first").enter();
-        // All rounds are made, also after a wrong one, because the other thread waits for them.
+        // All rounds are made, even after a wrong one, because the other thread waits in each of them.
         let wrong = (0..ROUNDS).filter(|_| {
             barrier.wait();
             first(block);
@@ -47,7 +47,7 @@ fn race(
     });
 }
 
-/// A thread marks memory again. Another thread that looks sees a mark at each moment.
+/// A thread marks memory again and again. Another thread that checks the memory finds a mark at each moment.
 #[test]
 fn marked_memory_stays_marked_while_it_is_marked_again() {
     let bench = bench(MemoryOptions::default());
@@ -81,7 +81,7 @@ fn a_mark_that_ends_takes_no_later_one_with_it() {
     let is_right = |block: &Block| {
         block.overwritten(left);
         let is_marked = block.check_written(range).is_err();
-        // The next round begins with a mark of the left half.
+        // The next round begins with only the left half marked.
         block.overwritten(range);
         let has_ended = block.check_written(range).is_ok();
         block.fail(left, &error());
@@ -141,7 +141,7 @@ fn a_call_that_overwrites_memory_ends_a_mark_by_its_success_alone() {
     block.begin_overwrite(half);
     block.end_overwrite(half);
     assert!(block.check_written(range).is_err());
-    // A call that overwrites a half ends no mark of the whole.
+    // A call that overwrites half of the memory ends no mark of the whole.
     block.begin_overwrite(range);
     block.end_overwrite(half);
     block.fail(range, &error());
@@ -150,7 +150,7 @@ fn a_call_that_overwrites_memory_ends_a_mark_by_its_success_alone() {
     block.begin_overwrite(range);
     block.end_overwrite(range);
     assert!(block.check_written(range).is_ok());
-    // A call that fails later has a mark of its own.
+    // A later call that fails makes a mark of its own.
     Asker::named("third").enter();
     block.fail(range, &error());
     hook_has_failed();

@@ -23,12 +23,12 @@ fn page_locked_memory_is_reused_only_when_no_copy_uses_it() {
     };
     a.upload(&pinned(3), &mut first).unwrap();
     let one = uploaded_from(&bench);
-    // The first memory is dropped, but its upload has not run.
+    // The first memory is dropped, but its upload has not been executed.
     a.upload(&pinned(9), &mut second).unwrap();
     assert_ne!(uploaded_from(&bench), one);
     assert_eq!(a.download_blocking(&first).unwrap(), [3; LEN]);
     assert_eq!(a.download_blocking(&second).unwrap(), [9; LEN]);
-    // Now both are complete, and known to be.
+    // Both uploads are complete now, and the host has found them so.
     a.synchronize_blocking().unwrap();
     bench.recorder.clear();
     let (third, fourth) = (pinned(4), pinned(5));
@@ -45,7 +45,7 @@ fn the_host_waits_for_uploads_before_it_overwrites_their_memory() {
     pinned.as_mut_slice_blocking().unwrap().fill(3);
     a.upload(&pinned, &mut one).unwrap();
     b.upload(&pinned, &mut two).unwrap();
-    // Reading needs no wait: the uploads only read.
+    // A read needs no wait, since the uploads only read the memory as well.
     bench.recorder.clear();
     assert_eq!(pinned.as_slice_blocking().unwrap(), [3; LEN]);
     assert!(!bench.recorder.calls().iter().any(Call::blocks_host));
@@ -54,8 +54,8 @@ fn the_host_waits_for_uploads_before_it_overwrites_their_memory() {
     assert_eq!(b.download_blocking(&two).unwrap(), [3; LEN]);
 }
 
-/// A driver that runs out of page-locked memory once. While it frees a block, it waits until another thread has dropped
-/// the memory in `meanwhile`. Freeing the first block fails.
+/// A driver that runs out of page-locked memory once, and for which freeing the first block fails. While it frees a
+/// block, it waits until another thread has dropped the memory in `meanwhile`.
 #[derive(Debug)]
 struct RunsOut {
     below: HostDriver,
@@ -64,7 +64,7 @@ struct RunsOut {
     freed: AtomicUsize,
 }
 
-// SAFETY: a failed call promises nothing; all others are passed on.
+// SAFETY: a call that fails promises nothing, and this layer passes all others on.
 unsafe impl Layer for RunsOut {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -90,7 +90,7 @@ unsafe impl Layer for RunsOut {
         if self.freed.fetch_add(1, Ordering::Relaxed) == 0 {
             return Err(DriverError::OutOfMemory { device, requested: 0 });
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.free_pinned(device, range) }
     }
 }

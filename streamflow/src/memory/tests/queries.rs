@@ -3,8 +3,8 @@
 use super::bound::bound_with;
 use super::*;
 
-/// Four blocks of `a`, dropped one after the other while `b` still copies each block into its part of the result. No
-/// work of `b` is executed yet.
+/// Drops four blocks of `a`, one after the other, while `b` still copies each block into its part of the result. No work
+/// of `b` is executed yet. Returns the result and the addresses of the blocks.
 fn four_in_use(bench: &Bench, a: &CudaStream, b: &CudaStream) -> (Buffer<u8>, Vec<u64>) {
     let mut copies = bench.platform.buffer::<u8>(4 * LEN, b).unwrap();
     let addresses = (0..4).map(|tick| {
@@ -39,7 +39,7 @@ fn memory_whose_uses_are_known_complete_is_reused_without_a_wait() {
         let mut next = bench.buffer(&a);
         assert_eq!(next.range().address, addresses[0], "the oldest");
         assert_eq!(bench.count(is_wait), usize::from(!is_known));
-        // Queries about the third block, and then about older ones, until one is complete.
+        // The first query is about the third block, the next ones about older blocks, until one is complete.
         let queries = if is_known { 0 } else { 2 };
         assert_eq!(bench.count(is_query), queries, "a known use needs no query");
         a.fill_bytes(&mut next, 9).unwrap();
@@ -54,7 +54,7 @@ fn the_driver_is_queried_once_for_several_allocations() {
     let bench = bench(in_flight(4));
     let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
     let (copies, addresses) = four_in_use(&bench, &a, &b);
-    // The device is done, but that is not noted for `b`.
+    // The device has executed the work, but the host has not noted that for `b`.
     c.wait(b.record().unwrap()).unwrap();
     c.synchronize_blocking().unwrap();
     bench.recorder.clear();
@@ -81,7 +81,7 @@ fn the_driver_is_queried_about_the_streams_of_the_oldest_block() {
         reader.copy(&data, &mut copies.slice_mut(part).unwrap()).unwrap();
         addresses.push(data.range().address);
     }
-    // The device is done, but that is not noted for `b`.
+    // The device has executed the work, but the host has not noted that for `b`.
     let (d, _) = bench.stream();
     d.wait(b.record().unwrap()).unwrap();
     d.synchronize_blocking().unwrap();
@@ -97,7 +97,7 @@ fn is_allocation(call: &Call) -> bool {
     matches!(call, Call::Allocate { .. })
 }
 
-/// Ticks of a chain: each stream copies the block of the one before into its own.
+/// Runs ticks of a chain: each stream copies the block of the stream before into its own block.
 fn chain(bench: &Bench, streams: &[CudaStream], ticks: std::ops::Range<u8>) {
     for tick in ticks {
         let mut last = bench.buffer(&streams[0]);
@@ -110,8 +110,8 @@ fn chain(bench: &Bench, streams: &[CudaStream], ticks: std::ops::Range<u8>) {
     }
 }
 
-/// The last stream of a chain has waited for all others, so an answer about it holds for the blocks of all of them. If
-/// the device is done with no block, the streams wait, and no more memory is made.
+/// The last stream of a chain has waited for all others, so a query about it covers the blocks of all of them. If the
+/// device is done with no block, the streams wait, and no more memory is allocated.
 #[test]
 fn one_query_is_about_the_blocks_of_a_whole_chain() {
     const STREAMS: usize = 20;
@@ -121,11 +121,11 @@ fn one_query_is_about_the_blocks_of_a_whole_chain() {
         chain(&bench, &streams, 0..100);
         bench.recorder.clear();
         chain(&bench, &streams, 100..200);
-        // The waits for the order within a tick: each stream waits for the one before.
+        // Within a tick, each stream waits for the one before, to order the copies.
         let of_order = 100 * (STREAMS - 1);
         let (queries, waits) = (bench.count(is_query), bench.count(is_wait));
         match policy {
-            // Each answer is about 6 of 8 ticks.
+            // Each query covers the work of about 6 of 8 ticks.
             Policy::Eager => {
                 assert!((1..=2 * 100 / 6).contains(&queries), "{queries} queries");
                 assert_eq!(waits, of_order);
@@ -136,8 +136,8 @@ fn one_query_is_about_the_blocks_of_a_whole_chain() {
     }
 }
 
-/// Memory with uses only on its own stream is reused at once, and no other block is looked at. The reused block is the
-/// one that came back last: the blocks behind it may still be in use elsewhere.
+/// Memory with uses only on its own stream is reused at once, without checking another block. The reused block is the one
+/// that was returned last: the blocks behind it may still be in use on other streams.
 #[test]
 fn memory_that_was_used_on_its_own_stream_alone_is_the_next() {
     let bench = bench(in_flight(8));
@@ -156,7 +156,7 @@ fn memory_that_was_used_on_its_own_stream_alone_is_the_next() {
     drop(copies);
 }
 
-/// The oldest block is in use elsewhere, younger ones are not, and there is no room for more.
+/// Other streams still use the oldest block, but not the younger ones. There is no room for another block.
 #[test]
 fn memory_that_is_free_in_stream_order_is_preferred_among_many_blocks() {
     for most in [2, 4] {
@@ -176,7 +176,7 @@ fn memory_that_is_free_in_stream_order_is_preferred_among_many_blocks() {
     }
 }
 
-/// The query about a block fails. Then the oldest block is reused, perhaps a different one.
+/// The query about a block fails. The allocation then reuses the oldest block, which may be another one.
 #[test]
 fn a_block_whose_query_fails_does_not_end_all_allocation() {
     for blocks in [3, 4] {
@@ -217,7 +217,7 @@ struct DropsDuringQuery {
     dropped: AtomicUsize,
 }
 
-// SAFETY: all calls are passed on.
+// SAFETY: this layer passes all calls on.
 unsafe impl Layer for DropsDuringQuery {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -233,7 +233,7 @@ unsafe impl Layer for DropsDuringQuery {
             let waited = is_done.recv_timeout(Duration::from_secs(10));
             self.dropped.store(usize::from(waited.is_ok()), Ordering::Relaxed);
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.query_event(event) }
     }
 }
@@ -250,7 +250,7 @@ fn page_locked_memory_is_queried_without_the_lock_of_its_pool() {
     let pinned = || platform.pinned::<u8>(device(0), LEN).unwrap();
     let other = pinned();
     stream.upload(&pinned(), &mut data).unwrap();
-    // The upload's memory was returned, and its copy has not run: the driver is queried about that memory.
+    // The upload's memory was returned, and its copy has not been executed: the driver is queried about that copy.
     *driver.meanwhile.lock().unwrap() = Some(other);
     drop(pinned());
     assert_eq!(driver.dropped.load(Ordering::Relaxed), 1);

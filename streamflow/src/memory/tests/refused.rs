@@ -1,8 +1,8 @@
-//! A test of a launch that has to wait, and the driver refuses the wait.
+//! A test of a launch that has to wait while the driver refuses the wait.
 
 use super::*;
 
-/// A driver that calls a closure once, at a wait of a stream, and refuses the next wait.
+/// A driver that calls a closure at the next wait of a stream, once, and refuses the wait after that.
 struct Meanwhile {
     below: HostDriver,
     then: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -15,7 +15,7 @@ impl std::fmt::Debug for Meanwhile {
     }
 }
 
-// SAFETY: a refused call promises nothing; all others are passed on.
+// SAFETY: a call that is refused promises nothing, and this layer passes all others on.
 unsafe impl Layer for Meanwhile {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -33,7 +33,7 @@ unsafe impl Layer for Meanwhile {
         } else if self.refuse_next.swap(false, Ordering::Relaxed) {
             return Err(DriverError::OutOfMemory { device: stream.device(), requested: 0 });
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.wait_event(stream, event) }
     }
 }

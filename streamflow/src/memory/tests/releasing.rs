@@ -5,8 +5,8 @@ use super::*;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A driver with a first free that makes another thread allocate, and goes on when that thread has returned, or seems
-/// to wait.
+/// A driver that makes another thread allocate during the first free. The free continues when that thread has returned,
+/// or seems to wait.
 struct Beside {
     below: HostDriver,
     job: Mutex<Option<Job>>,
@@ -14,8 +14,8 @@ struct Beside {
     is_freed: AtomicBool,
 }
 
-/// How often the freeing thread lets the other thread run. If that is not enough, a test may miss a mistake, but no
-/// test fails without one.
+/// How often the freeing thread yields to the other one. If that is too seldom, the test may miss a mistake, but never
+/// fails without one.
 const YIELDS: usize = 50_000;
 
 impl std::fmt::Debug for Beside {
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Beside {
     }
 }
 
-// SAFETY: all calls are passed on.
+// SAFETY: this layer passes all calls on.
 unsafe impl Layer for Beside {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -43,7 +43,7 @@ unsafe impl Layer for Beside {
             }
             *self.thread.lock().unwrap() = Some(other);
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         let freed = unsafe { self.below.free(stream, range) };
         self.is_freed.store(true, Ordering::SeqCst);
         freed
@@ -122,7 +122,7 @@ impl std::fmt::Debug for InTrim {
     }
 }
 
-// SAFETY: all calls are passed on.
+// SAFETY: this layer passes all calls on.
 unsafe impl Layer for InTrim {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -130,7 +130,7 @@ unsafe impl Layer for InTrim {
 
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
         self.trims.fetch_add(1, Ordering::Relaxed);
-        // The work makes no allocation that runs out of memory, so this lock is not taken twice.
+        // The work never runs out of memory itself, so this lock is not taken twice.
         if let Some(work) = &mut *self.work.lock().unwrap() {
             work();
         }
@@ -162,7 +162,7 @@ fn taken_meanwhile(drops: usize, is_kept: bool) -> (bool, usize) {
         }
     }));
     let is_made = platform.buffer::<u8>(2 * PART, &stream).is_ok();
-    // Ends a cycle: the work owns the platform, and the platform owns the driver.
+    // This breaks a cycle: the work owns the platform, and the platform owns the driver.
     *driver.work.lock().unwrap() = None;
     (is_made, driver.trims.load(Ordering::Relaxed))
 }
@@ -179,13 +179,13 @@ fn memory_that_another_thread_takes_and_keeps_is_an_error() {
     assert_eq!(taken_meanwhile(2, true), (false, 3));
 }
 
-/// Without this bound a thread could lose against faster threads for ever.
+/// Without a bound on the rounds, a thread could lose its memory to faster threads for ever.
 #[test]
 fn an_allocation_releases_memory_so_many_times() {
     assert_eq!(taken_meanwhile(usize::MAX, false), (false, 16));
 }
 
-/// A subscriber is the user's code: it may wait for a thread that needs memory.
+/// A subscriber of the log is the program's code: it may wait for a thread that needs memory.
 #[test]
 fn no_thread_waits_while_a_release_is_logged() {
     let driver = Arc::new(HostDriver::builder().memory(CAPACITY as u64).build());
@@ -199,21 +199,21 @@ fn no_thread_waits_while_a_release_is_logged() {
     let of_other = platform.clone();
     let in_warning = move || {
         thread::spawn(move || tell.send(of_other.buffer::<u8>(9 * PART, &other).is_ok()).unwrap());
-        // The call returns at once. After the given time the test fails.
+        // The other thread answers at once. If it has not after this time, the test fails.
         say.send(told.recv_timeout(Duration::from_secs(20))).unwrap();
     };
     at_first_warning(in_warning, || drop(platform.buffer::<u8>(7 * PART, &stream).unwrap()));
     assert_eq!(said.recv().unwrap(), Ok(false));
 }
 
-/// A driver without memory for the first allocation, as if another thread were releasing some.
+/// A driver that has no memory for the first allocation, as if another thread were just releasing some.
 #[derive(Debug)]
 struct FirstRefused {
     below: HostDriver,
     has_refused: AtomicBool,
 }
 
-// SAFETY: a refused call promises nothing; all others are passed on.
+// SAFETY: this layer passes all calls on.
 unsafe impl Layer for FirstRefused {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -228,12 +228,12 @@ unsafe impl Layer for FirstRefused {
         if !self.has_refused.swap(true, Ordering::Relaxed) {
             return Err(DriverError::OutOfMemory { device: stream.device(), requested: bytes });
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.allocate(stream, bytes, source) }
     }
 }
 
-/// Law 10, for an allocation that has released nothing itself.
+/// Law 10 for an allocation that succeeds at the second try, without having released memory itself.
 #[test]
 fn a_second_try_is_logged() {
     let (below, has_refused) = (HostDriver::builder().build(), AtomicBool::new(false));

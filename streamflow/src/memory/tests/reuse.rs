@@ -12,14 +12,14 @@ fn memory_that_is_free_in_stream_order_is_preferred() {
     a.fill_bytes(&mut older, 1).unwrap();
     a.fill_bytes(&mut newer, 2).unwrap();
     b.copy(&older, &mut copy).unwrap();
-    // The older block is still read on `b`.
+    // `b` still reads the older block.
     drop(older);
     drop(newer);
     bench.recorder.clear();
     let first = bench.buffer(&a);
     assert_eq!(first.range().address, addresses[1]);
     assert_eq!(bench.count(is_wait), 0);
-    // Then the older block: the stream of the *new* owner waits for it.
+    // The older block comes next: the stream of its *new* owner waits for the read.
     let second = bench.buffer(&a);
     assert_eq!(second.range().address, addresses[0]);
     assert_eq!(bench.count(is_wait), 1);
@@ -46,7 +46,8 @@ fn a_slow_consumer_bounds_memory() {
     }
 }
 
-/// Law 8 for memory: the stream of its next owner waits for its last uses, not for later work on their streams.
+/// Law 8 for memory: the stream of a block's next owner waits for the last uses, and not for later work on the streams of
+/// these uses.
 #[test]
 fn dropping_memory_records_its_uses_on_other_streams() {
     let bench = bench(in_flight(1));
@@ -82,7 +83,7 @@ fn a_new_owner_waits_only_for_the_latest_use() {
     assert_eq!(bench.count(is_wait), 1);
 }
 
-/// The steps of `memory/README.md`: the calls of each step, and the next record of each stream after it.
+/// The steps of `memory/README.md`: which calls each step makes, and which record of each stream comes next after it.
 #[test]
 fn the_example_of_the_readme() {
     let bench = bench(MemoryOptions::default());

@@ -57,7 +57,7 @@ fn a_block_in_the_room_of_memory_above_the_threshold_comes_after_its_free() {
         let waits = |bench: &Bench| {
             bench.count(|call| matches!(call, Call::WaitEvent { stream, .. } if *stream == of_a))
         };
-        // The first new block has room beside the block that the device may still use, the second one has not.
+        // The first new block has room beside the block that the device may still use; the second one has none.
         for expected in [0, 1] {
             bench.recorder.clear();
             let mut block = allocator.buffer::<u8>(2048, &a).unwrap();
@@ -85,7 +85,7 @@ fn the_rest_of_a_released_block_is_room_after_its_free() {
     assert_eq!(waits, 1, "{}", bench.recorder.text());
 }
 
-/// The device had no memory, and the host has waited for the frees.
+/// The device had no memory, so the host has waited until the frees were executed.
 #[test]
 fn the_room_of_blocks_whose_frees_are_done_is_taken_without_a_wait() {
     let host = HostDriver::builder().policy(Policy::Lazy).memory(16 << 10).build();

@@ -1,4 +1,4 @@
-//! Tests of the memory of replayed ticks: it follows from their numbers.
+//! Tests of which memory replayed ticks get: it depends only on the ticks' numbers.
 
 use super::*;
 use crate::driver::replay::{ReplayRun, Replaying};
@@ -38,7 +38,7 @@ impl Ticks {
     }
 }
 
-/// Neither the progress of the device nor the order in which memory comes back has an influence.
+/// The memory of a tick depends neither on the progress of the device nor on the order in which blocks are returned.
 #[test]
 fn a_replayed_tick_has_the_memory_of_an_earlier_tick() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -97,7 +97,7 @@ fn a_slow_consumer_bounds_the_memory_of_replayed_ticks() {
     }
 }
 
-/// Twenty steps on one stream. Each drops the memory of the step before.
+/// A tick takes twenty steps on one stream. Each step drops the memory of the step before.
 #[test]
 fn a_replayed_tick_uses_memory_of_its_own_stream_again() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -117,7 +117,7 @@ fn a_replayed_tick_uses_memory_of_its_own_stream_again() {
     assert_eq!(ticks.allocations(), 4 * 2, "two blocks for each set");
 }
 
-/// A tensor is held for more ticks than there are sets: the ticks repeat later.
+/// A tensor is held for more ticks than there are sets, so the ticks repeat after more ticks.
 #[test]
 fn memory_that_is_held_long_repeats_after_more_ticks() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -135,7 +135,7 @@ fn memory_that_is_held_long_repeats_after_more_ticks() {
     assert!(repeats(8) && !repeats(4), "{addresses:?}");
 }
 
-/// An allocator's limit is kept, and free memory is used, whichever tick had it before.
+/// An allocator stays within its limit, and uses free memory of whichever tick.
 #[test]
 fn limits_hold_in_replayed_ticks() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -155,7 +155,7 @@ fn limits_hold_in_replayed_ticks() {
     assert_eq!(b.download_blocking(&last).unwrap(), [39; LEN]);
 }
 
-/// Memory that a call outside of ticks has used comes back to its tick.
+/// Memory that a call outside of ticks has used returns to its tick.
 #[test]
 fn memory_outside_of_ticks_leaves_most_ticks_as_they_were() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -195,14 +195,14 @@ fn page_locked_memory_of_replayed_ticks_repeats() {
     }
 }
 
-/// A tick that makes and drops page-locked memory in a loop, and runs that begin to count their ticks anew.
+/// A tick makes and drops page-locked memory in a loop, and later runs count their ticks from the beginning.
 #[test]
 fn page_locked_memory_of_replayed_ticks_is_bounded() {
     let mut ticks = ticks(MemoryOptions::new());
     let made =
         |ticks: &Ticks| ticks.bench.count(|call| matches!(call, Call::AllocatePinned { .. }));
     for tick in 0..8 {
-        // Every second run of two ticks has the same numbers as the run before.
+        // The two ticks of a run have the same numbers as those of the run before.
         ticks.tick = tick % 2;
         ticks.next(|bench, _| {
             for _ in 0..100 {

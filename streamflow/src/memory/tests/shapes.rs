@@ -9,7 +9,7 @@ fn is_shape(error: &Error) -> bool {
     matches!(error, Error::Shape { .. })
 }
 
-/// Checked in every build, and without a panic: memory safety depends on it.
+/// Every build makes this check, and without a panic: memory safety depends on it.
 #[test]
 fn no_slice_is_larger_than_its_block() {
     let bench = bench(in_flight(1));
@@ -100,7 +100,7 @@ fn a_view_without_gaps_in_its_order_is_contiguous() {
     let matrix = bench.platform.tensor::<u8>([5, 7], &stream).unwrap();
     let part = |dimension, range| matrix.view().slice(dimension, range).unwrap();
     assert!(matrix.view().is_contiguous() && part(0, 2..4).is_contiguous());
-    // A part of a single row; and no rows at all.
+    // A part of a single row has no gaps, and neither has a part without rows.
     assert!(part(0, 1..2).slice(1, 3..6).unwrap().is_contiguous());
     assert!(part(0, 5..5).transpose().is_contiguous());
     assert!(!part(1, 0..6).is_contiguous() && !matrix.view().transpose().is_contiguous());
@@ -110,7 +110,7 @@ fn levels(rows: &Rows) -> Vec<(u64, u64)> {
     rows.levels().iter().map(|level| (level.count, level.pitch)).collect()
 }
 
-/// The bytes that a launch declares: rows if elements of other views may be between them, else the range.
+/// A launch declares the rows of a view if elements of other views may lie between them, and else its range.
 #[test]
 fn a_part_with_gaps_declares_its_rows() {
     let bench = bench(in_flight(1));
@@ -132,14 +132,14 @@ fn a_part_with_gaps_declares_its_rows() {
     assert_eq!(part(&[]), (0, 480, None));
     assert_eq!(part(&[(0, 2..4)]), (96, 96, None));
     assert_eq!(part(&[(1, 2..4)]), (12, 9 * 48 + 12, Some((12, vec![(10, 48)]))));
-    // One channel of all pixels, and of some columns.
+    // The view has one channel of all pixels, and then of some columns.
     assert_eq!(part(&[(2, 1..2)]), (2, 79 * 6 + 2, Some((2, vec![(80, 6)]))));
     let channel = (2, 9 * 48 + 3 * 6 + 2, Some((2, vec![(4, 6), (10, 48)])));
     assert_eq!(part(&[(1, 0..4), (2, 1..2)]), channel);
     assert_eq!(part(&[(0, 1..2), (2, 1..2)]), (50, 7 * 6 + 2, Some((2, vec![(8, 6)]))));
     assert_eq!(part(&[(0, 1..2), (1, 3..5)]), (66, 12, None));
     assert_eq!(part(&[(1, 3..3)]).1, 0);
-    // Padding is no element of any view: it may be written, and need not be written before a read.
+    // No view has an element in the padding: it may be written, and need not be written before a read.
     let padded = bench.platform.pitched_tensor::<u8>([4, 5], &stream).unwrap();
     let whole = padded.view();
     assert_eq!((whole.range().bytes, whole.rows(AccessMode::Write)), (3 * 512 + 5, None));

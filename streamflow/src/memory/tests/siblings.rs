@@ -6,7 +6,7 @@ const CAPACITY: usize = 64 << 10;
 
 const PART: usize = CAPACITY / 16;
 
-/// A driver in which each synchronisation with a stream has another thread do some work, and waits until that is done.
+/// A driver in which each synchronisation with a stream starts work on another thread, and waits until that is done.
 struct Meanwhile {
     below: HostDriver,
     work: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -18,7 +18,7 @@ impl std::fmt::Debug for Meanwhile {
     }
 }
 
-// SAFETY: all calls are passed on.
+// SAFETY: this layer passes all calls on.
 unsafe impl Layer for Meanwhile {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -32,11 +32,11 @@ unsafe impl Layer for Meanwhile {
                 work();
                 done.send(())
             });
-            // After this time the test fails.
+            // If the other thread needs longer, the test fails.
             let waited = is_done.recv_timeout(Duration::from_secs(20));
             assert_eq!(waited, Ok(()), "another thread can't go on meanwhile");
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.synchronize_stream(stream) }
     }
 }
@@ -67,7 +67,7 @@ fn no_other_thread_waits_for_the_device() {
     assert!(driver.work.lock().unwrap().is_none(), "the device was waited for");
 }
 
-/// Two threads at once, each with free memory that the other thread needs.
+/// Two threads allocate at once, and each has free memory in its pool that the other one needs.
 #[test]
 fn two_pools_give_back_to_each_other() {
     for _ in 0..50 {
@@ -110,7 +110,7 @@ fn a_pool_that_has_given_back_needs_no_wait_for_a_new_block() {
     assert_eq!(recorder.count(is_wait), 0);
 }
 
-/// A pool that is dropped meanwhile, and its allocator's streams, don't concern an allocation elsewhere.
+/// A pool that was dropped before, and its allocator's streams, have no effect on an allocation from another pool.
 #[test]
 fn pools_that_are_dropped_are_forgotten() {
     let platform = Platform::host().build().unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Where each size comes only once, empty lists are removed.
+/// If each size is used only once, lists without blocks are removed.
 #[test]
 fn the_lists_of_sizes_that_are_gone_are_removed() {
     let bench = bench_with(Policy::Eager, MemoryOptions::default());
@@ -16,7 +16,7 @@ fn the_lists_of_sizes_that_are_gone_are_removed() {
     assert!(lists <= 130, "{lists} lists");
 }
 
-/// A size that comes in each round keeps its block, between sizes that come once.
+/// A size that each round uses keeps its block, although other sizes are used once in between.
 #[test]
 fn a_size_in_steady_use_is_not_made_again() {
     let bench = bench_with(Policy::Eager, MemoryOptions::default());

@@ -17,7 +17,7 @@ impl Attached for ReportsOnce {
     }
 }
 
-/// Only the first answer that work is complete returns the error.
+/// Only the first query that finds the work complete returns the error.
 #[test]
 fn an_error_of_work_is_reported_when_the_work_is_complete() {
     let bench = bench(Policy::Lazy);

@@ -31,13 +31,13 @@ fn work_that_is_known_to_be_complete_needs_no_wait() {
     bench.records_and_waits();
     b.wait(point).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 0));
-    // Also for a point that no record covers.
+    // The point is one that no record covers.
     let open = a.timeline().open_point();
     a.synchronize_blocking().unwrap();
     c.wait(open).unwrap();
     assert!(a.table().is_complete(open).unwrap());
     assert_eq!(bench.records_and_waits(), (0, 0));
-    // But not for later work.
+    // Later work is not complete.
     c.wait(a.timeline().open_point()).unwrap();
     assert_eq!(bench.records_and_waits(), (1, 1));
 }
@@ -76,13 +76,13 @@ fn relying_on_what_another_thread_found_complete_is_no_race() {
     assert!(platform.take_races().is_empty());
 }
 
-/// Answers that events are not complete.
+/// A driver that answers each query by "not complete".
 #[derive(Debug)]
 struct AnswersNo(HostDriver);
 
 const QUERIED: &str = "an event is queried, and the answer is not given yet";
 
-// SAFETY: all calls are handed on, and a query that finds nothing complete promises nothing.
+// SAFETY: this layer passes all calls on, and a query that finds nothing complete promises nothing.
 unsafe impl Layer for AnswersNo {
     fn below(&self) -> &dyn Driver {
         &self.0

@@ -26,17 +26,17 @@ unsafe impl Layer for SameHandle {
     }
 
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
-        // SAFETY: the caller's contract, here and below.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.record_event(event, self.real(stream)) }
     }
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.wait_event(self.real(stream), event) }
     }
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.fill(self.real(stream), range, byte) }
     }
 }
@@ -55,7 +55,7 @@ fn a_stream_with_the_handle_of_a_detached_one_comes_after_it() {
     let mut data = platform.buffer::<u8>(3, &ours).unwrap();
     ours.synchronize_blocking().unwrap();
     let borrow = || -> ExternalStream<'_> {
-        // SAFETY: both streams are alive until the driver goes.
+        // SAFETY: both streams are alive until the driver is dropped.
         let borrowed = unsafe { BorrowedStream::new(device(0), first.handle()) };
         platform.external_stream(borrowed).unwrap()
     };
@@ -63,14 +63,13 @@ fn a_stream_with_the_handle_of_a_detached_one_comes_after_it() {
     *driver.real.lock().unwrap() = second;
     borrow().fill_bytes(&mut data, 2).unwrap();
     assert_eq!(ours.download_blocking(&data).unwrap(), [2; 3]);
-    // Executes the rest of the work on the first one.
-    // SAFETY: the stream is alive.
+    // This executes the remaining work of the first stream. SAFETY: the stream is alive.
     unsafe { driver.below.synchronize_stream(first) }.unwrap();
     assert_eq!(ours.download_blocking(&data).unwrap(), [2; 3]);
 }
 
-/// Another thread drops memory that was used on the stream, and is about to record that. Then the stream is detached
-/// and not recorded any more, because its owner may destroy it.
+/// Another thread drops memory that was used on the stream, and is about to record that stream. Then the stream is
+/// detached, and must not be recorded any more, because its owner may destroy it.
 #[test]
 fn a_detached_stream_is_not_recorded() {
     let bench = bench(Policy::Lazy);

@@ -1,5 +1,5 @@
-//! The rules of `stream::order`, each with an interleaving that goes wrong without it. The steps of a second thread are
-//! done by the same thread in the middle of a driver call: only the order of the steps matters.
+//! The rules of `stream::order`, each with an interleaving that gives a wrong result without the rule. The test's own
+//! thread takes the steps of a second thread, in the middle of a driver call: only the order of the steps matters.
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,7 +28,7 @@ fn refused(remaining: &AtomicU32, device: DeviceId) -> DriverResult<()> {
     }
 }
 
-// SAFETY: a refused call has no effect; all others are passed on.
+// SAFETY: a refused call has no effect, and this layer passes all others on.
 unsafe impl Layer for Stops {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -37,7 +37,7 @@ unsafe impl Layer for Stops {
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         refused(&self.refuse_records, stream.device())?;
         crate::turns::point(RECORDING);
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.record_event(event, stream) }?;
         crate::turns::point(RECORDED);
         Ok(())
@@ -45,12 +45,12 @@ unsafe impl Layer for Stops {
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         refused(&self.refuse_waits, stream.device())?;
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.wait_event(stream, event) }
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         let answer = unsafe { self.below.query_event(event) };
         crate::turns::point(ANSWERED);
         answer
@@ -83,7 +83,7 @@ impl Steps {
         Rc::new(self.pool.allocate("a test").unwrap())
     }
 
-    /// Another handle of a stream, like that of another thread.
+    /// Returns another handle of a stream, as another thread would have it.
     fn other(&self, stream: &CudaStream) -> Rc<CudaStream> {
         Rc::new(CudaStream::adopted(self.platform.streams(), stream.timeline().point(1)))
     }
@@ -160,8 +160,8 @@ fn a_record_that_failed_covers_nothing() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; 3]);
 }
 
-/// The host queries a record of `b`. The answer is "complete". Before the host notes that, 16 more records are made;
-/// the last one overwrites the queried record, and covers work that is not complete.
+/// The host queries a record of `b` and finds it complete. Before the host notes that, `b` makes 16 more records. The
+/// last of them overwrites the queried record, and covers work that is not complete.
 #[test]
 fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     let steps = steps();
@@ -169,7 +169,7 @@ fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     let of_b = b.record().unwrap();
     b.synchronize_blocking().unwrap();
     let of_b = { (b.record().unwrap(), of_b).0 };
-    // Executed, but not yet noted as complete.
+    // The device has executed the work, but the host has not found it complete.
     let raw = b.raw();
     // SAFETY: the stream is alive.
     unsafe { Driver::synchronize_stream(&*steps.driver, raw) }.unwrap();
@@ -186,8 +186,8 @@ fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     assert!(hooks::are_done() && !table.is_known_complete(of_c));
 }
 
-/// Each stream of a chain has waited for the one before, and a clock has room for a few of them. The host queries the
-/// last stream: then it knows that the work of all of them is complete, except later work on one.
+/// Each stream of a chain has waited for the one before, and a clock has entries for a few of them. The host queries the
+/// last stream. It then knows that the work of all of them is complete, except later work on one.
 #[test]
 fn one_answer_is_about_a_whole_chain_of_streams() {
     let steps = steps();
@@ -203,7 +203,7 @@ fn one_answer_is_about_a_whole_chain_of_streams() {
     streams[0].fill_bytes(&mut data, 7).unwrap();
     let later = streams[0].record().unwrap();
     let last = &streams[streams.len() - 1];
-    // Executed, but not yet noted as complete.
+    // The device has executed the work, but the host has not found it complete.
     let raw = last.raw();
     // SAFETY: the stream is alive.
     unsafe { Driver::synchronize_stream(&*steps.driver, raw) }.unwrap();
@@ -214,7 +214,8 @@ fn one_answer_is_about_a_whole_chain_of_streams() {
     assert!(!table.is_known_complete(later));
 }
 
-/// Waits for 8 streams more than a clock has room for: forgotten streams are waited for again, with no other effect.
+/// A stream waits for 8 streams more than a clock has entries. It waits again for those that the clock has forgotten, and
+/// nothing else changes.
 #[test]
 fn streams_that_a_clock_forgot_are_waited_for_again() {
     let steps = steps();
@@ -239,7 +240,7 @@ fn streams_that_a_clock_forgot_are_waited_for_again() {
     assert_eq!(steps.waits(), 0);
 }
 
-/// A device that is `by` records behind the host: it answers "not yet" for the latest ones.
+/// A device that is `by` records behind the host: queries of the latest records find them not complete.
 #[derive(Debug)]
 struct Behind {
     below: HostDriver,
@@ -247,7 +248,7 @@ struct Behind {
     records: Mutex<(u64, std::collections::HashMap<RawEvent, u64>)>,
 }
 
-// SAFETY: the answer "not yet" promises nothing; all calls are passed on.
+// SAFETY: a query that finds nothing complete promises nothing, and this layer passes all calls on.
 unsafe impl Layer for Behind {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -258,7 +259,7 @@ unsafe impl Layer for Behind {
         records.0 += 1;
         let number = records.0;
         records.1.insert(event, number);
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.below.record_event(event, stream) }
     }
 

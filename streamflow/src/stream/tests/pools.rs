@@ -32,7 +32,7 @@ fn returned_streams_are_allocated_again() {
     assert_eq!(bench.pool.in_use(), 0);
     let again = bench.stream();
     assert_eq!((again.raw(), bench.made()), (raw, made));
-    // A stream outlives the last handle of its pool, and then serves another.
+    // The stream outlives the last handle of its pool, and then another pool allocates it.
     drop(bench.pool);
     again.record().unwrap();
     drop(again);

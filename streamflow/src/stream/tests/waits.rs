@@ -37,12 +37,12 @@ fn a_wait_that_is_implied_by_a_third_stream_makes_no_call() {
     bench.records_and_waits();
     c.wait(of_a).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 0));
-    // A record from before the wait implies nothing.
+    // A record from before the wait does not imply the order.
     d.wait(before).unwrap();
     bench.records_and_waits();
     d.wait(of_a).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 1));
-    // A later record of `a` is not implied either.
+    // The wait does not imply a wait for a later record of `a`.
     let later = a.record().unwrap();
     c.wait(later).unwrap();
     assert_eq!(bench.records_and_waits(), (1, 1));
@@ -54,7 +54,7 @@ fn a_wait_that_is_implied_by_a_third_stream_makes_no_call() {
 fn a_wait_that_the_clock_has_forgotten_makes_no_call() {
     let bench = bench(Policy::Lazy);
     let streams: Vec<_> = (0..9 * ENTRIES).map(|_| bench.stream()).collect();
-    // These streams share an entry of the clock.
+    // The streams of `sharing` share an entry of the clock.
     let sharing: Vec<_> = streams.iter().step_by(ENTRIES).collect();
     let points: Vec<_> = sharing.iter().map(|stream| stream.record().unwrap()).collect();
     let waiting = &streams[1];
@@ -62,17 +62,17 @@ fn a_wait_that_the_clock_has_forgotten_makes_no_call() {
     assert_eq!(bench.records_and_waits().1, 4);
     points[..4].iter().for_each(|point| waiting.wait(*point).unwrap());
     assert_eq!(bench.records_and_waits(), (0, 0));
-    // A later record of the same stream is not among the waits.
+    // The stream's waits do not include a later record of the same stream.
     waiting.wait(sharing[0].record().unwrap()).unwrap();
     assert_eq!(bench.records_and_waits(), (1, 1));
-    // The earliest of these waits is forgotten, and made again.
+    // The stream has forgotten the earliest of these waits, and makes it again.
     points[1..].iter().for_each(|point| waiting.wait(*point).unwrap());
     bench.records_and_waits();
     waiting.wait(points[1]).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 1));
 }
 
-/// The steps of `stream/README.md`: the calls of each step, and the clocks after it.
+/// The steps of `stream/README.md`: which calls each step makes, and which clocks result.
 #[test]
 fn the_example_of_the_readme() {
     let bench = bench(Policy::Lazy);
@@ -128,7 +128,7 @@ fn events_that_were_used_again_are_never_too_early() {
             b.wait(points[i]).unwrap();
             b.synchronize_blocking().unwrap();
             assert!(bench.fills() > i, "{} fills at record {i}", bench.fills());
-            // A new stream has waited for nothing yet.
+            // The new stream has not waited for any other yet.
             b = bench.stream();
         }
         assert_eq!(bench.fills(), RECORDS);
@@ -175,9 +175,9 @@ fn threads_that_wait_for_each_other_do_not_deadlock() {
     }
 }
 
-/// A thread has begun a record, and has not made it yet, when another thread drops memory that was read before that.
-/// The record does not cover work that the other thread queues afterwards, so the memory's next owner does not wait for
-/// that work.
+/// A thread has begun a record and not made it yet. Then another thread drops memory that was read before the record
+/// began. The record does not cover work that the other thread queues after the drop, so the memory's next owner does not
+/// wait for that work.
 #[test]
 fn what_is_queued_after_a_drop_is_in_no_record_that_was_begun_before() {
     use crate::turns::hooks;
@@ -197,7 +197,7 @@ fn what_is_queued_after_a_drop_is_in_no_record_that_was_begun_before() {
             hooks::at("another thread makes a record", move || waits.send(()).unwrap());
             drop(data);
             b.fill_bytes(&mut copy, 1).unwrap();
-            // The drop has not waited, if that is where the first message comes from.
+            // If this is the first message, the drop has not waited.
             let _ = reached.send(());
         });
         handle.send(other).unwrap();
@@ -211,9 +211,9 @@ fn what_is_queued_after_a_drop_is_in_no_record_that_was_begun_before() {
     assert!(matches!(first, Some(Call::RecordEvent { .. })), "{}", bench.recorder.text());
 }
 
-/// The host has queried an overwritten record, and has made a record of its own for that, after a use of memory that is
-/// then dropped. No stream waits for the host's record, so the drop makes another one, and no later work is covered by
-/// it. The same holds for a download.
+/// After a use of memory, the host has queried an overwritten record, and has made a record of its own for that. Then the
+/// memory is dropped. No stream waits for the host's record, so the drop makes another one, which covers no later work.
+/// The same holds for a download.
 #[test]
 fn what_is_queued_after_a_drop_is_not_covered_although_the_host_has_made_a_record_for_itself() {
     for use_of in ["a drop", "a download"] {
@@ -257,7 +257,7 @@ fn the_hosts_own_record_is_kept_until_it_is_complete() {
         .collect();
     bench.records_and_waits();
     let mut complete = 0;
-    // Each query lets the simulator execute something.
+    // Each query lets the simulator execute some work.
     while !b.table().is_complete(points[0]).unwrap() {
         complete += 1;
         assert!(complete < 1000);
@@ -267,7 +267,7 @@ fn the_hosts_own_record_is_kept_until_it_is_complete() {
     assert_eq!((bench.fills(), bench.records_and_waits().0), (40, 0));
 }
 
-/// A single record covers all points that were taken since the one before, and without such a point no record is made.
+/// One record covers all points that were taken since the record before. If none was taken, no record is made.
 #[test]
 fn a_stream_is_recorded_once_for_all_points_since_the_last_record() {
     let bench = bench(Policy::Lazy);

@@ -28,10 +28,10 @@ struct Theirs {
     deleted: Arc<Deleted>,
 }
 
-/// An edit that makes a tensor invalid.
+/// A change that makes a tensor invalid.
 type Edit = fn(&mut Theirs);
 
-/// The calls of the deleter.
+/// Counts the calls of a deleter.
 #[derive(Debug, Default)]
 struct Deleted {
     times: AtomicUsize,
@@ -98,7 +98,7 @@ impl Theirs {
     }
 
     fn import(self: Box<Self>) -> Result<DlTensor, Error> {
-        // SAFETY: the structure is a valid one, and this is the only pointer to it.
+        // SAFETY: the structure is valid, and the pointer is the only one to it.
         unsafe { DlTensor::from_versioned(self.into_raw()) }
     }
 }
@@ -171,7 +171,7 @@ fn null_strides_zero_sizes_and_no_deleter_are_right() {
     let tensor = platform.import_dlpack::<f32>(managed, After::Complete).unwrap();
     assert_eq!(stream.download_blocking(&*tensor.into_shared()).unwrap(), [6.0]);
     drop((stream, platform));
-    // The queue of the reaper is in order: the structure is not read after this.
+    // The reaper does its tasks in order: after this one it does not read the structure above.
     let last = theirs(&[1], &[0.0]);
     let deleted = last.deleted.clone();
     drop(last.import().unwrap());
@@ -232,7 +232,7 @@ fn a_tensor_that_is_not_right_is_an_error_that_says_what_to_do() {
     // SAFETY: null is allowed.
     let null = unsafe { DlTensor::from_versioned(std::ptr::null_mut()) };
     assert!(text(null).contains("its pointer is null"));
-    // SAFETY: as above.
+    // SAFETY: null is allowed.
     let null = unsafe { DlTensor::from_legacy(std::ptr::null_mut()) };
     assert!(text(null).contains("its pointer is null"));
 }
@@ -247,7 +247,7 @@ fn a_read_only_tensor_can_not_be_written() {
     };
     let error = text(read_only().into_writable());
     assert!(error.contains("READ_ONLY") && error.contains("`into_shared`"), "{error}");
-    // Not even its only owner can take the tensor out.
+    // Even its only owner can't take the tensor out.
     let shared = read_only().into_shared().try_unwrap().unwrap_err();
     assert_eq!(stream.download_blocking(&*shared).unwrap(), [3.0]);
     let writable = theirs(&[1], &[3.0]).import().unwrap();
@@ -255,11 +255,11 @@ fn a_read_only_tensor_can_not_be_written() {
     assert!(forced.into_writable().is_err());
 }
 
-/// The content of an export, as an importer finds it.
+/// Returns the content of an export as an importer reads it.
 fn exported(tensor: DlExport) -> (Vec<i64>, Vec<i64>, Vec<f32>, u64) {
     assert!(tensor.is_versioned());
     let raw = tensor.into_raw().cast::<ManagedVersioned>();
-    // SAFETY: the structure is an export of streamflow with a complete content; its deleter is called once.
+    // SAFETY: streamflow has exported the structure and its content is complete; its deleter is called once.
     unsafe {
         let ManagedVersioned { version, flags, tensor, deleter, .. } = raw.read();
         assert_eq!((version, tensor.byte_offset, tensor.device), (VERSION, 0, ON_HOST));
@@ -305,7 +305,7 @@ fn a_tensor_comes_back_by_both_structures() {
     for abi in [Abi::Versioned, Abi::Legacy] {
         let tensor = platform.upload(&[1_i64, -2, 3]).unwrap();
         let pointer = tensor.into_dlpack(abi, Consumer::HostBlocking).unwrap().into_raw();
-        // SAFETY: the pointer was just made, and is the only one.
+        // SAFETY: the pointer was just made, and is the only one to the structure.
         let back = unsafe {
             match abi {
                 Abi::Versioned => DlTensor::from_versioned(pointer),
@@ -336,7 +336,7 @@ fn the_deleter_of_an_export_only_adds_to_a_list() {
         address
     };
     assert!(recorder.calls().is_empty(), "{}", recorder.text());
-    // The next allocation takes the memory back, after all work of the device.
+    // The next allocation takes the memory back. The memory's next use comes after all work of the device.
     let mut again = Vec::new();
     let mut waits = 0;
     for _ in 0..3 {
@@ -348,7 +348,7 @@ fn the_deleter_of_an_export_only_adds_to_a_list() {
     assert!(has_it, "the memory is used again");
 }
 
-/// Memory that comes back after the drop of its platform is freed, too.
+/// Memory that is returned after the drop of its platform is freed, too.
 #[test]
 fn an_export_may_outlive_its_platform() {
     let (recorder, platform, stream) = bench();

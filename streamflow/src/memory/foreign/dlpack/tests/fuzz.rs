@@ -1,4 +1,4 @@
-//! Tests with random structures: each one is imported or refused, and never read beyond its ends.
+//! Tests with random structures: each structure is imported or refused, and no array is read beyond its ends.
 
 use super::*;
 use crate::splitmix::SplitMix;
@@ -9,8 +9,8 @@ fn one_of<T: Copy>(random: &mut SplitMix, values: &[T]) -> T {
 
 const DIMS: [i64; 9] = [0, 1, 2, 3, 4, -1, i64::MIN, i64::MAX, 1 << 40];
 
-/// A structure with random fields, each a valid value in half of the cases. The memory has room for 4 elements; with a
-/// valid device and type, the shape never has more.
+/// A structure with random fields, of which half are valid values. The memory has room for 4 elements; with a valid
+/// device and type, the shape never has more.
 fn drawn(
     random: &mut SplitMix,
     memory: &mut [f32; 4],
@@ -74,8 +74,8 @@ fn no_structure_makes_an_import_crash() {
             },
         )));
         kept.push(structures);
-        // SAFETY: the arrays have the lengths that the structures say, or the structures are refused before they are read;
-        // the arrays live longer than the tensor, and the structures until the reaper has given it back.
+        // SAFETY: the arrays have the lengths that the structures state, or the structures are refused before the arrays
+        // are read. The arrays outlive the tensor, and the structures live until the reaper has given the tensor back.
         let managed = unsafe {
             match random.below(2) {
                 0 => DlTensor::from_legacy((&raw mut (*structures).0).cast()),

@@ -5,11 +5,11 @@ use super::*;
 /// The numbers that a structure points to.
 fn numbers<T: Copy>(tensor: &DlTensor, len: usize) -> Vec<T> {
     let start = std::ptr::with_exposed_provenance::<T>(tensor.address() as usize);
-    // SAFETY: the structure is alive, and its tensor has that many dense elements on the host.
+    // SAFETY: the structure is alive, and its tensor has this number of dense elements on the host.
     unsafe { std::slice::from_raw_parts(start, len) }.to_vec()
 }
 
-/// A copy belongs to no pool: its deleter frees it at once, and calls nothing else.
+/// The deleter of a copy frees the copy at once, and makes no call of the driver: a copy belongs to no pool.
 #[test]
 fn a_copy_on_the_host_is_free_when_its_deleter_was_called() {
     let (recorder, platform, stream) = bench();

@@ -1,5 +1,5 @@
-//! Tests of the order of exports and imports, by the calls of the driver: the work that each of them comes after, and
-//! the work that comes after them.
+//! Tests of the order of exports and imports: the driver's calls show which work each one comes after, and which work
+//! comes after it.
 
 use super::*;
 use crate::device;
@@ -7,7 +7,7 @@ use crate::driver::StreamLabel;
 use crate::driver::{BorrowedEvent, DeviceId};
 use crate::stream::BorrowedStream;
 
-/// The streams that have waited.
+/// The streams that were made to wait, by the recorded calls.
 fn waiting(recorder: &Recorder) -> Vec<StreamLabel> {
     let is_wait = |call: &&Call| matches!(call, Call::WaitEvent { .. });
     recorder.calls().iter().filter(is_wait).filter_map(Call::stream).collect()
@@ -25,7 +25,7 @@ fn export(on: &Consuming) -> Result<Vec<StreamLabel>, Error> {
     let (recorder, platform, stream) = bench();
     let mut tensor: Tensor<f32> = platform.tensor([4], &stream)?;
     stream.fill_bytes(&mut tensor, 0)?;
-    // The consumer's streams, among them stream 3.
+    // These streams are the consumer's; one of them is stream 3.
     let pool = platform.stream_pool("THEIRS", &CudaStreamPool::new())?;
     let theirs: Vec<_> = (0..4).map(|_| pool.allocate("a consumer")).collect::<Result<_, _>>()?;
     assert!(theirs.iter().any(|it| it.raw().handle() == 3));
@@ -37,7 +37,7 @@ fn export(on: &Consuming) -> Result<Vec<StreamLabel>, Error> {
         }
         Consuming::Unordered => tensor.into_dlpack(Abi::Versioned, Consumer::Unordered)?,
         Consuming::Handle(handle) => {
-            // SAFETY: the handle is that of a stream above, and it is alive.
+            // SAFETY: the handle is that of a stream above, which is alive.
             let borrowed = unsafe { BorrowedStream::new(device(0), handle) };
             let theirs = platform.external_stream(borrowed)?;
             tensor.into_dlpack(Abi::Versioned, Consumer::QueuesOn(&theirs))?
@@ -57,7 +57,7 @@ fn an_export_orders_the_stream_of_its_consumer_and_does_not_block() {
     assert_eq!(export(&Consuming::Unordered).unwrap(), []);
 }
 
-/// A writable export comes after readers, too; a read-only export does not.
+/// A writable export comes after readers as well; a read-only export does not.
 #[test]
 fn an_export_comes_after_readers_if_it_may_be_written() {
     let (recorder, platform, stream) = bench();
@@ -100,7 +100,7 @@ fn an_import_comes_after_a_stream_an_event_or_nothing() {
     let event = platform.driver().create_event(device(0)).unwrap();
     // SAFETY: the event and the stream are alive.
     unsafe { platform.driver().record_event(event, producer.raw()) }.unwrap();
-    // SAFETY: the event is destroyed last.
+    // SAFETY: the event is destroyed at the end of the test.
     let borrowed = unsafe { BorrowedEvent::new(device(0), event.handle()) };
     for (after, expected) in
         [(After::QueuedOn(&producer), 1), (After::Event(borrowed), 2), (After::Complete, 0)]
