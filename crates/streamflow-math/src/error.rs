@@ -24,7 +24,7 @@ pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An operand of a library does not fit its plan, or the library can't take it. Nothing was queued.
+    /// An operand of a call does not fit the plan, or the library can't take it. Nothing was queued.
     #[error("`{call}`: `{argument}` {problem}")]
     Operand {
         /// The call.
@@ -35,8 +35,8 @@ pub enum Error {
         problem: String,
     },
 
-    /// A matrix has no such factorisation, or a result has a NaN. The device has found this, and the error comes where
-    /// the host opens the `Checked` result of a solver.
+    /// A matrix has no such factorisation, or a result has a NaN. The device finds this out, so the host gets the error
+    /// where it opens the `Checked` result of a solver.
     #[error("`{call}`{}: {problem}; {remedy}", of_batch(*.matrix))]
     Unsolvable {
         /// The solver.
@@ -45,7 +45,7 @@ pub enum Error {
         matrix: Option<usize>,
         /// The row of the matrix, from 0, if there is one.
         row: Option<usize>,
-        /// The finding of the device.
+        /// What the device has found.
         problem: String,
         /// The remedy.
         remedy: &'static str,

@@ -31,10 +31,10 @@ use streamflow::library::LibraryError;
 use streamflow::memory::AfterWork;
 use streamflow::{ExecutionContext, Stream};
 
-/// The pointer mode for scalars in the host's memory.
+/// cuBLAS's pointer mode for scalars in host memory.
 const ON_HOST: c_int = 0;
 
-/// A handle on one stream, with its work area. On the simulator there is no handle.
+/// A handle of cuBLAS for one stream, with its work area. The simulator has no handle.
 #[derive(Debug)]
 pub(crate) struct Handle {
     library: Option<AfterWork<Raw>>,
@@ -77,8 +77,8 @@ fn at(address: u64) -> *mut c_void {
     address as *mut c_void
 }
 
-/// Makes a call with the handle on a stream, with its scalars in this memory. The stream is the handle's own, or a stream
-/// that is being captured; after the call the handle gets its own stream again.
+/// Makes a call with the handle on a stream, with its scalars in this kind of memory. The stream is the handle's own, or
+/// one that is being captured. After the call the handle works on its own stream again.
 fn on(
     library: Option<&Raw>,
     call: &'static str,
@@ -88,7 +88,7 @@ fn on(
 ) -> Result<(), LibraryError> {
     let Some(raw) = library else { return Err(no_handle(NAME, call)) };
     if raw.scalars.load(Ordering::Relaxed) != scalars {
-        // SAFETY: the handle is alive, and no other thread uses it meanwhile.
+        // SAFETY: the handle is alive, and no other thread uses it at the same time.
         let status = unsafe { (raw.table.set_pointer_mode)(raw.handle, scalars) };
         check("cublasSetPointerMode_v2", status)?;
         raw.scalars.store(scalars, Ordering::Relaxed);
@@ -104,25 +104,25 @@ struct Raw {
     stream: HandleStream,
     /// The address and the length of the work area.
     work: (u64, usize),
-    /// The handle's pointer mode: the place of its scalars.
+    /// The handle's pointer mode: whether its scalars are in host memory or in device memory.
     scalars: AtomicI32,
 }
 
 // SAFETY: a handle may be used by any thread (cuBLAS's documentation, "Thread Safety").
 unsafe impl Send for Raw {}
-// SAFETY: a call takes the plan by `&mut`, so no other call uses the handle meanwhile.
+// SAFETY: a call takes the plan by `&mut`, so no other call uses the handle at the same time.
 unsafe impl Sync for Raw {}
 
 impl Raw {
     /// Creates a handle on a stream. `work` is the address and the length in bytes of the work area.
     fn new(stream: RawStream, work: (u64, usize)) -> Result<Self> {
         let table = Cublas::get()?;
-        // A new handle has its scalars on the host.
+        // A new handle expects its scalars in host memory.
         let scalars = AtomicI32::new(ON_HOST);
         let stream = HandleStream::new(stream);
         let mut raw = Self { table, handle: ptr::null_mut(), stream, work, scalars };
         let make = |raw: &mut Self| {
-            // SAFETY: the place is written before it is read.
+            // SAFETY: the function writes the handle to this place before any other code reads it.
             check("cublasCreate_v2", unsafe { (table.create)(&mut raw.handle) })?;
             raw.stream.set_own(|stream| raw.set_stream(stream))
         };
@@ -148,8 +148,7 @@ impl Raw {
 impl Drop for Raw {
     fn drop(&mut self) {
         if !self.handle.is_null() {
-            // SAFETY: the handle is this value's own, and its work is complete (`AfterWork`). The return code can't be acted
-            // on.
+            // SAFETY: this value owns the handle, whose work is complete (`AfterWork`). A drop can't handle the error code.
             unsafe { (self.table.destroy)(self.handle) };
         }
     }

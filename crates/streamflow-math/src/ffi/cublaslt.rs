@@ -46,7 +46,7 @@ pub(crate) struct Product<'a, T: MatmulElement> {
     pub(crate) rest: Rest<'a, T>,
 }
 
-/// The arguments of a call beside its matrices.
+/// The arguments of a call that are not matrices.
 #[derive(Debug)]
 pub(crate) struct Rest<'a, T: MatmulElement> {
     pub(crate) bias: Option<&'a DeviceSlice<T>>,
@@ -56,7 +56,7 @@ pub(crate) struct Rest<'a, T: MatmulElement> {
     pub(crate) beta: T::Scale,
 }
 
-/// A product of matrices as cuBLASLt knows it.
+/// A product of matrices, with the objects of cuBLASLt that describe it.
 ///
 /// cuBLASLt's matrices are in columns. A matrix in rows is its own transpose in columns, so the product is computed as
 /// `transpose(c) = transpose(b) transpose(a)`: the library's first operand is `b`, and the bias that the library adds to
@@ -66,7 +66,7 @@ pub(crate) struct Lt {
     table: &'static CublasLt,
     handle: Pointer,
     desc: Owned,
-    /// The bias's address in the description; 0 before the first one.
+    /// The bias's address in cuBLASLt's description; 0 before the first one is set.
     bias: AtomicU64,
     a: Owned,
     b: Owned,
@@ -74,8 +74,7 @@ pub(crate) struct Lt {
     algorithm: Chosen,
 }
 
-// SAFETY: a handle may be used by several threads at once (cuBLAS's documentation, "Thread Safety"). The descriptions are
-// the plan's own.
+// SAFETY: several threads may use a handle at once (cuBLAS's documentation, "Thread Safety"). The plan owns the descriptions.
 unsafe impl Send for Lt {}
 // SAFETY: only `new` and calls change a description. Only `queue` makes calls, and it has the plan by `&mut` until they end.
 unsafe impl Sync for Lt {}
@@ -97,7 +96,7 @@ impl Lt {
         let handle = handle(table, ordinal)?;
         let compute = if problem.is_tf32 { COMPUTE_TF32 } else { T::COMPUTE };
         let desc = Owned::new("cublasLtMatmulDescCreate", table.desc_destroy, |place| {
-            // SAFETY: the place is written.
+            // SAFETY: the function writes the description to this place.
             unsafe { (table.desc_create)(place, compute, T::SCALE_TYPE) }
         })?;
         let set = |attribute: c_int, value: &c_int| {
@@ -120,7 +119,7 @@ impl Lt {
         let bias = AtomicU64::new(0);
         let mut made = Self { table, handle, desc, bias, a, b, c, algorithm: nothing };
         if problem.has_bias {
-            // Searches look only at the alignment of this address.
+            // A search for algorithms uses only the alignment of this address.
             check(SET, made.set_bias(problem.bias_alignment()))?;
         }
         let found = match stored {

@@ -43,8 +43,7 @@ pub(crate) fn multiply<T: Gemm>(
     unsafe { T::gemm([m, n, k], alpha, a.as_ptr(), b.as_ptr(), beta, c.as_mut_ptr()) }
 }
 
-/// The number of products of elements up to which plain loops are faster than `matrixmultiply`, since that crate allocates
-/// and packs.
+/// Up to this number of multiplications, plain loops are faster than `matrixmultiply`, which allocates and packs.
 const SMALL: usize = 512;
 
 fn multiply_small<T: Gemm>(
@@ -73,7 +72,7 @@ macro_rules! real {
                 [m, n, k]: [usize; 3], alpha: Self, a: *const Self, b: *const Self, beta: Self, c: *mut Self,
             ) {
                 let (ka, nb) = (k as isize, n as isize);
-                // SAFETY: as the caller promises, with the strides of dense rows.
+                // SAFETY: the caller guarantees the lengths; the strides are those of dense rows.
                 unsafe { matrixmultiply::$gemm(m, k, n, alpha, a, ka, 1, b, nb, 1, beta, c, nb, 1) }
             }
         })*
@@ -95,7 +94,8 @@ macro_rules! complex {
                 let (ka, nb) = (k as isize, n as isize);
                 let (alpha, beta) = ([alpha.re, alpha.im], [beta.re, beta.im]);
                 let (a, b, c): (*const [$ty; 2], *const [$ty; 2], *mut [$ty; 2]) = (a.cast(), b.cast(), c.cast());
-                // SAFETY: as the caller promises, with the strides of dense rows. A `Complex` is two numbers, `repr(C)`.
+                // SAFETY: the caller guarantees the lengths; the strides are those of dense rows. A `Complex` is
+                // `repr(C)` with two numbers.
                 unsafe {
                     matrixmultiply::$gemm(
                         Standard, Standard, m, k, n, alpha, a, ka, 1, b, nb, 1, beta, c, nb, 1,

@@ -11,7 +11,7 @@ const UNKNOWN: u64 = u64::MAX;
 #[derive(Debug)]
 pub(super) struct HandleStream {
     own: RawStream,
-    /// The stream that the library has, or [`UNKNOWN`] if a call that sets it has failed.
+    /// The stream that the library's handle has. [`UNKNOWN`] if a call that sets it has failed.
     current: AtomicU64,
 }
 
@@ -29,8 +29,9 @@ impl HandleStream {
         self.set(self.own, &set)
     }
 
-    /// Makes a call with the handle on its own stream, or on a stream that is being captured; then the handle gets its own stream
-    /// again. A stream that could not be set is set before the next call, so no call works on a stream of an earlier capture.
+    /// Makes a call with the handle on its own stream, or on one that is being captured. After the call the handle works
+    /// on its own stream again. If a stream could not be set, it is set before the next call, so no call works on the
+    /// stream of an earlier capture.
     #[inline(always)]
     pub(super) fn on(
         &self,
@@ -69,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    /// A call on the own stream comes after a call that sets it, whichever call of an earlier capture has failed.
+    /// If a call of a capture fails, the next call on the handle's own stream sets that stream first.
     #[test]
     fn a_stream_that_could_not_be_set_is_set_before_the_next_call() {
         let [own, captured] = [7, 8].map(|handle| RawStream::new(DeviceId(0), handle));

@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn a_factor_is_at_a_multiple_of_16_bytes() {
-        // Complex numbers alone are at both kinds of places here, one after the other.
+        // Without the alignment, some of these numbers would be at multiples of 8 that are no multiples of 16.
         let three = [0_u8, 1, 2].map(|i| (i, Scalar::new(Complex::new(f64::from(i), -1.0)), i));
         for (i, factor, _) in &three {
             assert_eq!(factor.as_ptr() as usize % 16, 0);

@@ -32,7 +32,7 @@ macro_rules! table {
                 use std::sync::OnceLock;
                 static TABLE: OnceLock<Result<$table, streamflow::driver::DriverError>> = OnceLock::new();
                 if TABLE.get().is_none() {
-                    // The library is loaded outside of the lock: loading runs other code, and writes a line of the log.
+                    // The library is loaded without a lock, because loading runs other code and writes a log line.
                     let _first = TABLE.set(Self::load());
                 }
                 let Some(found) = TABLE.get() else { unreachable!("it was set") };
@@ -43,11 +43,11 @@ macro_rules! table {
                 use streamflow::library::SharedLibrary;
                 // SAFETY: the library is NVIDIA's, and its initialisers have no preconditions.
                 let library = unsafe { SharedLibrary::load($($wanted),*)? };
-                // The library is never unloaded, so that its functions stay.
+                // The library is never unloaded, so that its functions stay valid.
                 let library: &'static SharedLibrary = Box::leak(Box::new(library));
                 Ok(Self {
                     $($field: {
-                        // SAFETY: this is the wanted library, and it stays loaded; the signature is that of its header.
+                        // SAFETY: this is the requested library, and it stays loaded. The signature is that of its header.
                         unsafe { library.function::<unsafe extern "C" fn($($arg),*) -> $ret>($symbol)? }
                     },)*
                 })

@@ -13,12 +13,12 @@ use streamflow::driver::RawStream;
 use streamflow::library::{Call, HostBody};
 use streamflow::memory::DeviceSlice;
 
-/// The operation with the transposed matrix: the library's transposed matrix is the one in rows here.
+/// The operation with the transposed matrix: cuBLAS's matrices are in columns, so its transposed matrix is the one in rows.
 const TRANSPOSED: c_int = 1;
 
 impl Handle {
-    /// Queues `P A = L U` for each matrix of a batch, in its place. For each matrix, `pivots` gets a row for each row, and
-    /// `statuses` a status.
+    /// Queues `P A = L U` for each matrix of a batch, which is overwritten. For each matrix, `pivots` gets one row number
+    /// per row, and `statuses` one status.
     #[track_caller]
     pub(crate) fn getrf_batched<T: Number>(
         &mut self,
@@ -46,16 +46,17 @@ impl Handle {
                 let getrf = of::<T, _>(raw.table, |it| {
                     [it.sgetrf_batched, it.dgetrf_batched, it.cgetrf_batched, it.zgetrf_batched]
                 });
-                // SAFETY: the operands are as long as the routine needs them, and claimed; the pointers are those of the items
-                // (`Batch`). The routine works on the handle's stream, and that is the plan's.
+                // SAFETY: the operands have the lengths that the routine needs, and are claimed. The pointers are those
+                // of the batch's items (`Batch`). The routine works on the handle's stream, which is the plan's.
                 unsafe { getrf(raw.handle, order, matrices, order, pivots, statuses, batch) }
             })
         };
-        // SAFETY: all memory that the routine touches is claimed, and the handle's stream is this one.
+        // SAFETY: all memory that the routine touches is claimed, and the handle works on this stream.
         unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
-    /// Queues the solution of `transpose(A) x = b` for each matrix of a batch, with one right-hand side each, in its place.
+    /// Queues the solution of `transpose(A) x = b` for each matrix of a batch, with one right-hand side each. The
+    /// solutions overwrite the right-hand sides.
     #[track_caller]
     pub(crate) fn getrs_batched<T: Number>(
         &mut self,
@@ -83,7 +84,8 @@ impl Handle {
                 let getrs = of::<T, _>(raw.table, |it| {
                     [it.sgetrs_batched, it.dgetrs_batched, it.cgetrs_batched, it.zgetrs_batched]
                 });
-                // The status of the arguments, on the host: the call's own status says the same.
+                // This gets the status of the arguments on the host. It is not read, because the call's own status says
+                // the same.
                 let mut status = 0;
                 // SAFETY: as in `getrf_batched`. There is one right-hand side for each matrix.
                 unsafe {

@@ -10,7 +10,7 @@ pub(super) type Pointer = *mut c_void;
 /// A scalar in the host's memory.
 pub(super) type Value = *const c_void;
 
-/// The library's name in messages.
+/// The library's name in error texts.
 pub(super) const NAME: &str = "cuBLAS";
 
 table! {

@@ -20,8 +20,8 @@ const SPLITS: c_int = 2;
 const STAGES_ID: c_int = 6;
 
 impl Lt {
-    /// Returns at least one and at most `most` algorithms with a work area within the limit, the one first that
-    /// the library's heuristic takes for the fastest.
+    /// Returns at least one and at most `most` algorithms with a work area within the limit. The first is the one that
+    /// the library's heuristic expects to be the fastest.
     pub(super) fn proposals(
         &self,
         limit: u64,
@@ -31,7 +31,7 @@ impl Lt {
         let table = self.table;
         let preference =
             Owned::new("cublasLtMatmulPreferenceCreate", table.preference_destroy, |place| {
-                // SAFETY: the place is written.
+                // SAFETY: the function writes the preference to this place.
                 unsafe { (table.preference_create)(place) }
             })?;
         let set = |attribute: c_int, value: *const c_void, bytes: usize| {
@@ -47,7 +47,7 @@ impl Lt {
         let mut found: Vec<Found> = (0..most.max(1)).map(|_| Found::default()).collect();
         let (room, mut count) = (c_int::try_from(found.len()).unwrap_or(c_int::MAX), 0);
         let Self { handle, desc, a, b, c, .. } = self;
-        // SAFETY: all are alive, and there is room for as many results.
+        // SAFETY: all objects are alive, and `found` has room for this number of results.
         let status = unsafe {
             (table.heuristic)(
                 *handle,
@@ -67,7 +67,7 @@ impl Lt {
             check("cublasLtMatmulAlgoGetHeuristic", status)?;
         }
         found.truncate(if status == 0 { usize::try_from(count).unwrap_or(0) } else { 0 });
-        // The library reports that some algorithms will not run.
+        // The library marks the algorithms that will not run by a state other than 0.
         found.retain(|found| found.state == 0);
         if found.is_empty() {
             return Err(no_algorithm(format!(
@@ -95,7 +95,8 @@ impl Lt {
         }
         let mut found = Found::default();
         let Self { table, handle, desc, a, b, c, .. } = self;
-        // SAFETY: all are alive; the result has a place. The library checks the algorithm's data.
+        // SAFETY: all objects are alive, and the function writes the result to this place. The library checks the
+        // algorithm's data.
         let status = unsafe {
             let data = &chosen.data;
             (table.check)(*handle, desc.0, b.0, a.0, c.0, c.0, data, &mut found)
@@ -113,7 +114,7 @@ impl Lt {
         Ok(found)
     }
 
-    /// Returns an algorithm with the facts that its text has for readers.
+    /// Returns an algorithm with the properties that its text shows to readers.
     pub(super) fn described(&self, found: &Found, alignment: u64) -> Chosen {
         let data = found.data;
         let read = |attribute: c_int| {

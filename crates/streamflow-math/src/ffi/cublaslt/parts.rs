@@ -32,8 +32,8 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the object is this value's own. It is only host memory, and no queued work reads it. The return code can't
-        // be acted on.
+        // SAFETY: this value owns the object, which is in host memory only, and no queued work reads it. A drop can't
+        // handle the error code.
         unsafe { (self.1)(self.0) };
     }
 }
@@ -46,7 +46,7 @@ pub(super) fn layout<T: MatmulElement>(
 ) -> Result<Owned, DriverError> {
     let (rows, cols, leading) = (stored.cols as u64, stored.rows as u64, stored.leading as i64);
     let layout = Owned::new("cublasLtMatrixLayoutCreate", table.layout_destroy, |place| {
-        // SAFETY: the place is written.
+        // SAFETY: the function writes the layout to this place.
         unsafe { (table.layout_create)(place, T::DATA_TYPE, rows, cols, leading) }
     })?;
     if products > 1 {
@@ -75,7 +75,7 @@ pub(super) fn handle(table: &'static CublasLt, ordinal: u32) -> Result<Pointer, 
         return Ok(known.1);
     }
     let mut handle = ptr::null_mut();
-    // SAFETY: the place is written.
+    // SAFETY: the function writes the handle to this place.
     check("cublasLtCreate", unsafe { (table.create)(&mut handle) })?;
     handles.push(Handle(ordinal, handle));
     Ok(handle)

@@ -58,11 +58,11 @@ pub(crate) struct System {
     pub(crate) sides: usize,
 }
 
-/// The result of the factorisation.
+/// What the factorisation has found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Found {
     Factors,
-    /// The row, from 1, at which the matrix is singular; 0 if the library has told no row.
+    /// The matrix is singular, in this row, counted from 1; 0 if the library has not said in which.
     Singular(usize),
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum Found {
 pub(crate) struct Direct<T: SparseElement> {
     library: Option<AfterWork<Handle>>,
     system: System,
-    /// The number of the matrix with the addresses that are in the library's object.
+    /// The number of the matrix whose addresses the library's object has.
     matrix: u64,
     is_factored: bool,
     /// The factors on the simulator. Each call claims the factors, so that calls come one after the other.
@@ -112,11 +112,11 @@ impl<T: SparseElement> Direct<T> {
             values: stream.read_raw(a.values, |address| address)?,
         };
         let stored = a.values.len();
-        // A handle belongs to the current context.
+        // The library makes a handle for the context that is current.
         let handle =
             stream.make_object(|stream| Handle::new(stream, system, stored, at, T::DATA_TYPE))?;
         made.library = Some(AfterWork::new(stream, handle)?);
-        // Only a GPU gets here, so the host body is never run.
+        // Only a GPU reaches this, so no driver runs the host body.
         let host = HostBody::new("cudssExecute", |_| Ok(()));
         made.factor_phase(stream, &host, a, Phase::Analysis)?;
         Ok(made)
@@ -145,7 +145,7 @@ impl<T: SparseElement> Direct<T> {
             };
             let found = stream.make_object(|_| Ok(handle.found().map_err(DriverError::from)?))?;
             match (phase, &found) {
-                // A refactorisation keeps the order of the pivots, and these values may lack a pivot in that order.
+                // A refactorisation keeps the order of the pivots, and with these values a pivot of that order may be 0.
                 (Phase::Refactorization, Found::Singular(_)) => phase = Phase::Factorization,
                 _ => return Ok(found),
             }
@@ -161,7 +161,7 @@ impl<T: SparseElement> Direct<T> {
         a: &Matrix<'_, T>,
         phase: Phase,
     ) -> Result<()> {
-        // Memory safety depends on this check: the addresses of the matrix are in the library's object.
+        // Memory safety depends on this check: the library's object has the addresses of one matrix.
         self.check("A", self.matrix == a.number)?;
         // cuDSS allocates its memory in this call, and a phase that found no memory can begin again.
         let mut call = Call::on(stream, NAME, "cudssExecute").may_be_repeated();
@@ -250,13 +250,13 @@ struct Handle {
 #[derive(Debug)]
 struct Side {
     matrix: Opaque,
-    /// The address that the object has.
+    /// The address in the library's object.
     address: AtomicU64,
 }
 
-// SAFETY: a handle and its objects may be used by any thread, but only by one thread at a time.
+// SAFETY: any thread may use a handle and its objects, but only one thread at a time.
 unsafe impl Send for Handle {}
-// SAFETY: a call takes the plan by `&mut`, so no other call uses the objects meanwhile.
+// SAFETY: a call takes the plan by `&mut`, so no other call uses the objects at the same time.
 unsafe impl Sync for Handle {}
 
 impl Handle {
@@ -268,14 +268,14 @@ impl Handle {
         data_type: c_int,
     ) -> Result<Self> {
         let (table, none) = (CuDss::get()?, ptr::null_mut());
-        // Neither side is known yet, but their objects must have some address.
+        // The addresses of both sides are not known yet, but their objects must have some address.
         let side = || Side { matrix: none, address: AtomicU64::new(at.values) };
         let (right, solution) = (side(), side());
-        // If a later call fails, the value is dropped with the objects that it has so far.
+        // If a later call fails, dropping `made` destroys the objects that were made so far.
         let mut made =
             Self { table, handle: none, config: none, data: none, matrix: none, right, solution };
         let mut major = 0;
-        // SAFETY: the number has a place.
+        // SAFETY: the function writes the number to this place.
         let status = unsafe { (table.property)(MAJOR, &mut major) };
         check("cudssGetProperty", status).map_err(DriverError::from)?;
         if major < 1 {
@@ -339,7 +339,7 @@ impl Handle {
     unsafe fn execute(&self, phase: Phase) -> Result<(), LibraryError> {
         let Self { table, handle, config, data, matrix, .. } = *self;
         let (solution, right) = (self.solution.matrix, self.right.matrix);
-        // SAFETY: all objects are alive; the caller vouches for the memory.
+        // SAFETY: all objects are alive. The caller guarantees that the work may use the memory.
         let status = unsafe {
             (table.execute)(handle, phase as c_int, config, data, matrix, solution, right)
         };
@@ -400,8 +400,8 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         let table = self.table;
-        // SAFETY: all objects are this handle's own, or null; its work is complete (`AfterWork`). The return codes can't be
-        // acted on.
+        // SAFETY: each object is this handle's own, or null, and its work is complete (`AfterWork`). A drop can't handle
+        // the error codes.
         unsafe {
             for matrix in [self.solution.matrix, self.right.matrix, self.matrix] {
                 if !matrix.is_null() {

@@ -1,4 +1,4 @@
-//! The places of the elements of transforms in memory.
+//! Where in memory the elements of transforms are.
 
 use crate::error::{Result, wrong_operand};
 
@@ -68,13 +68,13 @@ pub struct Side {
     pub(crate) embed: [usize; MOST],
     pub(crate) stride: usize,
     pub(crate) distance: usize,
-    /// The least number of elements of an operand.
+    /// The least number of elements that an operand must have.
     pub(crate) span: usize,
-    /// Whether an operand has exactly `span` elements: all are the transforms'.
+    /// Whether an operand has exactly `span` elements, so that each belongs to a transform.
     pub(crate) is_dense: bool,
 }
 
-/// The side that a layout describes.
+/// What a side is made from: the lengths of the transforms and the side's role.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     /// The side's name in messages: `input` or `output`.
@@ -83,7 +83,7 @@ pub(crate) struct Wanted {
     pub(crate) rank: usize,
     pub(crate) lengths: [usize; MOST],
     pub(crate) batch: usize,
-    /// Whether elements are written, so that no two may have the same place.
+    /// Whether elements are written. If so, no two may have the same place.
     pub(crate) is_written: bool,
 }
 
@@ -173,22 +173,22 @@ impl Side {
 
     /// Returns a transform that has an element in common with transform 0. `within` is the last index of a transform.
     ///
-    /// Embedded arrays are not shorter than transforms, so the elements of one transform have different places.
+    /// An embedding array is not shorter than a transform, so the elements of one transform have different places.
     fn overlap(&self, batch: usize, within: usize) -> Option<usize> {
         let (distance, stride) = (self.distance, self.stride);
-        // Only every `every`-th transform is at a distance of whole strides.
+        // Only every `every`-th transform is a whole number of strides away.
         let divisor = greatest_common_divisor(distance, stride);
         let (every, strides) = (stride / divisor, distance / divisor);
         let most = ((batch.saturating_sub(1)) / every).min(within / stride / strides);
         (1..=most).find(|j| self.are_apart(j * strides)).map(|j| j * every)
     }
 
-    /// Whether two elements of one transform are this many strides apart.
+    /// Whether two elements of one transform are this number of strides apart.
     fn are_apart(&self, strides: usize) -> bool {
         let [n0, n1, n2] = self.lengths;
         let apart = |total: usize, embed: usize, length: usize| {
             let (more, rest) = (total / embed, total % embed);
-            // A distance is the remainder forwards, or the rest of a row backwards.
+            // The distance within a row is the remainder forwards, or what is missing to a whole row backwards.
             [(rest, more), (embed - rest, more + 1)].into_iter().filter(move |it| it.0 < length)
         };
         apart(strides, self.embed[2], n2)

@@ -8,7 +8,7 @@ fn wanted(rank: usize, lengths: [usize; MOST], batch: usize) -> Wanted {
     Wanted { argument: "output", call: "fft", rank, lengths, batch, is_written: true }
 }
 
-/// Returns every index, by the formula of the documentation.
+/// Returns the index of every element, by the formula in the documentation.
 fn indices(side: &Side, batch: usize) -> Vec<usize> {
     let [n0, n1, n2] = side.lengths;
     let mut all = Vec::new();

@@ -33,7 +33,7 @@ enum Function {
 #[derive(Debug)]
 pub(crate) enum Input<'a, T: Element> {
     Read(&'a DeviceSlice<T>),
-    /// The operand is read, and has undefined numbers afterwards.
+    /// The operand is read. Afterwards its content is undefined.
     Overwritten(&'a mut DeviceSlice<T>),
     /// The output is also the input.
     InPlace,
@@ -50,7 +50,7 @@ impl<T: Element> Input<'_, T> {
     }
 }
 
-/// Transforms on one stream: a plan of cuFFT and its work area. On the simulator there is no plan.
+/// Transforms on one stream: a plan of cuFFT and its work area. The simulator has no plan of cuFFT.
 #[derive(Debug)]
 pub(crate) struct Transforms<T> {
     handle: Option<AfterWork<Handle>>,
@@ -62,8 +62,8 @@ pub(crate) struct Transforms<T> {
 }
 
 impl<T: Element> Transforms<T> {
-    /// Plans a batch of transforms. The simulator runs the body that `host` makes for the name of cuFFT's function, with
-    /// a work area of as many bytes.
+    /// Plans a batch of transforms. `host` gets the name of cuFFT's function, and returns the body that the simulator
+    /// runs instead and the bytes of the body's work area.
     ///
     /// # Errors
     /// An error if the library is not there, or can't make such a plan; the driver's error, when memory is exhausted.
@@ -80,7 +80,7 @@ impl<T: Element> Transforms<T> {
             let (body, bytes) = host(name, problem);
             (body, bytes, None)
         } else {
-            // The device runs no host body.
+            // A GPU's driver never runs this body.
             let body = HostBody::new(name, |_| Ok(()));
             if problem.batch == 0 {
                 (body, 0, None)
@@ -90,7 +90,7 @@ impl<T: Element> Transforms<T> {
                 (body, bytes, Some(handle))
             }
         };
-        // The work area has at least one byte: no claim of an operation may be empty.
+        // The work area has at least one byte, because a claim of an operation must not be empty.
         let mut work = cx.buffer(bytes.max(1), stream)?;
         if let Some(handle) = &handle {
             handle.set_work_area(&mut work).map_err(DriverError::from)?;
@@ -146,7 +146,7 @@ impl<T: Element> Transforms<T> {
         let transform = |stream: RawStream| {
             let handle = handle.ok_or_else(|| no_handle(NAME, name))?;
             let (x, y) = (x.as_ref().unwrap_or(&y).address(), y.address());
-            // SAFETY: the operands have the elements of the plan, and the stream's work may use them.
+            // SAFETY: the operands have the elements of the plan, and work of the stream may use them.
             handle.on(stream, || check(name, unsafe { handle.execute(x, y, is_inverse) }))
         };
         // SAFETY: cuFFT queues its work on the stream that it gets. The work reads the input, or overwrites it if it is
@@ -208,7 +208,7 @@ impl Handle {
             (Kind::ToReal, true) => Function::One(table.execute_z2d),
         };
         let mut plan = 0;
-        // SAFETY: the plan has a place.
+        // SAFETY: the function writes the plan to this place.
         let status = unsafe { (table.create)(&mut plan) };
         check("cufftCreate", status).map_err(DriverError::from)?;
         // From here on `handle` destroys the plan if a call fails.
@@ -250,8 +250,8 @@ impl Handle {
         Ok(bytes)
     }
 
-    /// Makes a call with the plan on its own stream, or on a stream that is being captured; then the plan gets its own
-    /// stream again.
+    /// Makes a call with the plan on its own stream, or on one that is being captured. After the call the plan works on
+    /// its own stream again.
     #[inline(always)]
     fn on(
         &self,
@@ -284,7 +284,7 @@ impl Handle {
     #[inline(always)]
     unsafe fn execute(&self, x: u64, y: u64, is_inverse: bool) -> c_int {
         let [x, y] = [x, y].map(|address| address as usize as *mut c_void);
-        // SAFETY: the caller keeps the same contract.
+        // SAFETY: the caller guarantees what the function requires of the plan and of the two addresses.
         unsafe {
             match self.function {
                 Function::Both(execute) => {

@@ -34,7 +34,7 @@ const VECTORS: c_int = 1;
 /// The economy form of `gesvd`.
 const ECONOMY: std::ffi::c_schar = b'S' as std::ffi::c_schar;
 
-/// The library's side of a plan: a handle on the plan's stream, and its work areas. On the simulator there is no handle.
+/// cuSOLVER's objects for a plan: a handle on the plan's stream, and its work areas. The simulator has no handle.
 #[derive(Debug)]
 pub(crate) struct Dense {
     library: Option<AfterWork<Handle>>,
@@ -55,7 +55,7 @@ impl Dense {
         if stream.device_info()?.is_simulated {
             return Ok(Self { library: None, work: cx.buffer(1, stream)? });
         }
-        // A handle belongs to the current context.
+        // The library makes a handle for the context that is current.
         let mut handle = stream.make_object(Handle::new)?;
         let mut device = 1;
         for need in needs {
@@ -85,10 +85,9 @@ struct Jacobi {
     svd: Opaque,
 }
 
-// SAFETY: a handle may be used by any thread, but only by one thread at a time (cuSOLVER's documentation, "Thread
-// Safety").
+// SAFETY: any thread may use a handle, but only one thread at a time (cuSOLVER's documentation, "Thread Safety").
 unsafe impl Send for Handle {}
-// SAFETY: a call takes the plan by `&mut`, so no other call uses the handle meanwhile.
+// SAFETY: a call takes the plan by `&mut`, so no other call uses the handle at the same time.
 unsafe impl Sync for Handle {}
 
 impl Handle {
@@ -97,7 +96,7 @@ impl Handle {
         let none = ptr::null_mut();
         let jacobi = Jacobi { eigen: none, svd: none };
         let host_work = HostWork { start: ptr::null_mut(), bytes: 0 };
-        // If a later call fails, the value is dropped with the objects that it has so far.
+        // If a later call fails, dropping `handle` destroys the objects that were made so far.
         let mut handle = Self { table, handle: none, params: none, jacobi, host_work };
         let make = |handle: &mut Self| {
             // SAFETY: both places are written before they are read. The stream is alive, and outlives the handle: the
@@ -116,8 +115,8 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: all objects are this handle's own, or null; its work is complete (`AfterWork`). The return codes can't
-        // be acted on.
+        // SAFETY: each object is this handle's own, or null, and its work is complete (`AfterWork`). A drop can't handle
+        // the error codes.
         unsafe {
             if !self.jacobi.eigen.is_null() {
                 (self.table.destroy_syevj)(self.jacobi.eigen);

@@ -64,22 +64,22 @@ pub(super) struct Descriptors {
 #[derive(Debug)]
 struct Dense {
     descriptor: Opaque,
-    /// The address that the descriptor has.
+    /// The address in the descriptor.
     address: AtomicU64,
 }
 
 // SAFETY: a handle and its descriptors may be used by any thread, but only by one thread at a time (cuSPARSE's documentation,
 // "Thread Safety").
 unsafe impl Send for Descriptors {}
-// SAFETY: a call takes the plan by `&mut`, so no other call uses the descriptors meanwhile.
+// SAFETY: a call takes the plan by `&mut`, so no other call uses the descriptors at the same time.
 unsafe impl Sync for Descriptors {}
 
 impl Descriptors {
     pub(super) fn new(stream: RawStream, product: Product, at: Addresses) -> Result<Self> {
         let (table, none) = (CuSparse::get()?, ptr::null_mut());
-        // The dense operands are not known yet, but their descriptors must have some address.
+        // The addresses of the dense operands are not known yet, but their descriptors must have some address.
         let dense = || Dense { descriptor: none, address: AtomicU64::new(at.values) };
-        // If a later call fails, the value is dropped with the objects that it has so far.
+        // If a later call fails, dropping the value destroys the objects that were made so far.
         let (right, result) = (dense(), dense());
         let stream = HandleStream::new(stream);
         let mut made = Self { table, product, handle: none, stream, matrix: none, right, result };
@@ -127,8 +127,8 @@ impl Descriptors {
         }
     }
 
-    /// Makes a call with the handle on its own stream, or on a stream that is being captured; then the handle gets its own
-    /// stream again.
+    /// Makes a call with the handle on its own stream, or on one that is being captured. After the call the handle works
+    /// on its own stream again.
     #[inline(always)]
     pub(super) fn on(
         &self,
@@ -185,7 +185,7 @@ impl Descriptors {
         let Factors { alpha, beta } = factors;
         let (alpha, beta, t) = (alpha.cast_mut(), beta.cast_mut(), product.data_type);
         let work = work as *mut c_void;
-        // SAFETY: the caller's contract; handle and descriptors are alive.
+        // SAFETY: the caller guarantees that the work may use the memory. The handle and the descriptors are alive.
         let (call, status) = unsafe {
             match product.right {
                 None => (
@@ -273,8 +273,7 @@ impl Drop for Descriptors {
             (self.handle, self.table.destroy),
         ];
         for (object, destroy) in all.into_iter().filter(|(object, _)| !object.is_null()) {
-            // SAFETY: the object is this value's own, and its work is complete (`AfterWork`). The return code can't be acted
-            // on.
+            // SAFETY: this value owns the object, whose work is complete (`AfterWork`). A drop can't handle the error code.
             unsafe { destroy(object) };
         }
     }

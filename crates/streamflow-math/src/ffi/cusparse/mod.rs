@@ -27,7 +27,7 @@ pub(crate) struct Matrix<'a, T: SparseElement> {
     pub(crate) offsets: &'a DeviceSlice<i32>,
     pub(crate) columns: &'a DeviceSlice<i32>,
     pub(crate) values: &'a DeviceSlice<T>,
-    /// A number that differs for each matrix of the process: cuSPARSE prepares work for one matrix.
+    /// A number that each matrix of the process has for itself: what cuSPARSE prepares is for one matrix.
     pub(crate) number: u64,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Prepared {
     library: Option<AfterWork<Descriptors>>,
     /// The work area; each call claims it as written.
     work: Buffer<u8>,
-    /// The number of the matrix with the addresses that are in the descriptor.
+    /// The number of the matrix whose addresses the descriptor has.
     matrix: u64,
     /// The numbers of elements of the dense operand and of the result.
     lengths: (usize, usize),
@@ -69,7 +69,7 @@ impl Prepared {
                 indices: stream.read_raw(a.columns, |address| address)?,
                 values: stream.read_raw(a.values, |address| address)?,
             };
-            // A handle belongs to the current context.
+            // The library makes a handle for the context that is current.
             let descriptors = stream.make_object(|stream| Descriptors::new(stream, product, at))?;
             bytes = with_factors::<T, _>(accumulates, |factors| descriptors.size(factors))
                 .map_err(DriverError::from)?
@@ -112,7 +112,7 @@ impl Prepared {
         unsafe { call.queue(stream, &host, run) }
     }
 
-    /// Whether this was made for a matrix.
+    /// Whether the products are prepared for this matrix.
     pub(crate) fn is_for<T: SparseElement>(&self, a: &Matrix<'_, T>) -> bool {
         self.matrix == a.number
     }
@@ -127,7 +127,7 @@ impl Prepared {
         operand: &DeviceSlice<T>,
         target: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        // Memory safety depends on this check: the descriptor has the addresses of the matrix, and the lengths, too.
+        // Memory safety depends on this check: the descriptor has the addresses of one matrix, and the lengths of its product.
         let fits = self.is_for(a) && (operand.len(), target.len()) == self.lengths;
         if !fits {
             let problem = "does not fit its plan".to_owned();
