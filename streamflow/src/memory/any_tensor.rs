@@ -14,7 +14,7 @@ mod sealed {
 /// A [`Tensor`], a [`PitchedTensor`] or a [`Buffer`] of any element type: for code that learns the type at run time,
 /// for example a binding to another language.
 ///
-/// Work uses the memory as bytes, and is ordered like other work. [`downcast_ref`](Self::downcast_ref) returns the tensor
+/// Work uses the memory as bytes, and is ordered like other work. `downcast_ref` returns the tensor
 /// again:
 /// ```
 /// # use streamflow::memory::AnyTensor;
