@@ -12,8 +12,8 @@ use crate::time::Timestamp;
 /// The acquisition time of a message's data, its sequence number, and named values that operators add to it.
 ///
 /// The data begins at a source: its messages carry the moment of the first `emit` of the tick, and the number of the
-/// tick. The same holds for any tick that has received nothing with an acquisition time. From there on, an emitted
-/// message carries on the metadata of the messages that were received in the same tick:
+/// tick. The same holds for any tick of `compute` that has received nothing with an acquisition time. From there on, an
+/// emitted message carries on the metadata of the messages that were received in the same tick:
 /// - the earliest acquisition time, and the sequence number of the message with that time. Of equal times, the message
 ///   with the smallest number counts.
 /// - all values. Of two values with one name, the one received last counts.
@@ -21,6 +21,9 @@ use crate::time::Timestamp;
 /// A message over a `#[feedback]` edge is the state of an earlier tick. The values of such a message count, but neither
 /// its time nor its number; otherwise the time of the first tick would be the time of all others. An operator that
 /// receives nothing else is the source of its messages.
+///
+/// A tick of [`flush`](crate::Flush) begins with the metadata of the tick before it, as if it had received the messages
+/// of that tick. So a message that it emits without an input has the number of the last messages that `compute` received.
 ///
 /// The metadata of a message that an operator [discards](crate::port::In::discard) or leaves is not carried on.
 ///

@@ -93,6 +93,10 @@ use crate::context::ExecutionContext;
 /// output has room. Conditions of `#[when(…)]` do not apply to it. The report [counts](crate::schedule::NodeReport::flush_ticks)
 /// these ticks. They are among the node's ticks, but do not count for its `count`.
 ///
+/// The messages of a tick of `flush` continue the [metadata](crate::message::Metadata) of the tick before it. A sum that
+/// `flush` sends has the sequence number of the last message that `compute` received, unless the operator sets another
+/// one by [`sequence`](crate::port::Out::sequence).
+///
 /// # Messages left at the inputs
 /// The first tick gets the messages that wait at the inputs and were too few for `compute`: two for the condition
 /// `message_available(n, 4)`, or the messages of one input when another has none. `io.n.receive()` takes all of them,

@@ -198,16 +198,16 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     }
 
     /// Sets when the data of this message was acquired. The default is the earliest time of the messages received
-    /// in this tick; without any, the moment of the first `emit` of the tick, by the platform's clock. See
-    /// [`Metadata`].
+    /// in this tick; without any, the moment of the first `emit` of the tick, by the platform's clock. A tick of
+    /// [`flush`](crate::Flush) counts the messages of the tick before it as received. See [`Metadata`].
     pub fn acquired(mut self, at: Timestamp) -> Self {
         self.acquired = Some(at);
         self
     }
 
     /// Sets the sequence number of this message. The default is the number of the received message with the earliest
-    /// acquisition time in this tick; without received messages, the number of the [tick](ExecutionContext::tick). See
-    /// [`Metadata`].
+    /// acquisition time in this tick; without received messages, the number of the [tick](ExecutionContext::tick). A
+    /// tick of [`flush`](crate::Flush) counts the messages of the tick before it as received. See [`Metadata`].
     pub fn sequence(mut self, number: u64) -> Self {
         self.sequence = Some(number);
         self
