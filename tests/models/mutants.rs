@@ -360,8 +360,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/room.rs",
         edits: &[
             (
-                "let alone = locked(&self.releasing);\n        let mut state = self.lock();\n        // Memory may",
-                "let alone = ();\n        let mut state = self.lock();\n        // Memory may",
+                "let alone = locked(&self.releasing);\n        let mut state = self.lock();\n        // Another thread may",
+                "let alone = ();\n        let mut state = self.lock();\n        // Another thread may",
             ),
         ],
         model: "memory::pools::two_blocks_in_the_room_of_another",
