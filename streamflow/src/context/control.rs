@@ -30,9 +30,10 @@ pub struct RunControl {
     state: AtomicU8,
     signal: Arc<Signal>,
     nodes: Box<[Arc<NodeCell>]>,
-    /// How often a node has ended. A node with a `flush` ends twice: with its operator, and after the flush.
+    /// How often nodes have ended, all nodes together. A node with a `flush` ends twice: with its operator, and after the
+    /// flush.
     ended: AtomicU32,
-    /// How many turns of nodes have dropped messages without a tick.
+    /// How many calls of `AnyNode::step` have dropped messages without a tick.
     dropped: AtomicU32,
     /// The moment at which the `start` hooks had returned.
     begun: OnceLock<Timestamp>,
@@ -126,18 +127,18 @@ impl RunControl {
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often a node has ended.
+    /// How often nodes have ended, all nodes together.
     #[inline]
     pub(crate) fn ended(&self) -> u32 {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Counts a turn that has dropped messages without a tick.
+    /// Counts a call of `AnyNode::step` that has dropped messages without a tick.
     pub(crate) fn count_dropped(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The number of turns that have dropped messages without a tick. The number wraps around.
+    /// The number of calls of `AnyNode::step` that have dropped messages without a tick. The number wraps around.
     pub(crate) fn dropped(&self) -> u32 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -241,7 +242,7 @@ impl RunControl {
             match &sleeper {
                 _ if !goes_on() => {}
                 Some(sleeper) => sleeper.sleep(until),
-                // Nothing but this hook runs.
+                // Without workers nothing but this hook runs, so the hook moves a simulated clock itself.
                 None => _ = clock.advance_to(until),
             }
             return;

@@ -163,7 +163,7 @@ impl ExecutionContext {
         self.cell.set(self.tick(), activity, condition);
     }
 
-    /// Shows that a turn has dropped messages without a tick. The node may run next.
+    /// Records that a call of `AnyNode::step` has dropped messages without a tick. The node may run next.
     pub(crate) fn show_dropped(&self) {
         self.run.count_dropped();
         self.show(Activity::Idle);

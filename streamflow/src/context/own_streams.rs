@@ -1,4 +1,4 @@
-//! The streams of a node, by source. `streams.rs` finds the stream that a call asks for.
+//! The streams of a node, by source. `streams.rs` finds the stream that a hook's call needs.
 
 use std::cell::{Cell, OnceCell};
 
@@ -27,7 +27,7 @@ pub(super) struct OwnStreams {
     pub(super) has_others: Cell<bool>,
     /// The device of the default stream on which this tick works, if it found no other stream.
     pub(super) on_default: Cell<Option<DeviceId>>,
-    /// The state of the whole graph.
+    /// Whether the whole graph has only one stream.
     pub(super) single: SingleStream,
     pub(super) internal: OnceCell<CudaStream>,
     /// The streams that a plan gives the node, unless `internal` has a stream of its own.

@@ -1,7 +1,7 @@
 //! The planned streams of a node: [`Assign::Planned`](crate::stream::Assign). `graph::plan` decides which nodes share
 //! them.
 //!
-//! A node asks for its stream when it first needs one: the first node of a chain makes the stream, and the others get
+//! A node gets its stream when it first needs one: the first node of a chain makes the stream, and the others get
 //! handles of it. No order depends on that: two nodes on one stream are two users of it, like an adopting operator and
 //! the producer of its messages, and the claims (law 7) find the missing waits.
 
@@ -60,7 +60,7 @@ pub(crate) struct Chain {
     sets: Lock<Box<[Option<CudaStream>]>>,
     /// A bit for each set with a stream.
     made: AtomicU64,
-    /// Whether all nodes of the chain work on its streams, as far as is known.
+    /// Whether no node of the chain is known to work on another stream.
     is_whole: AtomicBool,
 }
 
@@ -108,7 +108,7 @@ impl Chain {
         Ok((set, handle))
     }
 
-    /// Whether a set can't be made now. Takes no lock, since each tick without its set asks.
+    /// Whether the set has no stream and can't get one now. Takes no lock, since each tick without its set calls this.
     fn lacks(&self, set: usize) -> bool {
         self.made.load(Ordering::Relaxed) & 1 << set == 0 && !self.budget.has_spare()
     }
@@ -213,14 +213,15 @@ impl Planned {
         if is_later { (self.current.get() + 1) % self.sets.len() } else { 0 }
     }
 
-    /// The set to which a value of the node is bound by its stream, as an `OnStream`. With one set, all ticks are on it anyway.
+    /// The set on whose stream all ticks of the node work, since a value of the node needs that stream, as an `OnStream`, or
+    /// since the chain has one set. `None` if the ticks use the sets in turn.
     fn kept(&self) -> Option<usize> {
         if self.sets.len() == 1 {
             return Some(0);
         }
         let kept = self.sets.iter().position(|set| set.get().is_some_and(CudaStream::is_kept));
         if kept.is_some() {
-            // The other nodes go on in turn.
+            // The other nodes of the chain go on to use its streams in turn.
             self.leave();
         }
         kept

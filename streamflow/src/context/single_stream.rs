@@ -1,4 +1,4 @@
-//! Finds out whether all operators of a graph work on one stream. No other stream then waits for it.
+//! Finds out whether all operators of a graph work on one stream. Then no other stream waits for that stream.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

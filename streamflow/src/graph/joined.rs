@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::message::EdgeStatus;
 use crate::operator::{NodeStatus, PortStatus};
 
-/// Tells each node which of its inputs to compare, and checks the nodes with the condition.
+/// Tells each node which of its inputs to compare, and checks the nodes with `#[when(same_sequence)]`.
 ///
 /// # Errors
 /// [`Error::ImpossibleCondition`] for the first node with inputs that have no common source, or several.
@@ -104,7 +104,7 @@ impl<'a> Ways<'a> {
         self.producers.get(&edge.id).map_or(NOWHERE, |&from| &reached[from])
     }
 
-    /// The reason why a node with the condition never finds messages that belong together, or finds them only by chance.
+    /// The reason why a node with `same_sequence` never finds messages that belong together, or finds them only by chance.
     fn problem(&self, node: usize, sources: &[Nodes]) -> Option<String> {
         let inputs = || self.nodes[node].inputs.iter().filter(|input| input.is_paired);
         let edges = |input: &'a PortStatus| input.edges.iter().filter(|edge| !edge.feedback);

@@ -9,8 +9,8 @@ use super::AnyNode;
 use crate::param::GraphParams;
 use crate::platform::Platform;
 
-/// The field of a graph beside its nodes. The struct has private fields, and functions without `self`: rustc would
-/// propose methods for a name that a program misspells.
+/// The field of a graph beside its nodes. The struct has private fields, and functions without `self`: if a program
+/// misspells a name, rustc would propose methods, but not these functions.
 #[derive(Debug)]
 pub struct GraphParts {
     platform: Platform,

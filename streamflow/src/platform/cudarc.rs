@@ -12,9 +12,9 @@ use crate::stream::{ExternalStream, check_context, check_no_capture, handle_of};
 
 impl Platform {
     /// Takes over a slice of cudarc as a tensor, without a copy. Work on the tensor comes after the work of the slice's
-    /// stream, and after the uses that cudarc has noted on other streams. As long as the slice's context has no stream
-    /// made by its own `new_stream`, cudarc waits for no note, and the work comes after all work of the device; that
-    /// needs a driver of CUDA 12.5. When the tensor is dropped and all its uses are complete, the slice is dropped, on
+    /// stream, and after the uses on other streams for which cudarc has recorded events. As long as no stream was made by
+    /// the context's own `new_stream`, cudarc does not use these events, and the work comes after all work of the device;
+    /// that needs a driver of CUDA 12.5. When the tensor is dropped and all its uses are complete, the slice is dropped, on
     /// a thread of streamflow with the context current. Does not block.
     ///
     /// A per-thread default stream differs for each thread: here the one of the calling thread counts.

@@ -26,7 +26,7 @@ use crate::turns;
 /// queries.
 const QUERIES_BEFORE_SLEEP: u32 = 15_000;
 
-/// The number of queries after which only a spin follows. After later queries the thread yields its core.
+/// After each of the first queries, this many, the thread only spins. After later queries it yields its core.
 const SPINS_BEFORE_YIELD: u32 = 100;
 
 /// The longest duration of a sleep that only a signal is to end. If none has come by then, the scheduler sleeps again.

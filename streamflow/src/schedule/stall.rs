@@ -146,7 +146,7 @@ impl<'a> Graph<'a> {
         {
             return true;
         }
-        // A message without its partner is left over, too.
+        // A message that waits for its partner is left over, and does not count.
         let counts =
             |input: &&PortStatus| input.is_required() && !input.is_paired || !lacks_message;
         let counted = status.inputs.iter().filter(counts);
@@ -243,8 +243,8 @@ impl<'a> Graph<'a> {
     /// Whether a node waits only for nodes that ended themselves, directly or through other nodes. `known` has the answers
     /// found so far.
     fn is_by_finish(&self, first: usize, timing: &Timing, known: &mut [Option<bool>]) -> bool {
-        // No recursion, since a graph may be long. A node that is on the path already waits in a circle, and counts as
-        // not excused.
+        // A loop, since a recursion could exhaust the stack in a long graph. A node that is on the path already waits in a
+        // circle, and does not count as waiting for nodes that ended themselves.
         let mut path = vec![first];
         while let Some(&node) = path.last() {
             let status = &self.nodes[node];

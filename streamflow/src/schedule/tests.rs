@@ -79,7 +79,7 @@ fn a_command_that_comes_before_the_sleep_ends_it() {
         let run = Run::new(nodes, &platform, "graph", None);
         let control = run.control.clone();
         after_commands(count, move || {
-            // The pause is overtaken. The request for a report has no effect, since there is no handle to receive it.
+            // The stop replaces the pause. The request for a report has no effect, since no handle receives the report.
             assert!(control.pause());
             control.request_report();
             assert!(control.stop(StopSource::Handle));

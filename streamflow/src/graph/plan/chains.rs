@@ -81,7 +81,8 @@ impl Matching<'_> {
         }
     }
 
-    /// Matches each node on the path with the node that was found from it.
+    /// Makes `end` the successor of the node `came_from[end]`. That node's earlier successor gets a new predecessor in the same
+    /// way, and so on, back to `start`.
     fn turn_around(&mut self, start: usize, end: usize, came_from: &[usize]) {
         let mut to = end;
         loop {

@@ -33,7 +33,7 @@ pub struct IntoStream<M: PortItem> {
 
 enum Entry<M> {
     Message(M),
-    /// All messages of a run have come before this.
+    /// The end of a run, behind all its messages.
     End,
     /// A run was stopped, or has failed, before its end.
     Cut,
@@ -116,9 +116,9 @@ impl<M: PortItem> fmt::Debug for IntoStream<M> {
 
 /// The stream of an [`IntoStream`]: the messages in the order of the node's ticks.
 ///
-/// The stream ends, with `None`, when the node has ended: all that its graph had for it was there. A run that was stopped, or
-/// has failed, first ends it with [`Error::StreamCut`]. Each run ends it once: polled again, the stream waits for the messages of
-/// the next run. When the graph was dropped, and all was read, it stays at its end.
+/// The stream ends, with `None`, when the node has ended and the stream has returned all messages of the run. If the run was
+/// stopped or has failed, the stream first returns [`Error::StreamCut`]. Each run ends the stream once: polled again, it waits
+/// for the messages of the next run. When the graph was dropped, and all was read, each poll returns `None`.
 ///
 /// `poll_next` takes a message only where it returns it, so a future of `next` that is dropped loses none.
 #[must_use = "the node ends when its stream is dropped"]

@@ -25,16 +25,16 @@ pub(super) struct Queue<T> {
     end: &'static str,
     /// The call that made the queue.
     made: &'static Location<'static>,
-    /// Why messages are dropped with the queue, and how to avoid that: for the log.
+    /// For the log: why messages are dropped with the queue, and how a program avoids that.
     lost: &'static str,
-    /// Called when a run ends, or the graph before its run has: it may leave a mark.
+    /// The function that is called when a run ends, or when the graph is dropped before its run has ended. It may add marks.
     mark: fn(&mut State<T>),
     state: Mutex<State<T>>,
 }
 
 pub(super) struct State<T> {
     pub(super) entries: VecDeque<T>,
-    /// The number of entries that are not messages.
+    /// The number of marks among the entries: entries that are no messages, and tell the task of the end of a run.
     pub(super) marks: usize,
     capacity: usize,
     pub(super) run: Run,
@@ -42,25 +42,25 @@ pub(super) struct State<T> {
     pub(super) is_closed: bool,
     /// The waker of the task that waits.
     task: Option<TaskWaker>,
-    /// The waker of the scheduler of the run that goes on.
+    /// The waker of the scheduler, while a run goes on.
     scheduler: Option<Waker>,
 }
 
 /// The runs of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Run {
-    /// No run has begun. The first one can be made at any time, a later one was made.
+    /// No run goes on: before the first run, or between the call that makes a later run, as `spawn`, and its begin.
     NotYet,
     GoesOn,
     /// The run goes on, and its node has sent its last message.
     Flushed,
-    /// The latest one has ended.
+    /// The latest run has ended.
     Over,
     /// The graph was dropped.
     Gone,
 }
 
-/// How many marks the end of a run leaves at most.
+/// The most marks that the end of a run adds to the queue: entries that are no messages, and tell the task of the end.
 const MARKS: usize = 2;
 
 impl<T> State<T> {
@@ -80,7 +80,7 @@ impl<T> State<T> {
 }
 
 impl<T> Queue<T> {
-    /// A queue for `capacity` messages, and room for the marks of an end.
+    /// Creates a queue with room for `capacity` messages, and for the marks at the end of a run.
     ///
     /// # Errors
     /// [`Error::Handle`] for a capacity of 0, or one that no memory has room for.
@@ -136,7 +136,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The task changes the state. The scheduler is woken if `change` says so.
+    /// Changes the state, for the task. Wakes the scheduler if the second value that `change` returns is `true`.
     pub(super) fn change<R>(&self, change: impl FnOnce(&mut State<T>) -> (R, bool)) -> R {
         let (result, wakes) = self.look(change);
         if wakes {
@@ -158,12 +158,12 @@ impl<T> Queue<T> {
         self.change(|state| ((), !std::mem::replace(&mut state.is_closed, true)));
     }
 
-    /// Notes that a run was made, as by `spawn`, whose thread begins it later: the task may use the queue.
+    /// Records that a run was made, as by `spawn`, and that its thread begins it later: the task may use the queue already.
     pub(super) fn announce_run(&self) {
         self.look(|state| state.run = Run::NotYet);
     }
 
-    /// Begins a run.
+    /// Records that a run begins.
     pub(super) fn begin_run(&self, waker: &Waker) {
         self.look(|state| {
             state.run = Run::GoesOn;
@@ -171,8 +171,7 @@ impl<T> Queue<T> {
         });
     }
 
-    /// Returns, at the start of the node, whether a condition has begun the run. If none has, tells the task that the run is
-    /// over.
+    /// Whether the condition of the node has begun a run of the queue. If not, ends the run, and wakes the task that waits.
     pub(super) fn has_begun(&self) -> bool {
         let has_begun = self.look(|state| matches!(state.run, Run::GoesOn | Run::Flushed));
         if !has_begun {
@@ -181,7 +180,7 @@ impl<T> Queue<T> {
         has_begun
     }
 
-    /// Ends a run, perhaps before the node's condition was started, and tells the task that waits.
+    /// Records that a run has ended, perhaps before its condition was started, and wakes the task that waits.
     pub(super) fn end_run(&self) {
         self.advance(|state| {
             (self.mark)(state);
@@ -189,7 +188,7 @@ impl<T> Queue<T> {
         });
     }
 
-    /// Notes that the graph was dropped, and tells the task that waits.
+    /// Records that the graph was dropped, and wakes the task that waits.
     fn end_graph(&self) {
         self.advance(|state| {
             if !state.is_over() {
@@ -199,12 +198,12 @@ impl<T> Queue<T> {
         });
     }
 
-    /// The node looks, and changes nothing that a task waits for.
+    /// Calls `look` with the state, for the node. `look` changes nothing that a task waits for.
     pub(super) fn look<R>(&self, look: impl FnOnce(&mut State<T>) -> R) -> R {
         look(&mut locked(&self.state))
     }
 
-    /// The node changes the state, and the task that waits is woken.
+    /// Changes the state, for the node, and wakes the task that waits.
     pub(super) fn advance<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
         let mut state = locked(&self.state);
         let result = change(&mut state);

@@ -23,7 +23,7 @@ use crate::operator::{Flushing, NodeStatus};
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::schedule) struct Due {
     pub(in crate::schedule) node: usize,
-    /// The edges whose messages `flush` does not take: with more room, their producers would go on.
+    /// The edges that keep their messages during the `flush`: with more room, their producers would go on.
     pub(in crate::schedule) keep: Vec<usize>,
 }
 

@@ -74,8 +74,8 @@ pub(in crate::schedule) fn waits(nodes: &[NodeStatus]) -> Waits {
 }
 
 impl Graph<'_> {
-    /// Whether one message, at whichever input, always lets a node run: all inputs are optional, and no condition may later
-    /// wait for messages of some of them.
+    /// Whether a message of any input lets a node run, in any state of a run: all inputs are optional, and no condition may
+    /// come to wait for messages of some of them.
     fn takes_any(&self, node: usize) -> bool {
         !self.has_required(node) && !self.nodes[node].may_await
     }
