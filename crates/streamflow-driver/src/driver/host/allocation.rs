@@ -10,7 +10,7 @@ use super::refusal::invalid_value;
 use super::schedule::Locked;
 use crate::driver::{DeviceId, DriverError, DriverResult, MemoryRange, RawStream};
 
-/// The number that the log has for a wait without an event of the program.
+/// The event's number in the log for a wait that the simulator queues without an event of the program.
 const NO_EVENT: u32 = u32::MAX;
 
 impl HostDriver {
@@ -92,7 +92,7 @@ impl HostDriver {
             return Err(invalid_value(CALL, device, "this memory is not allocated"));
         }
         let is_inside = body::running(self.number).is_some();
-        // CUDA may synchronise here, and need not.
+        // CUDA may wait for the device here, but need not.
         for index in 0..sim.streams.len() {
             // A body can't wait for the device.
             if sim.variant.frees_pinned_at_once || is_inside {

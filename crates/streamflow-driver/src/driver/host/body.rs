@@ -18,7 +18,7 @@ use crate::turns;
 thread_local! {
     /// The bodies that this thread executes, each with its simulator's number, the innermost last.
     static BODIES: RefCell<Vec<(u64, Arc<str>)>> = const { RefCell::new(Vec::new()) };
-    /// A byte with an address that is the thread's number.
+    /// A variable whose address serves as the thread's number.
     static THREAD: u8 = const { 0 };
 }
 
@@ -39,7 +39,7 @@ pub(super) fn thread() -> usize {
     THREAD.try_with(|mark| std::ptr::from_ref(mark).addr()).unwrap_or_default()
 }
 
-/// A body that is about to run, with the values that it needs.
+/// A body that is about to run, with its parameters and its origin.
 pub(super) struct Body {
     pub(super) name: Arc<str>,
     /// The call that queued it.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The most and the least urgent stream priority; those of recent GPUs.
+/// The most and the least urgent stream priority, the same as on recent GPUs.
 const PRIORITIES: (i32, i32) = (-5, 0);
 
 // SAFETY: memory comes from arenas that give a block to one owner and are kept while the driver lives, 256 bytes aligned.
@@ -48,8 +48,8 @@ unsafe impl Driver for HostDriver {
     }
 
     fn default_stream(&self, device: DeviceId) -> RawStream {
-        // The first slots are the default streams. For a device that does not exist, every call refuses the
-        // handle.
+        // The first slots of `Sim::streams` are the devices' default streams. A handle for a device that does not exist is
+        // refused by every call.
         RawStream::new(device, device.index() as u64)
     }
 
@@ -148,8 +148,8 @@ unsafe impl Driver for HostDriver {
             let message = "an event is recorded on a stream of its own device";
             return Err(invalid_handle(CALL, event.device(), message));
         }
-        // This call is mostly made under the lock of the stream's ring. Bodies behind a record may as well execute in the
-        // next call.
+        // Bodies must not execute under a lock, and this call is mostly made under the lock of the stream's ring. So bodies
+        // behind a record always execute in a later call.
         let _held = crate::lock::hold();
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
         let event = sim.event(event, CALL)?;
@@ -336,7 +336,7 @@ unsafe impl Driver for HostDriver {
     }
 }
 
-// SAFETY: the body executes in the order of the stream, as all operations.
+// SAFETY: the body executes in the order of its stream, as all operations do.
 unsafe impl Libraries for HostDriver {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         // SAFETY: the caller keeps the same contract.

@@ -1,4 +1,4 @@
-//! The chooser that decides the order of execution instead of a policy, and the state kept for it. See
+//! The chooser, which decides the order of execution instead of a policy, and the state that its keys are made of. See
 //! [`chosen`](super::chosen).
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub(super) struct ChosenOrder {
     pub(super) chooser: Box<dyn Chooser>,
     /// A hash of all answers that the host got.
     pub(super) history: u64,
-    /// The queries that were answered "not yet" since the host last made another call, each with its thread.
+    /// The queries that were answered "not yet" since the host's last call of another kind, each with its thread.
     pub(super) not_yet: Vec<(usize, Point)>,
     /// The queries in `not_yet` that were made since an operation was last executed.
     pub(super) not_yet_since_step: Vec<(usize, Point)>,

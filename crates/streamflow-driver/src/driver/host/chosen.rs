@@ -13,11 +13,11 @@
 //!   content of the data that was copied to host memory;
 //! - the order in which host functions were called, among themselves and relative to the host's calls.
 //!
-//! The host's own state is not examined. That state is taken for a function of the driver's answers, so programs must
-//! otherwise be deterministic. Where threads take [turns], the next turn is a choice like the others, and the key covers the
-//! thread that got each answer, and the order of the turns. Data that the host reads from page-locked memory *while* a copy
-//! to it is under way is not part of the state. A read of this kind happens in some run, since every choice of every state is
-//! made in some run; but the read does not happen in all runs that could follow it.
+//! The host's own state is not examined. It must follow from the driver's answers alone, so a program must be deterministic
+//! otherwise. Where threads take [turns], the next turn is a choice like the others, and the key covers the thread that got each
+//! answer, and the order of the turns. Data that the host reads from page-locked memory *while* a copy to it is under way is not
+//! part of the state. A read of this kind happens in some run, since every choice of every state is made in some run; but the
+//! read does not happen in all runs that could follow it.
 //!
 //! A host that repeats a query, and only got "not yet" in between, stays in the same state: the number of
 //! repetitions makes no difference. So a polling loop has as many states as the device has steps, and the same
@@ -93,8 +93,8 @@ impl Sim {
     fn next_choice(&mut self, query: Option<Point>, may_make_call: bool) -> Option<usize> {
         let mut chosen = self.chosen.take()?;
         let mut runnable = std::mem::take(&mut self.scratch);
-        // A call under a lock of the caller leaves the choice of bodies to the next call without a lock: nothing that a
-        // program sees depends on the order in between. A call that blocks is made without locks.
+        // If the caller holds a lock, bodies are no options here: the next call without a lock chooses among them, and a program
+        // can't see the difference. A call that blocks is made without locks.
         let is_held = may_make_call && crate::lock::is_held();
         self.runnable_into(&mut runnable, if is_held { Bodies::None } else { Bodies::All });
         let is_repeated = query
@@ -113,8 +113,8 @@ impl Sim {
         choice
     }
 
-    /// A hash of the content of device memory; 0 while a body that may write the memory runs on another thread. Such a body
-    /// has passed on its turn, so the run can't be repeated anyway.
+    /// A hash of the content of device memory; 0 while a body that may write the memory runs on another thread. Such a body's
+    /// thread has given up its turn, so the run can't be repeated anyway.
     pub(super) fn memory_key(&self) -> u64 {
         if self.bodies > 0 {
             return 0;
@@ -143,7 +143,7 @@ impl Sim {
         }
         let memory = *chosen.memory.get_or_insert_with(|| self.memory_key());
         state.write_u64(hash(&[chosen.history, chosen.copied, chosen.called, memory]));
-        // The key has the calling thread; before a choice of the turn, that is the thread that has the turn.
+        // The key includes the calling thread. Before a choice of the next turn, this is the thread that has the turn.
         state.write_usize(turns::thread_index());
         state.finish()
     }

@@ -24,7 +24,7 @@ const HOST_SPEED: u64 = 25;
 const DEVICE_SPEED: u64 = 50;
 
 impl Sim {
-    /// Gives an operation that executes now its span of simulated time.
+    /// Computes the span of simulated time for an operation that executes now.
     pub(super) fn stamp(&mut self, index: usize, queued: &Queued) {
         let begins = match &queued.op {
             Op::Wait { until, .. } => self.time_of(*until),
@@ -104,7 +104,7 @@ impl HostDriver {
         };
         let (start, end) = (time(start)?, time(end)?);
         let elapsed = (end - start) / 1e6;
-        // The answer is noted because the time depends on the order in which work was executed.
+        // The answer is part of the explored state, since the time depends on the order in which work was executed.
         sim.observe_answer(elapsed.to_bits());
         Ok(elapsed)
     }

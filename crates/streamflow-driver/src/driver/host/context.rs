@@ -47,7 +47,7 @@ impl HostDriver {
         if before.is_some_and(|(simulator, _)| simulator == self.number) {
             return;
         }
-        // A thread that ends may have lost its list. Then all simulators count as remembered.
+        // While a thread ends, its list may be gone. Then all simulators count as bound.
         let _noted = SIMULATORS.try_with(|simulators| {
             let mut simulators = simulators.borrow_mut();
             if !simulators.contains(&self.number) {

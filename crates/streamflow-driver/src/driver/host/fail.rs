@@ -89,7 +89,7 @@ impl Sim {
         }
     }
 
-    /// The error of the first failed device for which a call has returned the error.
+    /// Returns the error of the first failed device, among those whose error a call has already returned.
     pub(super) fn reported_error(&self) -> Option<&Sticky> {
         self.devices.iter().filter(|device| device.reported).find_map(|it| it.failed.as_ref())
     }

@@ -78,7 +78,7 @@ impl HostDriver {
     ) -> DriverResult<()> {
         const CALL: &str = "launch_graph";
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
-        // The graph is taken out, so that the simulator can be changed meanwhile.
+        // The graph is moved out of the list while its nodes are queued, since that needs the simulator mutably.
         let taken = sim.graph(graph, CALL)?.take();
         let Some(nodes) = taken else { return Err(no_graph(graph, CALL)) };
         let queued = sim.queue_graph(&nodes, index, stream);

@@ -47,7 +47,7 @@ impl Sim {
                 self.streams.len() - 1
             }
         };
-        // The answer is noted because the vacant slots may depend on the executed operations.
+        // The slot is part of the explored state, since the vacant slots may depend on the executed operations.
         self.observe_answer(index as u64);
         RawStream::new(device, self.handle(index, self.streams[index].generation))
     }

@@ -107,8 +107,8 @@ use super::{
 };
 use crate::turns::Turns;
 
-/// The calls, beside those that wait, that return the error of a library function executed since the last such call: their
-/// callers pass errors on.
+/// The calls, besides those that wait, that return the error of a library function that has failed since the last such call.
+/// Their callers pass errors on.
 const DELIVERS: [&str; 4] = ["launch", "call_library", "copy", "fill"];
 
 /// The calls that a drop makes anywhere, also in a body.

@@ -46,8 +46,7 @@ pub(super) struct Sim {
     /// The slowest stream of the slowest-last policy: the stream that executes only work that a call
     /// depends on.
     pub(super) slowest: Option<usize>,
-    /// The number of calls that have postponed the work that they would have executed under the random
-    /// policy.
+    /// Under the random policy: the number of calls under a lock that have postponed their random work.
     pub(super) owed: usize,
     /// The host functions and bodies that are running.
     pub(super) running: Vec<Running>,
@@ -207,7 +206,7 @@ impl Sim {
             |freed| reached(streams, *freed),
         );
         if self.chosen.is_some() {
-            // The answer is noted because the reused block may depend on the executed operations.
+            // The block is part of the explored state, since it may depend on the executed operations which block is reused.
             let place = address.and_then(|address| memory.locate(address));
             let place = place.map_or(u64::MAX, |(block, offset)| hash(&[block as u64, offset]));
             self.observe_answer(place);

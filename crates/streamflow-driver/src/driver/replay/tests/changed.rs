@@ -76,7 +76,7 @@ fn equal_parameters_are_not_set() {
     let mut world = World::new(0, None);
     assert!(run(&mut world, 2, |_| [5, 6]));
     assert_eq!(world.report().changed, 0);
-    // The third value is set to 5 and the fourth repeats it, so only two of these passes change a node.
+    // The graph's node has the value 5. The first pass sets 6, the third sets 5 again, and the others set nothing.
     for value in [6, 6, 5, 5] {
         world.pass(|world| two(world, 0, [value, 6]));
     }
