@@ -65,7 +65,7 @@ fn write_mutant(mutant: &Mutant, out: &Path, modules: &mut String) {
     let lib = fs::read_to_string("src/lib.rs").unwrap();
     // The declarations of the modules.
     let begin = lib.find("#[path").unwrap();
-    let end = lib.find("// Outside of the mutants").unwrap();
+    let end = lib.find("// A program has one global allocator").unwrap();
     let mut own = Vec::new();
     for declaration in lib[begin..end].split_inclusive(";\n").filter(|it| it.contains("mod ")) {
         let declared = declaration.trim_end().trim_end_matches(';').rsplit("mod ").next();
