@@ -1,8 +1,13 @@
 //! Tasks on threads of their own, in the orders that seeds choose. A wake-up that is lost ends such a test: no thread is left
 //! that is awake.
 
+use futures_core::Stream;
+use streamflow::graph::Graph;
+use streamflow::operator::{Answer, Condition};
+use streamflow::operators::futures::{FromSink, IntoStream, PortSink, PortStream};
 use streamflow::prelude::*;
 use streamflow::testing::{explore, scope, yield_now};
+use streamflow::time::Timestamp;
 use streamflow_tests::Suite;
 
 use super::{Task, service};
@@ -12,6 +17,9 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
         .plain("no_wake_up_of_a_task_is_lost", || Ok(explore(whole)?))
         .plain("no_end_of_a_sink_is_lost", || Ok(explore(closed)?))
         .plain("a_sink_takes_messages_as_soon_as_each_run_is_spawned", || Ok(explore(spawned)?))
+        .plain("a_sink_in_another_condition_takes_messages_as_soon", || {
+            Ok(explore(spawned_in_parts)?)
+        })
         .plain("no_wake_up_at_the_end_of_a_run_is_lost", || Ok(explore(stopped)?))
         .plain("no_task_waits_for_a_graph_that_is_dropped", || Ok(explore(dropped)?))
 }
@@ -68,7 +76,41 @@ fn closed(platform: &Platform) -> Result<()> {
 
 /// The task sends before the thread of a run has begun it: before the first run, and before a later one.
 fn spawned(platform: &Platform) -> Result<()> {
-    let (mut graph, (mut sink, mut stream)) = service(platform, 1, 99)?;
+    let (graph, ends) = service(platform, 1, 99)?;
+    spawned_with(graph, ends)
+}
+
+struct Never;
+
+impl Condition for Never {
+    fn check(&mut self, _: Timestamp) -> Answer {
+        Answer::Waiting
+    }
+}
+
+graph! {
+    /// Copies a task's numbers. The condition of its sink is a part of another condition.
+    struct Parts(numbers: FromSink<u64>, copies: IntoStream<u64>) {
+        #[when(any(condition(Never), condition(numbers.arrived())))]
+        let numbers: FromSink<u64> = numbers;
+        #[when(condition(copies.has_room()))]
+        let copies: IntoStream<u64> = copies;
+        numbers.message >> copies.message;
+    }
+}
+
+/// As `spawned`, with a sink's condition inside `any`.
+fn spawned_in_parts(platform: &Platform) -> Result<()> {
+    let ((from, sink), (to, stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
+    spawned_with(Parts::new(platform, from, to)?, (sink, stream))
+}
+
+fn spawned_with<G, M>(mut graph: G, ends: (PortSink<u64>, PortStream<M>)) -> Result<()>
+where
+    G: Graph + Send + 'static,
+    PortStream<M>: Stream<Item = Result<M, Error>> + Unpin,
+{
+    let (mut sink, mut stream) = ends;
     let task = Task::new();
     for number in 1..=3 {
         let running = graph.spawn()?;
@@ -79,7 +121,9 @@ fn spawned(platform: &Platform) -> Result<()> {
         let (ended, report) = running.join_with_graph()?;
         report?;
         graph = ended;
-        equal(task.rest(&mut stream)?, (Vec::new(), false))?;
+        let after = task.block_on(|task| task.next(&mut stream))?;
+        equal(matches!(after, Some(Err(Error::StreamCut))), true)?;
+        equal(task.block_on(|task| task.next(&mut stream))?.is_none(), true)?;
         // No run was made since.
         let ready = task.block_on(|task| task.ready(&mut sink))?;
         equal(matches!(ready, Err(Error::SinkOver { left: 0 })), true)?;
