@@ -10,7 +10,7 @@ use super::refusal::invalid_value;
 use super::schedule::Locked;
 use crate::driver::{DeviceId, DriverError, DriverResult, MemoryRange, RawStream};
 
-/// The event's number in the log for a wait that the simulator queues without an event of the program.
+/// In the log: stands for the event of a wait that the simulator queues without an event of the program.
 const NO_EVENT: u32 = u32::MAX;
 
 impl HostDriver {
@@ -39,8 +39,7 @@ impl HostDriver {
         Ok(())
     }
 
-    /// [`Driver::free`](crate::driver::Driver::free). The stream may belong to another device than
-    /// the memory: a peer may free the memory.
+    /// [`Driver::free`](crate::driver::Driver::free). The stream's device may be a peer of the device that owns the memory.
     ///
     /// # Safety
     /// As for that method.
@@ -92,9 +91,10 @@ impl HostDriver {
             return Err(invalid_value(CALL, device, "this memory is not allocated"));
         }
         let is_inside = body::running(self.number).is_some();
-        // CUDA may wait for the device here, but need not.
+        // `cuMemFreeHost` may wait for the device, but need not. The variant decides whether this loop waits for all
+        // streams.
         for index in 0..sim.streams.len() {
-            // A body can't wait for the device.
+            // Inside of a body this call can't wait for the device: the device waits for the body.
             if sim.variant.frees_pinned_at_once || is_inside {
                 break;
             }
@@ -107,7 +107,7 @@ impl HostDriver {
             // SAFETY: the memory is in use, and no queued work uses it, by the contract.
             sim = unsafe { self.poison_now(sim, range, POISON_FREED) }?;
         } else if sim.body_that_touches(Touch::write(range)).is_none() {
-            // SAFETY: as above, and no body touches the memory.
+            // SAFETY: as in the other branch, and no running body touches the memory.
             unsafe { poison(address, bytes, POISON_FREED) };
         }
         sim.devices[device.index()].pinned.free(address, bytes, None);
@@ -115,10 +115,10 @@ impl HostDriver {
         sim.check(device, CALL)
     }
 
-    /// Poisons memory that is not used in stream order, once no body touches the memory any more.
+    /// Poisons page-locked memory at once instead of in stream order. Sleeps first until no running body touches the memory.
     ///
     /// # Safety
-    /// The memory is the simulator's, and only running bodies touch it.
+    /// The memory is the simulator's, and no code but running bodies touches it.
     unsafe fn poison_now<'a>(
         &'a self,
         mut sim: Locked<'a>,
@@ -129,7 +129,8 @@ impl HostDriver {
             let running = Point { stream: sim.key(index), number: sim.streams[index].submitted };
             sim = self.sleep(sim, "page-locked memory", running)?;
         }
-        // SAFETY: the caller's contract, and no body touches the memory.
+        // SAFETY: by the caller's contract only running bodies touch the memory, and no body that touches it is running any
+        // more.
         unsafe { poison(range.address, range.bytes, pattern) };
         Ok(sim)
     }

@@ -1,4 +1,4 @@
-//! The addresses in use in the memory of a simulated device, or in its page-locked memory.
+//! The memory of a simulated device, or its page-locked memory: blocks in use, and free memory.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
@@ -9,33 +9,33 @@ use super::point::Point;
 use crate::driver::MemoryRange;
 use crate::splitmix::mix;
 
-/// Blocks of memory that are handed out and taken back.
+/// Allocated blocks and free memory of one device, or its page-locked blocks.
 ///
-/// Memory that was freed is never given back to the system while the simulator lives: a use after
-/// free then reads poison and not unmapped memory.
+/// Freed memory is not returned to the system while the simulator lives, so a use after free reads poison instead of
+/// unmapped memory.
 #[derive(Debug, Default)]
 pub(super) struct Arena {
-    /// All memory from the system, in order of allocation.
+    /// All memory that the arena got from the system, in order of allocation.
     owned: Vec<(u64, Layout)>,
-    /// The index in `owned` by address.
+    /// The index in `owned` of each piece of memory, by its first address.
     by_address: BTreeMap<u64, usize>,
-    /// Blocks in use by address.
+    /// The blocks in use, by their address.
     live: BTreeMap<u64, LiveBlock>,
-    /// Bytes of the blocks in use.
+    /// The number of bytes of all blocks in use.
     used: u64,
     free: FreeList,
 }
 
 #[derive(Debug)]
 struct LiveBlock {
-    /// The requested size.
+    /// The number of bytes that the program requested.
     bytes: u64,
-    /// The block's size.
+    /// The number of bytes of the block, at least `bytes`.
     size: u64,
 }
 
 impl Arena {
-    /// Returns an arena that reuses freed memory as `free` does.
+    /// Returns an empty arena that reuses freed memory by the rules of `free`.
     pub(super) fn new(free: FreeList) -> Self {
         let mut arena = Self::default();
         arena.free = free;
@@ -44,7 +44,7 @@ impl Arena {
 
     /// Returns a block of at least `bytes`, or `None` if more than `limit` would be in use.
     ///
-    /// `ordered` tests whether the allocation comes after a free in stream order, `executed` whether the free has
+    /// `ordered` tests whether the allocation comes after a free in stream order. `executed` tests whether a free has
     /// executed.
     pub(super) fn allocate(
         &mut self,
@@ -64,7 +64,8 @@ impl Arena {
         Some(address)
     }
 
-    /// Takes a block back. Returns `false` if no block of `bytes` at `address` is in use.
+    /// Takes a block back; the point `freed` is its free in stream order. Returns `false` if no block of `bytes` at
+    /// `address` is in use.
     pub(super) fn free(&mut self, address: u64, bytes: u64, freed: Option<Point>) -> bool {
         if !self.is_live(address, bytes) {
             return false;
@@ -75,12 +76,12 @@ impl Arena {
         true
     }
 
-    /// Whether `address` names a block in use of `bytes`.
+    /// Whether a block in use begins at `address` and was requested with `bytes`.
     pub(super) fn is_live(&self, address: u64, bytes: u64) -> bool {
         self.live.get(&address).is_some_and(|block| block.bytes == bytes)
     }
 
-    /// Whether a range lies within one block in use.
+    /// Whether a range lies within a block in use.
     pub(super) fn is_in_use(&self, range: MemoryRange) -> bool {
         let block = self.live.range(..=range.address).next_back();
         block.is_some_and(|(start, block)| is_within(range, *start, block.bytes))
@@ -94,14 +95,16 @@ impl Arena {
         })
     }
 
-    /// The memory from the system that contains an address, by its number in order of creation, and the offset in it.
+    /// Finds the piece of memory from the system that contains an address. Returns its index in `owned`, and the offset of
+    /// the address.
     pub(super) fn locate(&self, address: u64) -> Option<(usize, u64)> {
         let (start, index) = self.by_address.range(..=address).next_back()?;
         let offset = address - start;
         (offset < self.owned[*index].1.size() as u64).then_some((*index, offset))
     }
 
-    /// A hash of the content of all memory, free memory too, in order of creation. Called only for device memory.
+    /// A hash of the content of all memory of the arena, whether in use or free, in order of creation. Called only for
+    /// device memory.
     pub(super) fn digest(&self) -> u64 {
         self.owned.iter().fold(0, |digest, &(address, layout)| {
             let range = MemoryRange { address, bytes: layout.size() as u64 };
@@ -111,7 +114,7 @@ impl Arena {
         })
     }
 
-    /// Returns a block of new memory from the system. The rest of that memory becomes free memory.
+    /// Takes new memory from the system and returns a block of it. Bytes beyond the block become free memory.
     fn fresh(&mut self, size: u64) -> Option<u64> {
         let bytes = self.free.portion(size)?;
         let layout =
@@ -122,7 +125,7 @@ impl Arena {
             return None;
         }
         let address = start.expose_provenance() as u64;
-        // The memory is poisoned immediately, so that work that executes before its allocation reads poison, too.
+        // New memory is poisoned at once. So work that wrongly executes before its allocation reads poison, too.
         // SAFETY: the memory was just allocated with this size, and has no other owner.
         unsafe { poison(address, bytes, POISON_FREED) };
         self.by_address.insert(address, self.owned.len());

@@ -1,7 +1,7 @@
 //! Bodies of kernels and of library functions: the user's code that the simulator executes.
 //!
-//! A body runs without the simulator's lock, as a host function does, and without any other lock of this library: see
-//! [`Bodies`]. A body may not call the simulator that executes it.
+//! A body runs without the simulator's lock, as a host function does, and while its thread holds no other lock of this
+//! library either: see [`Bodies`]. A body may not call the simulator that executes it.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::driver::{HostArgs, HostKernel, LibraryBody, MAX_PARAMS, Param};
 use crate::turns;
 
 thread_local! {
-    /// The bodies that this thread executes, each with its simulator's number, the innermost last.
+    /// The bodies that this thread is executing, each with the number of its simulator. The innermost one is the last.
     static BODIES: RefCell<Vec<(u64, Arc<str>)>> = const { RefCell::new(Vec::new()) };
-    /// A variable whose address serves as the thread's number.
+    /// The address of this variable is the thread's number.
     static THREAD: u8 = const { 0 };
 }
 
-/// The bodies and host functions that a call may execute.
+/// The user code that a call may execute: bodies and host functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bodies {
-    /// No body: the caller may hold a lock of this library that a body could wait for.
+    /// No user code: the caller may hold a lock of this library that a body could wait for.
     None,
-    /// The bodies that one thread has queued itself: the caller may hold a lock of its own that another thread's body waits
-    /// for.
+    /// The bodies that the thread with this number has queued, and all host functions. Bodies of other threads are excluded:
+    /// one may wait for a lock that the program holds on the calling thread.
     Of(usize),
-    /// All bodies: the caller waits for the device, or queries its progress.
+    /// All bodies and host functions: the caller waits for the device, or queries its progress.
     All,
 }
 
@@ -39,25 +39,25 @@ pub(super) fn thread() -> usize {
     THREAD.try_with(|mark| std::ptr::from_ref(mark).addr()).unwrap_or_default()
 }
 
-/// A body that is about to run, with its parameters and its origin.
+/// A body that is about to run, with its parameters and the call that queued it.
 pub(super) struct Body {
     pub(super) name: Arc<str>,
-    /// The call that queued it.
+    /// The driver call that queued the body.
     pub(super) call: &'static str,
-    /// The node that queued the body in a hook.
+    /// The node in whose hook the body was queued.
     pub(super) node: Asker,
     pub(super) run: Run,
     pub(super) params: SmallVec<[Param; MAX_PARAMS]>,
 }
 
-/// The code of a body.
+/// The code of a body, of a kernel or of a library's function.
 pub(super) enum Run {
     Kernel(HostKernel),
     Library(LibraryBody),
 }
 
 impl Body {
-    /// Runs the body, and drops its values: both are the user's code.
+    /// Runs the body, and drops it: both steps execute the user's code, so panics are caught in both.
     pub(super) fn run(self, simulator: u64, takes_turns: bool) -> Result<(), Failure> {
         let Self { name, call, node, run, params } = self;
         crate::lock::assert_none(&name);
@@ -67,31 +67,31 @@ impl Body {
         let _within = Within::enter(simulator, &name);
         match run {
             // SAFETY: the parameters are the body's, and their memory is allocated, by the contract of `Driver::launch`. No
-            // other code touches the memory meanwhile: `Sim::obstacle` holds back operations that would.
+            // other code touches the memory during the body: `Sim::obstacle` holds back operations that would.
             Run::Kernel(body) => caught(|| unsafe { body(args) })
                 .map_err(|panic| Failure::of_kernel(&name, node, &panic)),
             Run::Library(body) => {
                 let ran = caught(|| {
-                    // SAFETY: as above, by the contract of `Libraries::call_library`.
+                    // SAFETY: as for a kernel, by the contract of `Libraries::call_library`.
                     let ran = unsafe { body.run(args) };
-                    // An error's text and drop are the user's code, too.
+                    // The error's conversion to text and its drop are the user's code, so both are inside of `caught`.
                     ran.map_err(|error| Failure::of_library(&name, node, error))
                 });
                 let panicked = |panic: String| Failure::of_panic(&name, node, &panic);
                 let ran = ran.unwrap_or_else(|panic| Err(panicked(panic)));
-                // This may be the body's last owner.
+                // This may be the last owner of the body, so the drop may execute the user's code.
                 ran.and(caught(|| drop(body)).map_err(panicked))
             }
         }
     }
 }
 
-/// A guard for a body that runs on this thread until the guard is dropped.
+/// A guard for a body that runs on this thread until the guard is dropped. Contains whether the body is in `BODIES`.
 struct Within(bool);
 
 impl Within {
     fn enter(simulator: u64, name: &Arc<str>) -> Self {
-        // While a thread ends, the list may be gone; then the body is not listed.
+        // At the end of a thread, its thread-local list may be dropped already. The body then runs without an entry.
         let enter = |bodies: &RefCell<Vec<_>>| bodies.borrow_mut().push((simulator, name.clone()));
         Self(BODIES.try_with(enter).is_ok())
     }
@@ -105,7 +105,7 @@ impl Drop for Within {
     }
 }
 
-/// Returns the name of this simulator's body that the calling thread executes.
+/// Returns the name of the body of simulator `simulator` that the calling thread is executing, if there is one.
 pub(super) fn running(simulator: u64) -> Option<Arc<str>> {
     let find = |bodies: &RefCell<Vec<(u64, Arc<str>)>>| {
         let bodies = bodies.borrow();
@@ -114,7 +114,7 @@ pub(super) fn running(simulator: u64) -> Option<Arc<str>> {
     BODIES.try_with(find).ok().flatten()
 }
 
-/// Whether the calling thread executes a body of any simulator.
+/// Whether the calling thread is executing a body of any simulator.
 #[doc(hidden)]
 pub fn is_inside() -> bool {
     BODIES.try_with(|bodies| !bodies.borrow().is_empty()).unwrap_or(false)

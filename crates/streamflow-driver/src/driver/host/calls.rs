@@ -2,19 +2,19 @@
 
 use super::*;
 
-/// The most and the least urgent stream priority, the same as on recent GPUs.
+/// The most and the least urgent stream priority. Recent GPUs have the same two.
 const PRIORITIES: (i32, i32) = (-5, 0);
 
-// SAFETY: memory comes from arenas that give a block to one owner and are kept while the driver lives, 256 bytes aligned.
-// Operations execute by the rules in `schedule`, and count as complete afterwards. Two operations that touch the same
-// bytes never execute at the same time if one of them writes.
+// SAFETY: memory comes from arenas. An arena gives each block to one owner, aligned to 256 bytes, and keeps its memory while
+// the driver lives. Operations execute by the rules in `schedule`, and count as complete afterwards. Two operations that
+// touch the same bytes never execute at the same time if one of them writes.
 unsafe impl Driver for HostDriver {
     fn name(&self) -> &str {
         "host"
     }
 
-    /// Returns at least 1, so that a platform of a simulator with an impossible number of devices makes a call, and the
-    /// call refuses it.
+    /// Returns at least 1. With no device at all, a platform of a simulator with an impossible number of devices would make
+    /// no call, and the number would not be refused.
     fn device_count(&self) -> usize {
         options::possible(self.devices)
     }
@@ -42,18 +42,19 @@ unsafe impl Driver for HostDriver {
     }
 
     fn sticky_error(&self) -> Option<Sticky> {
-        // `begin` notes a call of a foreign thread as the test's trouble. That thread still gets the answer, and so does a body.
+        // In a test with turns, `begin` notes a call of a thread that takes no turns as the test's error. The call is
+        // answered all the same, also inside of a body.
         let _noted = self.begin("sticky_error", DeviceId(0));
         self.lock().reported_error().cloned()
     }
 
     fn default_stream(&self, device: DeviceId) -> RawStream {
-        // The first slots of `Sim::streams` are the devices' default streams. A handle for a device that does not exist is
-        // refused by every call.
+        // The first slots of `Sim::streams` are the devices' default streams. If the device does not exist, every call with
+        // the handle refuses it.
         RawStream::new(device, device.index() as u64)
     }
 
-    /// Creates a stream. The priority changes nothing; a priority out of range is refused, as by the CUDA driver.
+    /// Creates a stream. The priority has no effect on the order; a priority out of range is refused, as by the CUDA driver.
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
         let mut sim = self.enter("create_stream", device, Needs::Own)?;
         sim.check(device, "create_stream")?;
@@ -148,8 +149,8 @@ unsafe impl Driver for HostDriver {
             let message = "an event is recorded on a stream of its own device";
             return Err(invalid_handle(CALL, event.device(), message));
         }
-        // Bodies must not execute under a lock, and this call is mostly made under the lock of the stream's ring. So bodies
-        // behind a record always execute in a later call.
+        // Records are mostly made under the lock of the stream's ring, and a body must not execute under a lock. `hold`
+        // makes every record count as one under a lock, so bodies that are queued before it always execute in a later call.
         let _held = crate::lock::hold();
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
         let event = sim.event(event, CALL)?;
@@ -221,7 +222,7 @@ unsafe impl Driver for HostDriver {
         self.wait_for_all_streams(stream)
     }
 
-    /// Does nothing: the simulator keeps its memory, so that a use after free finds poison.
+    /// Does nothing: the simulator keeps freed memory, so that a use after free finds poison.
     fn trim(&self, device: DeviceId, _keep: u64) -> DriverResult<()> {
         self.enter("trim", device, Needs::Nothing)?.check(device, "trim")
     }
@@ -336,7 +337,7 @@ unsafe impl Driver for HostDriver {
     }
 }
 
-// SAFETY: the body executes in the order of its stream, as all operations do.
+// SAFETY: the body executes in the order of its stream, as every operation does.
 unsafe impl Libraries for HostDriver {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         // SAFETY: the caller keeps the same contract.

@@ -1,27 +1,27 @@
-//! Execution in a chosen order. `streamflow::testing` explores programs exhaustively in this way.
+//! Execution in an order that a chooser decides. With it `streamflow::testing` explores all orders of a program.
 //!
-//! Before each call that submits work or queries its progress, the chooser decides: a stream executes
-//! its next operation, or the call is made now. While a call blocks, the chooser decides in the same way until
-//! the call can return. So every legal interleaving of submissions and executions is one sequence of
-//! choices, and a query is answered "not yet" in some of them and "complete" in others.
+//! Before each call that submits work or queries its progress, the chooser decides whether a stream executes its next
+//! operation or the call is made now. While a call blocks, the chooser decides which stream executes its next operation,
+//! until the call can return. So every legal interleaving of submissions and executions is one sequence of choices. A query
+//! is answered "not yet" in some of the sequences and "complete" in others.
 //!
-//! With each choice the chooser gets a key of the simulator's *state*. Sequences that lead to the same future
-//! have the same key. The key covers
-//! - the progress of each stream (`Stream::done`), and the devices that have failed;
-//! - the content of device memory, and so the order of accesses that race, declared or not;
-//! - everything that the host may depend on: the number of its calls, the answer of each, the blocks that it got, and the
-//!   content of the data that was copied to host memory;
+//! With each choice the chooser gets a key of the simulator's *state*. Two sequences of choices after which the same can
+//! happen have the same key. The key covers
+//! - the progress of each stream (`Stream::done`), and which devices have failed;
+//! - the content of device memory, and so the order of accesses that race, even if they are not declared;
+//! - all that the host may depend on: the number of its calls, the answer of each call, the blocks that it was given, and
+//!   the content of the data that was copied to host memory;
 //! - the order in which host functions were called, among themselves and relative to the host's calls.
 //!
-//! The host's own state is not examined. It must follow from the driver's answers alone, so a program must be deterministic
-//! otherwise. Where threads take [turns], the next turn is a choice like the others, and the key covers the thread that got each
-//! answer, and the order of the turns. Data that the host reads from page-locked memory *while* a copy to it is under way is not
-//! part of the state. A read of this kind happens in some run, since every choice of every state is made in some run; but the
-//! read does not happen in all runs that could follow it.
+//! The host's own state is not examined. A program must be deterministic: the host's state must follow from the driver's
+//! answers alone. Where threads take [turns], the next turn is a choice, too, and the key covers which thread got each
+//! answer, and the order of the turns. Data that the host reads from page-locked memory *while* a copy to it is under way is
+//! not part of the state. Such a read happens in some run, since every choice of every state is made in some run; but what
+//! can follow the read is not explored completely.
 //!
-//! A host that repeats a query, and only got "not yet" in between, stays in the same state: the number of
-//! repetitions makes no difference. So a polling loop has as many states as the device has steps, and the same
-//! query is answered "not yet" again only after an operation was executed.
+//! A host that repeats a query stays in the same state as long as it gets only "not yet": the number of repetitions makes no
+//! difference. So a polling loop has as many states as the device has steps, and a query that was answered "not yet" is
+//! answered again only after an operation was executed.
 
 use std::hash::{DefaultHasher, Hasher};
 
@@ -36,20 +36,20 @@ use crate::splitmix::mix;
 use crate::turns;
 
 impl Sim {
-    /// Notes that the host makes a call and gets this answer: a constant of `chooser`, or a value that the call returns.
+    /// Notes that the host made a call, and its answer: a constant of `chooser`, or a value that the call returned.
     pub(super) fn observe_answer(&mut self, answer: u64) {
         let Some(chosen) = &mut self.chosen else { return };
         let failed = self.devices.iter().filter(|device| device.failed.is_some()).count() as u64;
         chosen.answer(hash(&[answer, failed]));
-        // The call may have changed memory: a fresh block has a content of its own.
+        // The cached hash of memory is discarded: the call may have allocated a block, and its content is part of the hash.
         chosen.memory = None;
     }
 
-    /// Notes that the host queries whether a point is reached.
+    /// Notes that the host queried whether a point is reached, and the answer.
     pub(super) fn observe_query(&mut self, query: Point, reached: bool) {
         match &mut self.chosen {
             Some(chosen) if !reached => chosen.answer_not_yet(query),
-            // The answer includes the query's point: the host may have polled several points.
+            // The answer's hash includes the number of the point, since the host may poll several points.
             Some(_) => self.observe_answer(hash(&[QUERY_COMPLETE, query.number])),
             None => {}
         }
@@ -63,7 +63,8 @@ impl Sim {
         }
     }
 
-    /// Notes that a copy to the host was executed; `number` is its submission. The content is read from the source.
+    /// Notes that a copy to the host was executed. `number` is that of the copy's submission. The data's hash is computed
+    /// from the source.
     pub(super) fn observe_copy_to_host(&mut self, target: u64, source: MemoryRange, number: u64) {
         let Some(chosen) = &mut self.chosen else { return };
         // SAFETY: the source of a copy is allocated device memory, by the contract of
@@ -79,22 +80,23 @@ impl Sim {
         }
     }
 
-    /// Notes that a host function is about to be called; `number` is its submission.
+    /// Notes that a host function is about to be called. `number` is that of its submission.
     pub(super) fn observe_host_function(&mut self, number: u64) {
         if let Some(chosen) = &mut self.chosen {
             chosen.called = hash(&[chosen.called, number]);
-            // After the function the host may go on in another way, without a call of the driver: a repeated query counts anew.
+            // The function may change how the host goes on, without a call of the driver. So a repeated query counts as a
+            // new one from here on.
             chosen.not_yet.clear();
         }
     }
 
-    /// Returns the stream that executes its next operation, or `None` if the host continues: the host makes the call or,
-    /// where the call can't be made yet, waits for another thread.
+    /// Returns the stream that executes its next operation, or `None` if the host continues: it makes the call or, where the
+    /// call can't be made yet, waits for another thread.
     fn next_choice(&mut self, query: Option<Point>, may_make_call: bool) -> Option<usize> {
         let mut chosen = self.chosen.take()?;
         let mut runnable = std::mem::take(&mut self.scratch);
-        // If the caller holds a lock, bodies are no options here: the next call without a lock chooses among them, and a program
-        // can't see the difference. A call that blocks is made without locks.
+        // If the caller holds a lock, no body is among the options: a later call without a lock chooses among the bodies,
+        // and a program can't tell the difference. A call that blocks is made without locks.
         let is_held = may_make_call && crate::lock::is_held();
         self.runnable_into(&mut runnable, if is_held { Bodies::None } else { Bodies::All });
         let is_repeated = query
@@ -113,8 +115,8 @@ impl Sim {
         choice
     }
 
-    /// A hash of the content of device memory; 0 while a body that may write the memory runs on another thread. Such a body's
-    /// thread has given up its turn, so the run can't be repeated anyway.
+    /// A hash of the content of device memory; 0 while any body runs, since the body may be writing. Another thread runs
+    /// that body and has given up its turn, so the run can't be repeated anyway.
     pub(super) fn memory_key(&self) -> u64 {
         if self.bodies > 0 {
             return 0;
@@ -132,7 +134,7 @@ impl Sim {
             state.write_u8(u8::from(device.failed.is_some()));
         }
         if let Some(query) = query {
-            // The number of a submission implies its stream. Any other call clears the queries.
+            // The number of a submission implies its stream. A call that is no query clears `not_yet_since_step`.
             state.write_u64(query.number);
             let not_yet = chosen.not_yet_since_step.iter();
             let not_yet = not_yet.map(|(thread, query)| hash(&[*thread as u64, query.number]));
@@ -143,14 +145,15 @@ impl Sim {
         }
         let memory = *chosen.memory.get_or_insert_with(|| self.memory_key());
         state.write_u64(hash(&[chosen.history, chosen.copied, chosen.called, memory]));
-        // The key includes the calling thread. Before a choice of the next turn, this is the thread that has the turn.
+        // The key includes the calling thread. Before a choice of the next turn, the calling thread is the one that has the
+        // turn.
         state.write_usize(turns::thread_index());
         state.finish()
     }
 }
 
 impl HostDriver {
-    /// Executes the operations that are chosen to come before a call that submits work, or makes `query`.
+    /// Before a call that submits work or makes `query`, executes the operations that the chooser puts before the call.
     pub(super) fn before_call<'a>(
         &'a self,
         mut sim: Locked<'a>,
@@ -162,7 +165,7 @@ impl HostDriver {
         sim
     }
 
-    /// Executes one chosen operation while a call blocks. Returns `false` if no operation can execute.
+    /// Executes one operation that the chooser picks, while a call blocks. Returns `false` if no operation can execute.
     pub(super) fn execute_chosen<'a>(&'a self, mut sim: Locked<'a>) -> (Locked<'a>, bool) {
         match sim.next_choice(None, false) {
             Some(index) => (self.execute_one(sim, index), true),
@@ -170,7 +173,7 @@ impl HostDriver {
         }
     }
 
-    /// Chooses the host thread that gets the turn.
+    /// Chooses the thread of the host that gets the next turn.
     #[doc(hidden)]
     pub fn choose_turn(&self, threads: &[usize]) -> usize {
         let mut sim = self.lock();
@@ -186,7 +189,7 @@ impl HostDriver {
         next
     }
 
-    /// Ends the choices, because the program has ended: from now on work executes when a call waits for it.
+    /// Ends the choices when the program has ended. From now on an operation executes only when a call waits for it.
     #[doc(hidden)]
     pub fn end_choices(&self) {
         let mut sim = self.lock();

@@ -1,12 +1,11 @@
-//! Simulated time, the source of the times of events with timing.
+//! The simulated time, from which events with timing get their times.
 //!
-//! The time is a model and measures nothing. Each device has an engine for copies from the host, an engine for
-//! copies to the host or to another device, and an engine for all other work. An engine does one operation at
-//! a time, at a fixed speed. An operation begins at the latest of four times: when its stream is free, when
-//! the records that the stream waited for are complete, when the host queued it, and when its engine is free.
-//! So work on one stream takes the sum of its parts, and work on several streams overlaps where a device could
-//! overlap it. The default stream's implicit barrier is not modelled, and host code takes no time. The same
-//! seed and calls give the same times.
+//! The time is a model and measures nothing. Each device has an engine for copies from the host, an engine for copies to the
+//! host or to another device, and an engine for all other work. An engine executes one operation at a time, at a fixed
+//! speed. An operation begins at the latest of four times: when its stream is free, when the records that the stream waited
+//! for are complete, when the host queued it, and when its engine is free. So operations on one stream take the sum of their
+//! times, and operations on several streams overlap where a device could overlap them. The default stream's implicit barrier
+//! is not modelled, and host code takes no time. The same seed and the same calls give the same times.
 
 use super::HostDriver;
 use super::context::Needs;
@@ -17,14 +16,15 @@ use super::refusal::{call_error, invalid_handle};
 use super::sim::Sim;
 use crate::driver::{CopyKind, DeviceId, DriverResult, RawEvent};
 
-/// The fixed cost of an operation, in nanoseconds.
+/// The fixed cost of each operation, in nanoseconds.
 const OVERHEAD: u64 = 2_000;
-/// Bytes per nanosecond: of copies from and to the host, and of work within a device.
+/// The speed of copies from and to the host, and to another device, in bytes per nanosecond. `DEVICE_SPEED` is that of work
+/// within a device.
 const HOST_SPEED: u64 = 25;
 const DEVICE_SPEED: u64 = 50;
 
 impl Sim {
-    /// Computes the span of simulated time for an operation that executes now.
+    /// Reserves the span of simulated time for an operation of stream `index` that executes now.
     pub(super) fn stamp(&mut self, index: usize, queued: &Queued) {
         let begins = match &queued.op {
             Op::Wait { until, .. } => self.time_of(*until),
@@ -60,14 +60,14 @@ impl Sim {
         }
     }
 
-    /// Notes that the host has found a point complete: work that the host queues from now on begins after that
-    /// point.
+    /// Notes that the host has found a point complete. Work that the host queues from now on begins no earlier than that
+    /// point in simulated time.
     pub(super) fn host_found_complete(&mut self, point: Point) {
         self.host_time = self.host_time.max(self.time_of(point));
     }
 
-    /// The time at which a point was reached. For a record that is no longer remembered, the time of the first
-    /// remembered record after it.
+    /// The simulated time at which a point was reached. If its record is no longer remembered, the time of the first
+    /// remembered record after it on the stream; without such a record, the stream's time.
     pub(super) fn time_of(&self, point: Point) -> u64 {
         let stream = &self.streams[point.stream.index as usize];
         if stream.generation != point.stream.generation {
@@ -104,12 +104,12 @@ impl HostDriver {
         };
         let (start, end) = (time(start)?, time(end)?);
         let elapsed = (end - start) / 1e6;
-        // The answer is part of the explored state, since the time depends on the order in which work was executed.
+        // The answer is part of the explored state, since the time depends on the order in which operations executed.
         sim.observe_answer(elapsed.to_bits());
         Ok(elapsed)
     }
 
-    /// Makes an event.
+    /// Creates an event.
     pub(super) fn add_event(&self, device: DeviceId, has_timing: bool) -> DriverResult<RawEvent> {
         const CALL: &str = "create_event";
         let mut sim = self.enter(CALL, device, Needs::Own)?;

@@ -1,8 +1,8 @@
-//! The current context of a thread: the device that it has bound.
+//! The current context of each thread, as the device that the thread has bound.
 //!
-//! CUDA has one current context per thread, over all drivers of the process. Here, a thread that has bound a device of a
-//! simulator keeps some current context in that simulator forever: another simulator's `bind` replaces it by a context
-//! that serves equally for calls that need any context. Only the last `bind` sets the *bound device*.
+//! CUDA has one current context per thread, for all drivers of the process. Here, a thread that has once bound a device of a
+//! simulator always has a current context for that simulator. A `bind` of another simulator replaces that context by another
+//! one, and this one serves equally for calls that need any context. Only the latest `bind` decides which device is bound.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,23 +11,24 @@ use super::refusal::call_error;
 use crate::driver::current;
 use crate::driver::{DeviceId, Driver, DriverResult, RawStream};
 
-/// The last binding: the number of a simulator, and its device.
+/// The latest `bind` of a thread: the number of the simulator, and the device.
 type Bound = Option<(u64, DeviceId)>;
 
 thread_local! {
     static BOUND: Cell<Bound> = const { Cell::new(None) };
-    /// The simulators that the thread has bound.
+    /// The numbers of the simulators of which the thread has ever bound a device.
     static SIMULATORS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The context that a call needs on its thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Needs {
-    /// No context: the call uses no context, or binds one itself.
+    /// No context: the call uses none, or makes its device's context current itself.
     Nothing,
-    /// Any context: a handle names the device.
+    /// Any context: the call has a handle, and that names the device.
     Any,
-    /// The device's own context: the call makes an object in the current context, or its handle means the current device.
+    /// The context of the device: the call makes an object in the current context, or has a default stream's handle, and
+    /// that means the current device.
     Own,
 }
 
@@ -47,7 +48,7 @@ impl HostDriver {
         if before.is_some_and(|(simulator, _)| simulator == self.number) {
             return;
         }
-        // While a thread ends, its list may be gone. Then all simulators count as bound.
+        // At the end of a thread, its thread-local list may be dropped already. All simulators then count as bound.
         let _noted = SIMULATORS.try_with(|simulators| {
             let mut simulators = simulators.borrow_mut();
             if !simulators.contains(&self.number) {
@@ -56,12 +57,13 @@ impl HostDriver {
         });
     }
 
-    /// The context that a call with this stream needs: on CUDA, all devices share one handle for their default streams.
+    /// The context that a call with this stream needs. On CUDA, the default streams of all devices have the same handle, so
+    /// a call on one needs the context of its device.
     pub(super) fn needs(&self, stream: RawStream) -> Needs {
         if stream == self.default_stream(stream.device()) { Needs::Own } else { Needs::Any }
     }
 
-    /// Refuses a call if the context that it needs is not current on the calling thread.
+    /// Refuses a call if the calling thread does not have the context that the call needs.
     pub(super) fn check_context(
         &self,
         call: &'static str,

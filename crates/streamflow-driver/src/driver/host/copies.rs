@@ -1,7 +1,7 @@
 //! Copies, and the memory that a device reaches.
 //!
-//! A simulated device reaches its own memory and page-locked memory. Only copies between devices reach the memory of
-//! another device: no device has direct access to a peer.
+//! A simulated device reaches its own memory and page-locked memory. It has no direct access to a peer's memory: only copies
+//! of kind `Peer` reach that.
 
 use super::HostDriver;
 use super::memory::content;
@@ -42,7 +42,8 @@ impl HostDriver {
         if copy.kind.blocks_host() {
             let done = self.wait(sim, CALL, point, stream.device());
             if done.is_err() {
-                // The host memory belongs to the caller again: a copy that is still queued must not touch it.
+                // After the error the caller uses its host memory again. If the copy is still queued, it must not touch that
+                // memory.
                 self.lock().cancel_copy(point);
             }
             return done;
@@ -51,8 +52,8 @@ impl HostDriver {
     }
 }
 
-/// Refuses a copy with sides of different lengths. CUDA does not know where the ranges end. All other rows that are refused
-/// here, CUDA refuses, too (*CUDA Driver API*, `cuMemcpy2DAsync`), or leaves undefined.
+/// Refuses a copy with sides of different lengths. CUDA gets only one length and can't check this. CUDA also refuses the
+/// other copies that are refused here (*CUDA Driver API*, `cuMemcpy2DAsync`), or leaves their effect undefined.
 fn check_lengths(copy: &CopyOp) -> Result<(), String> {
     let CopyOp { kind, target, source, rows } = *copy;
     let Some(rows) = rows else {
@@ -95,11 +96,11 @@ fn check_lengths(copy: &CopyOp) -> Result<(), String> {
 }
 
 impl Device {
-    /// A hash of the content of all memory that counts as the device's.
+    /// A hash of the content of the device's memory, including adopted memory.
     pub(super) fn digest(&self) -> u64 {
         self.adopted.iter().fold(self.memory.digest(), |digest, range| {
-            // SAFETY: the memory is initialised and lives until it is disowned, by the contract of `Observer::adopt`; other
-            // code writes it only in the order of a stream, and no such work executes meanwhile.
+            // SAFETY: the memory is initialised and lives until it is disowned, by the contract of `Observer::adopt`. Other
+            // code writes it only in the order of a stream, and no such work executes during this call.
             mix(digest ^ unsafe { content(*range) })
         })
     }
@@ -113,7 +114,7 @@ impl Device {
 }
 
 impl Sim {
-    /// Refuses a copy with memory that is not where the copy's kind says.
+    /// Refuses a copy if its source or target is not in the kind of memory that `copy.kind` says.
     fn check_copy(&self, call: &'static str, device: DeviceId, copy: &CopyOp) -> DriverResult<()> {
         let CopyOp { kind, target, source, .. } = *copy;
         let refuse = |message: &str| Err(invalid_value(call, device, message));
@@ -147,7 +148,7 @@ impl Sim {
         }
     }
 
-    /// Refuses memory that a device does not reach. On CUDA, such an access makes the device unusable.
+    /// Refuses a range of memory that a device can't access. On CUDA, such an access makes the device unusable.
     pub(super) fn check_in_reach(
         &self,
         call: &'static str,
@@ -179,7 +180,7 @@ impl Sim {
         range.bytes == 0 || self.devices.iter().any(|device| device.has(range))
     }
 
-    /// Whether memory is page-locked. Page-locked memory is so for all devices.
+    /// Whether memory is page-locked by any device. Page-locked memory counts as page-locked for all devices.
     fn is_page_locked(&self, range: MemoryRange) -> bool {
         range.bytes == 0 || self.devices.iter().any(|device| device.pinned.is_in_use(range))
     }

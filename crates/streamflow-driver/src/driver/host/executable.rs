@@ -1,4 +1,4 @@
-//! The parts of an executable graph.
+//! An executable graph of the simulator, and its parts.
 
 use smallvec::SmallVec;
 
@@ -12,22 +12,22 @@ use crate::driver::{
 pub(super) struct Graph {
     pub(super) device: DeviceId,
     pub(super) nodes: Vec<Node>,
-    /// The graph's streams. The nodes of one stream are in order.
+    /// The graph's streams. Nodes on one stream execute in their order in `nodes`.
     pub(super) streams: Vec<RawStream>,
-    /// The event that is recorded before the first node, and by each stream after its last node.
+    /// An event that a launch records on its stream before the first node, and then on each of the graph's streams after the
+    /// last node there.
     pub(super) border: RawEvent,
-    /// Whether memory of a copy, a fill or a library's call was given back since the graph was
-    /// made.
+    /// Whether any memory that a copy, a fill or a library's call of the graph uses was given back since the graph was made.
     pub(super) is_stale: bool,
 }
 
 impl Graph {
-    /// Whether a copy, a fill or a library's call uses some of this memory.
+    /// Whether a copy, a fill or a library's call of the graph uses memory in `range`.
     pub(super) fn names(&self, range: MemoryRange) -> bool {
         self.nodes.iter().any(|node| match &node.work {
             Work::Copy(copy) => copy.source.overlaps(range) || copy.target.overlaps(range),
             Work::Fill(filled, _) => filled.overlaps(range),
-            // A library's call may copy and fill.
+            // A library's call may consist of copies and fills, so all its accesses count.
             Work::Library { takes, .. } => takes.touches.iter().any(|touch| touch.meets(range)),
             Work::Kernel { .. } | Work::Recycle(_) => false,
         })
@@ -37,10 +37,10 @@ impl Graph {
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) stream: usize,
-    /// The nodes on other streams that must come before this node.
+    /// The indices of the nodes on other streams that must execute before this node.
     pub(super) after: SmallVec<[usize; 2]>,
     pub(super) work: Work,
-    /// The event that is recorded after this node, if a node on another stream comes after it.
+    /// The event that a launch records after this node; `None` if no node on another stream comes after this node.
     pub(super) event: Option<RawEvent>,
 }
 
@@ -53,7 +53,7 @@ pub(super) enum Work {
     Recycle(MemoryRange),
 }
 
-/// The arguments of a body.
+/// The arguments of a body in a graph, copied to the stream's queues at each launch.
 #[derive(Debug, Clone)]
 pub(super) struct Arguments {
     pub(super) params: Box<[Param]>,
@@ -68,7 +68,7 @@ impl Arguments {
         Self { params: params.into(), touches, bytes }
     }
 
-    /// Passes the arguments to the next body of a stream.
+    /// Copies the arguments to the queues of a stream, for the body that is queued next.
     pub(super) fn give(&self, stream: &mut Stream) -> Takes {
         let takes = stream.take(&self.params, self.touches.iter().copied());
         Takes { bytes: self.bytes, ..takes }

@@ -1,9 +1,9 @@
-//! The execution of one operation. Only this file touches simulated memory for queued work.
+//! The execution of one operation. Queued work touches simulated memory only in this file, and in bodies.
 //!
-//! Copies, fills and poison execute under the simulator's lock, one at a time; bodies run without it. If an operation and a
-//! running body touch the same memory, and one of the two writes, the operation waits until the body has ended
-//! ([`obstacle`](Sim::obstacle)). So a missing dependency gives wrong data, but never two threads in the same bytes. Memory
-//! that was freed is still mapped and holds poison; see [`Arena`](super::arena::Arena).
+//! Copies, fills and poison execute under the simulator's lock, one at a time; bodies run without the lock. If an operation
+//! and a running body touch the same memory, and one of the two writes, the operation waits until the body has ended
+//! ([`obstacle`](Sim::obstacle)). So a missing dependency gives wrong data, but two threads never touch the same bytes at
+//! the same time. Freed memory stays mapped and holds poison; see [`Arena`](super::arena::Arena).
 
 use std::ptr;
 use std::sync::Arc;
@@ -18,21 +18,22 @@ use super::sim::Sim;
 use crate::driver::asker::Asker;
 use crate::driver::{CopyKind, HostFunction, MemoryRange};
 
-/// The part of an operation that remains to be done without the lock.
+/// The part of an operation that must execute without the lock.
 #[allow(
     clippy::large_enum_variant,
     reason = "it is on the stack while one operation executes; a box would be an allocation for each launch"
 )]
 pub(super) enum Left {
     Nothing,
-    /// A function: call it, and then [`function_returned`](Sim::function_returned).
+    /// A host function. The caller calls it, and then calls [`function_returned`](Sim::function_returned).
     Function(HostFunction),
-    /// A body: run it, and then [`body_ended`](Sim::body_ended).
+    /// A body. The caller runs it, and then calls [`body_ended`](Sim::body_ended).
     Body(Body),
 }
 
 impl Sim {
-    /// Executes the first operation of a stream. The operation must be runnable. User code is returned instead of executed.
+    /// Executes the first operation of a stream; the operation must be able to execute. User code is not called here, but
+    /// returned.
     pub(super) fn execute(&mut self, index: usize) -> Left {
         let stream = &mut self.streams[index];
         let Some(queued) = stream.queue.pop_front() else { return Left::Nothing };
@@ -69,8 +70,8 @@ impl Sim {
                 }
             }
             Op::Fill { address, bytes, byte } => {
-                // SAFETY: the memory is still allocated, by the contract of `Driver::fill`. Device memory is touched under
-                // this lock alone, except by bodies, and no running body touches this memory.
+                // SAFETY: the memory is still allocated, by the contract of `Driver::fill`. Device memory is touched only
+                // under this lock or by bodies, and no running body touches this memory: `obstacle` has checked that.
                 unsafe { ptr::write_bytes(pointer(address), byte, bytes as usize) };
             }
             Op::Poison { address, bytes, why } => {
@@ -78,30 +79,30 @@ impl Sim {
                     Poison::Allocate | Poison::Recycle => POISON_ALLOCATED,
                     Poison::Free => POISON_FREED,
                 };
-                // SAFETY: the range is in the arena, and the arena keeps all its memory, or it is allocated by the contract of
-                // `Observer::recycle`; no other code touches it, as above.
+                // SAFETY: the range is in an arena, and an arena keeps all its memory; or the range is allocated, by the
+                // contract of `Observer::recycle`. No other code touches the memory, as in a fill.
                 unsafe { poison(address, bytes, pattern) };
             }
-            // The queue's order and the check before execution do the work of records and waits.
+            // A record or a wait does nothing when it executes: the queue's order and `obstacle` have their effect.
             Op::Record { .. } | Op::Wait { .. } => {}
         }
         self.complete(index, number);
         Left::Nothing
     }
 
-    /// Copies contiguous bytes, for the copy of this number.
+    /// Copies contiguous bytes: a whole copy, or one row. `number` is the number of the copy's submission.
     fn copy_row(&mut self, kind: CopyKind, target: u64, source: MemoryRange, number: u64) {
         let MemoryRange { address, bytes } = source;
-        // SAFETY: both sides are still allocated, by the contract of `Driver::copy`, and no other code touches them: device
-        // memory is touched under this lock alone, except by bodies, and no running body touches these bytes. Host memory is
-        // not in use, by that same contract. The ranges may overlap.
+        // SAFETY: both ranges are still allocated, by the contract of `Driver::copy`. Device memory is touched only under
+        // this lock or by bodies, and no running body touches these bytes. The host does not use its range meanwhile, by
+        // that same contract. The ranges may overlap.
         unsafe { ptr::copy(pointer(address), pointer(target), bytes as usize) };
         if matches!(kind, CopyKind::DeviceToPinned | CopyKind::DeviceToPageable) {
             self.observe_copy_to_host(target, source, number);
         }
     }
 
-    /// Notes that the calling thread is about to run user code.
+    /// Notes that the calling thread is about to run a host function or a body of a stream.
     fn begin_running(&mut self, index: usize, number: u64, is_body: bool) {
         self.streams[index].busy = Some(number);
         self.bodies += usize::from(is_body);
@@ -123,7 +124,7 @@ impl Sim {
         Left::Body(Body { name, call, node, run, params })
     }
 
-    /// Notes that a stream's host function has returned, or that its body has ended.
+    /// Notes that a stream's running host function or body has ended.
     pub(super) fn function_returned(&mut self, index: usize) {
         let ended = self.running.iter().position(|running| running.stream == index);
         if let Some(ended) = ended {
@@ -134,7 +135,7 @@ impl Sim {
         }
     }
 
-    /// Notes that a stream's body has ended.
+    /// Notes that a stream's body has ended, and whether it failed.
     pub(super) fn body_ended(&mut self, index: usize, ran: Result<(), Failure>) {
         if let Err(failure) = ran {
             self.mark_failed(index, failure);
@@ -150,7 +151,8 @@ impl Sim {
         let stream = &mut self.streams[index];
         stream.done = stream.done.max(number);
         if stream.queue.is_empty() {
-            // A failure may have emptied the queue meanwhile; the dropped operations count as complete.
+            // All work is complete. If the device failed and the queue was emptied, the dropped operations also count as
+            // complete.
             stream.done = stream.submitted;
             self.vacate(index);
         }

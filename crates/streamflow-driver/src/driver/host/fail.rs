@@ -1,5 +1,5 @@
-//! Bodies that fail: a kernel's panic makes its device unusable, and the next call returns the failure of a library
-//! function.
+//! The effects of a body that fails. A kernel's panic makes its device unusable. The error of a library function is returned
+//! by a later call, and the device goes on.
 
 use super::failure::Failure;
 use super::memory::{POISON_ALLOCATED, poison};
@@ -9,7 +9,7 @@ use crate::driver::error::{FIND_LAUNCH, LOST};
 use crate::driver::{DeviceId, DriverError, DriverResult, Sticky};
 
 impl Sim {
-    /// Notes that a stream's body has failed.
+    /// Applies the failure of the body that was running on stream `index`.
     #[cold]
     pub(super) fn mark_failed(&mut self, index: usize, failure: Failure) {
         let device = self.streams[index].device;
@@ -19,8 +19,8 @@ impl Sim {
             Failure::Function(error) => {
                 for range in self.streams[index].touches.iter().take(touched) {
                     let Some(range) = range.written() else { continue };
-                    // SAFETY: the memory is allocated, and no other code touches it while these accesses are the stream's,
-                    // by the contract of `Libraries::call_library` and `Sim::obstacle`.
+                    // SAFETY: the memory is allocated, by the contract of `Libraries::call_library`. No other code touches
+                    // it while these accesses are in the stream's `touches`: `Sim::obstacle` holds back such operations.
                     unsafe { poison(range.address, range.bytes, POISON_ALLOCATED) };
                 }
                 self.devices[device.index()].failures.push_back(error);
@@ -28,17 +28,18 @@ impl Sim {
         }
     }
 
-    /// Returns an error of a library function that no call has returned yet. Each error is returned once.
+    /// Returns the oldest error of a library function on this device that no call has returned yet. Each error is returned
+    /// once.
     pub(super) fn deliver(&mut self, device: DeviceId) -> DriverResult<()> {
-        // A call under a lock of the caller may be a held-back call: replay sends it during another call, which does not
-        // return this error.
+        // If the caller holds a lock, this call may be a held-back call that replay sends during a call of the program, and
+        // the program's call would not return the error. So the error stays for a later call.
         if crate::lock::is_held() {
             return Ok(());
         }
         self.devices[device.index()].failures.pop_front().map_or(Ok(()), Err)
     }
 
-    /// Makes a device unusable. The device's queued work is dropped and counts as complete.
+    /// Makes a device unusable, because of `failure`. The device's queued work is dropped and counts as complete.
     pub(super) fn fail(&mut self, device: DeviceId, failure: Sticky) {
         self.devices[device.index()].failed.get_or_insert(failure);
         for index in 0..self.streams.len() {
@@ -46,7 +47,8 @@ impl Sim {
             if stream.device == device && !stream.vacant {
                 self.pending -= stream.queue.len();
                 for queued in stream.queue.drain(..) {
-                    // The body may be a value of the user's, so it is dropped without the lock.
+                    // A library's body may own a value of the user's, with a `drop` of its own, so it is dropped later,
+                    // without the lock.
                     if let Op::Library { body, .. } = queued.op {
                         self.dropped.push(body);
                     }
@@ -60,7 +62,8 @@ impl Sim {
         }
     }
 
-    /// Refuses a call on a failed device: the first call gets the error itself, later calls get [`DriverError::Sticky`].
+    /// Refuses a call on an unusable device. The first such call returns the failure itself, later calls return
+    /// [`DriverError::Sticky`].
     pub(super) fn check(&mut self, device: DeviceId, call: &'static str) -> DriverResult<()> {
         let state = &mut self.devices[device.index()];
         let Some(cause) = &mut state.failed else { return Ok(()) };
@@ -78,7 +81,7 @@ impl Sim {
         })
     }
 
-    /// Refuses a call on a device if an earlier call has returned the device's failure.
+    /// Refuses a call on an unusable device if an earlier call has already returned the device's failure.
     pub(super) fn refuse_lost(&self, device: DeviceId, call: &'static str) -> DriverResult<()> {
         let state = &self.devices[device.index()];
         match &state.failed {
@@ -89,7 +92,7 @@ impl Sim {
         }
     }
 
-    /// Returns the error of the first failed device, among those whose error a call has already returned.
+    /// Returns the failure of the first unusable device of which a call has already returned the failure.
     pub(super) fn reported_error(&self) -> Option<&Sticky> {
         self.devices.iter().filter(|device| device.reported).find_map(|it| it.failed.as_ref())
     }

@@ -1,4 +1,4 @@
-//! The failure of a body, as the error that a call returns.
+//! The failure of a body, converted to the error that a call of the driver returns.
 
 use crate::driver::asker::Asker;
 use crate::driver::{BodyError, DriverError, LibraryError, Sticky};
@@ -6,9 +6,9 @@ use crate::driver::{BodyError, DriverError, LibraryError, Sticky};
 /// The failure of a body.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// A failure after which the device is lost.
+    /// The device is unusable from now on.
     Lost(Sticky),
-    /// A failure after which the device still works.
+    /// The device still works, and a later call returns the error once.
     Function(DriverError),
 }
 
@@ -25,11 +25,11 @@ impl Failure {
         })
     }
 
-    /// Returns the error of a graph that was launched after memory of a copy or a fill was freed. On an H200 with driver 580 the
-    /// launch succeeds, and the device then fails with `CUDA_ERROR_LAUNCH_FAILED`, also if an allocation at the same address is
-    /// live. This happens with page-locked memory and with memory of `cuMemAlloc`, such as adopted memory may be. CUDA permits it
-    /// for memory of a stream-ordered pool (`cuMemAllocAsync`) that was freed and allocated again. The simulator refuses that
-    /// case, too: the contract of a driver does not say how memory was made.
+    /// Returns the error of a graph that is launched after memory which it copies or fills was freed. On an H200 with driver
+    /// 580 such a launch succeeds, and the device then fails with `CUDA_ERROR_LAUNCH_FAILED`, even if a new allocation has
+    /// the same address. This happens with page-locked memory and with memory of `cuMemAlloc`, which adopted memory may be.
+    /// CUDA permits the launch if the memory is of a stream-ordered pool (`cuMemAllocAsync`) and was freed and allocated
+    /// again. The simulator refuses that case, too: the contract of a driver does not say how memory was made.
     #[cold]
     pub(super) fn of_stale_graph() -> Sticky {
         Sticky {
@@ -41,8 +41,8 @@ impl Failure {
         }
     }
 
-    /// Returns the failure of a library's host body that has returned an error. A [`LibraryError`] is kept as the error that the
-    /// library's function would return.
+    /// Returns the failure of a library's host body that has returned an error. If the error is a [`LibraryError`], it is
+    /// kept: the library's function would return the same one.
     #[cold]
     pub(super) fn of_library(name: &str, node: Asker, error: BodyError) -> Self {
         match error.downcast::<LibraryError>() {

@@ -1,37 +1,38 @@
-//! Free memory, and the choice of the memory that an allocation takes.
+//! Free memory, and the choice of the free memory that an allocation gets.
 
 use std::collections::BTreeMap;
 
 use super::memory::ALIGNMENT;
 use super::point::Point;
 
-/// A pool's unit: sizes are multiples of it, so that a block can be split at any multiple.
+/// The unit of sizes in a pool that splits memory: each size is a multiple, so a block can be split at any multiple.
 const UNIT: u64 = 512;
 
-/// The unit of the memory that a pool takes from the system: sizes are multiples of it. CUDA takes 2 MiB or more; a
-/// smaller portion makes it easier for a small test to split and merge.
+/// The unit in which a pool takes memory from the system: each size is a multiple of it. CUDA takes 2 MiB or more. With a
+/// smaller unit, a small test already splits and merges memory.
 const PORTION: u64 = 64 << 10;
 
-/// Free memory.
+/// The free memory of an arena, in one of two forms.
 #[derive(Debug)]
 pub(super) enum FreeList {
-    /// Blocks by size: each block is reused as a whole.
+    /// Blocks, by size. Each block is reused as a whole.
     Blocks(BTreeMap<u64, Vec<FreeBlock>>),
-    /// Segments by address: a segment is split when less of it is needed, and neighbours are used together.
+    /// Segments, by address. If less than a segment is needed, it is split. If more is needed, adjacent segments are used
+    /// together.
     Segments(BTreeMap<u64, Segment>),
 }
 
 #[derive(Debug)]
 pub(super) struct FreeBlock {
     address: u64,
-    /// The point at which the block was freed; `None` if it was freed immediately.
+    /// The point in stream order at which the block was freed; `None` if the block was free at once, without stream order.
     freed: Option<Point>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Segment {
     bytes: u64,
-    /// The point at which the segment was freed, as in a block.
+    /// The point in stream order at which the segment was freed; `None` if it was free at once, without stream order.
     freed: Option<Point>,
 }
 
@@ -42,13 +43,13 @@ impl Default for FreeList {
 }
 
 impl FreeList {
-    /// Returns an empty list, of memory that is split and merged if `splits`.
+    /// Returns an empty list: of segments, which are split and merged, if `splits`, else of blocks.
     pub(super) fn splitting(splits: bool) -> Self {
         if splits { Self::Segments(BTreeMap::new()) } else { Self::default() }
     }
 
-    /// The size of the block for `bytes`: at least one unit, so that an empty range has an address of its own. Blocks
-    /// that are reused as a whole have eight sizes per power of two, so that at most an eighth is wasted.
+    /// The size of the block for an allocation of `bytes`: at least one unit, so that an empty allocation has an address of
+    /// its own. Blocks that are reused as a whole have eight sizes per power of two, so at most an eighth is wasted.
     pub(super) fn block_size(&self, bytes: u64) -> Option<u64> {
         let bytes = bytes.max(1);
         match self {
@@ -59,7 +60,7 @@ impl FreeList {
         }
     }
 
-    /// The number of bytes to take from the system for a block of `size` bytes.
+    /// The number of bytes to take from the system when no free memory fits a block of `size` bytes.
     pub(super) fn portion(&self, size: u64) -> Option<u64> {
         match self {
             Self::Blocks(_) => Some(size),
@@ -67,8 +68,8 @@ impl FreeList {
         }
     }
 
-    /// The bytes at the end of a portion that are never handed out. Without them, two portions that happen to be
-    /// neighbours would be merged, and a pointer to one portion is not valid in the other.
+    /// The number of bytes at the end of a portion that are never handed out. Without them, two portions at adjacent
+    /// addresses would be merged, and a pointer to one portion is not valid in the other.
     pub(super) fn gap(&self) -> u64 {
         match self {
             Self::Blocks(_) => 0,
@@ -76,11 +77,12 @@ impl FreeList {
         }
     }
 
-    /// Takes a free block of `size` bytes, and returns its address.
+    /// Takes `size` bytes of free memory, and returns their address. `ordered` and `executed` test a free: whether the
+    /// allocation comes after it in stream order, and whether it has executed.
     ///
-    /// Whole blocks follow the rule of `cuMemAllocAsync`: first a block with a free that comes before in stream order,
-    /// then a block with a free that has executed. Among segments, the first is taken at which enough neighbours were
-    /// freed in either of these ways.
+    /// Among blocks, the rule is that of `cuMemAllocAsync`: first a block with an `ordered` free, then a block with an
+    /// `executed` free. Among segments, the first sequence of adjacent ones is taken that is large enough and whose frees
+    /// are `ordered` or `executed`.
     pub(super) fn take(
         &mut self,
         size: u64,
@@ -106,7 +108,7 @@ impl FreeList {
         }
     }
 
-    /// Takes memory back.
+    /// Adds memory that was freed at the point `freed`.
     pub(super) fn put(&mut self, address: u64, bytes: u64, freed: Option<Point>) {
         match self {
             Self::Blocks(by_size) => {
@@ -119,8 +121,8 @@ impl FreeList {
     }
 }
 
-/// Takes `size` bytes from the first neighbours that are free for the allocation and together large enough. The rest
-/// of the last neighbour stays free.
+/// Takes `size` bytes from the first sequence of adjacent segments that is large enough and in which each segment `is_free`.
+/// The remainder of the last segment stays free.
 fn take_run(
     segments: &mut BTreeMap<u64, Segment>,
     size: u64,

@@ -1,5 +1,6 @@
-//! Graphs: a launch queues the work of all nodes on the graph's own streams, with events for the edges between them. So the
-//! rules of [`schedule`](super::schedule) order the work, and the policies execute it in the orders that the edges permit.
+//! Graphs of the simulator. A launch queues the work of all nodes on the graph's own streams, and orders nodes on different
+//! streams by events. So the rules of [`schedule`](super::schedule) apply, and the policies execute the work in all orders
+//! that the graph's edges permit.
 
 use smallvec::SmallVec;
 
@@ -26,7 +27,7 @@ impl HostDriver {
         let mut sim = self.enter(CALL, device, super::Needs::Own)?;
         sim.check(device, CALL)?;
         let mut made: Vec<Node> = Vec::with_capacity(nodes.len());
-        // The last node of each stream.
+        // The index of the last node of each of the graph's streams.
         let mut last: Vec<usize> = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
             let work = sim.graph_work(device, &node.work, CALL)?;
@@ -35,7 +36,8 @@ impl HostDriver {
             if after.iter().any(|before| *before >= index) {
                 return Err(invalid_value(CALL, device, "a node names a later one"));
             }
-            // The node continues the stream of a node that it comes after, if no other node continues that stream.
+            // A node goes on the stream of a node that it comes after, if that node is still the last one on its stream.
+            // Otherwise the node begins a new stream.
             let stream = after.iter().find_map(|&before| {
                 let stream = made[before].stream;
                 (last[stream] == before).then_some(stream)
@@ -78,7 +80,7 @@ impl HostDriver {
     ) -> DriverResult<()> {
         const CALL: &str = "launch_graph";
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
-        // The graph is moved out of the list while its nodes are queued, since that needs the simulator mutably.
+        // The graph is moved out of the list while its nodes are queued, since `queue_graph` borrows the simulator mutably.
         let taken = sim.graph(graph, CALL)?.take();
         let Some(nodes) = taken else { return Err(no_graph(graph, CALL)) };
         let queued = sim.queue_graph(&nodes, index, stream);
@@ -88,8 +90,8 @@ impl HostDriver {
         Ok(())
     }
 
-    /// [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel). Work that was queued by earlier launches has
-    /// parameters of its own.
+    /// [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel). Work that earlier launches have queued keeps
+    /// its old parameters.
     ///
     /// # Safety
     /// As for that method.
@@ -134,7 +136,7 @@ impl HostDriver {
         let events = nodes.nodes.iter().filter_map(|node| node.event);
         let given_back =
             events.chain([nodes.border]).try_for_each(|event| sim.destroy_event(event, CALL));
-        // A body may be a value of the user's, so it is dropped without the lock.
+        // A library's body may own a value of the user's, with a `drop` of its own, so it is dropped without the lock.
         sim.dropped.extend(nodes.nodes.into_iter().filter_map(|node| match node.work {
             Work::Library { body, .. } => Some(body),
             _ => None,
@@ -149,9 +151,9 @@ fn no_graph(graph: RawGraph, call: &'static str) -> crate::driver::DriverError {
 }
 
 impl Sim {
-    /// Notes that memory is given back. CUDA ties a graph's copies and fills to the allocations of their memory, unless the
-    /// memory is of a stream-ordered pool: a later allocation at the same address is a different one. Here graphs are tied to
-    /// all memory in this way.
+    /// Makes the graphs stale that copy or fill memory which is given back. CUDA ties a graph's copies and fills to the
+    /// allocations of their memory, unless the memory is of a stream-ordered pool: a later allocation at the same address is
+    /// a different one. The simulator makes no exception for pools.
     pub(super) fn retire_graphs_of(&mut self, range: MemoryRange) {
         for graph in self.graphs.iter_mut().flatten() {
             graph.is_stale |= graph.names(range);

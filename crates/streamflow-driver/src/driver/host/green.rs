@@ -1,14 +1,14 @@
-//! Green contexts of the simulator. A green context has a number of multiprocessors and limits nothing: work in
-//! it executes like other work, and only the number of multiprocessors that its streams report differs.
+//! Green contexts of the simulator. A green context only has a number of multiprocessors, and its streams report that
+//! number. Work in a green context executes like all other work.
 
 use super::refusal::invalid_value;
 use super::sim::Sim;
 use crate::driver::{Coscheduling, DeviceId, DriverResult, GreenContext, SmSizes, StreamFlags};
 
-/// The multiprocessors of a simulated device.
+/// The number of multiprocessors of a simulated device.
 pub(super) const MULTIPROCESSORS: u32 = 32;
 
-/// The sizes of a device of compute capability 9.0.
+/// The sizes of a partition that a device of compute capability 9.0 permits.
 pub(super) const fn sizes(coscheduling: Coscheduling) -> SmSizes {
     let smallest = match coscheduling {
         Coscheduling::Kept => 8,
@@ -46,8 +46,8 @@ impl Sim {
         Ok(made.collect())
     }
 
-    /// Refuses a stream in a green context of another device, and a blocking stream in a green context, as CUDA
-    /// does.
+    /// Refuses two kinds of stream, as CUDA does: a stream in a green context of another device, and a blocking stream in a
+    /// green context.
     pub(super) fn check_green(
         &self,
         device: DeviceId,

@@ -1,7 +1,7 @@
 //! Handles of streams, events and kernels.
 //!
-//! Slots are reused. A slot's *generation* counts the objects that the slot has had: internal points always
-//! include it, and handles include it unless the [variant](super::variant) reuses handles.
+//! Slots of destroyed objects are reused. A slot's *generation* counts the objects that the slot has had. A [`StreamKey`]
+//! always includes the generation; a handle includes it unless the [variant](super::variant) reuses handles.
 
 use std::collections::VecDeque;
 
@@ -47,12 +47,12 @@ impl Sim {
                 self.streams.len() - 1
             }
         };
-        // The slot is part of the explored state, since the vacant slots may depend on the executed operations.
+        // The slot is part of the explored state, since it may depend on the executed operations which slots are vacant.
         self.observe_answer(index as u64);
         RawStream::new(device, self.handle(index, self.streams[index].generation))
     }
 
-    /// The slot of a live stream.
+    /// Returns the slot of a stream that was not destroyed.
     pub(super) fn stream(&self, raw: RawStream, call: &'static str) -> DriverResult<usize> {
         let (index, generation) = split(raw.handle());
         match self.streams.get(index) {
@@ -68,7 +68,7 @@ impl Sim {
         }
     }
 
-    /// The device of a live stream, by its handle alone.
+    /// Returns the device of a stream that was not destroyed, from the handle without a device.
     pub(super) fn device_of_stream(&self, handle: u64) -> DriverResult<DeviceId> {
         const CALL: &str = "device_of_stream";
         let device = self.streams.get(split(handle).0).map(|stream| stream.device);
@@ -96,7 +96,7 @@ impl Sim {
         self.vacate(index);
     }
 
-    /// Frees the slot of a destroyed stream if its work is done.
+    /// Frees the slot of a destroyed stream if all work of the stream is complete.
     pub(super) fn vacate(&mut self, index: usize) {
         let stream = &mut self.streams[index];
         if stream.destroyed && !stream.vacant && stream.oldest().is_none() {
@@ -115,7 +115,7 @@ impl Sim {
         let index = match self.free_events.pop() {
             Some(index) => {
                 let slot = &mut self.events[index as usize];
-                // The order keeps its memory, so an event that takes another event's slot allocates nothing.
+                // The old event's `order` is reused for its memory, so an event in a reused slot allocates nothing.
                 let order = std::mem::take(&mut slot.order);
                 *slot = Event { generation: slot.generation, order, ..fresh };
                 index as usize
@@ -128,7 +128,7 @@ impl Sim {
         RawEvent::new(device, self.handle(index, self.events[index].generation))
     }
 
-    /// The slot of a live event.
+    /// Returns the slot of an event that was not destroyed.
     pub(super) fn event(&self, raw: RawEvent, call: &'static str) -> DriverResult<usize> {
         let (index, generation) = split(raw.handle());
         match self.events.get(index) {
@@ -143,7 +143,7 @@ impl Sim {
         }
     }
 
-    /// Destroys an event. Earlier waits for the event still hold: they have the point in the stream.
+    /// Destroys an event. Waits for it that are already queued still hold: each contains the point of the record.
     pub(super) fn destroy_event(&mut self, raw: RawEvent, call: &'static str) -> DriverResult<()> {
         let index = self.event(raw, call)?;
         let event = &mut self.events[index];
@@ -160,7 +160,7 @@ impl Sim {
         }
     }
 
-    /// The handle of a slot. A handle without the generation is equal to the handles of the slot's earlier
+    /// Returns the handle of the object in a slot. A handle without the generation equals the handles of the slot's earlier
     /// objects, as on CUDA, where a handle is a pointer to memory that is reused.
     fn handle(&self, index: usize, generation: u32) -> u64 {
         let generation = if self.variant.reuses_handles { 0 } else { generation };

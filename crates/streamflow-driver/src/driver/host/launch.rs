@@ -11,12 +11,12 @@ use crate::driver::{Access, DriverResult, Launch, LibraryCall, MAX_PARAMS, RawSt
 
 /// The most threads per block.
 pub(super) const THREADS: u32 = 1024;
-/// The most threads per block in x, y and z.
+/// The most threads of a block in x, y and z.
 const BLOCK: [u32; 3] = [1024, 1024, 64];
-/// The most blocks in x, y and z.
+/// The most blocks of a grid in x, y and z.
 const GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
-/// The most bytes of shared memory per block, static and dynamic together, of a compute capability. A kernel must opt in to
-/// more than 48 KiB; the CUDA driver of this library does that for each launch that needs it.
+/// The most bytes of shared memory per block, static and dynamic together, for a compute capability. A kernel must opt in to
+/// more than 48 KiB. The CUDA driver of this library opts in for each launch that needs it.
 const fn shared_bytes(compute_capability: (u32, u32)) -> u32 {
     let kibibytes = match compute_capability {
         (7, 0 | 2) => 96,
@@ -29,7 +29,7 @@ const fn shared_bytes(compute_capability: (u32, u32)) -> u32 {
     kibibytes << 10
 }
 
-/// The limit that a launch exceeds, as text; CUDA would refuse it as an invalid value.
+/// Returns the limit that a launch exceeds, as text for an error; CUDA would refuse the launch as an invalid value.
 fn exceeded(launch: &Launch<'_>, most_shared: u32) -> Option<String> {
     let Launch { name, grid, block, shared_bytes, params, .. } = launch;
     if grid.iter().zip(GRID).any(|(blocks, most)| *blocks == 0 || *blocks > most) {
@@ -59,7 +59,7 @@ fn exceeded(launch: &Launch<'_>, most_shared: u32) -> Option<String> {
 }
 
 impl HostDriver {
-    /// The most shared memory of a block.
+    /// The most bytes of shared memory that a block may have.
     pub(super) const fn max_shared_bytes(&self) -> u32 {
         shared_bytes(self.compute_capability)
     }
@@ -112,7 +112,7 @@ impl HostDriver {
         let bytes = call.accesses.iter().map(|access| access.range.bytes).sum();
         let takes = Takes { bytes, ..takes };
         sim.submit(index, Op::Library { body: call.host.clone(), takes });
-        // The body may have failed at once.
+        // The policy may have executed the body at once, and the body may have failed.
         self.execute_after_submission(sim, index).deliver(stream.device())
     }
 }

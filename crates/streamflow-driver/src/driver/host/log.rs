@@ -1,42 +1,43 @@
-//! The log of executed operations, in order, without addresses.
+//! The log of executed operations, in the order of execution. Entries contain no addresses, so logs of two runs can be
+//! compared.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::driver::{CopyKind, DeviceId};
 
-/// An entry for one executed operation.
+/// An entry of the log: one executed operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
     /// The device of the stream.
     pub device: DeviceId,
-    /// The stream's number: the default stream of device `n` is `n`, and the other streams follow in order of
+    /// The stream's number. The default stream of device `n` has the number `n`. The other streams are numbered in order of
     /// creation.
     pub stream: u32,
     /// The operation.
     pub action: LogAction,
 }
 
-/// An executed operation. Fields `bytes` are counts; events are numbered from 0 in order of creation, and
-/// their records from 1.
+/// An executed operation. Fields `bytes` are numbers of bytes. Events are numbered from 0 in order of creation. The records
+/// of each event are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LogAction {
-    /// A kernel's host body ran.
+    /// The host body of a kernel or of a library's function ran.
     Kernel(Arc<str>),
-    /// A copy.
+    /// Bytes were copied.
     Copy {
-        /// The kinds of memory on both sides.
+        /// The direction of the copy, and the kinds of memory on its two sides.
         kind: CopyKind,
         /// The number of bytes.
         bytes: u64,
     },
-    /// A fill with one byte value.
+    /// Memory was filled with one byte value.
     Fill {
         /// The number of bytes.
         bytes: u64,
     },
-    /// Memory became available, with poison in it.
+    /// Allocated memory became available, and was poisoned.
     Allocate {
         /// The number of bytes.
         bytes: u64,
@@ -46,23 +47,23 @@ pub enum LogAction {
         /// The number of bytes.
         bytes: u64,
     },
-    /// Memory passed to a new owner, with poison in it.
+    /// Memory passed to a new owner without a free, and was poisoned.
     Recycle {
         /// The number of bytes.
         bytes: u64,
     },
-    /// An event's record completed.
+    /// A record of an event was reached on its stream, and so completed.
     Record {
-        /// The event.
+        /// The event's number.
         event: u32,
-        /// The record's number.
+        /// The record's number among those of the event.
         record: u64,
     },
-    /// A wait for an event's record was passed.
+    /// A stream went past its wait for a record of an event.
     Wait {
-        /// The event.
+        /// The event's number.
         event: u32,
-        /// The record's number.
+        /// The record's number among those of the event.
         record: u64,
     },
     /// A host function was called.

@@ -1,49 +1,57 @@
 //! Law 13: The simulator is as strict as CUDA.
 //!
-//! [`HostDriver`](crate::driver::host::HostDriver) is a driver without a device: it simulates CUDA's ordering rules on the host. [`HostBuilder`](crate::driver::host::HostBuilder) makes
-//! one, and [`Policy`](crate::driver::host::Policy) is the order in which it executes. Memory is poisoned when it is allocated
-//! ([`POISON_ALLOCATED`](crate::driver::host::POISON_ALLOCATED)) and when it is freed ([`POISON_FREED`](crate::driver::host::POISON_FREED)).
+//! [`HostDriver`](crate::driver::host::HostDriver) is a driver without a device: it simulates CUDA's ordering rules on the
+//! host.
+//! [`HostBuilder`](crate::driver::host::HostBuilder) makes a `HostDriver`. [`Policy`](crate::driver::host::Policy) chooses
+//! the
+//! order in which queued work executes. Memory is poisoned when it is allocated
+//! ([`POISON_ALLOCATED`](crate::driver::host::POISON_ALLOCATED)) and when it is freed
+//! ([`POISON_FREED`](crate::driver::host::POISON_FREED)).
 //!
 #![doc = include_str!("README.md")]
 #![doc = ""]
 //! # CUDA's rules that it keeps
 //!
 //! 1. A stream executes in order. Two streams are ordered only by events and by the legacy default stream.
-//! 2. A wait is for the latest record at the time of the call. An event that was never recorded is complete. A record that
-//!    fails leaves the event as it was. Waits outlive their event, and work outlives its stream.
-//! 3. Work on the legacy default stream waits for all older work of the device's blocking streams, and the other way round.
-//!    Non-blocking streams take no part. Synchronising the default stream waits only for the work on it.
+//! 2. A wait is for the event's latest record at the time of the call. An event that was never recorded is complete. A
+//!    record that fails leaves the event as it was. A wait still holds after its event was destroyed, and queued work still
+//!    executes after its stream was destroyed.
+//! 3. Work on the legacy default stream waits for all older work of the device's blocking streams, and work on a blocking
+//!    stream waits for all older work on the default stream. Non-blocking streams wait for neither. Synchronising the
+//!    default stream waits only for the work on it.
 //! 4. Parameters are copied when a kernel is queued; its body runs when the operation executes.
-//! 5. A host function blocks its stream until it returns. It is called on the thread that happens to execute it, without
-//!    the simulator's lock: it may wait for another thread, but not for the one that submits. It may not call the driver
-//!    (`CUDA_ERROR_NOT_PERMITTED`) and may not unwind: a panic in an `extern "C"` function aborts the process.
-//! 6. The body of a kernel or of a library's function runs on the thread that happens to execute it, without the simulator's
-//!    lock and without any other lock of this library. It may lock, print, and start threads. It may not call the driver
-//!    either: such a call returns an error that names the kernel. Drops are permitted: what can't be given back within a body
-//!    stays in its pool. Bodies of two threads run at the same time if neither writes what the other touches. Where a test's
-//!    threads take turns, a body keeps the turn; after 5 s in which another thread waits for it the test fails, and says that
-//!    it can't be repeated.
+//! 5. A host function blocks its stream until it returns. The thread that happens to execute the operation calls it, without
+//!    the simulator's lock: the function may wait for another thread, but not for the thread that submits. It may not call
+//!    the driver (`CUDA_ERROR_NOT_PERMITTED`) and may not unwind: a panic in an `extern "C"` function aborts the process.
+//! 6. The body of a kernel or of a library's function runs on the thread that happens to execute the operation, without the
+//!    simulator's lock and without any other lock of this library. The body may lock, print, and start threads. It may not
+//!    call the driver: such a call returns an error that names the kernel. Drops are permitted: what can't be given back
+//!    within a body stays in its pool. Two bodies run at the same time on two threads if neither writes memory that the
+//!    other touches. Where a test's threads take turns, a body keeps its thread's turn. If another thread waits 5 s for that
+//!    turn, the test fails and says that it can't be repeated.
 //! 7. A copy from or to pageable memory returns when it has executed.
-//! 8. Memory freed on a stream is reused on that stream at once, and elsewhere when the free has executed. Each device has
-//!    a limited amount. Freeing pinned memory synchronises with the device. Variants differ from both.
-//! 9. A stream holds a bounded number of operations, 1024; a submission to a full one blocks.
-//! 10. A kernel that panics makes its device unusable, as an illegal address does. The next call reports it, later calls
-//!     return the sticky error. A library's body that returns an error or panics does not: its outputs are poisoned, and the
-//!     error is returned once, by the call itself or by the next launch, copy, fill, library call or wait on the device. It
-//!     names the function and the operator that called it. Work that is queued on the device is dropped and counts as complete for other devices;
-//!     host functions are not called.
+//! 8. Memory that was freed on a stream is reused on that stream at once, and on another stream once the free has executed.
+//!    Each device has a limited amount of memory. Freeing pinned memory synchronises with the device. Some seeds change
+//!    these two rules: see *Variants*.
+//! 9. A stream holds at most 1024 queued operations. A submission to a full stream blocks until there is room.
+//! 10. A kernel that panics makes its device unusable, as an illegal address does on a GPU. The next call returns the panic,
+//!     later calls return the sticky error. A library's body that returns an error or panics leaves the device usable: the
+//!     body's outputs are poisoned, and the error is returned once, by the library call itself or by the next launch, copy,
+//!     fill, library call or wait on the device. The error names the function and the operator that called it. When a device
+//!     becomes unusable, its queued work is dropped and counts as complete for other devices; queued host functions are not
+//!     called.
 //! 11. Invalid calls are refused with CUDA's codes: stale handles and handles of another device, launches beyond the limits
 //!     of the device's architecture, priorities out of range, peer copies on a stream of neither device. A device reaches
-//!     its own memory and page-locked memory alone, and asynchronous copies need the latter.
-//! 12. A wait that can't end, because all running host functions wait in the simulator themselves, is an error,
+//!     only its own memory and page-locked memory. An asynchronous copy from or to the host needs page-locked memory.
+//! 12. A wait that can't end, because each running host function itself waits in a call of the simulator, is an error,
 //!     `DriverError::Deadlock`, with the chain of waits. CUDA would hang.
-//! 13. A call needs a current context on its thread: its device's own, if it makes a stream or an event or is about a default
-//!     stream, whose handle means the current device; else any.
+//! 13. A call needs a current context on its thread. A call that makes a stream or an event, or that names a default stream
+//!     (whose handle means the current device), needs the context of its device; any other call is content with any context.
 //!
-//! Not as in CUDA: green contexts limit nothing, they only have a number of multiprocessors. Events with timing have a
-//! *simulated time*: engines that copy and compute at fixed speeds, so that work on several streams overlaps. It repeats
-//! with the seed. It says nothing about a GPU, nor about how long the host took. Dropping the driver drops queued work,
-//! host functions included, and frees the memory.
+//! Differences from CUDA: a green context only has a number of multiprocessors, and does not limit which ones its work uses.
+//! Events with timing have a *simulated time*: engines copy and compute at fixed speeds, so that work on several streams
+//! overlaps. The same seed gives the same times. They say nothing about a GPU, nor about how long the host took. Dropping
+//! the driver drops queued work, including host functions, and frees the memory.
 
 mod allocation;
 mod arena;
@@ -107,25 +115,26 @@ use super::{
 };
 use crate::turns::Turns;
 
-/// The calls, besides those that wait, that return the error of a library function that has failed since the last such call.
-/// Their callers pass errors on.
+/// The calls that return the error of a library function that failed after an earlier call had returned. Calls that wait for
+/// the device return such an error, too. The callers of all these calls pass errors on.
 const DELIVERS: [&str; 4] = ["launch", "call_library", "copy", "fill"];
 
-/// The calls that a drop makes anywhere, also in a body.
+/// The calls that destroy or free an object in a `drop`. A drop can happen inside a kernel's body, too.
 const GIVE_BACK: [&str; 6] =
     ["bind", "destroy_stream", "destroy_event", "destroy_graph", "disown", "free_pinned"];
 
 /// The simulator. See the [module](self).
 pub struct HostDriver {
     sim: Mutex<Sim>,
-    /// The condition variable that is notified when an operation was executed while a thread sleeps in a call.
+    /// The condition variable on which a thread sleeps in a blocking call. It is notified after each operation that another
+    /// thread has executed.
     changed: Condvar,
-    /// The simulator's number, as in `sim`.
+    /// The simulator's number, a copy of `Sim::number` that is read without the lock.
     number: u64,
     policy: Policy,
-    /// The seed; `None` if something else chooses the order.
+    /// The seed; `None` if a [`Chooser`] decides the order.
     seed: Option<u64>,
-    /// The turns of a test's threads, if they take turns.
+    /// The turns of a test's threads; `None` if the threads run freely.
     turns: Option<Arc<Turns>>,
     devices: usize,
     memory: u64,
@@ -133,7 +142,7 @@ pub struct HostDriver {
 }
 
 impl HostDriver {
-    /// Returns a builder with these defaults: one device, eager, without a log.
+    /// Returns a builder with these defaults: one device, eager policy, no log.
     pub fn builder() -> HostBuilder {
         HostBuilder::default()
     }
@@ -154,7 +163,7 @@ impl HostDriver {
         }
     }
 
-    /// The policy that orders execution.
+    /// The policy by which queued work executes.
     pub fn policy(&self) -> Policy {
         self.policy
     }
@@ -169,14 +178,14 @@ impl HostDriver {
         self.lock().log.clone().unwrap_or_default()
     }
 
-    /// Begins a call, before it takes the lock: another thread may get the turn here. Refuses calls from inside of a kernel's
-    /// body, and calls of a thread that takes no turns in a test with threads that do.
+    /// Begins a call, before the simulator's lock is taken. In a test with turns, another thread may get the turn here.
+    /// Refuses calls from inside of a kernel's body, and, in a test with turns, calls of a thread that takes none.
     fn begin(&self, call: &'static str, device: DeviceId) -> DriverResult<()> {
         self.check_device(call, device)?;
         let refuse =
             |message: &str| Err(call_error(call, device, 800, "CUDA_ERROR_NOT_PERMITTED", message));
         if let Some(kernel) = body::running(self.number) {
-            // A drop makes these calls and can't return the error. The calls execute nothing.
+            // A drop makes these calls and can't return the refusal. `Ok` is returned, and nothing is destroyed or freed.
             if GIVE_BACK.contains(&call) {
                 return Ok(());
             }
@@ -213,7 +222,7 @@ impl HostDriver {
             return Ok(());
         }
         let current = thread::current().id();
-        // `begin` has answered the calls of bodies.
+        // `begin` has already refused calls from inside of bodies.
         let mut functions = sim.running.iter().filter(|running| !running.is_body);
         if functions.all(|running| running.thread != current) {
             return Ok(());
@@ -236,7 +245,8 @@ impl HostDriver {
         Ok(sim)
     }
 
-    /// Begins a call as [`enter`](Self::enter) does, and binds the device, as the CUDA driver does in such a call.
+    /// Begins a call as [`enter`](Self::enter) does, and makes the device's context current, as the CUDA driver does in such
+    /// a call.
     fn enter_bound(&self, call: &'static str, device: DeviceId) -> DriverResult<Locked<'_>> {
         let sim = self.enter(call, device, Needs::Nothing)?;
         self.make_current(device);
@@ -269,7 +279,7 @@ impl HostDriver {
         Ok(())
     }
 
-    /// Whether a point is reached. If not, some work executes after the answer.
+    /// Whether a point is reached. If not, the simulator executes some work after the answer is determined, so polling ends.
     fn query(
         &self,
         sim: Locked<'_>,
@@ -289,8 +299,8 @@ impl HostDriver {
         Ok(reached)
     }
 
-    /// Blocks until a point is reached. Inside a host function a wait is always refused; if it would also be a
-    /// deadlock, the error says that.
+    /// Blocks until a point is reached. A wait inside of a host function is always refused. If the wait could also never
+    /// end, the error is `DriverError::Deadlock`.
     fn wait(
         &self,
         sim: Locked<'_>,

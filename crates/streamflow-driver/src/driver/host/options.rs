@@ -6,28 +6,28 @@ use super::HostDriver;
 use super::chooser::Chooser;
 use crate::turns::Turns;
 
-/// The policy that chooses, among all legal orders, the order in which the simulator executes queued work.
+/// The rule that chooses, among all legal orders, the order in which the simulator executes queued work.
 ///
 /// Each policy keeps CUDA's rules. A program with complete dependencies gives the same data under all policies; a program that
 /// lacks a dependency gives wrong data under some policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Work executes at submission, in the order of submission, unless it has to wait.
+    /// An operation executes as soon as it is submitted, or as soon as the operations that it waits for have executed.
     Eager,
-    /// No work executes until a call blocks or queries; then only the work executes that this call depends on.
+    /// No operation executes until a call blocks or queries. That call executes only the operations that it depends on.
     Lazy,
-    /// One stream, drawn by the seed among those in use, executes only the work that a call depends on. All other streams are
-    /// eager.
+    /// One stream executes only operations that a call depends on. The seed draws this stream among those in use. All other
+    /// streams are eager.
     SlowestLast,
-    /// Each call executes a random number of random runnable operations. A call that blocks
-    /// executes random operations and needed ones, by chance, until it can return.
+    /// Each call executes a random number of random operations, none of which has to wait. A call that blocks executes both
+    /// random operations and those that it needs, until it can return.
     Random,
 }
 
 impl Policy {
-    /// Returns the policy of a seed: `seed % 8` is 0 for eager, 1 for lazy, 2 to 4 for slowest-last and 5 to 7 for random. Any
-    /// eight seeds in a row cover all four policies.
+    /// Returns the policy of a seed: `seed % 8` is 0 for eager, 1 for lazy, 2 to 4 for slowest-last and 5 to 7 for random.
+    /// Any eight consecutive seeds cover all four policies.
     pub const fn of_seed(seed: u64) -> Self {
         match seed % 8 {
             0 => Self::Eager,
@@ -38,7 +38,7 @@ impl Policy {
     }
 }
 
-/// The devices' memory unless the builder says otherwise, in bytes.
+/// The default size of each device's memory, in bytes.
 const DEFAULT_MEMORY: u64 = 8 << 30;
 
 /// Builds a [`HostDriver`]. See [`HostDriver::builder`].
@@ -54,7 +54,7 @@ pub struct HostBuilder {
     pub(super) turns: Option<Arc<Turns>>,
 }
 
-/// Returns a number of devices if it is possible, and else the nearest possible number.
+/// Returns `devices` if a simulator can have that number of devices, else the nearest number that is possible.
 pub(super) fn possible(devices: usize) -> usize {
     devices.clamp(1, HostBuilder::MOST_DEVICES)
 }
@@ -74,25 +74,25 @@ impl Default for HostBuilder {
 }
 
 impl HostBuilder {
-    /// The most devices of a simulator: more than any machine has. Each device has its own memory and streams.
+    /// The most devices that a simulator can have: more than any machine has. Each device has its own memory and streams.
     pub const MOST_DEVICES: usize = 64;
 
-    /// Sets the number of devices: 1, the default, to [`MOST_DEVICES`](Self::MOST_DEVICES). With another number each call of
-    /// the simulator is refused, so no platform can be made of it.
+    /// Sets the number of devices: 1, the default, to [`MOST_DEVICES`](Self::MOST_DEVICES). If the number is out of this
+    /// range, the simulator refuses each call, so no platform can be made of it.
     pub fn devices(mut self, devices: usize) -> Self {
         self.devices = devices;
         self
     }
 
-    /// Sets the seed, which chooses the order of execution; 0, eager, by default. The seed decides the policy (see
-    /// [`Policy::of_seed`]), its random choices, and the other behaviour that CUDA leaves to a driver: see *Variants* in the
+    /// Sets the seed, which chooses the order of execution. The default is 0, the eager policy. The seed decides the policy
+    /// (see [`Policy::of_seed`]), its random choices, and the behaviour that CUDA leaves to a driver: see *Variants* in the
     /// [module](super). The same seed and the same calls from one thread give the same order.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Forces a policy; the seed then decides only the random choices.
+    /// Sets the policy. The seed then decides all but the policy.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = Some(policy);
         self
@@ -104,20 +104,20 @@ impl HostBuilder {
         self
     }
 
-    /// Sets the compute capability of each device, major and minor; 9.0 by default. The compute capability decides the shared
-    /// memory that a block may have: the architecture's limit, or 48 KiB for an unknown architecture.
+    /// Sets the compute capability of each device, major and minor; 9.0 by default. It decides how much shared memory a
+    /// block may have: the architecture's limit, or 48 KiB for an unknown architecture.
     pub fn compute_capability(mut self, major: u32, minor: u32) -> Self {
         self.compute_capability = (major, minor);
         self
     }
 
-    /// Sets whether executed operations are logged for [`HostDriver::log`]; off by default.
+    /// Sets whether executed operations are logged, to be read by [`HostDriver::log`]; off by default.
     pub fn trace(mut self, trace: bool) -> Self {
         self.trace = trace;
         self
     }
 
-    /// Sets the threads that take turns. Calls of other threads are refused.
+    /// Makes the threads of a test take turns. The simulator refuses calls of threads that are not in `turns`.
     #[doc(hidden)]
     pub fn turns(mut self, turns: Arc<Turns>) -> Self {
         self.turns = Some(turns);
@@ -129,7 +129,8 @@ impl HostBuilder {
         HostDriver::new(&self, None)
     }
 
-    /// Creates a simulator that executes in the order that `chooser` decides. After the end of choices the simulator is lazy.
+    /// Creates a simulator that executes in the order that `chooser` decides. After [`HostDriver::end_choices`] the
+    /// simulator is lazy.
     #[doc(hidden)]
     pub fn build_chosen(self, chooser: Box<dyn Chooser>) -> HostDriver {
         HostDriver::new(&self.policy(Policy::Lazy), Some(chooser))

@@ -1,8 +1,8 @@
 //! Points in streams.
 
-/// A point in a stream: the operation with this number.
+/// A point in a stream, named by the number of the submission that it is at.
 ///
-/// Streams are in order, so one comparison shows whether the operation is complete. An event's record is a
+/// A stream executes in order, so one comparison of numbers shows whether a point is reached. The record of an event is a
 /// point, and a wait copies it: a later record of the event can't change an earlier wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Point {
@@ -10,7 +10,7 @@ pub(super) struct Point {
     pub(super) number: u64,
 }
 
-/// A stream's slot, and the stream's generation in it.
+/// A stream, named by its slot and by the slot's generation at the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StreamKey {
     pub(super) index: u32,

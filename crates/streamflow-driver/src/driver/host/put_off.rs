@@ -1,5 +1,5 @@
-//! Work that a call has postponed because its caller holds a lock of this library.
-//! [`catch_up`](crate::driver::Observer::catch_up) executes the work.
+//! Execution that a call has postponed because its caller holds a lock of this library.
+//! [`catch_up`](crate::driver::Observer::catch_up) makes up for it, without the lock.
 
 use std::cell::Cell;
 
@@ -7,17 +7,17 @@ use super::HostDriver;
 use super::body;
 use super::point::Point;
 
-/// The work that executes after the latest call of this thread under a lock.
+/// The call of a thread after which the simulator executes work by its policy, once the thread's lock is released.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PutOff {
-    /// The work that the policy executes after a submission to the stream with this index.
+    /// A submission to the stream with this index.
     Submission(usize),
-    /// The work that executes after a query of this point.
+    /// A query of this point.
     Query(Point),
 }
 
 thread_local! {
-    /// The postponed work, with the number of its simulator.
+    /// The latest call of the thread that has postponed execution, and the number of its simulator.
     static LATEST: Cell<Option<(u64, PutOff)>> = const { Cell::new(None) };
 }
 
@@ -40,7 +40,7 @@ impl HostDriver {
             PutOff::Query(point) if !sim.reached(point) => self.execute_after_query(sim, point),
             PutOff::Submission(index) if sim.chosen.is_none() => {
                 let sim = self.execute_after_submission(sim, index);
-                // An error here means a wait that never ends. A later call meets the same error.
+                // An error here is a wait that never ends. A later call that waits returns the same error.
                 let Ok(sim) = self.wait_for_room(sim, "catch_up", index) else { return };
                 sim
             }

@@ -1,4 +1,4 @@
-//! The parts of the simulator's state: streams with their queues, events, devices, kernels.
+//! The parts of the simulator's state: streams with their queued operations, events, devices, kernels.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -55,26 +55,27 @@ pub(super) enum Op {
     Host(SendHostFunction),
 }
 
-/// The arguments that the body of a kernel or a library function takes.
+/// The number and size of the arguments of one queued body, of a kernel or of a library function. The arguments themselves
+/// are in the stream's queues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Takes {
-    /// The number of the body's parameters.
+    /// The number of the body's parameters in `Stream::params`.
     pub(super) params: u32,
-    /// The number of the body's accesses.
+    /// The number of the body's accesses in `Stream::touches`.
     pub(super) touches: u32,
-    /// The number of bytes that the body reads and writes.
+    /// The number of bytes of all accesses together. The simulated duration depends on it.
     pub(super) bytes: u64,
 }
 
-/// The memory that an operation reads or writes, from its first byte to its last. Gaps between rows count as touched, so
-/// bodies on interleaved parts of one tensor run one after the other. That takes time, but makes no cycle of waits: an
+/// The memory that one access reads or writes, from its first byte to its last. Gaps between rows count as touched, so
+/// bodies on interleaved parts of one tensor run one after the other. That costs time, but can't form a cycle of waits: an
 /// operation that waits for a body has not begun, and a body that has begun waits for no operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Touch {
     start: u64,
     end: u64,
     writes: bool,
-    /// Whether all bytes in between are touched.
+    /// Whether the access touches all bytes from `start` to `end`; `false` if it has rows with gaps.
     is_whole: bool,
 }
 
@@ -92,18 +93,18 @@ impl Touch {
         Self { writes, is_whole, ..Self::read(access.range) }
     }
 
-    /// Returns the bytes, if all of them are written.
+    /// Returns the range, if the access writes all of its bytes.
     pub(super) fn written(self) -> Option<MemoryRange> {
         let range = MemoryRange { address: self.start, bytes: self.end - self.start };
         (self.writes && self.is_whole).then_some(range)
     }
 
-    /// Whether some of this memory is touched.
+    /// Whether the access touches any byte of `range`.
     pub(super) fn meets(self, range: MemoryRange) -> bool {
         self.start.max(range.address) < self.end.min(range.end())
     }
 
-    /// Whether the two accesses may not happen at the same time.
+    /// Whether two accesses may not happen at the same time: they overlap, and one of them writes.
     pub(super) fn conflicts(self, other: Self) -> bool {
         let overlap = self.start.max(other.start) < self.end.min(other.end);
         overlap && (self.writes || other.writes)
@@ -118,7 +119,7 @@ pub(super) enum Poison {
 }
 
 impl Op {
-    /// Whether the operation is the user's code: a body, or a host function.
+    /// Whether the operation calls the user's code: a body or a host function.
     pub(super) fn is_user_code(&self) -> bool {
         matches!(self, Self::Kernel { .. } | Self::Library { .. } | Self::Host(_))
     }
@@ -133,15 +134,15 @@ unsafe impl Send for SendHostFunction {}
 
 #[derive(Debug)]
 pub(super) struct Queued {
-    /// The number of the submission. Submissions are counted over all streams, so the number orders submissions to different
-    /// streams.
+    /// The number of the submission. One counter numbers the submissions to all streams, so numbers also order submissions
+    /// to different streams.
     pub(super) number: u64,
     pub(super) op: Op,
     /// The thread that queued the operation.
     pub(super) thread: usize,
-    /// The node that queued the operation in a hook.
+    /// The node in whose hook the operation was queued.
     pub(super) node: Asker,
-    /// The host's simulated time when it queued the operation.
+    /// The host's simulated time when the operation was queued.
     pub(super) at: u64,
 }
 
@@ -160,34 +161,34 @@ pub(super) struct Stream {
     /// The stream's number in logs and messages.
     pub(super) name: u32,
     pub(super) queue: VecDeque<Queued>,
-    /// The parameters of the queued kernels, in order.
+    /// The parameters of the queued kernels and library functions, in the order of the queue.
     pub(super) params: VecDeque<Param>,
-    /// The accesses of the body that is running, and of the queued ones, in order.
+    /// The accesses of the running body, followed by those of the queued bodies in the order of the queue.
     pub(super) touches: VecDeque<Touch>,
     /// The number of the latest submission.
     pub(super) submitted: u64,
-    /// All operations up to this number are complete.
+    /// The number up to which all operations are complete.
     pub(super) done: u64,
-    /// The number of the host function or the body that is running.
+    /// The number of the running host function or body; `None` if neither runs.
     pub(super) busy: Option<u64>,
-    /// The number of the accesses of the body that is running.
+    /// The number of accesses of the running body: the first ones in `touches`. 0 if no body runs.
     pub(super) running_touches: u32,
-    /// Whether the stream was destroyed; its slot is free once its work is complete.
+    /// Whether the stream was destroyed. Its slot is reused once its work is complete.
     pub(super) destroyed: bool,
-    /// Whether the slot has no stream.
+    /// Whether the slot has no stream, and can get a new one.
     pub(super) vacant: bool,
     /// Whether any work was submitted to the stream.
     pub(super) used: bool,
-    /// The simulated time at which the stream's executed work is complete.
+    /// The simulated time at which the stream's work that has executed so far is complete.
     pub(super) time: u64,
-    /// The last records, each with the simulated time at which it was complete.
+    /// The latest records on the stream, each as its operation's number and the simulated time at which it was complete.
     pub(super) recorded: VecDeque<(u64, u64)>,
-    /// The points that come before the stream's next submission, by its events.
+    /// The points that come before the stream's next submission, because the stream has waited for events.
     pub(super) order: Order,
 }
 
 impl Stream {
-    /// Keeps the parameters and accesses of a body that is about to be queued.
+    /// Stores the parameters and accesses of a body that is about to be queued. Returns their numbers.
     pub(super) fn take(&mut self, params: &[Param], touches: impl Iterator<Item = Touch>) -> Takes {
         self.params.extend(params);
         let before = self.touches.len();
@@ -196,13 +197,14 @@ impl Stream {
         Takes { params: params.len() as u32, touches, bytes: 0 }
     }
 
-    /// Forgets the parameters and accesses of queued bodies, and keeps those of a running body: they are still needed.
+    /// Discards the parameters and accesses of the queued bodies. The accesses of a running body stay: they are compared
+    /// with other operations until the body ends.
     pub(super) fn drop_queued(&mut self) {
         self.params.clear();
         self.touches.truncate(self.running_touches as usize);
     }
 
-    /// The number of the oldest operation that is not complete.
+    /// The number of the stream's oldest operation that is not complete, whether it runs or is queued.
     pub(super) fn oldest(&self) -> Option<u64> {
         self.busy.or_else(|| self.queue.front().map(|queued| queued.number))
     }
@@ -216,7 +218,7 @@ pub(super) struct Event {
     pub(super) has_timing: bool,
     pub(super) records: u64,
     pub(super) latest: Option<Point>,
-    /// The points that come before the latest record.
+    /// The points that come before the event's latest record.
     pub(super) order: Order,
     pub(super) vacant: bool,
 }
@@ -225,15 +227,15 @@ pub(super) struct Event {
 pub(super) struct Device {
     pub(super) memory: Arena,
     pub(super) pinned: Arena,
-    /// Memory of other code that counts as the device's.
+    /// Memory of other code that was adopted as memory of this device.
     pub(super) adopted: Vec<MemoryRange>,
-    /// The error after which the device executes nothing any more.
+    /// The error because of which the device executes no more work.
     pub(super) failed: Option<Sticky>,
-    /// Whether a call has returned that error.
+    /// Whether a call has already returned the error `failed`.
     pub(super) reported: bool,
-    /// The errors of library functions that no call has returned yet.
+    /// The errors of library functions that no call has returned yet, the oldest first.
     pub(super) failures: VecDeque<DriverError>,
-    /// The spans of simulated time in which the device's engines are busy.
+    /// The spans of simulated time in which each engine of the device is busy.
     pub(super) engines: [Busy; 3],
 }
 
@@ -247,15 +249,17 @@ pub(super) struct Function {
 /// A host function or a body that is running.
 #[derive(Debug)]
 pub(super) struct Running {
-    /// Whether the running code is a body. A running body's accesses are the first of its stream's.
+    /// Whether the running code is a body of a kernel or library function, not a host function. The body's accesses are the
+    /// first ones in its stream's `touches`.
     pub(super) is_body: bool,
     pub(super) stream: usize,
     pub(super) thread: ThreadId,
-    /// Whether the running code's thread sleeps in a call of the simulator.
+    /// Whether the thread that runs the code sleeps in a blocking call of the simulator.
     pub(super) asleep: bool,
 }
 
-/// Whether the work up to a point is complete. If the slot has a new stream, the old stream's work is complete.
+/// Whether the work up to a point is complete. A slot gets a new stream only after the old stream's work is complete, so a
+/// point of an earlier generation is reached.
 pub(super) fn reached(streams: &[Stream], point: Point) -> bool {
     let stream = &streams[point.stream.index as usize];
     stream.generation != point.stream.generation || stream.done >= point.number

@@ -1,13 +1,13 @@
-//! The errors of invalid calls, with CUDA's names and numbers.
+//! Constructors for the errors of invalid calls, with CUDA's names and numbers.
 
 use crate::driver::{DeviceId, DriverError};
 
-/// CUDA's error for an unknown handle.
+/// Returns CUDA's error for an unknown handle.
 pub(super) fn invalid_handle(call: &'static str, device: DeviceId, what: &str) -> DriverError {
     call_error(call, device, 400, "CUDA_ERROR_INVALID_HANDLE", what)
 }
 
-/// CUDA's error for an argument out of range.
+/// Returns CUDA's error for an argument out of range.
 pub(super) fn invalid_value(call: &'static str, device: DeviceId, what: &str) -> DriverError {
     call_error(call, device, 1, "CUDA_ERROR_INVALID_VALUE", what)
 }

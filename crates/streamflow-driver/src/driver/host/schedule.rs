@@ -17,11 +17,11 @@ use crate::caught::caught;
 use crate::driver::{CopyRows, DriverError, DriverResult, MemoryRange};
 use crate::turns;
 
-/// The number of operations that a stream can hold. CUDA's streams are bounded, too: a submission to a full stream blocks
-/// until there is room. So a program that never waits can't fill the memory.
+/// The most operations that a stream holds. CUDA's streams are bounded, too: a submission to a full stream blocks until
+/// there is room. So a program that never waits can't fill the memory.
 const QUEUE_LIMIT: usize = 1024;
 
-/// The most postponed calls that the next call makes up for.
+/// The most random steps that one call makes up for earlier calls which executed nothing because their caller held a lock.
 const MOST_OWED: usize = 16;
 
 pub(super) type Locked<'a> = MutexGuard<'a, Sim>;
@@ -30,18 +30,19 @@ pub(super) type Locked<'a> = MutexGuard<'a, Sim>;
 enum Obstacle {
     /// The stream has no operation.
     Empty,
-    /// The stream's host function or body is running.
+    /// A host function or a body of the stream is running.
     Busy,
-    /// The body of this stream is running, and touches memory that the operation touches.
+    /// A body is running on the stream with this index, and touches memory that the operation touches; one of the two writes
+    /// it.
     Body(usize),
-    /// Another stream must execute an operation first.
+    /// The stream with this index must execute an operation first.
     Stream(usize),
 }
 
 impl Sim {
-    /// Returns the reason why a stream's first operation can't execute; `None` if it can. The rules: a stream is in order; a
-    /// wait needs its event's record; the legacy default stream and the blocking streams of its device execute in order of
-    /// submission between each other (CUDA driver API, *Stream synchronization behavior*).
+    /// Returns the reason why a stream's first operation can't execute; `None` if it can. The rules: a stream executes in
+    /// order; a wait needs the event's record to have executed; the legacy default stream and the blocking streams of its
+    /// device execute in order of submission relative to each other (CUDA driver API, *Stream synchronization behavior*).
     fn obstacle(&self, index: usize) -> Option<Obstacle> {
         let stream = &self.streams[index];
         if stream.busy.is_some() {
@@ -71,8 +72,8 @@ impl Sim {
         older.map(Obstacle::Stream)
     }
 
-    /// Returns the stream with a running body that touches memory of `op`, the first operation of a stream, if one of the
-    /// two writes.
+    /// Returns the stream of a running body that touches the same memory as `op`, if the body or `op` writes that memory.
+    /// `op` is the first operation of stream `index`.
     fn body_in_conflict(&self, index: usize, op: &Op) -> Option<usize> {
         let queued = |count: u32| self.streams[index].touches.iter().take(count as usize).copied();
         let (own, queued) = match *op {
@@ -96,7 +97,7 @@ impl Sim {
         own.into_iter().flatten().chain(queued).find_map(|touch| self.body_that_touches(touch))
     }
 
-    /// Returns the stream of a running body that touches the same memory, if one of the two writes.
+    /// Returns the stream of a running body that touches the memory of `touch`, if the body or `touch` writes it.
     pub(super) fn body_that_touches(&self, touch: Touch) -> Option<usize> {
         let mut bodies = self.running.iter().filter(|running| running.is_body);
         let stream = |index: usize| &self.streams[index];
@@ -105,17 +106,17 @@ impl Sim {
         bodies.find_map(|it| touches(it.stream).any(|it| it.conflicts(touch)).then_some(it.stream))
     }
 
-    /// Whether a stream's first operation can execute, in a call that may execute these bodies.
+    /// Whether a stream's first operation can execute, in a call that may execute only the user code in `bodies`.
     fn runnable(&self, index: usize, bodies: Bodies) -> bool {
         self.obstacle(index).is_none()
             && self.streams[index].queue.front().is_some_and(|it| may(it, bodies))
     }
 
-    /// Returns the next step towards `target`, a point that is not reached yet. `Ok`: the stream with this index must
-    /// execute its first operation, and can. `Err`: the host function or body that runs on the stream with this index must
-    /// end. ([`Obstacle::Empty`] does not occur here: a stream with no operation has reached all of its points.)
+    /// Returns the next step towards `target`, a point that is not reached yet. `Ok` contains the index of a stream whose
+    /// first operation can execute and must. `Err` contains the index of a stream whose running host function or body must
+    /// end first. ([`Obstacle::Empty`] does not occur here: a stream without operations has reached all of its points.)
     ///
-    /// Each obstacle is an older submission, so the search ends.
+    /// The search ends, because each obstacle was submitted before the operation that it delays.
     fn needed(&self, target: Point) -> Result<usize, usize> {
         let mut index = target.stream.index as usize;
         loop {
@@ -128,14 +129,14 @@ impl Sim {
         }
     }
 
-    /// Returns the runnable stream with the oldest operation, except the slowest stream.
+    /// Returns the stream with the oldest operation among those that can execute one, the slowest stream excepted.
     fn oldest_runnable(&self, bodies: Bodies) -> Option<usize> {
         (0..self.streams.len())
             .filter(|index| Some(*index) != self.slowest && self.runnable(*index, bodies))
             .min_by_key(|index| self.streams[*index].oldest())
     }
 
-    /// Writes all runnable streams into `candidates`, in the order of their slots.
+    /// Writes the indices of all streams that can execute an operation into `candidates`, in ascending order.
     pub(super) fn runnable_into(&self, candidates: &mut Vec<usize>, bodies: Bodies) {
         candidates.clear();
         let streams = 0..self.streams.len();
@@ -150,7 +151,7 @@ impl Sim {
         choice
     }
 
-    /// Describes the chain of waits that keeps `target` from being reached.
+    /// Describes the chain of waits because of which `target` is not reached, for an error.
     fn describe(&self, target: Point) -> String {
         let mut text = String::new();
         let mut index = target.stream.index as usize;
@@ -176,7 +177,8 @@ impl Sim {
                         stream.name
                     )
                 }
-                // A body ends by itself, or the watcher reports it: no deadlock that the simulator finds includes a body.
+                // The chain ends at a host function: a body ends by itself, or the watcher reports it, so no deadlock
+                // includes a body.
                 _ => {
                     let _ = write!(
                         text,
@@ -190,8 +192,8 @@ impl Sim {
     }
 }
 
-/// Whether a call that may execute `bodies` may execute this operation. Host functions are the library's: they wait for
-/// nothing, so each thread executes those of all other threads, also of threads that have ended.
+/// Whether a call that may execute `bodies` may execute this operation. Host functions are this library's own code and wait
+/// for nothing, so each thread may execute host functions that any thread has queued, even a thread that has ended.
 fn may(queued: &Queued, bodies: Bodies) -> bool {
     !queued.op.is_user_code()
         || match bodies {
@@ -203,12 +205,12 @@ fn may(queued: &Queued, bodies: Bodies) -> bool {
 
 impl HostDriver {
     pub(super) fn lock(&self) -> Locked<'_> {
-        // No user code runs under the lock: the state is consistent.
+        // A poisoned lock is used all the same: no user code runs under the lock, so a panic leaves the state consistent.
         self.sim.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the bodies that a call that submits work may execute: those of its own thread, if the thread has no lock of
-    /// this library. A chooser decides about all bodies: only one thread has the turn.
+    /// Returns the bodies that a call which submits work may execute: none if the thread holds a lock of this library, else
+    /// those that the thread itself has queued. Under a chooser, all bodies: only one thread has the turn.
     fn own_bodies(&self, sim: &Sim) -> Bodies {
         match () {
             () if crate::lock::is_held() => Bodies::None,
@@ -217,12 +219,12 @@ impl HostDriver {
         }
     }
 
-    /// Returns the bodies that a blocking call executes beside those that it waits for.
+    /// Returns the bodies that a blocking call may execute in addition to those that it waits for.
     fn other_bodies() -> Bodies {
         if crate::lock::is_held() { Bodies::None } else { Bodies::All }
     }
 
-    /// Executes one operation of a stream. User code runs without the lock, so that other threads continue meanwhile.
+    /// Executes one operation of a stream. The lock is released while user code runs, so other threads continue.
     pub(super) fn execute_one<'a>(&'a self, mut sim: Locked<'a>, index: usize) -> Locked<'a> {
         match sim.execute(index) {
             Left::Nothing => {}
@@ -243,14 +245,15 @@ impl HostDriver {
             }
         }
         if sim.sleepers > 0 {
-            // The sleeping threads check their condition again, and don't count as asleep until then.
+            // Each sleeping thread wakes and checks its condition again. Until it sleeps again, it counts as awake.
             sim.running.iter_mut().for_each(|running| running.asleep = false);
             self.changed.notify_all();
         }
         self.drop_unlocked(sim)
     }
 
-    /// Drops the values that must not be dropped under a lock, or leaves them for later if the caller has a lock.
+    /// Drops the values in `Sim::dropped` without the simulator's lock. If the caller holds another lock of this library,
+    /// the values stay in the list for a later call.
     pub(super) fn drop_unlocked<'a>(&'a self, mut sim: Locked<'a>) -> Locked<'a> {
         if sim.dropped.is_empty() || crate::lock::is_held() {
             return sim;
@@ -258,14 +261,15 @@ impl HostDriver {
         let dropped = std::mem::take(&mut sim.dropped);
         drop(sim);
         for body in dropped {
-            // The panic hook has printed a panic, and the device is already lost.
+            // The panic hook has already printed the panic. The value belongs to dropped work, so the panic has no other
+            // effect.
             let _panicked = caught(|| drop(body));
         }
         self.lock()
     }
 
-    /// Executes all operations that can execute, except those of the slowest stream. `hint` is probably the only stream that
-    /// has such an operation.
+    /// Executes all operations that can execute, except those of the slowest stream. `hint` is the stream that is tried
+    /// first, if only one operation is queued.
     fn execute_all_runnable<'a>(
         &'a self,
         mut sim: Locked<'a>,
@@ -282,7 +286,7 @@ impl HostDriver {
         sim
     }
 
-    /// Executes no operation, with the probability that `Sim::idle_odds` gives, or one to three random ones.
+    /// Executes one to three random operations, or none with the probability that `Sim::idle_odds` gives.
     fn execute_at_random<'a>(&'a self, mut sim: Locked<'a>, bodies: Bodies) -> Locked<'a> {
         let idle_odds = sim.idle_odds;
         if sim.random.below(idle_odds + 1) > 0 {
@@ -307,7 +311,8 @@ impl HostDriver {
             let Some(first) = sim.streams[index].oldest() else { break };
             let target = Point { stream: sim.key(index), number: first };
             if crate::lock::is_held() {
-                // If user code is in the way, the queue grows beyond its limit.
+                // The caller holds a lock, so user code can't run. If user code must run to make room, the queue grows
+                // beyond its limit.
                 match sim.needed(target) {
                     Ok(index) if sim.runnable(index, Bodies::None) => {
                         sim = self.execute_one(sim, index);
@@ -321,7 +326,7 @@ impl HostDriver {
         Ok(sim)
     }
 
-    /// Executes the work that the policy executes immediately after a submission to a stream.
+    /// Executes the work that the policy executes right after a submission to stream `index`.
     pub(super) fn execute_after_submission<'a>(
         &'a self,
         mut sim: Locked<'a>,
@@ -332,8 +337,8 @@ impl HostDriver {
             sim.owed += 1;
             self.put_off(PutOff::Submission(index));
         } else if sim.policy == Policy::Random {
-            // Calls that executed nothing are made up for, so that a program with many records is not always ahead of its
-            // device.
+            // A call that was made under a lock executed nothing, and its random step is made here. Otherwise, in a program
+            // with many records, the host would always be ahead of the device.
             for _ in 0..std::mem::take(&mut sim.owed).min(MOST_OWED) {
                 sim = self.execute_at_random(sim, bodies);
             }
@@ -354,7 +359,7 @@ impl HostDriver {
         }
     }
 
-    /// Executes some work after a query was answered "not yet", so that polling ends.
+    /// Executes some work after a query was answered "not yet", so that a loop of queries ends.
     pub(super) fn execute_after_query<'a>(&'a self, sim: Locked<'a>, target: Point) -> Locked<'a> {
         if crate::lock::is_held() {
             self.put_off(PutOff::Query(target));
@@ -364,14 +369,15 @@ impl HostDriver {
             return self.execute_at_random(sim, Bodies::All);
         }
         match sim.needed(target) {
-            // The chooser executes an operation before the same query is made again.
+            // The chooser executes an operation before this thread can make the same query again.
             Ok(_) if sim.chosen.is_some() => sim,
             Ok(index) => {
                 let sim = self.execute_one(sim, index);
                 self.execute_by_policy(sim, index, Bodies::All)
             }
             Err(_) => {
-                // A host function runs on another thread, so that thread is allowed to run.
+                // A host function or a body must end first, and runs on another thread. That thread gets the turn, or
+                // processor time.
                 drop(sim);
                 if !turns::yield_turn() {
                     thread::yield_now();
@@ -381,7 +387,7 @@ impl HostDriver {
         }
     }
 
-    /// Executes until a point is reached: the work that the point depends on, and the work that the policy adds.
+    /// Executes operations until a point is reached: those that the point depends on, and those that the policy adds.
     pub(super) fn execute_until<'a>(
         &'a self,
         mut sim: Locked<'a>,
@@ -417,8 +423,8 @@ impl HostDriver {
         Ok(sim)
     }
 
-    /// Waits until another thread has executed an operation. Returns a deadlock error if every running host function is on a
-    /// thread that waits here itself: then no thread can execute any operation.
+    /// Sleeps until another thread has executed an operation. Returns a deadlock error if the thread of each running host
+    /// function and body sleeps here, too: then no thread can execute any operation.
     pub(super) fn sleep<'a>(
         &'a self,
         mut sim: Locked<'a>,

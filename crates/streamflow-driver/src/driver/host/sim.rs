@@ -1,4 +1,4 @@
-//! The simulator's state: handles, submissions, memory.
+//! The simulator's state, and the submission of operations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,7 +24,7 @@ pub(super) struct Sim {
     pub(super) policy: Policy,
     pub(super) variant: Variant,
     pub(super) random: SplitMix,
-    /// Under the random policy a call executes nothing with a probability of `idle_odds / (idle_odds + 1)`.
+    /// Under the random policy a call executes nothing with the probability `idle_odds / (idle_odds + 1)`.
     pub(super) idle_odds: usize,
     seed: u64,
     memory_limit: u64,
@@ -39,28 +39,28 @@ pub(super) struct Sim {
     pub(super) graphs: Vec<Option<Graph>>,
     /// The host's simulated time.
     pub(super) host_time: u64,
-    /// The number of the latest submission, over all streams.
+    /// The number of the latest submission. One counter numbers the submissions to all streams.
     submitted: u64,
-    /// The number of queued operations.
+    /// The number of queued operations on all streams.
     pub(super) pending: usize,
-    /// The slowest stream of the slowest-last policy: the stream that executes only work that a call
-    /// depends on.
+    /// Under the slowest-last policy: the stream that executes only operations which a call depends on.
     pub(super) slowest: Option<usize>,
-    /// Under the random policy: the number of calls under a lock that have postponed their random work.
+    /// Under the random policy: the number of calls that executed nothing because their caller held a lock, and whose random
+    /// work a later call makes up for.
     pub(super) owed: usize,
-    /// The host functions and bodies that are running.
+    /// The host functions and bodies that are running now.
     pub(super) running: Vec<Running>,
     /// The number of bodies in `running`.
     pub(super) bodies: usize,
-    /// The bodies of dropped work. This list may be their last owner, and they are dropped without the
-    /// lock.
+    /// The bodies of work that was dropped before it ran. This list may be the last owner of a body, and a body is dropped
+    /// without the simulator's lock.
     pub(super) dropped: Vec<LibraryBody>,
-    /// The number of threads that sleep in a call.
+    /// The number of threads that sleep in a blocking call.
     pub(super) sleepers: usize,
     pub(super) log: Option<Vec<LogEntry>>,
-    /// A buffer for the candidates of a choice.
+    /// A buffer for the candidates of a choice, reused so that choices allocate nothing.
     pub(super) scratch: Vec<usize>,
-    /// The chooser that decides instead of the policy, with its state.
+    /// The chooser that decides the order instead of the policy, with the state for its keys; `None` if the policy decides.
     pub(super) chosen: Option<Box<ChosenOrder>>,
 }
 
@@ -120,7 +120,8 @@ impl Sim {
         let stream = &mut self.streams[index];
         stream.submitted = number;
         if self.devices[stream.device.index()].failed.is_some() {
-            // The device failed while the call waited for room: it executes nothing any more.
+            // The device failed while the call waited for room in the queue, and executes no more work. The operation is
+            // dropped and counts as complete.
             if op.is_user_code() {
                 stream.drop_queued();
             }
@@ -137,7 +138,7 @@ impl Sim {
         point
     }
 
-    /// Changes a copy that is still queued to copy 0 bytes.
+    /// Changes the copy at `point`, if it is still queued, to a copy of 0 bytes.
     pub(super) fn cancel_copy(&mut self, point: Point) {
         let stream = &mut self.streams[point.stream.index as usize];
         if stream.generation != point.stream.generation {
@@ -149,7 +150,7 @@ impl Sim {
         }
     }
 
-    /// Notes the latest record of the event in a slot: its point, and the points that come before it.
+    /// Notes the latest record of the event in slot `event`: its point, and the points that come before it.
     pub(super) fn recorded(&mut self, event: usize, point: Point) {
         let Event { latest, order, .. } = &mut self.events[event];
         *latest = Some(point);
@@ -158,14 +159,14 @@ impl Sim {
         }
     }
 
-    /// Notes that a stream's later work comes after the latest record of the event in a slot.
+    /// Notes that later work of a stream comes after the latest record of the event in slot `event`.
     pub(super) fn ordered_after(&mut self, stream: usize, event: usize) {
         if self.variant.splits_memory {
             self.streams[stream].order.merge(&self.events[event].order);
         }
     }
 
-    /// Notes that a stream's later work comes after all work submitted to another stream so far.
+    /// Notes that later work of a stream comes after all work that was submitted to the stream `other` so far.
     pub(super) fn ordered_after_stream(&mut self, stream: usize, other: usize) {
         if self.variant.splits_memory {
             let mut order = Order::default();
@@ -183,7 +184,8 @@ impl Sim {
         Point { stream: self.key(index), number: self.streams[index].submitted }
     }
 
-    /// Draws the slowest stream: the stream in use with the lowest of fixed random ranks.
+    /// Chooses the slowest stream. Each stream has a fixed random rank, and the stream in use with the lowest rank is the
+    /// slowest.
     pub(super) fn choose_slowest(&mut self) {
         if self.policy == Policy::SlowestLast {
             let seed = self.seed;
@@ -206,7 +208,8 @@ impl Sim {
             |freed| reached(streams, *freed),
         );
         if self.chosen.is_some() {
-            // The block is part of the explored state, since it may depend on the executed operations which block is reused.
+            // The address is part of the explored state, since it may depend on the executed operations which block is
+            // reused.
             let place = address.and_then(|address| memory.locate(address));
             let place = place.map_or(u64::MAX, |(block, offset)| hash(&[block as u64, offset]));
             self.observe_answer(place);

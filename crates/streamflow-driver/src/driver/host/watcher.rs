@@ -1,8 +1,8 @@
-//! Reports of bodies that don't end. Such a body may wait for a lock that its own thread holds, or for a thread that
-//! waits for the device. A GPU has no such locks, so a program's author may not expect this.
+//! The watcher: it reports bodies that don't end. Such a body may wait for a lock that the thread which executes it holds,
+//! or for a thread that waits for the device. A GPU has no such locks, so a program's author may not expect this.
 //!
-//! Each thread that executes bodies has a place in a list. A thread of the process checks the list each second while
-//! bodies run, and sleeps otherwise. So a body costs an uncontended lock, and allocates nothing.
+//! Each thread that executes bodies has a stack of them in one list of the process. A watcher thread checks the list once a
+//! second while bodies run, and sleeps otherwise. So a body costs an uncontended lock, and allocates nothing.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -14,17 +14,17 @@ use std::time::{Duration, Instant};
 
 use crate::driver::asker::Asker;
 
-/// The time after which a body is reported.
+/// The time for which a body has run when it is reported.
 pub(super) const TOLD_AFTER: Duration = Duration::from_secs(5);
 
-/// The interval between checks of the list while bodies run.
+/// The interval between two checks of the list while bodies run.
 const EACH: Duration = Duration::from_secs(1);
 
 thread_local! {
     static BODIES: RefCell<Option<Arc<BodyStack>>> = const { RefCell::new(None) };
 }
 
-/// The bodies that one thread executes, the innermost last.
+/// The bodies that one thread is executing. The innermost one is the last.
 #[derive(Debug, Default)]
 struct BodyStack(Mutex<Vec<Running>>);
 
@@ -33,12 +33,12 @@ struct Running {
     name: Arc<str>,
     call: &'static str,
     node: Asker,
-    /// The moment at which the watcher first saw the body.
+    /// The moment at which the watcher first saw the body; `None` before.
     seen: Option<Instant>,
     is_told: bool,
 }
 
-/// The watcher's list.
+/// The list that the watcher checks, and whether the watcher's thread was started.
 #[derive(Debug, Default)]
 struct Watched {
     places: Vec<Weak<BodyStack>>,
@@ -47,14 +47,14 @@ struct Watched {
 
 static WATCHED: Mutex<Watched> = Mutex::new(Watched { places: Vec::new(), has_thread: false });
 static WAKE: Condvar = Condvar::new();
-/// Whether the watcher sleeps until a body begins.
+/// Whether the watcher's thread sleeps until a body begins.
 static IS_IDLE: AtomicBool = AtomicBool::new(true);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes that a body runs on the calling thread, until the result is dropped.
+/// Notes that the calling thread is executing a body, until the returned guard is dropped.
 pub(super) fn begin(name: &Arc<str>, call: &'static str, node: Asker) -> Begun {
     let running = Running { name: name.clone(), call, node, seen: None, is_told: false };
     let noted = BODIES.try_with(|place| {
@@ -65,11 +65,11 @@ pub(super) fn begin(name: &Arc<str>, call: &'static str, node: Asker) -> Begun {
     if IS_IDLE.load(Ordering::Relaxed) {
         wake();
     }
-    // The thread-local `BODIES` of a thread that ends may be dropped already: then the body is not noted.
+    // At the end of a thread, its `BODIES` may be dropped already. The body then runs without being noted.
     Begun(noted.is_ok(), PhantomData)
 }
 
-/// The guard of [`begin`]. It stays on its thread.
+/// The guard that [`begin`] returns; whether the body is in `BODIES`. The pointer type makes the guard `!Send`.
 pub(super) struct Begun(bool, PhantomData<*const ()>);
 
 impl Drop for Begun {
@@ -89,7 +89,7 @@ fn new_place() -> Arc<BodyStack> {
     place
 }
 
-/// Wakes the watcher, or starts its thread.
+/// Wakes the watcher's thread, or starts it.
 #[cold]
 fn wake() {
     let mut watched = lock(&WATCHED);
@@ -99,7 +99,7 @@ fn wake() {
         return;
     }
     let thread = thread::Builder::new().name("streamflow bodies".to_owned()).spawn(watch);
-    // Without the thread, a body that doesn't end is not reported. The next body tries to start the thread again.
+    // If the thread can't be started, bodies that don't end are not reported. The next body tries to start it again.
     watched.has_thread = thread.is_ok();
     IS_IDLE.store(thread.is_err(), Ordering::Relaxed);
 }
@@ -133,9 +133,10 @@ fn watch() {
             watched = lock(&WATCHED);
         }
         quiet = if runs { 0 } else { quiet + 1 };
-        if is_last_check && runs {
-            IS_IDLE.store(false, Ordering::Relaxed);
-        } else if is_last_check {
+        // The thread sleeps for good only after three checks without a body. So a program that always executes bodies does
+        // not wake the thread for each one.
+        if quiet > 2 {
+            IS_IDLE.store(true, Ordering::Relaxed);
             while IS_IDLE.load(Ordering::Relaxed) {
                 watched = WAKE.wait(watched).unwrap_or_else(PoisonError::into_inner);
             }
@@ -158,7 +159,8 @@ impl Running {
     }
 }
 
-/// Writes to standard error without the standard library's lock: the body may wait for a thread that holds that lock.
+/// Writes to standard error without taking the standard library's lock: a thread that holds that lock may be what the body
+/// waits for.
 fn print(text: &str) {
     #[cfg(unix)]
     {

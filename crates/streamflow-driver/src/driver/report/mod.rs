@@ -110,7 +110,7 @@ pub enum RaceAction {
     OnHost,
     /// A stream or an event is destroyed: `stream` or `event`.
     Destroy(&'static str),
-    /// A call with a handle, and the kind of the handle.
+    /// A call with a stale handle. The text names the call, such as "a host function" or "its destruction".
     Call(&'static str),
 }
 
