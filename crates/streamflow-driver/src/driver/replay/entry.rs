@@ -1,8 +1,8 @@
-//! How a call reaches the state of a [`Replaying`], and the steps before and after a call that is sent.
+//! The fast path and the slow path of a call through a [`Replaying`], and the steps before and after a call that is sent.
 //!
-//! The code for a call that is not the next one of the trace is in functions that are not inlined, and the fields that are
-//! compared are adjacent. This saves 40 instructions of a replayed tick of NVIDIA's CudaStreamPool example, and 11 for each
-//! operator of a chain, counted by callgrind on `floor`.
+//! The code for a call that differs from the next one of the trace is in functions that are not inlined, and the fields that
+//! are compared are adjacent in memory. This saves 40 instructions of a replayed tick of NVIDIA's CudaStreamPool example,
+//! and 11 for each operator of a chain, counted by callgrind on `floor`.
 
 use super::bound;
 use super::mode::Taken;
@@ -18,9 +18,9 @@ thread_local! {
     static THREAD: u8 = const { 0 };
 }
 
-/// A call that has locked the state. The drop ends it.
+/// A guard of a call that has locked the state. Dropping the guard clears the caller.
 struct Call<'a> {
-    /// The number of the thread that makes the call; set to 0 in the drop.
+    /// `Replaying::caller`, which has the number of the calling thread until the drop sets it to 0.
     caller: &'a AtomicU64,
 }
 
@@ -30,21 +30,22 @@ impl Drop for Call<'_> {
     }
 }
 
-/// How the fast path treats a call.
+/// The result of the fast path of a call.
 pub(super) enum Looked<R> {
-    /// The call is held back.
+    /// The call equals the next one of the trace, and is held back.
     Held,
-    /// The call is beside all passes, and is made directly. Contains the result of `beside`.
+    /// The call is beside all passes. Contains the result of the closure `beside`, which may have made the call.
     Beside(R),
 }
 
-/// The number of the calling thread.
+/// The number of the calling thread, unique among threads that live at the same time.
 pub(super) fn thread() -> u64 {
     THREAD.try_with(|mark| std::ptr::from_ref(mark).addr() as u64).unwrap_or_default()
 }
 
 impl<D: Driver> Replaying<D> {
-    /// As [`with`](Self::with), in a call that may execute bodies: bodies that were put off under the lock execute afterwards.
+    /// As [`with`](Self::with), in a call that may execute bodies. Bodies that the simulator has postponed because of the
+    /// lock execute after the lock is released.
     pub(super) fn with_bodies<R>(
         &self,
         run: impl FnOnce(&mut State, (u64, u32)) -> R,
@@ -54,22 +55,24 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// Calls `run` with the locked state, and with the calling thread and node. Returns `None` if this thread is already inside
-    /// of another call of this driver, as a layer below may make one. No body executes: the caller may hold a lock.
+    /// Calls `run` with the locked state, and with the number of the calling thread and the number of the node. Returns
+    /// `None` if this thread is already inside of another call of this driver, as when a layer below makes a call of its
+    /// own. No body of a kernel executes inside of `run`, since the caller may hold a lock.
     pub(super) fn with<R>(&self, run: impl FnOnce(&mut State, (u64, u32)) -> R) -> Option<R> {
         let thread = thread();
-        // Each driver has a `caller` of its own, since a call of another platform's driver may make calls of this one. Only this
-        // thread stores its own number.
+        // Each driver has a `caller` of its own, since a call of another platform's driver may make calls of this driver.
+        // The load is relaxed: only this thread ever stores its own number.
         if self.caller.load(Ordering::Relaxed) == thread {
             return None;
         }
-        // Made first, and so dropped last, after the lock: a subscriber of the log may call the driver.
+        // `_later` is declared before the lock, and so dropped after it: messages of the log are written then, and their
+        // subscriber may call the driver.
         let _later = log::later();
         let node = self.node.load(Ordering::Relaxed) as u32;
         let held = lock::hold();
         let mut state = self.state.lock();
         self.caller.store(thread, Ordering::Relaxed);
-        // Dropped also if `run` unwinds: a layer below may be a user's code.
+        // `Call` is dropped also if `run` unwinds: a layer below may be a user's code.
         let call = Call { caller: &self.caller };
         let done = run(&mut state, (thread, node));
         if let Err(error) = bound::restore(&self.below) {
@@ -80,11 +83,11 @@ impl<D: Driver> Replaying<D> {
         Some(done)
     }
 
-    /// The fast path of a call. Holds the call back if it is the next one of the trace that this thread follows, or makes it if
-    /// it is beside all passes. Returns `None` for a call that takes the slow path.
+    /// The fast path of a call. The call is held back if it is the next one of the trace that this thread follows, or made
+    /// directly if it is beside all passes. Returns `None` for a call that must take the slow path.
     ///
-    /// `compare` gets the state and the calling node, and makes no driver call. `beside` makes the call itself where the state
-    /// must stay locked until the call is made.
+    /// `compare` gets the state and the number of the calling node, and makes no driver call; it returns whether the call is
+    /// the next one of the trace. `beside` makes the call itself if the state must stay locked meanwhile.
     #[inline]
     pub(super) fn look<R>(
         &self,
@@ -92,7 +95,7 @@ impl<D: Driver> Replaying<D> {
         compare: impl FnOnce(&mut State, u32) -> bool,
         beside: impl FnOnce(&mut State) -> Option<R>,
     ) -> Option<Looked<R>> {
-        // Slow path: another thread has locked the state, or this thread has, in a call around this one.
+        // The slow path is taken if another thread has locked the state, or this thread has, in a call around this one.
         let mut state = self.state.try_lock()?;
         let thread = thread();
         if state.follower == thread {
@@ -105,8 +108,8 @@ impl<D: Driver> Replaying<D> {
         beside(&mut state).map(Looked::Beside)
     }
 
-    /// The slow path of a call that a trace can have. Returns whether the caller sends the call now; the call's stream then comes
-    /// after the launches that rule 1 names.
+    /// The slow path of a call that a trace can contain. Returns whether the caller must send the call now. In that case the
+    /// call's stream already comes after the launches that rule 1 names.
     fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
         let taken = self.with_bodies(|state, who| {
             if state.is_resting {
@@ -118,7 +121,7 @@ impl<D: Driver> Replaying<D> {
         taken.unwrap_or(Ok(Taken::Send))
     }
 
-    /// As [`take`](Self::take), with the state locked.
+    /// As [`take`](Self::take), with the state locked by the caller.
     fn take_in(
         &self,
         state: &mut State,
@@ -133,7 +136,7 @@ impl<D: Driver> Replaying<D> {
         Ok(taken)
     }
 
-    /// Holds back a call that queues work, or sends it.
+    /// Makes a call that queues work: it is held back, or sent with `send`.
     #[inline]
     pub(super) fn send_or_hold(
         &self,
@@ -149,7 +152,7 @@ impl<D: Driver> Replaying<D> {
         }
     }
 
-    /// As [`send_or_hold`](Self::send_or_hold), on the slow path.
+    /// The slow path of [`send_or_hold`](Self::send_or_hold).
     #[cold]
     #[inline(never)]
     pub(super) fn take_long(
@@ -164,7 +167,7 @@ impl<D: Driver> Replaying<D> {
         }
     }
 
-    /// As [`send_or_hold`](Self::send_or_hold), for a record on the slow path.
+    /// The slow path of a record: it is held back or sent.
     ///
     /// # Safety
     /// As for [`Driver::record_event`].
@@ -185,7 +188,7 @@ impl<D: Driver> Replaying<D> {
         done.unwrap_or_else(|| unsafe { self.below.record_event(event, stream) })
     }
 
-    /// As [`send_or_hold`](Self::send_or_hold), for a wait on the slow path.
+    /// The slow path of a wait: it is held back or sent.
     ///
     /// # Safety
     /// As for [`Driver::wait_event`].
@@ -204,9 +207,9 @@ impl<D: Driver> Replaying<D> {
         done.unwrap_or_else(|| unsafe { self.below.wait_event(stream, event) })
     }
 
-    /// As [`send_or_hold`](Self::send_or_hold), with the state locked until the call is made. Otherwise the thread of the pass
-    /// could in between hold back a newer record of the same event. Returns `None` if this thread is already inside of another
-    /// call of this driver.
+    /// The slow path of a record or a wait. The state stays locked until the call is made: between the two, the thread of
+    /// the pass could otherwise hold back a newer record of the same event. Returns `None` if this thread is already inside
+    /// of another call of this driver.
     fn send_at_once(
         &self,
         stream: RawStream,
@@ -217,17 +220,18 @@ impl<D: Driver> Replaying<D> {
             if self.take_in(state, who, stream, given)? == Taken::Held {
                 return Ok(None);
             }
-            // `with` restores the bound device only at its end, and `send` needs the caller's device now.
+            // `with` restores the caller's bound device only at its end, and `send` already needs that device current.
             bound::restore(&self.below)?;
             Ok(Some(send(state)))
         })?;
         Some(taken.and_then(|sent| sent.map_or(Ok(()), |done| self.sent(stream, done))))
     }
 
-    /// Notes that a call was sent, and its result.
+    /// Notes that a call was sent to a stream, and whether it has failed.
     fn sent(&self, stream: RawStream, done: DriverResult<()>) -> DriverResult<()> {
         self.with(|state, (thread, _)| {
-            // `settle` has noted this before the call. Another thread may have launched a graph since, and cleared the note.
+            // `settle` has set the same note before the call. Another thread may have launched a graph since, and the launch
+            // clears the note.
             state.stream(stream).sent = Sent::Something;
             if done.is_err() {
                 state.spoil(thread);
@@ -236,7 +240,7 @@ impl<D: Driver> Replaying<D> {
         done
     }
 
-    /// Prepares for a call that no trace can have: sends the held-back calls first if they may matter to it.
+    /// Prepares for a call that no trace can contain: if the call may depend on held-back calls, they are sent first.
     pub(super) fn disturb(
         &self,
         stream: Option<RawStream>,
@@ -247,7 +251,7 @@ impl<D: Driver> Replaying<D> {
         self.disturb_unless(is_beside, stream, what, rule)
     }
 
-    /// Prepares for a call that waits for all work of the device, including held-back work of other streams.
+    /// Prepares for a call that waits for all work of the device: held-back calls of other streams are sent, too.
     pub(super) fn disturb_all(&self, stream: RawStream, what: &'static str) -> DriverResult<()> {
         let is_beside = |state: &State, thread| {
             state.is_beside(thread, None) && state.is_beside(thread, Some(stream))
@@ -273,13 +277,14 @@ impl<D: Driver> Replaying<D> {
         disturbed.unwrap_or(Ok(()))
     }
 
-    /// Retires the graphs that name memory before it is given back, also while no run replays: the next run would launch them.
+    /// Retires the lanes whose graphs use memory that is about to be given back. Also done while no run replays, since the
+    /// next run would launch those lanes.
     pub(super) fn give_back(&self, range: MemoryRange) -> DriverResult<()> {
         self.with(|state, _| state.give_back(&self.below, range)).unwrap_or(Ok(()))
     }
 
-    /// Notes that work was queued on a stream by a call that was made directly, or that no trace can have. A run may have begun
-    /// during the call.
+    /// Notes that work was queued on a stream by a call that was made directly, or that no trace can contain. The switch is
+    /// read again after the call, because a run may have begun during the call.
     #[inline]
     pub(super) fn queued<R>(&self, stream: RawStream, done: R) -> R {
         if self.is_on() {
@@ -298,7 +303,7 @@ impl<D: Driver> Replaying<D> {
         }
     }
 
-    /// Turns the switch off after the last run, if all launches are complete.
+    /// Turns the switch off after the end of the last run, if all launches are complete.
     pub(super) fn rest(&self, state: &mut State, may_ask: bool) -> DriverResult<()> {
         if state.is_resting && state.rest(&self.below, may_ask)? {
             state.is_resting = false;
@@ -307,7 +312,7 @@ impl<D: Driver> Replaying<D> {
         Ok(())
     }
 
-    /// As [`rest`](Self::rest), during an unrelated call: an error is logged, and not returned to the caller. The end of the next
+    /// As [`rest`](Self::rest), as a part of an unrelated call: an error is logged, and not returned. The end of the next
     /// run tries again.
     #[inline]
     pub(super) fn rest_by_now(&self, state: &mut State, may_ask: bool) {

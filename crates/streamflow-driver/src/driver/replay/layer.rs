@@ -1,4 +1,4 @@
-//! The driver calls of a [`Replaying`].
+//! The driver calls of a [`Replaying`]: each is held back, or forwarded to the driver below.
 
 use super::answer::Asked;
 use super::bound;
@@ -12,10 +12,10 @@ use crate::driver::{
     RawEvent, RawStream, Sticky, StreamOptions,
 };
 
-// In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
-// SAFETY: the promises of the driver below, in the words of the module: a call that is held back is made later, or by the
+// In all SAFETY reasons below, "the caller's contract": `Layer` requires the contract of the same method of `Driver`.
+// SAFETY: the promises of the driver below hold for this layer, too. A call that is held back is made later, or by the
 // launch of a graph, in the order that streams and events give to all work that shares memory. Work that an answer reports
-// as complete is complete, and a call that is not held back is forwarded.
+// as complete is complete. A call that is not held back is forwarded.
 unsafe impl<D: Driver> Layer for Replaying<D> {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -43,8 +43,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
                 state.disturb(&self.below, who, "a stream that is destroyed", None, false)?;
                 state.settle(&self.below, stream)?;
             }
-            // The stream is removed under the same lock, so that no call of it is held back in between; and before it is
-            // destroyed, since another thread's new stream may get the same handle right after that.
+            // The entry is removed under the same lock, so that no call of the stream is held back in between. It is removed
+            // before the stream is destroyed, since another thread's new stream may get the same handle right after that.
             state.remove_stream(stream);
             Ok(())
         });
@@ -98,8 +98,8 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         if self.is_on() {
             let is_next = |state: &mut State, node| state.is_next_record(node, stream, event);
-            // Called with the state locked: otherwise the thread of a pass could in between hold back another record of the
-            // event.
+            // `beside` makes the call with the state locked: otherwise the thread of a pass could hold back another record
+            // of the event between the check and the call.
             let beside = |state: &mut State| {
                 if !state.spares(event) {
                     return None;
@@ -165,7 +165,7 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
 
     unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64> {
         self.disturb(None, "a time between events", None)?;
-        // SAFETY: the caller's contract. A record of an event with timing is never held back, so no launch stands for it.
+        // SAFETY: the caller's contract. A record of an event with timing is never held back, so no launch contains it.
         unsafe { self.below.elapsed(start, end) }
     }
 
@@ -270,11 +270,12 @@ unsafe impl<D: Driver> Layer for Replaying<D> {
     }
 }
 
-// SAFETY: a call is held back and later replayed as a graph of its work, or forwarded after the held-back calls.
+// SAFETY: a call is held back and later replayed as a captured graph of its work, or forwarded after the held-back calls.
 unsafe impl<D: Driver> Libraries for Replaying<D> {
     #[inline]
     fn library_calls(&self) -> LibraryCalls {
-        // Two library calls can be compared only if they come with their parameters and accesses, and not with the body alone.
+        // While the switch is on, library calls must come with their parameters and accesses, since calls with only a body
+        // can't be compared.
         if self.is_on() { LibraryCalls::Whole } else { self.below.libraries().library_calls() }
     }
 

@@ -1,8 +1,9 @@
-//! Replay: where a pass over a graph repeats its driver calls, they become one launch of a CUDA graph.
+//! Replay: a pass over a graph of operators that repeats the driver calls of an earlier pass is replaced by one launch of a
+//! CUDA graph.
 //!
-//! [`Replaying`] wraps a driver. A platform of `streamflow` has it directly above CUDA or the simulator, below the race
-//! checker and all other layers. While no run replays, the layer adds a relaxed load and a branch to each call, and twice that
-//! to a call that queues work (`switch.rs`).
+//! [`Replaying`] wraps a driver. A platform of `streamflow` has a `Replaying` directly above CUDA or the simulator, below
+//! the race checker and all other layers. While no run replays, the layer adds a relaxed load and a branch to each call, and
+//! twice that to a call that queues work (`switch.rs`).
 //!
 #![doc = include_str!("README.md")]
 
@@ -49,39 +50,39 @@ use super::{Driver, report_in_drop};
 use crate::lock::Lock;
 use crate::sync::AtomicU64;
 
-/// A driver that can replay passes. See the [module](self).
+/// A driver that can replay passes as graphs. See the [module](self).
 pub struct Replaying<D: Driver> {
     below: D,
-    /// On while a call may be held back, or an event may hold a record that a graph's launch stands for.
+    /// On while calls may be held back, or an event's latest record may be inside of a graph's launch.
     switch: Switch,
     tick: Arc<ReplayedTick>,
-    /// The node with the hook that runs in the pass.
+    /// The number of the node whose hook is running in the pass.
     node: AtomicU64,
     lost: Lost,
-    /// The number of the thread whose call has locked the state; 0 for none.
+    /// The number of the thread that is inside of a call which has locked the state; 0 if no thread is.
     caller: AtomicU64,
     state: Lock<State>,
 }
 
 impl Replaying<SharedDriver> {
-    /// Wraps a driver that has other owners, too, such as a recorder whose log a test reads.
+    /// Wraps a driver that also has other owners, such as a recorder whose log a test reads.
     pub fn over(below: Arc<dyn Driver>) -> Self {
         Self::new(SharedDriver(below))
     }
 
-    /// As [`without`](Self::without), over a driver that has other owners, too.
+    /// As [`without`](Self::without), for a driver that also has other owners.
     ///
     /// # Safety
     /// As for [`without`](Self::without).
     #[doc(hidden)]
     pub unsafe fn over_without(below: Arc<dyn Driver>, omission: Omission) -> Self {
-        // SAFETY: the caller vouches for the same.
+        // SAFETY: the caller's contract is the same.
         unsafe { Self::without(SharedDriver(below), omission) }
     }
 }
 
 impl<D: Driver> Replaying<D> {
-    /// Wraps a driver.
+    /// Wraps a driver that has no other owner.
     pub fn new(below: D) -> Self {
         let state = State::default();
         Self {
@@ -95,12 +96,12 @@ impl<D: Driver> Replaying<D> {
         }
     }
 
-    /// As [`new`](Self::new), with one rule left out: a test shows so that the rule is needed.
+    /// As [`new`](Self::new), with one rule left out, so that a test can show that the rule is needed.
     ///
     /// # Safety
-    /// Work may be replayed with the parameters of another pass, or before work that it must come after. So it may use memory
-    /// that other work writes, or that is free. The driver below must be the simulator, since that finds and refuses such a use;
-    /// or each pass must use the same memory, in an order that does not depend on the rule.
+    /// Without the rule, work may be replayed with the parameters of another pass, or before work that it must come after.
+    /// Such work may use memory that other work writes, or that is free. So the driver below must be the simulator, which
+    /// finds and refuses such a use; or each pass must use the same memory, in an order that does not depend on the rule.
     #[doc(hidden)]
     pub unsafe fn without(below: D, omission: Omission) -> Self {
         let replaying = Self::new(below);
@@ -108,7 +109,7 @@ impl<D: Driver> Replaying<D> {
         replaying
     }
 
-    /// The driver below.
+    /// The driver below this layer.
     pub fn below(&self) -> &D {
         &self.below
     }
@@ -121,7 +122,7 @@ impl<D: Driver> Replaying<D> {
 
 impl<D: Driver> Drop for Replaying<D> {
     fn drop(&mut self) {
-        // After a sticky error the graphs, streams and events of this layer are not destroyed.
+        // After a sticky error the driver refuses calls, so this layer's graphs, streams and events are not destroyed.
         if self.sticky_error().is_none() {
             let state = self.state.get_mut();
             let failed = state.failed.take().map_or(Ok(()), Err);
@@ -137,72 +138,73 @@ impl<D: Driver> fmt::Debug for Replaying<D> {
     }
 }
 
-/// A rule of the [module](self), or a part of one, that a test leaves out.
+/// A rule of the [module](self), or a part of a rule, that a driver leaves out in a test.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Omission {
-    /// Parameters that have changed are not set.
+    /// Leaves out setting changed parameters before a launch.
     Parameters,
-    /// Where the cursor moves to another lane, that lane's trace does not get the parameters of the calls held back so far.
+    /// Leaves out copying the parameters of the calls held back so far to the trace of the lane that the cursor moves to.
     TakenOver,
-    /// Accesses are not compared.
+    /// Leaves out the comparison of accesses.
     Accesses,
-    /// Grids and blocks are not compared.
+    /// Leaves out the comparison of grids and blocks.
     Grid,
-    /// Kernels are not compared.
+    /// Leaves out the comparison of kernels.
     Kernel,
-    /// Streams are not compared.
+    /// Leaves out the comparison of streams.
     Streams,
-    /// The record that a wait is for is not compared.
+    /// Leaves out the comparison of the records that waits are for.
     Waits,
-    /// A segment that has only the first calls of a lane's trace is replayed as the whole trace.
+    /// Leaves out the comparison of lengths: a segment that has only the first calls of a lane's trace is replayed as the
+    /// whole trace.
     Length,
-    /// A trace has no edges between its streams.
+    /// Leaves out the graph's edges between different streams of a trace.
     Edges,
     /// Leaves out rule 1.
     SentAfterLaunches,
-    /// Leaves out rule 1, for streams that only wait.
+    /// Leaves out rule 1 for streams that only make waits beside the trace.
     WaitsBeside,
     /// Leaves out rule 2.
     WaitsForLaunches,
-    /// Rule 3: only the latest lane is asked whether its launches are complete.
+    /// Leaves out a part of rule 3: only the latest lane is queried for the completion of its launches.
     EarlierLaunches,
-    /// Rule 3: a record of a launch counts as complete at once.
+    /// Leaves out a part of rule 3: a record inside of a launch counts as complete at once.
     Answers,
     /// Leaves out rule 4 for work that was sent to a stream of the trace.
     SentBefore,
-    /// Leaves out rule 4 for records from outside.
+    /// Leaves out rule 4 for records that were made before the segment.
     RecordsOutside,
-    /// Rule 4: records from outside of the segment, of events that the segment records again.
+    /// Leaves out rule 4 for records from before the segment, of events that the segment records again.
     RecordedAgain,
     /// As `RecordedAgain`, in a segment whose held-back calls are sent one by one.
     RecordedAgainSent,
-    /// After a held-back call that fails, the driver goes on taking calls.
+    /// Leaves out the loss of the driver: after a held-back call has failed, the driver goes on accepting calls.
     Lost,
-    /// Leaves out rule 4 for the other lanes.
+    /// Leaves out rule 4 for later launches of other lanes.
     OtherLanes,
     /// Leaves out rule 4 for work that was sent while no run replayed.
     SentMeanwhile,
     /// Leaves out rule 2 for events that were recorded while no run replayed.
     RecordedMeanwhile,
-    /// Rule 4, for a call that another thread was making when a run began.
+    /// Leaves out rule 4 for a call that another thread was making when a run began.
     Meanwhile,
     /// Leaves out rule 5.
     Conflicts,
     /// Leaves out rule 6.
     GivenBack,
-    /// Held-back calls are not sent before a call of another thread that may depend on them.
+    /// Leaves out sending held-back calls before a call of another thread that may depend on them.
     Threads,
-    /// A wait for an event that other code made is held back.
+    /// Leaves out the check of a wait's event: a wait for an event that other code made is held back.
     ForeignEvents,
-    /// Held-back calls are not sent before a host function.
+    /// Leaves out sending held-back calls before a host function.
     HostFunctions,
-    /// Held-back calls are not sent before a library's call that may not be captured.
+    /// Leaves out sending held-back calls before a library's call that may not be captured.
     Libraries,
-    /// The plans of calls of libraries are not compared.
+    /// Leaves out the comparison of the plans of library calls.
     Plans,
-    /// The values of calls of libraries are not compared.
+    /// Leaves out the comparison of the values of library calls.
     Values,
-    /// Held-back calls are not sent before a query or a synchronisation.
+    /// Leaves out sending held-back calls before a query or a synchronisation.
     Answered,
 }

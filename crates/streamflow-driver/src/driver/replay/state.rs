@@ -1,4 +1,4 @@
-//! The state of a [`Replaying`](super::Replaying) driver: its streams, events, kernels and launches.
+//! The state of a [`Replaying`](super::Replaying) driver: the streams, events and kernels that it knows, and its lanes.
 
 use std::sync::Arc;
 
@@ -19,57 +19,59 @@ use crate::driver::{
     StreamOptions, report_unless_refused,
 };
 
-/// The state of a driver that replays.
-// The fields that each call needs come first, in few cache lines.
+/// The state of a driver that replays, behind one lock.
+// The fields that each call reads come first, so that a call touches few cache lines.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct State {
-    /// The number of the thread that follows the trace at the cursor; 0 for none.
+    /// The number of the thread whose calls are compared with the trace at the cursor; 0 if no thread follows a trace.
     pub(super) follower: u64,
     pub(super) cursor: Cursor,
-    /// The lane that was launched last.
+    /// The index of the lane whose graph was launched last.
     pub(super) latest: u32,
     pub(super) lanes: Vec<Lane>,
-    /// The number of the current segment. Segments are counted as they begin.
+    /// The number of the current segment. Each segment gets the next number when it begins.
     pub(super) segment: u64,
-    /// The number of launches of graphs so far.
+    /// The number of graph launches so far, over all lanes.
     pub(super) launches: u64,
     pub(super) events: Objects<Event>,
     pub(super) streams: Objects<Stream>,
     pub(super) pass: Option<Pass>,
     kernels: FxHashMap<u64, Kernel>,
     pub(super) captures: Captures,
-    /// The nodes of the run that makes the passes.
+    /// The names of the nodes of the run that is making passes.
     pub(super) nodes: Arc<[Arc<str>]>,
-    /// The calls of the segment, held back or sent. Unused while the cursor follows a lane's trace with the same calls.
+    /// The calls of the current segment, held back or sent. Not used while the calls equal a lane's trace up to the cursor:
+    /// the calls are then in that trace.
     pub(super) current: Trace,
-    /// The held-back waits for records from outside of the segment, beside the calls in `current`.
+    /// The held-back waits for records that were made before the segment. They are not in `current`.
     pub(super) outside: Vec<Outside>,
-    /// The one device that all lanes are on.
+    /// The device of all lanes. Only one device's calls are replayed.
     pub(super) device: Option<DeviceId>,
-    /// The event by which lanes wait for work that was sent to other streams.
+    /// The event with which lanes are made to wait for work that was sent to other streams.
     pub(super) border: Option<RawEvent>,
-    /// The first error of a held-back call.
+    /// The first error of a call that had been held back and failed when it was sent.
     pub(super) failed: Option<DriverError>,
     pub(super) lost: Lost,
     pub(super) omission: Option<Omission>,
-    /// Whether a segment becomes a graph already when it comes for the first time.
+    /// Whether a lane is made when its trace comes for the first time, and not only the second time.
     pub(super) is_eager: bool,
-    /// The number of runs that replay.
+    /// The number of runs that are replaying now.
     pub(super) runs: u32,
-    /// Whether the [switch](super::switch) is still on though the last run has ended, since launches of it may be incomplete.
+    /// Whether the last run has ended and the [switch](super::switch) is still on, because a graph's launch may be
+    /// incomplete.
     pub(super) is_resting: bool,
-    /// Decides which submissions query whether these launches are complete.
+    /// Decides, while `is_resting`, which submissions query whether the launches are complete.
     pub(super) questions: Questions,
-    /// The number of threads that wait for events of lanes without the lock. While it is above 0, no lane is destroyed.
+    /// The number of threads that wait for lanes' events without the lock. While it is above 0, no lane is destroyed.
     pub(super) waiting: u32,
-    /// The traces that came once.
+    /// The fingerprints of the traces that have come once.
     pub(super) seen: Seen,
 }
 
-/// Decides which submissions query the device's progress: the first one, and then each after a gap twice as long as the last. So
-/// queries in vain cost less and less, and the end of the launches is noticed late by at most as many submissions as came before
-/// it.
+/// Decides which submissions query the device's progress: the first one, and then each after a gap that is twice as long as
+/// the gap before. So queries that are answered "not yet" cost less and less. The completion is noticed at the latest when
+/// as many further submissions were made as before it.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     gap: u32,
@@ -77,7 +79,7 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Counts a submission. Returns whether it queries the device.
+    /// Counts a submission. Returns whether this submission queries the device.
     pub(super) fn is_due(&mut self) -> bool {
         if self.skipped < self.gap {
             self.skipped += 1;
@@ -90,22 +92,24 @@ impl Questions {
 
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// Whether calls of the stream can be held back: this driver made the stream, without options, and only it has the handle.
+    /// Whether calls of the stream can be held back: this driver made the stream with default options, and no other code has
+    /// the handle.
     pub(super) is_plain: bool,
-    /// The latest launch that has work of the stream.
+    /// The number of the latest launch that contains work of the stream.
     pub(super) tail: u64,
-    /// Calls that are sent to the stream come after this launch and all launches before it.
+    /// The number of a launch. Calls that are sent to the stream come after this launch and all launches before it.
     pub(super) joined: u64,
     pub(super) sent: Sent,
-    /// Whether any pass has had a call of the stream, so that one may be held back now.
+    /// Whether a call of the stream was ever made in a pass. If not, no call of the stream is held back.
     pub(super) is_in_passes: bool,
 }
 
-/// Whether work was sent to a stream that the lanes do not come after yet.
+/// Whether work was sent to a stream, and the lanes have not been ordered after that work yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sent {
     Nothing,
-    /// Unknown, since calls are not noted while no run replays. Nothing, if a query says that the stream is empty.
+    /// Unknown, since the driver does not note calls while no run replays. A query of the stream decides: if the stream is
+    /// empty, the lanes need no order.
     Perhaps,
     Something,
 }
@@ -118,47 +122,49 @@ impl Default for Stream {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Event {
-    /// The event's handle; `None` if it was destroyed.
+    /// The event's handle; `None` if the event was destroyed.
     pub(super) raw: Option<RawEvent>,
-    /// The number of the launch that contains the latest record; 0 if the record was sent.
+    /// The number of the launch that contains the event's latest record; 0 if that record was sent.
     pub(super) launch: u64,
-    /// The lane of that launch.
+    /// The index of the lane that made that launch.
     pub(super) lane: u32,
-    /// The number of the segment that made the latest record.
+    /// The number of the segment in which the event was last recorded.
     pub(super) segment: u64,
-    /// The index of that record among the segment's calls.
+    /// The index of that record among the calls of its segment.
     pub(super) place: u32,
-    /// The latest segment that has held back a wait for this event's record from outside of the segment.
+    /// The number of the latest segment in which a wait was held back for a record of this event that was made before the
+    /// segment.
     pub(super) waited: u64,
-    /// Whether records of the event can be held back: this driver made the event, without timing.
+    /// Whether records of the event can be held back: this driver made the event, and the event has no timing.
     pub(super) is_plain: bool,
 }
 
 #[derive(Debug)]
 struct Kernel {
     name: Arc<str>,
-    /// Whether the kernel's code may have state of its own, such as the variables of a module.
+    /// Whether the kernel's code may have state beyond its declared accesses, such as the variables of a module.
     has_state: bool,
 }
 
 impl State {
-    /// Whether a rule is kept, and not left out by a test.
+    /// Whether the driver keeps a rule. `false` only in a test that leaves the rule out.
     pub(super) fn keeps(&self, rule: Omission) -> bool {
         self.omission != Some(rule)
     }
 
-    /// Returns the entry of a stream. Adds it for a default stream, or one that other code made.
+    /// Returns the entry of a stream. Adds the entry if this driver did not make the stream: a default stream, or a stream
+    /// of other code.
     pub(super) fn stream(&mut self, stream: RawStream) -> &mut Stream {
         self.streams.get_or_add(stream_key(stream), Stream::default)
     }
 
-    /// Returns the device of the lanes, or of the segment's calls if there is no lane yet.
+    /// Returns the device of the lanes or, before the first lane, the device of the current segment's calls.
     pub(super) fn held_device(&self) -> Option<DeviceId> {
         let first = self.current.calls.first();
         self.device.or_else(|| first.map(|call| call.stream.device()))
     }
 
-    /// Returns the place of a known stream in the list.
+    /// Returns the index of a stream's entry in `streams`; `u32::MAX` if there is none.
     pub(super) fn place_of(&self, stream: RawStream) -> u32 {
         self.streams.find(stream_key(stream)).unwrap_or(u32::MAX)
     }
@@ -170,21 +176,22 @@ impl State {
         self.streams.insert(stream_key(stream), Stream { is_plain, ..Stream::default() });
     }
 
-    /// Forgets a stream, and retires its lanes.
+    /// Removes the entry of a stream, and retires the lanes that have work of the stream.
     pub(super) fn remove_stream(&mut self, stream: RawStream) {
         self.streams.remove(stream_key(stream), Stream::default());
         self.retire(stream);
     }
 
-    /// Retires the lanes that have work of a stream. The caller has sent the held-back calls before.
+    /// Retires the lanes that have work of a stream. The caller has sent the held-back calls first.
     pub(super) fn retire(&mut self, stream: RawStream) {
         for lane in &mut self.lanes {
             lane.is_retired |= lane.streams.iter().any(|(known, _)| *known == stream);
-            // Otherwise a later wait that equals one in the list would be held back without a check of its stream.
+            // The lane forgets waits of this stream. A later wait that equals one in this list is held back without a check
+            // of its stream, and the stream's calls must no longer be held back.
             lane.outside.retain(|wait| wait.stream != stream);
         }
-        // In this mode the caller is another thread than the one that makes the pass. The pass must make no lane: a stream of its
-        // trace is no longer plain.
+        // In mode `Keep` the caller is another thread than the one that makes the pass. The pass must not become a lane,
+        // since a stream of its trace is no longer plain.
         if self.mode() == Some(Mode::Keep)
             && self.current.calls.iter().any(|call| call.stream == stream)
         {
@@ -217,7 +224,7 @@ impl State {
         known.has_state |= has_state;
     }
 
-    /// Whether a kernel has no state but the memory that it declares as accesses.
+    /// Whether a kernel has no state beyond the memory that it declares as accesses.
     pub(super) fn is_stateless(&self, function: RawFunction) -> bool {
         self.kernels.get(&function.handle()).is_some_and(|known| !known.has_state)
     }
@@ -227,26 +234,28 @@ impl State {
         known.map_or_else(|| "?".into(), |known| known.name.clone())
     }
 
-    /// The number of the launch that contains an event's latest record; 0 if the record was sent.
+    /// The number of the launch that contains an event's latest record; 0 if that record was sent.
     pub(super) fn launch_of(&self, event: RawEvent) -> u64 {
         self.events.get(event.handle()).map_or(0, |known| known.launch)
     }
 
-    /// Notes that a record of an event was sent.
+    /// Notes that the latest record of an event was sent to the driver below.
     pub(super) fn mark_recorded(&mut self, event: RawEvent) {
         if let Some(known) = self.events.get_mut(event.handle()) {
             known.launch = 0;
         }
     }
 
-    /// Whether a thread's call, for a stream or for none, is *beside* all passes: it goes directly to the driver below, and
-    /// neither needs nor changes this state. Such a call depends on no held-back call: work depends on another stream's work only
-    /// by a record, and work that shares memory is ordered so by the contract of [`Launch`](crate::driver::Launch). The stream
-    /// counts as one that work was sent to, until a launch has work of it.
+    /// Whether a thread's call, on a stream or on none, is *beside* all passes. Such a call goes directly to the driver
+    /// below, and neither reads nor changes this state. It depends on no held-back call: work depends on another stream's
+    /// work only by a record, and work that shares memory is ordered by records, too, by the contract of
+    /// [`Launch`](crate::driver::Launch). The call marks its stream as one to which work was sent, until a launch has work
+    /// of that stream.
     ///
-    /// While no pass is under way, a call is beside if its stream already comes after each launch that has work of the stream.
-    /// During a pass of another thread, a call is beside if no pass has had a call of its stream. For the event of a record or a
-    /// wait, the callers ask [`spares`](Self::spares) or [`is_sent`](Self::is_sent) as well.
+    /// While no pass is under way, a call is beside all passes if its stream already comes after each launch that has work
+    /// of the stream. During a pass of another thread, a call is beside if no pass has had a call of its stream. For the
+    /// event of a record, the caller also checks [`spares`](Self::spares); for the event of a wait,
+    /// [`is_sent`](Self::is_sent).
     #[inline]
     pub(super) fn is_beside(&self, thread: u64, stream: Option<RawStream>) -> bool {
         let is_clear = |stream| {
@@ -259,16 +268,16 @@ impl State {
         self.is_idle(thread) && stream.map_or(self.pass.is_none(), is_clear)
     }
 
-    /// Whether the thread is in no pass, no call is refused, and no submission must query whether an ended run's launches are
-    /// complete.
+    /// Whether three things hold: the thread is not making a pass, the driver refuses no calls, and no submission must query
+    /// whether the launches of an ended run are complete.
     #[inline]
     pub(super) fn is_idle(&self, thread: u64) -> bool {
         let is_other = self.pass.as_ref().is_none_or(|pass| pass.thread != thread);
         is_other && !self.is_resting && self.lost.cause().is_none()
     }
 
-    /// Whether an event can be recorded without harm to held-back calls: none of them records the event or waits for it. A
-    /// held-back wait would otherwise wait for the newer record.
+    /// Whether recording an event changes nothing for held-back calls: none of them records the event or waits for it. A
+    /// held-back wait, sent later, would wait for the newer record instead of the one that it was made for.
     #[inline]
     pub(super) fn spares(&self, event: RawEvent) -> bool {
         let is_awaited = |known: &Event| known.waited == self.segment;
@@ -276,7 +285,7 @@ impl State {
         self.pass.is_none() || self.is_sent(event) && !known.is_some_and(is_awaited)
     }
 
-    /// Whether the latest record of an event was sent: it is neither held back nor that of a launch.
+    /// Whether the latest record of an event was sent: it is not held back, and no launch contains it.
     #[inline]
     pub(super) fn is_sent(&self, event: RawEvent) -> bool {
         let holds = self.mode().is_some_and(Mode::holds);
@@ -285,24 +294,25 @@ impl State {
         known.is_none_or(|known| known.launch == 0 && !is_held(known))
     }
 
-    /// Notes that a wait for a record from outside of the segment is held back. `at` is the place of the record's event.
+    /// Notes that a wait was held back for a record that was made before the segment. `at` is the index of the event's
+    /// entry.
     pub(super) fn mark_waited(&mut self, at: u32) {
         if let Some(known) = self.events.at_mut(at) {
             known.waited = self.segment;
         }
     }
 
-    /// Notes that a call was made directly on a stream.
+    /// Notes that a call was sent directly to a stream, so later launches must come after the call.
     pub(super) fn mark_queued(&mut self, stream: RawStream) {
         if self.keeps(Omission::Meanwhile) {
             self.stream(stream).sent = Sent::Something;
         }
     }
 
-    /// Prepares the state for turning the [switch](super::switch) off. Returns `false`, and the switch must stay on, while a run
-    /// replays, a pass is under way, a launch may be incomplete, or the driver is lost.
+    /// Prepares the state for turning the [switch](super::switch) off. Returns `false`, and the switch must stay on, while a
+    /// run replays, a pass is under way, a launch may be incomplete, or the driver refuses calls.
     ///
-    /// Without `may_ask` no launch is queried: only those that are known to be complete count.
+    /// Without `may_ask` no launch is queried: a launch that is not known to be complete counts as incomplete.
     pub(super) fn rest(&mut self, below: &dyn Driver, may_ask: bool) -> DriverResult<bool> {
         let is_refused = self.lost.cause().is_some() || below.sticky_error().is_some();
         if self.runs > 0 || self.pass.is_some() || is_refused {
@@ -329,10 +339,11 @@ impl State {
         Ok(true)
     }
 
-    /// Destroys the lanes, the captured graphs, and the event `border`.
+    /// Destroys all lanes, all captured graphs, and the event `border`.
     pub(super) fn destroy(&mut self, below: &dyn Driver) {
         for lane in self.lanes.drain(..) {
-            // If the device is lost here, the remaining lanes live until the process ends.
+            // If destroying a lane finds that the device is lost, the objects of the remaining lanes live until the process
+            // ends.
             report_unless_refused("destroying a graph", lane.destroy(below));
         }
         for graph in self.captures.keep_only(std::iter::empty()) {
@@ -348,7 +359,7 @@ impl State {
     }
 }
 
-/// Returns a key that is unique over all devices: default streams have the same handle on each.
+/// Returns a key of a stream that is unique over all devices: the default streams of all devices have the same handle.
 fn stream_key(stream: RawStream) -> u64 {
     stream.handle() ^ (stream.device().index() as u64) << 56
 }
