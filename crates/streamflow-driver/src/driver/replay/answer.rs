@@ -1,4 +1,4 @@
-//! Queries and waits of the host. The held-back calls are sent or launched first.
+//! Queries and waits of the host. The held-back calls are launched as a graph or sent before the answer.
 
 use super::Replaying;
 use super::entry::thread;
@@ -13,7 +13,8 @@ pub(super) enum Asked {
     Event(RawEvent),
 }
 
-/// A thread that waits for events of lanes, as counted in `State::waiting`. The drop ends the count, also if the wait unwinds.
+/// A guard of a thread that waits for lanes' events and is counted in `State::waiting`. The drop ends the count, even if the
+/// wait unwinds.
 struct Waiting<'a, D: Driver>(&'a Replaying<D>);
 
 impl<D: Driver> Drop for Waiting<'_, D> {
@@ -23,8 +24,8 @@ impl<D: Driver> Drop for Waiting<'_, D> {
 }
 
 impl<D: Driver> Replaying<D> {
-    /// Prepares a query or a wait of the host. `ask` gets the launch that the query is about. Returns `None` if the query is
-    /// about no launch.
+    /// Prepares a query or a wait of the host. `ask` gets the state and the number of the launch that the answer depends on.
+    /// Returns `None` if the answer depends on no launch.
     pub(super) fn answer<R>(
         &self,
         asked: Asked,
@@ -53,7 +54,8 @@ impl<D: Driver> Replaying<D> {
         answered.unwrap_or(Ok(None))
     }
 
-    /// Waits for the records in `list`, without the lock. [`State::awaited`] has counted this thread in `State::waiting`.
+    /// Waits for the records in `list`, without the state's lock. [`State::awaited`] has counted this thread in
+    /// `State::waiting`.
     pub(super) fn wait_for(&self, list: &Awaited) -> DriverResult<()> {
         let _waiting = Waiting(self);
         for &(_, _, event) in list {
@@ -64,7 +66,7 @@ impl<D: Driver> Replaying<D> {
         Ok(())
     }
 
-    /// The latest launch with work of a stream; 0 if the stream itself already comes after that launch.
+    /// The number of the latest launch with work of a stream; 0 if the stream already comes after that launch.
     pub(super) fn open_launch(state: &mut State, stream: RawStream) -> u64 {
         let known = state.stream(stream);
         if known.tail > known.joined { known.tail } else { 0 }

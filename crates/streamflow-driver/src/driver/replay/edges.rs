@@ -1,4 +1,4 @@
-//! The edges of a trace's graph: the order of its calls.
+//! The edges of a trace's graph: which calls must execute before which.
 
 use smallvec::SmallVec;
 
@@ -7,11 +7,11 @@ use super::trace::{Trace, Work};
 use crate::driver::RawStream;
 
 impl Trace {
-    /// For each call that becomes a graph node, the nearest earlier such calls that it comes after, by the order of its stream
-    /// and by waits. The list is empty for records and waits.
+    /// For each call that becomes a graph node: the indices of the nearest earlier such calls that it comes after, by the
+    /// order of its stream and by waits. For a record or a wait the list is empty.
     pub(super) fn edges(&self, left_out: Option<Omission>) -> Vec<SmallVec<[u32; 4]>> {
-        // `next`: for each stream, the calls that its next work comes after. `covered`: for each record, the calls that it
-        // covers.
+        // `next`: for each stream, the calls that its next work must come after. `covered`: for each record, the calls that
+        // a wait for it comes after.
         let mut next: Vec<(RawStream, SmallVec<[u32; 4]>)> = Vec::new();
         let mut covered: Vec<SmallVec<[u32; 4]>> = Vec::with_capacity(self.len());
         let mut edges = Vec::with_capacity(self.len());

@@ -1,4 +1,4 @@
-//! The end of a segment: its held-back calls become one launch of a graph, or are sent.
+//! The end of a segment: its held-back calls are replaced by one launch of a graph, or sent.
 
 use super::Omission;
 use super::bound;
@@ -16,13 +16,14 @@ impl State {
         let ended = self.end_segment(below);
         self.follower = 0;
         let done = self.pass.take().map(|pass| pass.done).unwrap_or_default();
-        // The call that caused the held-back calls to be sent may have dropped their error, so the end of the pass returns it.
+        // A call of the program that caused held-back calls to be sent may have discarded their error, so the end of the
+        // pass returns it.
         let failed = self.failed.take();
         ended?;
         failed.map_or(Ok(done), Err)
     }
 
-    /// Launches the lane whose trace is the segment, or sends the held-back calls.
+    /// Launches the lane whose trace equals the segment's held-back calls. Without such a lane, the calls are sent.
     pub(super) fn end_segment(&mut self, below: &dyn Driver) -> DriverResult<()> {
         match self.mode() {
             None | Some(Mode::Send) => Ok(()),
@@ -48,7 +49,8 @@ impl State {
         }
     }
 
-    /// Ends a segment that equals no lane's trace.
+    /// Ends a segment whose held-back calls equal no lane's whole trace: they are sent, or a lane is made of them
+    /// (`is_eager`).
     #[cold]
     fn end_unknown(&mut self, below: &dyn Driver) -> DriverResult<()> {
         if !self.is_eager {
@@ -61,7 +63,7 @@ impl State {
             Ok(None) => return self.send_held(below),
             Err(error) => return self.send_held(below).and(Err(error)),
         };
-        // The held-back records become those of this lane's launch.
+        // The held-back records will be inside of the next launch, that of this lane.
         for call in &self.current.calls {
             if let Work::Record(event, at) = call.work
                 && let Some(known) = self.events.at_mut(at)
@@ -75,7 +77,7 @@ impl State {
         self.launch(below, index)
     }
 
-    /// Launches a lane in place of the held-back calls.
+    /// Launches a lane's graph in place of the held-back calls.
     fn launch(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
         let lane = &mut self.lanes[index];
         let device = lane.stream.device();
@@ -118,8 +120,8 @@ impl State {
         Ok(())
     }
 
-    /// Notes the launch at the streams that have no call in the trace, but a held-back wait beside it. Calls that are sent to
-    /// such a stream will come after the launch, and so after the record that the stream waits for.
+    /// Notes the launch at the streams that have no call in the trace, but a held-back wait for a record from before the
+    /// segment. Calls that are sent to such a stream later come after the launch, and so after the record of the wait.
     fn mark_waits_beside(&mut self, index: usize, number: u64) {
         for place in 0..self.cursor.outside as usize {
             let lane = &self.lanes[index];
@@ -138,7 +140,7 @@ impl State {
         index: usize,
         error: DriverError,
     ) -> DriverResult<()> {
-        // No work of the graph is queued. The waits that were queued for it are superfluous.
+        // The failed launch has queued no work. The waits that were queued on the lane's stream for it do no harm.
         log::write(move || {
             tracing::warn!(%error, "a graph could not be launched: its calls are sent one by one");
         });
@@ -146,7 +148,7 @@ impl State {
         self.give_up(below, index)
     }
 
-    /// Sends the held-back calls one by one, after the parameters of a graph's kernel could not be set.
+    /// Sends the held-back calls one by one, after setting the parameters of a kernel in their graph has failed.
     #[cold]
     fn not_set(
         &mut self,
@@ -167,11 +169,11 @@ impl State {
         self.give_up(below, index)
     }
 
-    /// Sends the held-back calls, and retires the lane.
+    /// Sends the held-back calls, and retires the lane whose graph could not be launched.
     fn give_up(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
         let lane = &mut self.lanes[index];
-        // Waits that were queued on the lane's stream since its latest launch may come after the record of `mark`, so other lanes
-        // that come after this record do not come after these waits.
+        // Waits that were queued on the lane's stream since its latest launch may come after the record of `mark`. Another
+        // lane that waits for that record then does not come after these waits, so `after` must not count them.
         (lane.is_retired, lane.after) = (true, [0; MOST]);
         self.send_held(below)
     }

@@ -1,4 +1,5 @@
-//! Fingerprints of traces: a hash that is the same for traces which differ only in the bytes of kernels' parameters.
+//! Fingerprints of traces. A fingerprint is a hash; traces that differ only in the bytes of kernels' parameters have the
+//! same one.
 
 use std::hash::Hasher;
 
@@ -8,18 +9,18 @@ use super::lane::MOST;
 use super::trace::{Trace, Work, part};
 use crate::driver::{AccessMode, MemoryRange};
 
-/// The number of latest traces that are remembered. A trace that comes again only after more others is too rare for a graph. The
-/// number leaves room for a few traces per pass, and for as many rotations as there are lanes.
+/// The number of latest traces that are remembered. A trace that comes again only after more other traces is too rare for a
+/// graph. The number leaves room for a few traces per pass, and for as many rotations of buffers as there are lanes.
 const SEEN: usize = 2 * MOST;
 
-/// The fingerprints of the latest traces that came once and have no lane. The list has a fixed size, so ticks that never repeat
-/// allocate nothing.
+/// The fingerprints of the latest traces that have come once and have no lane. The list has a fixed size, so ticks that
+/// never repeat allocate nothing.
 #[derive(Debug)]
 pub(super) struct Seen {
     latest: [Option<u64>; SEEN],
     next: usize,
-    /// The number of traces that were noted. A segment too small for a graph is never noted: a node that polls its stream makes
-    /// any number of them.
+    /// The number of traces that were noted. The trace of a segment too small for a graph is not noted: a node that polls
+    /// its stream makes any number of such segments.
     noted: u64,
 }
 
@@ -30,13 +31,13 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// The number of traces that were noted.
+    /// The number of traces that were noted so far.
     pub(super) fn noted(&self) -> u64 {
         self.noted
     }
 
-    /// Notes a trace. If it is one of the remembered traces, forgets it and returns `true`. Two traces with the same fingerprint
-    /// count as one trace: a graph is then made one occurrence too early.
+    /// Notes a trace. If an equal trace is remembered, removes that one and returns `true`. Two traces with the same
+    /// fingerprint count as equal: a graph is then made one occurrence too early.
     pub(super) fn note(&mut self, trace: &Trace) -> bool {
         self.noted += 1;
         let fingerprint = Some(trace.fingerprint());
@@ -51,7 +52,7 @@ impl Seen {
 }
 
 impl Trace {
-    /// Returns the fingerprint, which is the same for traces that differ only in the bytes of kernels' parameters.
+    /// Returns the hash of a trace. Traces that differ only in the bytes of kernels' parameters have the same hash.
     fn fingerprint(&self) -> u64 {
         let mut hash = FxHasher::default();
         for call in &self.calls {
@@ -112,8 +113,8 @@ mod tests {
         assert!(!seen.note(&trace(16)));
         assert!(seen.note(&trace(8)));
         assert!(!seen.note(&trace(8)), "it was forgotten");
-        // Each of these two traces is forgotten every second time it comes, so together they fill half as many places as there
-        // are turns.
+        // Each of these two traces is removed from the list every second time that it comes, so the loop adds half as many
+        // traces to the list as it has turns.
         for turn in 0..2 * SEEN as u64 {
             seen.note(&trace(24 + turn % 2 * 8));
         }

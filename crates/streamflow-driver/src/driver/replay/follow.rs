@@ -1,4 +1,5 @@
-//! Following a trace: the cursor moves to the next call, to the trace of another lane, or away from all traces.
+//! Following a trace: the cursor moves to the next call of the trace, or to the trace of another lane, or the segment stops
+//! following.
 
 use super::Omission;
 use super::cursor::Cursor;
@@ -9,14 +10,15 @@ use super::trace::{Given, Trace, Work};
 use crate::driver::RawStream;
 
 impl State {
-    /// Holds a call back if it is the next call of a lane's trace. The trace begins with the calls that are held back so far.
+    /// Holds a call back if it is the next call of the trace of `lane`. The caller has checked that the calls held back so
+    /// far are the first calls of that trace.
     pub(super) fn follow(&mut self, lane: u32, who: (u32, RawStream), given: Given<'_>) -> bool {
         let (place, omission) = (self.cursor.place as usize, self.omission);
         let trace = self.lanes.get(lane as usize).map(|lane| &lane.trace);
         if !trace.is_some_and(|trace| trace.is_call(place, who, given, omission)) {
             return false;
         }
-        // `is_call` does not compare the events of two records. Records of this event may be ones that can't be held back.
+        // `is_call` does not compare the events of two records. The new event may be one whose records can't be held back.
         if let Given::Record(event, at) = given
             && !self.events.at(at).is_some_and(|known| known.raw == Some(event) && known.is_plain)
         {
@@ -32,14 +34,16 @@ impl State {
         true
     }
 
-    /// Follows another lane whose trace begins with the held-back calls, and then has this call.
+    /// Moves the cursor to another lane, if one has a trace that begins with the held-back calls followed by this call.
+    /// Returns whether there is such a lane.
     #[cold]
     pub(super) fn switch(&mut self, who: (u32, RawStream), given: Given<'_>) -> bool {
         (0..self.lanes.len() as u32)
             .any(|lane| self.could_go_to(lane) && self.follow(lane, who, given))
     }
 
-    /// Follows another lane whose whole trace equals the held-back calls.
+    /// Moves the cursor to another lane, if one has a trace that consists of exactly the held-back calls. Returns whether
+    /// there is such a lane.
     #[cold]
     pub(super) fn switch_to_whole(&mut self) -> bool {
         let len = self.cursor.place as usize;
@@ -52,7 +56,8 @@ impl State {
         })
     }
 
-    /// Whether `lane` is another lane, and its trace begins with the calls that are held back.
+    /// Whether `lane` is another lane than that of the cursor, is not retired, and has a trace that begins with the
+    /// held-back calls.
     fn could_go_to(&self, lane: u32) -> bool {
         let (Some(from), Some(to)) =
             (self.lanes.get(self.cursor.lane as usize), self.lanes.get(lane as usize))
@@ -63,7 +68,8 @@ impl State {
         lane != self.cursor.lane && !to.is_retired && to.trace.begins_as(&from.trace, len)
     }
 
-    /// Moves the cursor to the same place of another lane. Its trace gets the events and the parameters of the held-back calls.
+    /// Moves the cursor to the same index in the trace of another lane. That trace gets the events and the parameters of the
+    /// held-back calls.
     fn go_to(&mut self, lane: u32) {
         let Cursor { lane: from, place, outside } = self.cursor;
         if from == lane {
@@ -86,7 +92,7 @@ impl State {
         }
     }
 
-    /// Copies the held-back calls from the lane's trace into `current`, and follows no lane any more.
+    /// Copies the held-back calls from the followed lane to `current`. From here on the segment follows no lane.
     pub(super) fn gather(&mut self) {
         if self.mode() == Some(Mode::Follow) {
             let Self { lanes, current, outside, cursor, .. } = self;
@@ -100,7 +106,7 @@ impl State {
         self.set_mode(Mode::Gather);
     }
 
-    /// Whether this node has already made this wait in the segment.
+    /// Whether this hook has already made the same wait, for the record at index `record` of the segment.
     pub(super) fn has_waited(&self, node: u32, stream: RawStream, record: u32) -> bool {
         let len = self.len();
         let followed = self.lanes.get(self.cursor.lane as usize);
@@ -111,7 +117,7 @@ impl State {
     }
 }
 
-/// Copies the event, or the parameters, of a call of one trace to the equal call of a lane.
+/// Copies the event of a record, or the parameters of a launch, from a trace to the equal call of a lane's trace.
 fn take_over(from: &Trace, to: &mut Lane, index: usize, parameters: bool) {
     let work = from.calls[index].work;
     match from.launch(&work, "") {

@@ -1,9 +1,9 @@
-//! The footprint of a trace: the ranges of memory that it reads and writes.
+//! The footprint of a trace: the ranges of memory that it accesses, and those that it writes.
 
 use super::trace::Trace;
 use crate::driver::{AccessMode, MemoryRange};
 
-/// Ranges in the order of addresses, without overlaps.
+/// Ranges of addresses in ascending order, none of which overlap or touch.
 type Ranges = Vec<(u64, u64)>;
 
 /// The memory that a trace accesses.
@@ -30,7 +30,7 @@ impl Footprint {
         footprint
     }
 
-    /// Whether one of the two writes memory that the other accesses.
+    /// Whether one of the two traces writes memory that the other accesses.
     pub(super) fn conflicts(&self, other: &Self) -> bool {
         overlap(&self.written, &other.all) || overlap(&other.written, &self.all)
     }

@@ -1,4 +1,4 @@
-//! The known traces. A trace that occurred once is remembered; one that occurs again gets a lane.
+//! Known traces. A trace that has come once is remembered by its fingerprint. When it comes again, a lane is made of it.
 
 use super::bound;
 use super::lane::{Lane, Lanes, MOST, Made};
@@ -7,18 +7,19 @@ use super::trace::{Trace, Work};
 use crate::driver::{Driver, DriverError, DriverResult};
 use crate::log;
 
-/// The fewest launches, copies, fills and library calls of a graph: the launch of a graph costs the host as much as the launch of
+/// The fewest launches, copies, fills and library calls of a graph: launching a graph costs the host as much as launching
 /// one kernel.
 const LEAST: usize = 2;
-/// The most bytes that a graph's calls access on average. With more, the device is the limit, and not the host: an H200 takes 4
-/// µs for so many bytes, as long as the host takes to launch a kernel. There a tick of NVIDIA's CudaStreamPool example with 2160
-/// × 3840 elements with 33 MB for each call took 0.98 to 1.01 times as long replayed as sent call by call.
+/// The most bytes that each call of a graph accesses on average. With more bytes, the device is the limit, and not the host:
+/// an H200 takes 4 µs for so many bytes, as long as the host takes to launch a kernel. A tick of NVIDIA's CudaStreamPool
+/// example with 2160 × 3840 elements, 33 MB for each call, took 0.98 to 1.01 times as long replayed on an H200 as sent call
+/// by call.
 const LARGE: u64 = 16 << 20;
-/// The number of launches of other lanes, and of traces without a lane, after which a lane counts as no longer needed.
+/// The number of launches of other lanes, and of traces without a lane, after which a lane may be replaced by a new one.
 const IDLE: u64 = 4 * MOST as u64;
 
 impl State {
-    /// Remembers the trace of the segment, or makes a lane of it if an equal trace came before.
+    /// Remembers the trace of the segment that ends, or makes a lane of it if an equal trace has come before.
     pub(super) fn remember(&mut self, below: &dyn Driver) -> DriverResult<()> {
         match pays(self.current.submissions(), self.current.bytes()) {
             Ok(true) => {}
@@ -28,7 +29,7 @@ impl State {
                 return Ok(());
             }
         }
-        // A library's call is captured only when it comes a second time. Until then no lane can have it.
+        // A library's call is captured only when it occurs for the second time. Until then no lane can contain it.
         if !self.seen.note(&self.current) || !self.has_captured(&self.current) {
             self.mark_broken("no earlier pass had equal calls", None);
             return Ok(());
@@ -66,8 +67,8 @@ impl State {
         Ok(())
     }
 
-    /// Makes a lane of a segment that comes for the first time. `STREAMFLOW_REPLAY=always` turns this on, so that tests with few
-    /// ticks replay, too.
+    /// Makes a lane of a segment whose trace comes for the first time, and returns the lane's index.
+    /// `STREAMFLOW_REPLAY=always` turns this on, so that tests with few ticks replay, too.
     pub(super) fn learn(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
         if self.current.submissions() == 0 || !self.has_captured(&self.current) {
             return Ok(None);
@@ -78,12 +79,13 @@ impl State {
         Ok(self.add_lane(below, index, trace).map_err(log_not_made).ok().map(|()| index))
     }
 
-    /// The place of a new lane: behind the others, or that of a lane that has not been launched for long.
+    /// Returns the index for a new lane: the next free one, or that of an idle lane, which the new lane replaces; `None` if
+    /// there is neither.
     fn free_place(&mut self, below: &dyn Driver) -> DriverResult<Option<usize>> {
         if self.lanes.len() < MOST {
             return Ok(Some(self.lanes.len()));
         }
-        // A thread in `wait_for` uses the events of lanes without the lock, so none may be destroyed now.
+        // A thread in `wait_for` uses the events of lanes without the lock, so no lane may be destroyed now.
         if self.waiting > 0 {
             return Ok(None);
         }
@@ -97,8 +99,8 @@ impl State {
         Ok(is_free.then_some(oldest))
     }
 
-    /// The clock for the age of lanes: the number of launches, plus the number of noted traces. A new lane's `used` is the
-    /// current value, so it is not the oldest lane.
+    /// The time by which the age of lanes is measured: the number of launches plus the number of noted traces. A new lane's
+    /// `used` is the current value, so the new lane is not the oldest one.
     pub(super) fn now(&self) -> u64 {
         self.launches + self.seen.noted()
     }
@@ -120,15 +122,17 @@ impl State {
             _ => String::new(),
         };
         let made = Made::new(below, device, &trace, self.omission, &self.captures, name)?;
-        // Rule 4: the other lanes come after work that was sent to streams earlier. The new lane must come after that work, too.
+        // Rule 4: the existing lanes come after all work that was sent to streams of earlier traces. The new lane's stream waits
+        // for their streams, and so comes after that work, too.
         let comes_after = |lane: &Lane| {
-            // SAFETY: all are this layer's.
+            // SAFETY: the event and the streams are this layer's.
             unsafe {
                 below.record_event(border, lane.stream)?;
                 below.wait_event(made.stream(), border)
             }
         };
-        // The lane at `index` is about to be destroyed, under the lock, and has no work left. No record is queued on its stream.
+        // The lane at `index`, if there is one, is about to be destroyed under the lock, and has no work left. So no record
+        // is made on its stream.
         let (before, after) = self.lanes.split_at(index);
         let mut others = before.iter().chain(after.iter().skip(1));
         if let Err(error) = others.try_for_each(comes_after) {
@@ -154,8 +158,8 @@ impl State {
     }
 }
 
-/// Logs that no graph could be made. The run goes on: if the driver refuses one of the calls, it refuses that call again when it
-/// is sent, and the caller gets the error then.
+/// Logs that no graph could be made. The run goes on. If the driver has refused one of the calls, the driver refuses it
+/// again when it is sent, and the caller gets that error.
 #[cold]
 fn log_not_made(error: DriverError) {
     log::write(move || {
@@ -163,8 +167,8 @@ fn log_not_made(error: DriverError) {
     });
 }
 
-/// Whether a graph with `submissions` launches, copies, fills and library calls is cheaper than these calls. An error says why
-/// not.
+/// Whether launching a graph with `submissions` launches, copies, fills and library calls costs less than these calls. `Err`
+/// is the reason why a large graph does not pay.
 fn pays(submissions: usize, bytes: u64) -> Result<bool, &'static str> {
     if submissions >= LEAST && bytes / submissions as u64 > LARGE {
         return Err("the kernels are so large that the device is the limit, and not the host");

@@ -1,4 +1,4 @@
-//! Calls of libraries in a pass: whether such a call is captured, and whether it is held back.
+//! Calls of libraries in a pass: whether such a call is captured as a graph, and whether it is held back.
 
 use super::captures::UNKNOWN;
 use super::mode::Mode;
@@ -12,23 +12,24 @@ use crate::driver::{
 };
 use crate::log;
 
-/// The reason, in the report, why a pass with such a call is not replayed.
+/// The reason that the report gives for a pass with a library call that could not be captured.
 const NOT_CAPTURED: &str = "a call of a library that could not be captured; the log has the error";
 
-/// How a library's call is treated.
+/// The treatment of a library's call on the slow path.
 enum Due {
-    /// The call with this number is compared with traces by the number, and held back or sent.
+    /// The call has this number. It is compared with the calls of traces by its number, and held back or sent.
     Take(u64),
-    /// As `Take`, but the call is captured first: it comes a second time, or each call is captured at once (`is_eager`).
+    /// As `Take`, but the call must be captured first. It occurs for the second time, or, with `is_eager`, for the first
+    /// time.
     Capture(u64),
-    /// The call is sent, since its captures have failed too often.
+    /// The call is sent, because its captures have failed too often.
     Send,
 }
 
 impl<D: Driver> Replaying<D> {
-    /// Holds a library's call back or sends it, on the slow path. `send` calls the library.
+    /// The slow path of a library's call: it is held back or sent. `send` calls the library.
     ///
-    /// The library is called without the state's lock, also for a capture, since its host body may be a user's code.
+    /// The library is called without the state's lock, for a capture, too: its host body may be a user's code.
     ///
     /// # Safety
     /// As for [`Libraries::call_library`](crate::driver::Libraries::call_library).
@@ -53,13 +54,13 @@ impl<D: Driver> Replaying<D> {
         };
         let given = Given::Library(number, call.accesses);
         self.take_long(stream, given, || match graph {
-            // SAFETY: the graph has the work of this call.
+            // SAFETY: the graph is the capture of a call that equals this one.
             Some(graph) => unsafe { self.below.launch_graph(graph, stream) },
             None => send(),
         })
     }
 
-    /// Sends a library's call that no trace can have, after the held-back calls.
+    /// Sends the held-back calls, and then a library's call that no trace can contain.
     pub(super) fn send_library(
         &self,
         stream: RawStream,
@@ -70,11 +71,11 @@ impl<D: Driver> Replaying<D> {
         self.queued(stream, send())
     }
 
-    /// Captures a call. Returns `None` if the capture has failed. The call may be right all the same; if it is wrong, it returns
-    /// an error itself when it is sent.
+    /// Captures a call as a graph. Returns `None` if the capture has failed. If the call itself is wrong, it returns an
+    /// error when it is sent; else it succeeds then.
     ///
     /// # Errors
-    /// The error of the capture, with the function and the operator, if the device is lost.
+    /// If the device is lost: the error of the capture, with the names of the function and the operator.
     ///
     /// # Safety
     /// As for [`Libraries::call_library`](crate::driver::Libraries::call_library).
@@ -113,7 +114,7 @@ impl<D: Driver> Replaying<D> {
 }
 
 impl State {
-    /// How a library's call is treated.
+    /// Decides how a library's call is treated.
     fn library(
         &mut self,
         below: &dyn Driver,
@@ -136,7 +137,7 @@ impl State {
         if self.captures.is_full() {
             let needed = self.lanes.iter().map(|lane| &lane.trace).chain([&self.current]);
             for graph in self.captures.keep_only(needed.flat_map(Trace::libraries)) {
-                // SAFETY: this layer made the graph, and no trace has its call.
+                // SAFETY: this layer made the graph, and no trace contains its call.
                 report_unless_refused("destroying a captured call", unsafe {
                     below.destroy_graph(graph)
                 });
@@ -146,14 +147,14 @@ impl State {
         if self.is_eager && mode != Mode::Keep { Due::Capture(number) } else { Due::Take(number) }
     }
 
-    /// Whether all calls of libraries of a trace were captured.
+    /// Whether all library calls of a trace were captured.
     pub(super) fn has_captured(&self, trace: &Trace) -> bool {
         trace.libraries().all(|number| self.captures.graph(number).is_some())
     }
 }
 
 impl Trace {
-    /// The numbers of the calls of libraries.
+    /// The numbers of the trace's library calls.
     fn libraries(&self) -> impl Iterator<Item = u64> + '_ {
         self.calls.iter().filter_map(|call| match call.work {
             Work::Library(number, _) => Some(number),
@@ -162,7 +163,7 @@ impl Trace {
     }
 }
 
-/// Adds the names of the function and the operator to the error of a capture.
+/// Adds the names of the function and the operator to the error of a failed capture.
 #[cold]
 fn not_captured(error: DriverError, function: &str, node: &str) -> DriverError {
     let which = format!("`{function}` of operator `{node}` could not be captured for replay");

@@ -1,17 +1,18 @@
-//! The loss of the driver: a held-back call has failed when it was sent.
+//! The loss of the driver, after a held-back call was sent and has failed.
 //!
-//! The call had returned success to its caller, and so had all calls since. Messages were emitted, state was updated, downloads
-//! were handed to other threads, and none of that can be undone. So the driver behaves as after a sticky error of the device:
-//! each later call that would queue work, query or wait is refused, and nothing is destroyed or freed. No query says that the
-//! work was done. A held-back call equals one that has succeeded before, so in practice it fails only on a device that is lost
-//! itself.
+//! The held-back call had returned success to its caller, and so had all calls since. Messages were emitted, state was
+//! updated, downloads were handed to other threads, and none of that can be undone. So the driver behaves as after a sticky
+//! error of the device: each later call that would queue work, query or wait is refused, and nothing is destroyed or freed.
+//! No query says that the work was done. A held-back call equals one that has succeeded before, so in practice it fails only
+//! if the device itself is lost.
 
 use std::sync::{Arc, OnceLock};
 
 use super::trace::Given;
 use crate::driver::{DriverError, DriverResult, Sticky};
 
-/// The reason why a driver is lost, if it is. The state sets the reason; calls read it without the state's lock.
+/// The reason why the driver is lost; empty while it is not. The state sets the reason; calls read it without the state's
+/// lock.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lost(Arc<OnceLock<Sticky>>);
 
@@ -20,13 +21,13 @@ impl Lost {
         self.0.get()
     }
 
-    /// Sets the reason: calls are refused from now on.
+    /// Sets the reason why the driver is lost. Calls are refused from now on.
     #[cold]
     pub(super) fn set(&self, error: &DriverError) {
         self.0.get_or_init(|| sticky(error));
     }
 
-    /// Returns an error if a held-back call has failed: then `call` is refused.
+    /// Refuses `call` with an error if the driver is lost.
     #[inline]
     pub(super) fn usable(&self, call: &'static str) -> DriverResult<()> {
         match self.cause() {
@@ -36,7 +37,7 @@ impl Lost {
     }
 }
 
-/// The name of a call in messages, by its kind.
+/// The name of a call in error messages.
 pub(super) fn name_of(given: &Given<'_>) -> &'static str {
     match given {
         Given::Launch(_) => "a launch",

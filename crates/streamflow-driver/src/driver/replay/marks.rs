@@ -1,4 +1,4 @@
-//! The calls by which a scheduler marks the begin and the end of a pass, and the next tick.
+//! The calls by which a scheduler tells a [`Replaying`] of the begin and the end of a pass, and of the next tick.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::{ReplayRun, ReplayedTick, Replaying, Replays};
 use crate::driver::{Driver, DriverResult, first_error};
 use crate::sync::Ordering;
 
-/// The name, in the log, of the step that has failed.
+/// The name that the log gives to the failed step, if ending a run's replay fails.
 const ENDING: &str = "ending the replay of a run";
 
 impl<D: Driver> Replays for Replaying<D> {
@@ -21,8 +21,8 @@ impl<D: Driver> Replays for Replaying<D> {
                 state.is_resting = false;
                 self.switch.turn_on();
             }
-            // At most one pass is under way: if another thread has one, this pass is not replayed. After a held-back call has
-            // failed, none is.
+            // At most one pass is under way. If another thread is making one, this pass is not replayed. If a held-back call
+            // has failed, no pass is replayed any more.
             let is_free = state.pass.is_none() && state.lost.cause().is_none();
             if is_free {
                 state.is_eager = run.is_eager;
@@ -61,7 +61,7 @@ impl<D: Driver> Replays for Replaying<D> {
     }
 
     fn leave(&self, run: &mut ReplayRun) -> DriverResult<()> {
-        // After an error or a panic, the pass has not been ended yet.
+        // After an error or a panic, the run is left within a pass, which must be ended first.
         let ended = self.end(run);
         if !run.has_begun {
             return ended;

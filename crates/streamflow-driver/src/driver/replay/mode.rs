@@ -1,8 +1,8 @@
-//! The state of a pass, and the treatment of a segment's calls.
+//! The pass that is under way, and the mode in which the calls of a segment are treated.
 
 use crate::driver::passes::PassDone;
 
-/// A pass that is under way, and the thread that makes its calls.
+/// A pass that is under way, with the number of the thread that makes its calls.
 #[derive(Debug)]
 pub(super) struct Pass {
     pub(super) thread: u64,
@@ -10,27 +10,27 @@ pub(super) struct Pass {
     pub(super) done: PassDone,
 }
 
-/// How the calls of a segment are treated.
+/// The treatment of a segment's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Calls are held back: so far they equal the first calls of the trace at the cursor.
     Follow,
-    /// Calls are held back, and no lane's trace equals them: the end of the segment makes a lane of them.
+    /// Calls are held back, though no lane's trace begins with them. The end of the segment makes a lane of them.
     Gather,
-    /// Calls are sent, and stored as a trace that later segments are compared with.
+    /// Calls are sent, and also stored as a trace with which later segments are compared.
     Keep,
-    /// Calls are sent.
+    /// Calls are sent, and not stored.
     Send,
 }
 
 impl Mode {
-    /// Whether calls are held back.
+    /// Whether calls are held back in this mode.
     pub(super) fn holds(self) -> bool {
         matches!(self, Self::Follow | Self::Gather)
     }
 }
 
-/// What the caller of a call must do.
+/// The result of the slow path: whether the call is held back, or its caller must send it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
     Held,

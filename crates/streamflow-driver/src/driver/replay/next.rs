@@ -1,9 +1,11 @@
-//! The fast path: a call that equals the next call of the followed trace. It is compared in place, from the caller's arguments,
-//! and not copied. A call that differs in more than the bytes of parameters takes the [slow path](super::pass).
+//! The fast path of replay: the comparison of a call with the next call of the followed trace. The caller's arguments are
+//! compared in place, and not copied. A call that differs in more than the bytes of parameters takes the [slow
+//! path](super::pass).
 //!
-//! Saves 5,470 of 20,260 instructions of a replayed tick of NVIDIA's CudaStreamPool example and 1,020 of 5,660 for an operator of
-//! a chain of 100. Of the latter, 570 are saved since the waits for records from outside are compared with those of the latest
-//! pass with the same trace, and mostly equal them. Both are counted by callgrind on `floor`.
+//! The fast path saves 5,470 of 20,260 instructions of a replayed tick of NVIDIA's CudaStreamPool example, and 1,020 of
+//! 5,660 for an operator of a chain of 100. Of these 1,020, 570 come from comparing the waits for records from before the
+//! segment with those of the latest pass with the same trace, since most are equal. The instructions were counted by
+//! callgrind on `floor`.
 
 use super::cursor::{Cursor, Outside};
 use super::state::State;
@@ -11,7 +13,7 @@ use super::trace::{Call, Given, Trace, Work};
 use crate::driver::{LibraryCall, Param, RawEvent, RawStream};
 
 impl State {
-    /// The next call of the trace, if this node made it on this stream.
+    /// Returns the next call of the followed trace, if it is of this node and this stream.
     #[inline]
     fn next_call(&self, node: u32, stream: RawStream) -> Option<(&Trace, &Call)> {
         let trace = &self.lanes.get(self.cursor.lane as usize)?.trace;
@@ -19,8 +21,8 @@ impl State {
         (call.stream == stream && call.node == node).then_some((trace, call))
     }
 
-    /// Whether a launch, a copy, a fill or a recycled range is the next call, as [`Trace::is_call`] decides. If so, holds it
-    /// back.
+    /// Whether a launch, a copy, a fill or a recycled range equals the next call of the trace, as [`Trace::is_call`]
+    /// decides. If so, the call is held back, and the cursor moves on.
     #[inline]
     pub(super) fn is_next(&mut self, node: u32, stream: RawStream, given: Given<'_>) -> bool {
         let place = self.cursor.place as usize;
@@ -35,7 +37,7 @@ impl State {
         true
     }
 
-    /// Whether a call of a library is the next call. If so, holds it back.
+    /// Whether a library's call equals the next call of the trace. If so, the call is held back, and the cursor moves on.
     #[inline]
     pub(super) fn is_next_library(
         &mut self,
@@ -50,8 +52,8 @@ impl State {
         is_next
     }
 
-    /// Stores these parameters in the next call of the trace, a kernel launch, if they differ from its own. The graph's node gets
-    /// them before the graph is launched.
+    /// Stores the parameters of a kernel launch in the next call of the trace, if they differ from those stored there. The
+    /// graph's node gets them before the graph is launched.
     #[inline(never)]
     pub(super) fn change(&mut self, params: &[Param]) {
         if let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) {
@@ -59,8 +61,8 @@ impl State {
         }
     }
 
-    /// Whether a record is the next call. The event may differ, since a stream records the events of a ring in turn: the trace
-    /// then takes the new event.
+    /// Whether a record equals the next call of the trace; if so, it is held back. The events may differ, since a stream
+    /// records the events of its ring in turn. The trace gets the new event.
     #[inline]
     pub(super) fn is_next_record(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Some((_, call)) = self.next_call(node, stream) else { return false };
@@ -69,17 +71,18 @@ impl State {
         at.is_some_and(|at| self.hold_record(event, at))
     }
 
-    /// Holds back a record of `event`, which is the next call of the trace. Returns `false` if records of this event can't be
-    /// held back.
+    /// Holds back a record of `event`, which is the next call of the trace. `at` is the index of the event's entry. Returns
+    /// `false` if records of this event can't be held back.
     #[inline]
     pub(super) fn hold_record(&mut self, event: RawEvent, at: u32) -> bool {
         let Some(known) = self.events.at_mut(at) else { return false };
-        // After the event in the trace was destroyed, another event may have got its place in the list.
+        // The event in the trace may have been destroyed, and its entry's index given to another event.
         if known.raw != Some(event) || !known.is_plain {
             return false;
         }
         (known.segment, known.place) = (self.segment, self.cursor.place);
-        // The record will belong to the next launch of a graph. If the calls are sent instead, `mark_recorded` clears this.
+        // The record will be inside of the next launch of a graph. If the held-back calls are sent instead, `mark_recorded`
+        // clears the entry.
         (known.launch, known.lane) = (self.launches + 1, self.cursor.lane);
         let lane = self.lanes.get_mut(self.cursor.lane as usize);
         if let Some(call) = lane.and_then(|it| it.trace.calls.get_mut(self.cursor.place as usize)) {
@@ -106,8 +109,9 @@ impl State {
         self.is_wait_for_outside(node, stream, event)
     }
 
-    /// Whether a wait is for a record from outside of the segment, on a stream of the trace. If so, holds the wait back in the
-    /// lane's list `outside`. That list still has the waits of the latest segment with this trace, and mostly they are equal.
+    /// Whether a wait, on a stream of the trace, is for a record from before the segment. If so, the wait is held back in
+    /// the lane's list `outside`. That list still has the waits of the latest segment with this trace, and the wait mostly
+    /// equals the next one there.
     #[inline]
     fn is_wait_for_outside(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Cursor { lane, place, outside } = self.cursor;
@@ -131,8 +135,8 @@ impl State {
     fn is_new_wait_for_outside(&mut self, node: u32, stream: RawStream, event: RawEvent) -> bool {
         let Cursor { lane, place, .. } = self.cursor;
         let Some(lane) = self.lanes.get(lane as usize) else { return false };
-        // A stream of the trace may wait here: each was checked when the trace was made. Mostly the next call is of the same
-        // stream, so that is compared first.
+        // The wait may be on any stream of the trace: `refusal` accepted each of them when the trace was made. Mostly the
+        // next call is on the same stream, so its stream is compared first.
         let next = lane.trace.calls.get(place as usize);
         if next.is_none_or(|call| call.stream != stream)
             && !lane.streams.iter().any(|(known, _)| *known == stream)
@@ -148,13 +152,15 @@ impl State {
         is_outside
     }
 
-    /// Holds back a wait for a record from outside of the segment, in the list of the followed lane.
+    /// Holds back a wait for a record from before the segment: the wait becomes the next one in the followed lane's list
+    /// `outside`.
     pub(super) fn hold_outside(&mut self, wait: Outside) {
         self.mark_waited(wait.at);
         let Some(lane) = self.lanes.get_mut(self.cursor.lane as usize) else { return };
         let place = self.cursor.outside as usize;
         match lane.outside.get_mut(place) {
-            // The same wait, for another event of a ring: the following waits in the list may still be right.
+            // The wait differs only in its event, another one of a ring. The waits after it in the list may still be right,
+            // so they stay.
             Some(known)
                 if (known.place, known.node, known.stream)
                     == (wait.place, wait.node, wait.stream) =>

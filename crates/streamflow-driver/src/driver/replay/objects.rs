@@ -1,9 +1,10 @@
-//! The known streams or events, by handle. Each has an index in a list, its place, that stays the same while it lives.
+//! A map from the handles of streams or events to entries. Each entry has an index, its *place*, that does not change while
+//! the object lives.
 
 use rustc_hash::FxHashMap;
 
-/// The known objects of one kind: streams or events.
-// The fields that each call needs come first.
+/// The entries of all known objects of one kind: streams or events.
+// The field that each call reads comes first.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Objects<T> {
@@ -19,7 +20,7 @@ impl<T> Default for Objects<T> {
 }
 
 impl<T> Objects<T> {
-    /// Returns the place of the object with this handle.
+    /// Returns the place of the object with this handle, if it is known.
     #[inline]
     pub(super) fn find(&self, key: u64) -> Option<u32> {
         self.places.get(&key).copied()
@@ -33,13 +34,13 @@ impl<T> Objects<T> {
         self.at_mut(self.find(key)?)
     }
 
-    /// Returns the object at a place. After its removal, that is the placeholder that `remove` has left there.
+    /// Returns the entry at a place. After the object's removal, this is the placeholder that `remove` has put there.
     #[inline]
     pub(super) fn at(&self, place: u32) -> Option<&T> {
         self.list.get(place as usize)
     }
 
-    /// Returns all objects, and the placeholders of those that were removed.
+    /// Returns the entries of all objects, and the placeholders of removed ones.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.list.iter_mut()
     }
@@ -49,13 +50,13 @@ impl<T> Objects<T> {
         self.list.get_mut(place as usize)
     }
 
-    /// Returns the object with this handle. `object` makes one if there is none.
+    /// Returns the entry of the object with this handle. If there is none, adds the one that `object` makes.
     pub(super) fn get_or_add(&mut self, key: u64, object: impl FnOnce() -> T) -> &mut T {
         let place = self.find(key).unwrap_or_else(|| self.insert(key, object()));
         &mut self.list[place as usize]
     }
 
-    /// Adds an object, or replaces the one with the same handle. Returns its place.
+    /// Adds an entry, or replaces that of the same handle. Returns its place.
     pub(super) fn insert(&mut self, key: u64, object: T) -> u32 {
         if let Some(place) = self.find(key) {
             self.list[place as usize] = object;
@@ -75,7 +76,7 @@ impl<T> Objects<T> {
         place
     }
 
-    /// Removes an object. `rest` stays at the object's place until another object gets the place.
+    /// Removes an object. The placeholder `rest` stays at its place until another object gets the place.
     pub(super) fn remove(&mut self, key: u64, rest: T) {
         if let Some(place) = self.places.remove(&key) {
             self.list[place as usize] = rest;

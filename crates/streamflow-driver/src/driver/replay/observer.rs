@@ -1,4 +1,4 @@
-//! The notes that the runtime gives a [`Replaying`] beside the calls of the driver.
+//! The [`Observer`] of a [`Replaying`]: facts that the runtime tells it in addition to the calls of the driver.
 
 use super::bound;
 use super::state::State;
@@ -20,7 +20,8 @@ impl<D: Driver> Observer for Replaying<D> {
             let what = "a stream whose handle other code gets";
             let mut ready = state.disturb(&self.below, who, what, None, false);
             if ready.is_ok() && Self::open_launch(state, stream) != 0 {
-                // The caller needs no CUDA context to get a handle, but the wait in `settle` needs one.
+                // The caller of `hand_out` needs no CUDA context, but the wait in `settle` needs that of the stream's
+                // device.
                 let is_bound = bound::bind(&self.below, stream.device());
                 ready = is_bound.and_then(|()| state.settle(&self.below, stream));
             }

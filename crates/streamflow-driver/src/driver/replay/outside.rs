@@ -1,17 +1,17 @@
-//! The order between graphs, and between graphs and calls that are sent: rules 1 to 5 of the [module](super).
+//! The order between launches of graphs, and between a launch and calls that are sent: rules 1 to 5 of the [module](super).
 
 use super::Omission;
 use super::lane::Lanes;
 use super::state::{Sent, State};
 use crate::driver::{Driver, DriverResult, RawEvent, RawStream};
 
-/// The records that the host has to wait for: each as the index of its lane, the number of the launch that it covers, and its
-/// event.
+/// The records that the host has to wait for. Each is the index of a lane, the number of that lane's latest launch before
+/// the record, and the event.
 pub(super) type Awaited = smallvec::SmallVec<[(usize, u64, RawEvent); 4]>;
 
 impl State {
-    /// Makes a stream, before a call is sent to it, come after the latest launch with work of the stream and all launches before
-    /// that one (rule 1). Notes that work is sent to the stream.
+    /// Applies rule 1 before a call is sent to a stream: the stream waits for the latest launch with work of the stream and
+    /// all launches before that one. Marks the stream as one to which work was sent.
     pub(super) fn settle(&mut self, below: &dyn Driver, stream: RawStream) -> DriverResult<()> {
         let known = self.stream(stream);
         known.sent = Sent::Something;
@@ -22,13 +22,13 @@ impl State {
         Ok(())
     }
 
-    /// Makes a stream wait for all launches so far.
+    /// Makes a stream wait for all launches so far that are not known to be complete.
     pub(super) fn join(&mut self, below: &dyn Driver, stream: RawStream) -> DriverResult<()> {
         let joined = self.stream(stream).joined;
         for lane in &mut self.lanes {
             if lane.last > joined && lane.completed < lane.last {
                 lane.make_mark(below)?;
-                // SAFETY: the stream is live, since its user makes a call for it now. The event is the lane's.
+                // SAFETY: the stream is live, since the program is making a call on it. The event is the lane's.
                 unsafe { below.wait_event(stream, lane.mark) }?;
             }
         }
@@ -37,7 +37,7 @@ impl State {
         Ok(())
     }
 
-    /// Whether a launch and all launches before it are complete (rule 3).
+    /// Whether launch `number` and all launches before it are complete (rule 3).
     pub(super) fn is_complete(&mut self, below: &dyn Driver, number: u64) -> DriverResult<bool> {
         if !self.keeps(Omission::Answers) {
             return Ok(true);
@@ -54,8 +54,8 @@ impl State {
         Ok(true)
     }
 
-    /// Returns the records that the host must wait for, so that launch `number` and all launches before it are complete. No lane
-    /// is destroyed until the host has waited.
+    /// Returns the records that the host must wait for, so that launch `number` and all launches before it are complete.
+    /// From here on no lane is destroyed until the host has waited.
     pub(super) fn awaited(&mut self, below: &dyn Driver, number: u64) -> DriverResult<Awaited> {
         let mut list = Awaited::new();
         let only_latest = !self.keeps(Omission::EarlierLaunches);
@@ -74,7 +74,7 @@ impl State {
         Ok(list)
     }
 
-    /// Notes that the host has found launches complete.
+    /// Notes that the host has waited for the records in `list`: the launches before them are complete.
     pub(super) fn mark_complete(&mut self, list: &Awaited) {
         for &(lane, number, _) in list {
             let lane = &mut self.lanes[lane];
@@ -82,8 +82,9 @@ impl State {
         }
     }
 
-    /// Makes the next launch of a lane come after the work that was sent to its streams, after the records that the segment waits
-    /// for, and after the launches of other lanes that access the same memory (rules 4 and 5).
+    /// Orders the next launch of a lane after the work that was sent to its streams, after the records from before the
+    /// segment that the segment waits for, and after the launches of other lanes that access the same memory (rules 4 and
+    /// 5).
     pub(super) fn order(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {
         let stream = self.lanes[index].stream;
         let Some(border) = self.border else { return Ok(()) };
@@ -93,7 +94,7 @@ impl State {
             if !self.keeps(Omission::SentBefore) || !self.has_sent_work(below, before, at)? {
                 continue;
             }
-            // SAFETY: the streams of a lane are live: a call for each is held back. The event is this layer's.
+            // SAFETY: the streams of a lane are live: a call on each of them is held back. The event is this layer's.
             unsafe {
                 below.record_event(border, before)?;
                 below.wait_event(stream, border)?;
@@ -120,10 +121,10 @@ impl State {
         }
         if has_border {
             if self.lanes.len() > 1 && self.keeps(Omission::OtherLanes) {
-                // SAFETY: all are this layer's.
+                // SAFETY: the event and the streams are this layer's.
                 unsafe { below.record_event(border, stream) }?;
                 for other in self.lanes.iter().filter(|other| other.stream != stream) {
-                    // SAFETY: as above.
+                    // SAFETY: the event and the streams are this layer's.
                     unsafe { below.wait_event(other.stream, border) }?;
                 }
             }
@@ -137,8 +138,8 @@ impl State {
         self.order_after(below, index, after)
     }
 
-    /// Whether work was sent to a stream that the lanes do not come after yet. In the first launch of a run a query tells: most
-    /// streams are empty then, and a query costs the device nothing.
+    /// Whether work was sent to a stream and the lanes have not been ordered after it yet. At the first launch of a run this
+    /// is not known, and the stream is queried: most streams are empty then, and a query costs the device nothing.
     fn has_sent_work(
         &mut self,
         below: &dyn Driver,
@@ -146,25 +147,26 @@ impl State {
         at: u32,
     ) -> DriverResult<bool> {
         let Some(known) = self.streams.at_mut(at) else { return Ok(true) };
-        // SAFETY: the caller makes calls for the stream, so it is live.
+        // SAFETY: the stream is live, since a call on it is held back.
         if known.sent == Sent::Perhaps && unsafe { below.query_stream(stream) }? {
             known.sent = Sent::Nothing;
         }
         Ok(known.sent != Sent::Nothing)
     }
 
-    /// Returns the launch that the latest record of the event at place `at` belongs to, and the launch's lane; 0 if the record
-    /// was sent.
+    /// Returns the number of the launch that contains the latest record of the event with index `at`, and the index of that
+    /// launch's lane; number 0 if the record was sent.
     #[inline]
     pub(super) fn launched(&self, at: u32) -> (u64, u32) {
         self.events.at(at).map_or((0, 0), |known| (known.launch, known.lane))
     }
 
-    /// Orders a lane's next launch after all launches of `lanes` so far. The first wait is for the latest launch: mostly it comes
-    /// after the others itself, and their waits are then skipped.
+    /// Orders a lane's next launch after all launches so far of the lanes in `lanes`. Each round waits for the latest launch
+    /// that is left: mostly that launch itself comes after the others, and no wait for them is needed.
     fn order_after(&mut self, below: &dyn Driver, index: usize, lanes: Lanes) -> DriverResult<()> {
         loop {
-            // The latest launch among those that this lane's stream does not come after yet.
+            // `latest` becomes the lane with the latest launch that this lane's stream does not come after yet; `number`
+            // becomes the number of that launch.
             let (mut latest, mut number) = (index, 0);
             let mut left = lanes & !(1 << index);
             while left != 0 {
@@ -181,7 +183,7 @@ impl State {
             };
             if other.completed < number {
                 other.make_mark(below)?;
-                // SAFETY: all are this layer's.
+                // SAFETY: the stream and the event are this layer's.
                 unsafe { below.wait_event(own.stream, other.mark) }?;
             }
             for (own, implied) in own.after.iter_mut().zip(&other.after).take(count) {

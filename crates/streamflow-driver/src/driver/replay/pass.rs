@@ -1,4 +1,4 @@
-//! A pass and its segments: which calls are held back, and when holding back ends.
+//! The segments of a pass: which of their calls are held back, and when the pass stops holding calls back.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use super::trace::Given;
 use crate::driver::passes::PassDone;
 use crate::driver::{CopyKind, Driver, DriverResult, MemoryRange, RawStream};
 
-/// The most calls of a segment that is held back. Its first kernel begins only after its last call was made, so a longer segment
-/// would leave the device idle.
+/// The most calls of a trace. The first kernel of a held-back segment begins only after the segment's last call was made, so
+/// a longer segment would leave the device idle.
 const LONGEST: usize = 4096;
 
 impl State {
@@ -32,7 +32,8 @@ impl State {
         self.aim();
     }
 
-    /// Points the cursor at the lane that was launched next the last time after the latest lane.
+    /// Points the cursor at the lane that was launched next, the last time, after the lane that was launched last now. If
+    /// that one is retired, at any lane that is not.
     pub(super) fn aim(&mut self) {
         let follows = |lane: &Lane| !lane.is_retired;
         let next = self.lanes.get(self.latest as usize).map_or(0, |lane| lane.next);
@@ -62,12 +63,12 @@ impl State {
         self.pass.as_ref().map(|pass| pass.mode)
     }
 
-    /// The mode of the pass, if `thread` makes that pass.
+    /// The mode of the pass, if `thread` is the thread that makes the pass.
     pub(super) fn mode_of(&self, thread: u64) -> Option<Mode> {
         self.pass.as_ref().filter(|pass| pass.thread == thread).map(|pass| pass.mode)
     }
 
-    /// The number of calls of the segment so far.
+    /// The number of calls of the segment so far, not counting waits for records from before the segment.
     pub(super) fn len(&self) -> usize {
         match self.mode() {
             Some(Mode::Follow) => self.cursor.place as usize,
@@ -79,7 +80,7 @@ impl State {
         self.has_waits() || self.len() > 0
     }
 
-    /// Whether any waits for records from outside of the segment are held back.
+    /// Whether waits for records from before the segment are held back.
     pub(super) fn has_waits(&self) -> bool {
         match self.mode() {
             Some(Mode::Follow) => self.cursor.outside > 0,
@@ -100,8 +101,8 @@ impl State {
         }
     }
 
-    /// Sends the held-back calls if `thread` does not make the pass, and its call is not beside the pass. Returns whether
-    /// `thread` does not make the pass.
+    /// For a call of another thread than the one that makes the pass: sends the held-back calls, unless the call is beside
+    /// the pass. Returns whether `thread` is such another thread.
     fn yield_to(&mut self, below: &dyn Driver, thread: u64, is_beside: bool) -> DriverResult<bool> {
         let Some(pass) = &self.pass else { return Ok(true) };
         if pass.thread == thread {
@@ -114,7 +115,7 @@ impl State {
         Ok(true)
     }
 
-    /// The slow path of a call that a trace can have: holds the call back, or tells the caller to send it.
+    /// The slow path of a call that a trace can contain: holds the call back, or tells the caller to send it.
     pub(super) fn take(
         &mut self,
         below: &dyn Driver,
@@ -161,8 +162,8 @@ impl State {
         {
             return Ok(if mode.holds() { Taken::Held } else { Taken::Send });
         }
-        // A call that equals a call of a lane needs no check by `refusal`: the lanes of a stream are retired when the stream is
-        // destroyed or handed out, and `follow` checks the event of a record.
+        // A call that equals a call of a lane needs no check by `refusal`: the lanes of a stream are retired when the stream
+        // is destroyed or its handle is handed out, and `follow` checks the event of a record.
         if mode == Mode::Follow && self.switch((node, stream), given) {
             return Ok(Taken::Held);
         }
@@ -172,13 +173,13 @@ impl State {
             self.interrupt(below, what, Some(node))?;
             return Ok(Taken::Send);
         } else if self.is_eager && mode != Mode::Keep {
-            // No lane's trace has these calls. The end of the segment makes a lane of them.
+            // No lane's trace has these calls. They stay held back, and the end of the segment makes a lane of them.
             self.gather();
             taken = Taken::Held;
         } else if mode != Mode::Keep {
             self.send_held(below)?;
-            // If only waits for records from outside are held back, no call of a trace has differed yet: such waits are not part
-            // of a trace.
+            // `place` is 0 if only waits for records from before the segment are held back. Then no call has differed from a
+            // trace yet: such waits are not part of a trace.
             if place > 0 {
                 self.mark_broken("a call differed from those of earlier passes", Some(node));
             }
@@ -196,15 +197,15 @@ impl State {
         Ok(taken)
     }
 
-    /// Holds back a wait for a record from outside of the segment, or tells the caller to send it.
+    /// Holds back a wait for a record that was made before the segment, or tells the caller to send the wait.
     fn take_outside(
         &mut self,
         below: &dyn Driver,
         mode: Mode,
         wait: Outside,
     ) -> DriverResult<Taken> {
-        // An event of other code may be destroyed by its owner as soon as this function returns, so a wait for it can't be held
-        // back.
+        // The owner of an event that other code made may destroy it as soon as this call returns, so a wait for the event
+        // can't be held back.
         let is_foreign =
             self.events.get(wait.event.handle()).is_none() && self.keeps(Omission::ForeignEvents);
         let what = match self.refusal(wait.stream, &Given::Wait(wait.event, 0)) {
@@ -228,7 +229,7 @@ impl State {
         Ok(Taken::Held)
     }
 
-    /// Returns the reason why a call can't be part of a trace, if there is one.
+    /// Returns the reason why no trace can contain a call, or `None` if one can.
     pub(super) fn refusal(&mut self, stream: RawStream, given: &Given<'_>) -> Option<&'static str> {
         if self.held_device().is_some_and(|device| device != stream.device()) {
             return Some("work of a second device");
@@ -255,7 +256,7 @@ impl State {
         }
     }
 
-    /// Sends the held-back calls one by one, and ends holding back: all later calls of the pass are sent, too.
+    /// Sends the held-back calls one by one. All later calls of the pass are sent, too.
     fn interrupt(
         &mut self,
         below: &dyn Driver,
@@ -268,13 +269,13 @@ impl State {
         sent
     }
 
-    /// Rule 6, before memory is freed or disowned: retires the lanes that use the memory. If the held-back calls of a pass use
-    /// the memory, sends them.
+    /// Applies rule 6, before memory is freed or disowned: retires the lanes that use the memory. If calls of the pass that
+    /// is under way use the memory, the held-back calls are sent.
     ///
     /// CUDA ties a graph's copies and fills to the allocations that they access, if these are page-locked or made by
     /// `cuMemAlloc`, as adopted memory may be. So later memory at the same address needs a new graph. For memory of a
-    /// stream-ordered pool (`cuMemAllocAsync`) CUDA does not demand that, on an H200 with driver 580. The rule and the simulator
-    /// do, since the contract of a driver does not say how memory was made.
+    /// stream-ordered pool (`cuMemAllocAsync`) CUDA does not demand a new graph, on an H200 with driver 580. This rule and
+    /// the simulator demand it, since the contract of a driver does not say how memory was made.
     pub(super) fn give_back(&mut self, below: &dyn Driver, range: MemoryRange) -> DriverResult<()> {
         if !self.keeps(Omission::GivenBack) {
             return Ok(());
@@ -282,7 +283,7 @@ impl State {
         for lane in &mut self.lanes {
             lane.is_retired |= lane.trace.names(range);
         }
-        // The caller may be another thread than the one that makes the pass, so calls may be held back here.
+        // The caller may be another thread than the one that makes the pass, so calls may be held back now.
         let followed = self.lanes.get(self.cursor.lane as usize);
         let is_of_pass = match self.mode() {
             Some(Mode::Follow) => followed.is_some_and(|lane| lane.trace.names(range)),
@@ -293,15 +294,15 @@ impl State {
             true => self.interrupt(below, "another thread gave memory of the pass back", None),
             false => Ok(()),
         };
-        // Each captured graph is destroyed, even if an earlier step has failed.
+        // All captured graphs that use the memory are destroyed, even if an earlier step has failed.
         self.captures.give_back(range).into_iter().fold(sent, |done, graph| {
-            // SAFETY: this layer made the graph. No held-back call is to be sent by it, and the lanes that contain it are
-            // retired.
+            // SAFETY: this layer made the graph. No held-back call needs the graph any more, and the lanes that contain it
+            // are retired.
             done.and(unsafe { below.destroy_graph(graph) })
         })
     }
 
-    /// Prepares for a call that no trace can have: sends the held-back calls, unless the call is beside the pass.
+    /// Prepares for a call that no trace can contain: sends the held-back calls, unless the call is beside the pass.
     pub(super) fn disturb(
         &mut self,
         below: &dyn Driver,
@@ -321,7 +322,7 @@ impl State {
         Ok(())
     }
 
-    /// Sends or launches the held-back calls before a query or a wait of the host.
+    /// Ends the segment before a query or a wait of the host: its held-back calls are launched as a graph, or sent.
     pub(super) fn before_answer(
         &mut self,
         below: &dyn Driver,
@@ -339,7 +340,7 @@ impl State {
         Ok(())
     }
 
-    /// Gives up the segment after one of its calls has failed when it was sent: no trace of it is remembered.
+    /// Stops building a trace after a call of the segment was sent and has failed: the segment's trace is not remembered.
     pub(super) fn spoil(&mut self, thread: u64) {
         if self.mode_of(thread) == Some(Mode::Keep) {
             self.set_mode(Mode::Send);

@@ -1,4 +1,4 @@
-//! Sending the held-back calls to the driver below, one after the other.
+//! Sending held-back calls to the driver below, in the order in which they were made.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use super::trace::{Trace, Work};
 use crate::driver::{Driver, DriverError, DriverResult, RawEvent, RawStream};
 
 impl State {
-    /// Sends the held-back calls, one by one in their order. If one fails, the driver is [lost](super::lost).
+    /// Sends the held-back calls one by one. If one of them fails, the driver is [lost](super::lost).
     pub(super) fn send_held(&mut self, below: &dyn Driver) -> DriverResult<()> {
         if !self.mode().is_some_and(Mode::holds) {
             return Ok(());
         }
         self.gather();
-        // From here on the calls count as sent, even if one fails.
+        // From here on the calls count as sent, even if one of them fails.
         self.set_mode(Mode::Keep);
         let (current, outside) =
             (std::mem::take(&mut self.current), std::mem::take(&mut self.outside));
@@ -40,16 +40,16 @@ impl State {
         current: &Trace,
         outside: &[Outside],
     ) -> DriverResult<()> {
-        // This may not be the thread that made the held-back calls, or a library may have changed this thread's current context
-        // since then.
+        // The thread that sends may not be the one that made the held-back calls, or a library may have changed its current
+        // context since. So the device of the calls is bound again.
         let device = current.calls.first().map(|call| call.stream.device());
         let device = device.or(outside.first().map(|wait| wait.stream.device()));
         device.map_or(Ok(()), |device| bound::bind(below, device))?;
         let mut waits = outside.iter().peekable();
         for place in 0..=current.len() {
             while let Some(wait) = waits.next_if(|wait| wait.place as usize == place) {
-                // The launch of the event's record is the one at the time of the wait: the segment may have held back a newer
-                // record of the event since then.
+                // `launched` is from the time of the wait. The event's current entry may already be about a newer record
+                // that the segment has held back.
                 let launch = match self.keeps(Omission::RecordedAgainSent) {
                     true => wait.launched.0,
                     false => self.launch_of(wait.event),
@@ -66,7 +66,7 @@ impl State {
         Ok(())
     }
 
-    /// Sends one held-back call. Returns its result, and the call's name for the message of an error.
+    /// Sends the call at index `place` of a trace. Returns its result, and the call's name for an error message.
     fn send(
         &mut self,
         below: &dyn Driver,
@@ -79,14 +79,15 @@ impl State {
             return (Err(error), "the order before a call".into());
         }
         // The reason in each `unsafe` block below: the caller of the held-back call has met the contract of its method. The
-        // call's objects and memory are unchanged since, because a call that could change them sends the held-back calls first.
+        // call's objects and memory have not changed since, because a call that could change them sends the held-back calls
+        // first.
         match call.work {
             Work::Launch(kernel) => {
                 let name = self.kernel_name(kernel.function);
                 let Some(launch) = trace.launch(&call.work, &name) else {
                     return (Ok(()), "".into());
                 };
-                // SAFETY: as above.
+                // SAFETY: the caller's contract, as explained above the `match`.
                 let sent = unsafe { below.launch(stream, &launch) };
                 let what = match &sent {
                     Ok(()) => "".into(),
@@ -95,35 +96,35 @@ impl State {
                 (sent, what)
             }
             Work::Copy(copy) => {
-                // SAFETY: as above.
+                // SAFETY: the caller's contract, as explained above the `match`.
                 let sent = unsafe { below.copy(stream, &trace.copies[copy as usize]) };
                 (sent, "a copy".into())
             }
             Work::Fill(range, byte) => {
-                // SAFETY: as above.
+                // SAFETY: the caller's contract, as explained above the `match`.
                 let sent = unsafe { below.fill(stream, range, byte) };
                 (sent, "a fill".into())
             }
             Work::Recycle(range) => {
-                // SAFETY: as above.
+                // SAFETY: the caller's contract, as explained above the `match`.
                 let sent = unsafe { below.observer().recycle(stream, range) };
                 (sent, "memory that is used again".into())
             }
             Work::Record(event, _) => {
-                // SAFETY: as above.
+                // SAFETY: the caller's contract, as explained above the `match`.
                 let sent = unsafe { below.record_event(event, stream) };
                 self.mark_recorded(event);
                 (sent, "a record".into())
             }
             Work::Library(number, _) => {
                 let Some(graph) = self.captures.graph(number) else {
-                    // The call's memory was given back before this call has been sent, and the captured graph with it. The
-                    // contract of the call forbids that.
+                    // The graph is destroyed when memory of its call is given back. The memory of a held-back call was given
+                    // back before the call was sent; the contract of the call forbids that.
                     let what = format!("the graph of `{}`", self.captures.function(number));
                     let remedy = "give its memory back after the call".into();
                     return (Err(DriverError::Unavailable { what, remedy }), "a call".into());
                 };
-                // SAFETY: as above. The graph is the capture of this call.
+                // SAFETY: the caller's contract, as explained above the `match`. The graph is the capture of this call.
                 let sent = unsafe { below.launch_graph(graph, stream) };
                 let what = match &sent {
                     Ok(()) => "".into(),
@@ -133,15 +134,15 @@ impl State {
             }
             Work::Wait(record) => {
                 let Some(event) = trace.event_of(record) else { return (Ok(()), "".into()) };
-                // SAFETY: as above.
+                // SAFETY: the caller's contract, as explained above the `match`.
                 let sent = unsafe { below.wait_event(stream, event) };
                 (sent, "a wait".into())
             }
         }
     }
 
-    /// Makes a stream wait for the latest record of an event. The stream was [settled](Self::settle) before. `launch` is the
-    /// launch that contains the record; 0 if the record was sent.
+    /// Makes a stream wait for the latest record of an event. The caller has [settled](Self::settle) the stream. `launch` is
+    /// the number of the launch that contains the record; 0 if the record was sent.
     pub(super) fn send_wait(
         &mut self,
         below: &dyn Driver,
@@ -162,13 +163,13 @@ impl State {
         }
     }
 
-    /// The name of a node, for messages.
+    /// The name of a node in error messages; "?" if there is none.
     pub(super) fn node_name(&self, node: u32) -> &str {
         self.nodes.get(node as usize).map_or("?", |name| name)
     }
 }
 
-/// Adds to an error's message the call, and the operator that made it.
+/// Adds to an error's message the name of the call, and the operator that made it.
 #[cold]
 pub(super) fn asked_by(error: DriverError, what: &str, node: &str) -> DriverError {
     match error {

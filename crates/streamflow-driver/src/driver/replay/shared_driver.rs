@@ -1,10 +1,10 @@
-//! A driver with other owners, as the driver below a [`Replaying`](super::Replaying).
+//! The driver below a [`Replaying`](super::Replaying), if that driver also has other owners.
 
 use std::sync::Arc;
 
 use crate::driver::{Driver, Layer};
 
-/// A driver that has other owners, too.
+/// A driver that other owners share.
 #[derive(Debug, Clone)]
 pub struct SharedDriver(pub(super) Arc<dyn Driver>);
 

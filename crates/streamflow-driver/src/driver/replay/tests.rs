@@ -1,5 +1,5 @@
-//! Tests that each rule of the module is needed: without it a program computes wrong data, or two different traces count as
-//! equal. With all rules, the data is right under every seed of the simulator.
+//! Tests that each rule of the module is needed: with the rule left out, a program computes wrong data, or two different
+//! traces count as equal. With all rules, the data is right under every seed of the simulator.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod captured;
@@ -23,11 +23,11 @@ mod world;
 use super::Omission;
 use world::World;
 
-/// The number of seeds under which each program runs: they choose every policy of the simulator.
+/// The number of seeds under which each program runs. These seeds select every policy of the simulator.
 const SEEDS: u64 = 48;
 
-/// Runs a program that returns whether its data is right. With all rules the data must be right under each seed. With `rule` left
-/// out it must be wrong under at least one seed.
+/// Runs a program that returns whether its data is right. With all rules the data must be right under every seed. With
+/// `rule` left out the data must be wrong under at least one seed.
 fn needs(rule: Omission, program: fn(&mut World) -> bool) {
     for seed in 0..SEEDS {
         let mut world = World::new(seed, None);

@@ -1,18 +1,18 @@
-//! Traces: the calls of a segment, and their comparison.
+//! Traces: the calls of a segment, and the comparison of calls with them.
 
 use super::Omission;
 use crate::driver::{
     Access, AccessMode, CopyOp, Launch, MemoryRange, Param, RawEvent, RawFunction, RawStream, Rows,
 };
 
-/// A range of one of a trace's lists, as its begin and its end.
+/// A range of indices in one of a trace's lists: its start, and its end (exclusive).
 pub(super) type Part = (u32, u32);
 
 /// A call of a trace.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call {
     pub(super) stream: RawStream,
-    /// The node that made the call in a hook.
+    /// The number of the node in whose hook the call was made.
     pub(super) node: u32,
     pub(super) work: Work,
 }
@@ -24,44 +24,44 @@ pub(super) enum Work {
     Copy(u32),
     Fill(MemoryRange, u8),
     Recycle(MemoryRange),
-    /// A record: its event, and the event's place in the state's list of events.
+    /// A record: its event, and the index of the event's entry in `State::events`.
     Record(RawEvent, u32),
-    /// A wait for a record of the same segment, as the index of the record's call in the trace.
+    /// A wait for a record of the same segment, as the index of that record in `Trace::calls`.
     Wait(u32),
-    /// A library's call: its number in `Captures`, and its accesses.
+    /// A library's call: its number in `Captures`, and the range of its accesses in `Trace::accesses`.
     Library(u64, Part),
 }
 
-/// A launch of a trace.
+/// A kernel launch of a trace. Its parameters, accesses and rows are ranges in the trace's lists.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kernel {
     pub(super) function: RawFunction,
     pub(super) grid: [u32; 3],
     pub(super) block: [u32; 3],
     pub(super) shared_bytes: u32,
-    /// Whether the parameters here differ from those in the executable graph.
+    /// Whether the trace's parameters of this launch differ from those of the graph's node.
     pub(super) is_changed: bool,
     pub(super) params: Part,
     pub(super) accesses: Part,
     pub(super) rows: Part,
 }
 
-/// A call as its caller passes it.
+/// A call with its arguments, as the driver's caller passes them.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Given<'a> {
     Launch(&'a Launch<'a>),
     Copy(&'a CopyOp),
     Fill(MemoryRange, u8),
     Recycle(MemoryRange),
-    /// A record: its event, and the event's place in the state's list of events.
+    /// A record: its event, and the index of the event's entry in `State::events`.
     Record(RawEvent, u32),
-    /// A wait: its event, and the index of the event's record in the trace.
+    /// A wait: its event, and the index in the trace of the record that it is for.
     Wait(RawEvent, u32),
     /// A library's call: its number in `Captures`, and its accesses.
     Library(u64, &'a [Access]),
 }
 
-/// The calls of a segment in their order.
+/// The calls of a segment, in the order in which they were made.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
     pub(super) calls: Vec<Call>,
@@ -80,7 +80,7 @@ impl Trace {
         self.copies.clear();
     }
 
-    /// Replaces all calls by the first `len` calls of another trace.
+    /// Replaces the content by the first `len` calls of `other`.
     pub(super) fn copy(&mut self, other: &Self, len: usize) {
         self.clear();
         let (mut params, mut accesses, mut rows, mut copies) = (0, 0, 0, 0);
@@ -90,7 +90,7 @@ impl Trace {
                 Work::Launch(kernel) => {
                     (params, accesses) = (kernel.params.1, kernel.accesses.1);
                     rows = kernel.rows.1;
-                    // `is_changed` says something about the other trace's graph only.
+                    // `is_changed` is about the graph of the other trace, and this trace has no graph yet.
                     kernel.is_changed = false;
                 }
                 Work::Copy(copy) => copies = *copy + 1,
@@ -109,7 +109,7 @@ impl Trace {
         self.calls.len()
     }
 
-    /// Appends a call.
+    /// Appends a call that node `node` makes on `stream`.
     pub(super) fn push(&mut self, node: u32, stream: RawStream, given: Given<'_>) {
         let work = match given {
             Given::Launch(launch) => Work::Launch(Kernel {
@@ -134,15 +134,16 @@ impl Trace {
         self.calls.push(Call { stream, node, work });
     }
 
-    /// Whether the node has made this wait already: among the node's own calls at the end of the first `len` calls. A stream's
-    /// clock may forget a wait, so the same hook makes the wait once more in some ticks, and not in others.
+    /// Whether the same hook has already made this wait: whether the wait is among the consecutive calls of `node` at the
+    /// end of the first `len` calls. The runtime's clock of a stream may forget a wait, so a hook repeats a wait in some
+    /// ticks and not in others.
     pub(super) fn has_waited(&self, len: usize, node: u32, stream: RawStream, record: u32) -> bool {
         let own = self.calls[..len].iter().rev().take_while(|call| call.node == node);
         own.filter(|call| call.stream == stream)
             .any(|call| matches!(call.work, Work::Wait(before) if before == record))
     }
 
-    /// Returns the launch of a call, if it is one. `name` is the kernel's, for messages.
+    /// Returns the arguments of a kernel launch; `None` for another call. `name` is the kernel's name, for messages.
     pub(super) fn launch<'a>(&'a self, work: &Work, name: &'a str) -> Option<Launch<'a>> {
         let Work::Launch(kernel) = *work else { return None };
         let Kernel { function, grid, block, shared_bytes, .. } = kernel;
@@ -151,18 +152,18 @@ impl Trace {
         Some(Launch { function, name, grid, block, shared_bytes, params, accesses, rows })
     }
 
-    /// Returns the accesses of a launch, and their rows.
+    /// Returns the accesses of a kernel launch, and the rows of those accesses.
     fn accesses_of(&self, kernel: &Kernel) -> (&[Access], &[Rows]) {
         (part(&self.accesses, kernel.accesses), part(&self.rows, kernel.rows))
     }
 
-    /// Whether a launch has the same accesses as a launch of this trace.
+    /// Whether `launch` has the same accesses as `known`, a launch of this trace.
     #[inline]
     pub(super) fn has_accesses(&self, known: &Kernel, launch: &Launch<'_>) -> bool {
         same_accesses(self.accesses_of(known), (launch.accesses, launch.rows))
     }
 
-    /// Returns the event of the record at this index.
+    /// Returns the event that the call at index `record` records; `None` if that call is no record.
     pub(super) fn event_of(&self, record: u32) -> Option<RawEvent> {
         match self.calls.get(record as usize)?.work {
             Work::Record(event, _) => Some(event),
@@ -170,7 +171,8 @@ impl Trace {
         }
     }
 
-    /// Whether the call at an index equals the call that is made now, except for the bytes of a kernel's parameters.
+    /// Whether the call at `index` of the trace equals the call that is being made, except for the bytes of a kernel's
+    /// parameters.
     #[inline]
     pub(super) fn is_call(
         &self,
@@ -203,7 +205,7 @@ impl Trace {
         }
     }
 
-    /// Whether the first `len` calls of another trace equal those of this one, except for the bytes of kernels' parameters.
+    /// Whether this trace begins with the first `len` calls of `other`, except for the bytes of kernels' parameters.
     pub(super) fn begins_as(&self, other: &Self, len: usize) -> bool {
         self.len() >= len
             && other.calls[..len].iter().enumerate().all(|(index, call)| {
@@ -227,7 +229,8 @@ impl Trace {
             })
     }
 
-    /// The number of launches, copies, fills and library calls: the calls that one launch of a graph saves the host.
+    /// The number of launches, copies, fills and library calls: the calls that the host saves when it launches one graph
+    /// instead.
     pub(super) fn submissions(&self) -> usize {
         let is_work = |call: &&Call| {
             matches!(
@@ -238,21 +241,21 @@ impl Trace {
         self.calls.iter().filter(is_work).count()
     }
 
-    /// The total number of bytes that the calls access.
+    /// The sum of the bytes of all accesses.
     pub(super) fn bytes(&self) -> u64 {
         let mut bytes = 0_u64;
         self.accesses(|range, _| bytes = bytes.saturating_add(range.bytes));
         bytes
     }
 
-    /// Whether any call accesses a part of this memory.
+    /// Whether any call accesses memory in `range`.
     pub(super) fn names(&self, range: MemoryRange) -> bool {
         let mut names = false;
         self.accesses(|accessed, _| names |= accessed.overlaps(range));
         names
     }
 
-    /// Calls `each` with each access to memory, of all calls.
+    /// Calls `each` with the range and the mode of every access of every call.
     pub(super) fn accesses(&self, mut each: impl FnMut(MemoryRange, AccessMode)) {
         for call in &self.calls {
             match call.work {
@@ -277,7 +280,7 @@ impl Trace {
 }
 
 impl Kernel {
-    /// Whether a launch has the grid, the block and the shared memory of this kernel.
+    /// Whether a launch has the grid, the block and the bytes of shared memory of this kernel.
     #[inline]
     pub(super) fn has_grid(&self, launch: &Launch<'_>) -> bool {
         self.grid == launch.grid
@@ -297,7 +300,7 @@ pub(super) fn part<T>(list: &[T], (start, end): Part) -> &[T] {
     &list[start as usize..end as usize]
 }
 
-/// Whether two calls have the same accesses, with their rows. The names of arguments may differ.
+/// Whether two calls have the same accesses with the same rows. The names of the arguments may differ.
 #[inline]
 pub(super) fn same_accesses(
     (accesses, rows): (&[Access], &[Rows]),
@@ -309,7 +312,8 @@ pub(super) fn same_accesses(
     accesses.len() == others.len() && accesses.iter().zip(others).all(same) && rows == other_rows
 }
 
-/// Whether the parameters have equal values. Their bytes are compared: they have no padding, and unused bytes are zero.
+/// Whether two lists of parameters have equal values. The bytes are compared: a parameter has no padding, and its unused
+/// bytes are zero.
 #[inline]
 pub(super) fn same_params(one: &[Param], other: &[Param]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_same(other))
