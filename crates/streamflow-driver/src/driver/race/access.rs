@@ -1,39 +1,39 @@
-//! An access, and the races that the checks find at it.
+//! An access, and the races that the checker finds when it compares accesses.
 
 use crate::driver::report::RaceKind;
 use crate::driver::rows::overlap;
 use crate::driver::{AccessMode, MemoryRange, Rows};
 
-/// An access to memory, and the work that makes it.
+/// An access to memory, and the work that made it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Access {
     pub(super) range: MemoryRange,
     pub(super) mode: AccessMode,
     pub(super) argument: &'static str,
-    /// The bytes of the range that are accessed, if not all.
+    /// The rows of the range that are accessed; `None` if all bytes are.
     pub(super) rows: Option<Rows>,
     pub(super) origin: Origin,
 }
 
-/// The rows of an access without gaps.
+/// The rows of an access without gaps, with the type that generic functions need.
 pub(super) const NO_ROWS: Option<Rows> = None;
 
-/// The most rows of an access with gaps whose bytes are known one row at a time.
+/// The most rows of an access whose bytes are compared one row at a time with the unwritten bytes.
 const MAX_ROWS: u64 = 256;
 
-/// The work that makes an access.
+/// The work that made an access.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin {
-    /// The stream's epoch when the work was queued.
+    /// The epoch of the stream when the work was queued.
     pub(super) epoch: u64,
-    /// The tick of the node that queued the work.
+    /// The tick of the node in whose hook the work was queued.
     pub(super) tick: u64,
     pub(super) stream: u32,
     pub(super) site: u32,
 }
 
 impl Access {
-    /// Replaces the access by a later one to the same bytes in the same mode.
+    /// Replaces this access by a later one to the same bytes in the same mode.
     #[inline(always)]
     pub(super) fn renew(&mut self, argument: &'static str, origin: &Origin) {
         self.argument = argument;
@@ -45,8 +45,8 @@ impl Access {
         overlap((self.range, self.rows), (other.range, other.rows))
     }
 
-    /// The bytes that are accessed: the range or its rows. An access with more rows than [`MAX_ROWS`] counts as the whole range
-    /// if it is a write, so no written byte counts as unwritten; and as nothing if it is a read.
+    /// The ranges that are accessed: the whole range, or its rows. With more rows than [`MAX_ROWS`], a write counts as one
+    /// of the whole range, so that no written byte counts as unwritten; and a read counts as one of no bytes.
     pub(super) fn pieces(&self) -> impl Iterator<Item = MemoryRange> + use<> {
         let rows = self.rows.filter(|rows| rows.count() <= MAX_ROWS);
         let is_whole = self.rows.is_none() || rows.is_none() && self.mode == AccessMode::Write;
@@ -62,25 +62,26 @@ impl Access {
     }
 }
 
-/// The stream of an access by the host itself.
+/// The value of `Origin::stream` for an access by the host itself.
 pub(super) const HOST: u32 = u32::MAX;
 
-/// A fault that a check found: nothing orders the two accesses, or the later one is to freed or unwritten memory.
+/// A race between two accesses that nothing orders, or a later access to freed or unwritten memory.
 #[derive(Debug)]
 pub(super) struct Race {
     pub(super) kind: RaceKind,
-    /// The earlier access, or the free. For a read of unwritten bytes: the allocation or reuse of the memory, with those bytes.
+    /// The earlier access, or the free. For a read of unwritten bytes: the allocation of the memory or its passing to a new
+    /// owner, with the range of those bytes.
     pub(super) earlier: Access,
     pub(super) later: Access,
 }
 
-/// The races that the checks have found since the last report, and counts of accesses that could not be checked.
+/// The races that were found since the last report, and counts of accesses that could not be compared.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) races: Vec<Race>,
-    /// Accesses that are no longer remembered, although others could still race with them.
+    /// The number of accesses that were forgotten, although later ones could still race with them.
     pub(super) forgotten: u64,
-    /// Accesses to memory that was not allocated through the checker.
+    /// The number of accesses to memory that was not allocated through the checker.
     pub(super) unknown: u64,
     /// The largest number of reads that one piece of memory had between two of its writes.
     pub(super) most_reads: usize,

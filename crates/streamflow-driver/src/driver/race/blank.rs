@@ -1,25 +1,26 @@
-//! The bytes of an allocation that nobody has written since it began: all, when it is allocated or passes to a new owner.
+//! The unwritten bytes of an allocation: those that nobody has written since it was allocated, or since the memory passed to
+//! a new owner.
 //!
-//! Fills, copies and uploads write, and so does each argument of a kernel that it may write. A read of an unwritten byte is
-//! reported. Three kinds of memory count as written: page-locked memory, since the host can write it unseen; memory with an
-//! address that left streamflow, by `read_raw`, `write_raw` or a declared foreign access, until it passes to a new owner; and
-//! memory that was not allocated through this driver.
+//! Fills, copies and uploads write, and so does a kernel to each argument that it may write. A read of an unwritten byte is
+//! reported. Three kinds of memory count as written: page-locked memory, since the host can write it without a call; memory
+//! whose address left streamflow, by `read_raw`, `write_raw` or a declared foreign access, until it passes to a new owner;
+//! and memory that was not allocated through the checker.
 
 use std::ops::Range;
 
 use super::access::{Access, Findings};
 use crate::driver::MemoryRange;
 
-/// The most ranges that are kept for one allocation. There can be more only where writes of many parts leave gaps.
+/// The most unwritten ranges that are remembered for one allocation. More occur only if writes of many parts leave gaps.
 const MAX_RANGES: usize = 1024;
 
-/// The unwritten bytes of an allocation. Each range is that of an access: the allocation, or the reuse by a new owner, that
-/// made its bytes undefined. The ranges are sorted and don't overlap, so a binary search finds those that an access overlaps.
+/// The unwritten ranges of an allocation. Each is stored as the access that made its bytes undefined: the allocation, or the
+/// passing to a new owner. The ranges are sorted and don't overlap, so a binary search finds those that an access overlaps.
 #[derive(Debug, Default)]
 pub(super) struct Blank(Vec<Access>);
 
 impl Blank {
-    /// Adds the range of `begin`, the allocation or the reuse by a new owner: the content of the range is not defined.
+    /// Adds the range of `begin`, an allocation or a passing to a new owner: its bytes are unwritten now.
     pub(super) fn add(&mut self, begin: Access, found: &mut Findings) {
         if begin.range.bytes > 0 {
             self.remove(begin.range, found);
@@ -47,7 +48,7 @@ impl Blank {
         self.forget_some(found);
     }
 
-    /// Removes the first ranges while there are more than [`MAX_RANGES`]: their bytes count as written.
+    /// Removes the first ranges while there are more than [`MAX_RANGES`]. Their bytes then count as written.
     fn forget_some(&mut self, found: &mut Findings) {
         while self.0.len() > MAX_RANGES {
             self.0.remove(0);
@@ -62,18 +63,18 @@ impl Blank {
         start..start + rest.partition_point(|blank| blank.range.address < range.end())
     }
 
-    /// The first unwritten bytes that `range` overlaps: the allocation or reuse that made them undefined, with their range.
+    /// Returns the first unwritten range that overlaps `range`, as the access that made its bytes undefined.
     pub(super) fn first_in(&self, range: MemoryRange) -> Option<Access> {
         self.0.get(self.overlapping(range))?.first().copied()
     }
 
-    /// Whether a range has unwritten bytes.
+    /// Whether any byte of `range` is unwritten.
     pub(super) fn overlaps(&self, range: MemoryRange) -> bool {
         !self.overlapping(range).is_empty()
     }
 }
 
-/// The bytes from one address to another; none if the second one is not higher.
+/// The range from one address to another; empty if the second address is not higher.
 fn between(from: u64, to: u64) -> MemoryRange {
     MemoryRange { address: from, bytes: to.saturating_sub(from) }
 }
@@ -110,7 +111,7 @@ mod tests {
         blank.remove(range(0, 1500), &mut found);
         blank.remove(range(3000, 5000), &mut found);
         assert_eq!(first(&blank, 0, 4096), Some((range(2000, 3000), 1)));
-        // A part of the memory passes to a new owner: its bytes are unwritten again.
+        // A part of the memory passes to a new owner, so its bytes are unwritten again.
         blank.add(begin(2500, 3500, 2), &mut found);
         assert_eq!(first(&blank, 2600, 2700), Some((range(2500, 3500), 2)));
         assert_eq!(first(&blank, 0, 4096), Some((range(2000, 2500), 1)));
@@ -132,7 +133,7 @@ mod tests {
         }
         assert!(looked_at <= STRIDED, "{looked_at} ranges for {STRIDED} writes");
         assert!(blank.0.is_sorted_by_key(|blank| blank.range.address));
-        // Each unwritten byte is still in a range, or its range was removed and counted.
+        // Each unwritten byte is in a range, or its range was removed and counted.
         let kept =
             (0..STRIDED).filter(|gap| blank.overlaps(range(2 * gap + 1, 2 * gap + 2))).count();
         assert!(kept as u64 + found.forgotten >= MAX_RANGES as u64);

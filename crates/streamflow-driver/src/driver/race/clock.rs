@@ -1,14 +1,15 @@
 //! Vector clocks over streams.
 
-/// A vector clock: for each stream, by its index, the latest epoch that the clock's owner comes after. Epoch 0 comes before
-/// all work.
+/// A vector clock. For the index of each stream, it contains the latest epoch of that stream that the clock's owner comes
+/// after. Epoch 0 comes before all work.
 ///
-/// A stream's epoch rises whenever its clock is copied (by a record, a synchronisation). So the owner of a clock that has
-/// epoch `e` of a stream also comes after everything that this stream came after in epoch `e`.
+/// The epoch of a stream rises whenever the stream's clock is copied, as by a record or a synchronisation. So an owner whose
+/// clock has epoch `e` of a stream also comes after everything that this stream came after in epoch `e`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock(Vec<u64>);
 
-/// The size of a group. The length of a clock is a multiple of it, so entries are copied and compared in groups.
+/// The number of entries in a group. The length of a clock is a multiple of it, so that entries are copied and compared in
+/// groups.
 const GROUP: usize = 4;
 
 impl Clock {
@@ -18,7 +19,7 @@ impl Clock {
         self.0.get(stream as usize).copied().unwrap_or(0)
     }
 
-    /// The entries, by the index of their streams.
+    /// The entries, at the indices of their streams. A stream beyond the end has epoch 0.
     #[inline(always)]
     pub(super) fn entries(&self) -> &[u64] {
         &self.0
@@ -35,7 +36,7 @@ impl Clock {
         }
     }
 
-    /// Raises each entry to that of `other` if that is larger. Returns whether an entry rose.
+    /// Raises each entry to the entry of `other`, if that is larger. Returns whether any entry was raised.
     #[inline(always)]
     pub(super) fn merge(&mut self, other: &Self) -> bool {
         if self.0.len() < other.0.len() {
@@ -51,7 +52,7 @@ impl Clock {
         risen
     }
 
-    /// Raises each entry to the smaller of the entries in `a` and `b` if that is larger.
+    /// For each stream: raises the entry to the smaller of the entries in `a` and `b`, if that is larger.
     pub(super) fn merge_common(&mut self, a: &Self, b: &Self) {
         if self.0.len() < a.0.len().min(b.0.len()) {
             self.resize(a.0.len().min(b.0.len()));
@@ -61,14 +62,14 @@ impl Clock {
         }
     }
 
-    /// Lowers each entry to that of `other` if that is smaller.
+    /// Lowers each entry to the entry of `other`, if that is smaller.
     pub(super) fn keep_common(&mut self, other: &Self) {
         for (stream, own) in self.0.iter_mut().enumerate() {
             *own = (*own).min(other.get(stream as u32));
         }
     }
 
-    /// Copies `other` into the memory that this clock has.
+    /// Makes this clock equal to `other`, and reuses this clock's memory.
     #[inline(always)]
     pub(super) fn copy_from(&mut self, other: &Self) {
         if self.0.len() != other.0.len() {
@@ -90,7 +91,7 @@ impl Clock {
         self.0.resize(streams.next_multiple_of(GROUP), 0);
     }
 
-    /// Removes all entries.
+    /// Removes all entries: the owner comes after nothing. The memory stays.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

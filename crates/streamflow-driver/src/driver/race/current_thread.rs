@@ -8,17 +8,17 @@ use std::sync::atomic::AtomicU64;
 use crate::driver::note::SourceLocation;
 use crate::sync::{AtomicBool, Ordering, thread_local};
 
-/// The next thread's number. Numbers are never reused.
+/// The number of the next thread. Numbers are not reused.
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
-/// The number of a thread that has none yet, or whose destructors run.
+/// The number of a thread that has none yet, or that is running its destructors.
 pub(super) const NO_NUMBER: u64 = 0;
 
-/// The number in place of the owner's while no thread owns a journal: neither a thread's number nor [`NO_NUMBER`].
+/// The value of a journal's owner while no thread owns it. No thread has this number, and [`NO_NUMBER`] is another one.
 pub(super) const NO_OWNER: u64 = u64::MAX;
 
 thread_local! {
-    // `CurrentThread` has no destructor. So its accesses need no check, and work while the thread ends.
+    // `CurrentThread` has no destructor, so accesses to it need no check, and still succeed while the thread ends.
     static CURRENT: CurrentThread = const {
         CurrentThread {
             number: Cell::new(NO_NUMBER),
@@ -32,34 +32,34 @@ thread_local! {
 
 struct CurrentThread {
     number: Cell<u64>,
-    /// The thread's number, or [`NO_NUMBER`] once its destructors run: another thread may then become the owner of its
-    /// journal.
+    /// The number of the thread while it may write a journal. [`NO_NUMBER`] once the thread's destructors run: another
+    /// thread may then become the owner of its journal.
     journal_writer: Cell<u64>,
-    /// The number of the checker that the thread used last, and the thread's index in that checker.
+    /// The number of the checker that the thread used last, and the index of the thread in that checker.
     checker_index: Cell<(u64, u32)>,
     location: Cell<Option<SourceLocation>>,
 }
 
-/// A flag that is true while the thread runs. Its destructor clears it when the thread ends.
+/// A flag that is true while the thread runs. The destructor clears it when the thread ends.
 struct Alive(Arc<AtomicBool>);
 
 impl Drop for Alive {
     fn drop(&mut self) {
         CURRENT.with(|current| current.journal_writer.set(NO_NUMBER));
-        // Release: a thread that reads `false` (with acquire) also sees all that this thread has published.
+        // Release: a thread that reads `false` with acquire also sees all lines that this thread has published.
         self.0.store(false, Ordering::Release);
     }
 }
 
-/// The thread's number if it may write a journal that it owns, else [`NO_NUMBER`].
+/// The number of the calling thread if it may write a journal that it owns, else [`NO_NUMBER`].
 #[inline]
 pub(super) fn journal_writer() -> u64 {
     CURRENT.with(|current| current.journal_writer.get())
 }
 
-/// The thread's number, and a flag that says whether the thread is alive. Too slow for the hot path.
+/// The number of the calling thread, and a flag that is true until the thread ends. Too slow for the hot path.
 pub(super) fn number() -> (u64, Arc<AtomicBool>) {
-    // A thread counts as ended once its destructors run: the next thread gets its index.
+    // If the flag's destructor has run already, the thread counts as ended, and the next thread may get its index.
     let alive = ALIVE
         .try_with(|alive| alive.0.clone())
         .unwrap_or_else(|_| Arc::new(AtomicBool::new(false)));
@@ -73,7 +73,8 @@ pub(super) fn number() -> (u64, Arc<AtomicBool>) {
     })
 }
 
-/// The thread's number and its index in `checker`, if the thread used no other checker since.
+/// The number of the calling thread, and its index in the checker with the number `checker`. `None` if the thread has used
+/// another checker since.
 #[inline]
 pub(super) fn checker_index(checker: u64) -> Option<(u64, u32)> {
     CURRENT.with(|current| {
@@ -82,17 +83,17 @@ pub(super) fn checker_index(checker: u64) -> Option<(u64, u32)> {
     })
 }
 
-/// Remembers the thread's index in the checker with this number, for [`checker_index`].
+/// Stores the index of the calling thread in the checker with the number `checker`, for [`checker_index`].
 pub(super) fn set_checker_index(checker: u64, index: u32) {
     CURRENT.with(|current| current.checker_index.set((checker, index)));
 }
 
-/// Sets the source location of the thread's next call.
+/// Sets the source location of the calling thread's next call.
 pub(super) fn set_location(location: SourceLocation) {
     CURRENT.with(|current| current.location.set(Some(location)));
 }
 
-/// Takes the source location that was set for this call.
+/// Returns the source location that was set for this call, and clears it.
 #[inline]
 pub(super) fn take_location() -> Option<SourceLocation> {
     CURRENT.with(|current| current.location.take())

@@ -1,4 +1,4 @@
-//! Makes reports of the races that the history found.
+//! The conversion of races that the history has found to reports.
 
 use super::access::{Access, HOST, Race};
 use super::history::Block;
@@ -12,7 +12,7 @@ use crate::driver::report::{
 };
 
 impl State {
-    /// The races since the last call of this function.
+    /// Returns the races that were found since the previous call of this function.
     pub(super) fn take(&mut self) -> RaceReports {
         let mut taken = std::mem::take(&mut self.taken);
         let reports = self.since(&mut taken);
@@ -20,14 +20,14 @@ impl State {
         reports
     }
 
-    /// The races since a mark was made. Moves the mark to now.
+    /// Returns the races that were found since `mark` was made, and moves the mark to the current end.
     pub(super) fn since(&self, mark: &mut RaceMark) -> RaceReports {
         let mut reports = self.log.since(mark);
         (reports.forgotten, reports.unknown) = (self.found.forgotten, self.found.unknown);
         reports
     }
 
-    /// Makes reports of the races that were just found.
+    /// Converts the races in `found` to reports, and adds them to the log.
     #[cold]
     pub(super) fn report(&mut self) {
         let found = std::mem::take(&mut self.found.races);
@@ -37,8 +37,8 @@ impl State {
         let mut reports = Vec::new();
         for race in &found {
             let Race { kind, earlier, later } = race;
-            // Work that does not come after a stream's use of memory does not come after the memory's
-            // allocation on that stream, either. Only the use is reported.
+            // A race with the allocation of memory is not reported if there is also one with a use of the memory on the same
+            // stream. Work that does not come after the use does not come after the allocation, either.
             let other = |it: &Race| {
                 it.kind == RaceKind::Unordered
                     && it.later.range == later.range
@@ -63,7 +63,7 @@ impl State {
         reports.into_iter().for_each(|report| self.log.add(report));
     }
 
-    /// Reports the stale handles of a call that a thread makes. Returns whether there are any.
+    /// Reports the stale handles in a call that a thread makes. Returns whether there are any.
     pub(super) fn report_stale(&mut self, thread: u32, call: &'static str) -> bool {
         let is_stale = !self.order.stale.is_empty();
         if is_stale {

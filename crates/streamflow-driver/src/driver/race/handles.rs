@@ -1,24 +1,24 @@
-//! A map from a driver's handles to the checker's indices.
+//! A map from the driver's handles to the checker's indices.
 
 use std::marker::PhantomData;
 
 use crate::driver::{DeviceId, RawEvent, RawStream};
 
-/// A map from handles to indices, for a lookup in each call: open addressing in a sparse table, so one multiplication
-/// and one comparison are mostly enough. The map allocates only when it grows.
+/// A map from handles to indices that is searched in each call. The table has open addressing and is sparse, so most
+/// searches take one multiplication and one comparison. The map allocates only when it grows.
 #[derive(Debug)]
 pub(super) struct Handles<K> {
-    /// The table: a power of two slots, few of them occupied.
+    /// The table. Its length is a power of two, and at most a quarter of its slots are occupied.
     slots: Box<[Slot]>,
-    /// The table's length, less one.
+    /// The length of the table minus one.
     mask: usize,
     occupied: usize,
     _keys: PhantomData<fn(K)>,
 }
 
-/// The table's first length.
+/// The length of a new table.
 const INITIAL_SLOTS: usize = 1024;
-/// The fewest slots for each handle.
+/// The least number of slots per handle. With fewer slots the table grows.
 const SLOTS_PER_HANDLE: usize = 4;
 
 #[derive(Debug, Clone, Copy)]
@@ -28,10 +28,10 @@ struct Slot {
     index: u32,
 }
 
-/// The index in a free slot.
+/// The value of `Slot::index` in a free slot.
 const FREE: u32 = u32::MAX;
 
-/// A free slot, with a device that matches no handle: devices have smaller numbers.
+/// A free slot. Its device matches no handle, since devices have smaller numbers.
 const EMPTY: Slot = Slot { handle: 0, device: DeviceId(u32::MAX), index: FREE };
 
 impl Slot {
@@ -64,7 +64,7 @@ impl<K: Handle> Handles<K> {
         Self { slots, mask: INITIAL_SLOTS - 1, occupied: 0, _keys: PhantomData }
     }
 
-    /// As [`get`](Self::get), but looks at the first slot alone: `None` does not mean that the key is absent.
+    /// As [`get`](Self::get), but only the first slot is compared: `None` does not mean that the key is absent.
     #[inline(always)]
     pub(super) fn get_fast(&self, key: K) -> Option<u32> {
         let (device, handle) = key.parts();
@@ -75,7 +75,7 @@ impl<K: Handle> Handles<K> {
     pub(super) fn get(&self, key: K) -> Option<u32> {
         let (device, handle) = key.parts();
         let mut at = self.first_slot(handle);
-        // The search ends: there is always a free slot.
+        // The loop ends, because the table always has a free slot.
         while self.slots[at].index != FREE {
             if self.slots[at].matches(device, handle) {
                 return Some(self.slots[at].index);
@@ -119,7 +119,8 @@ impl<K: Handle> Handles<K> {
         }
         self.slots[at] = EMPTY;
         self.occupied -= 1;
-        // The removed handle may have pushed the following ones to later slots: they are inserted again.
+        // Handles after the removed one may be in later slots than their first ones because of it, so they are inserted
+        // again.
         let mut after = self.next(at);
         while self.slots[after].index != FREE {
             let slot = std::mem::replace(&mut self.slots[after], EMPTY);
@@ -130,9 +131,9 @@ impl<K: Handle> Handles<K> {
         Some(index)
     }
 
-    /// The slot where the search for a handle begins. The high bits of a product depend on all bits of the
-    /// handle (Knuth, *Sorting and Searching*, 6.4: Fibonacci hashing). The device is left out: two devices
-    /// seldom have handles of the same number.
+    /// Returns the slot where the search for a handle begins. The slot is chosen by the high bits of a product, since these
+    /// depend on all bits of the handle (Knuth, *Sorting and Searching*, 6.4: Fibonacci hashing). The device is ignored: two
+    /// devices seldom have handles with the same number.
     #[inline(always)]
     fn first_slot(&self, handle: u64) -> usize {
         (handle.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & self.mask

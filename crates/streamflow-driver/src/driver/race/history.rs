@@ -1,4 +1,4 @@
-//! The allocations, each with the accesses that a later access must come after.
+//! The history: the allocations, each with the earlier accesses that a later access is compared with.
 
 use std::collections::VecDeque;
 
@@ -8,32 +8,33 @@ use super::site::PortUse;
 use super::uses::Uses;
 use crate::driver::{self, MemoryRange, Rows};
 
-/// The most freed allocations that are remembered, until their memory is allocated again.
+/// The most freed allocations that are remembered. A freed allocation is forgotten, too, when its memory is allocated again.
 const MAX_FREED: usize = 1024;
 
-/// The most port uses that are remembered for one allocation.
+/// The most uses by ports that are remembered for one allocation.
 const MAX_PORT_USES: usize = 8;
 
-/// The number of reads for which each allocation has room at first.
+/// The number of reads for which a new allocation has room at first.
 const READS: usize = 8;
 
-/// Slots of the cache that finds an allocation by an address in it.
+/// The number of slots of the cache that finds an allocation by an address within it.
 const CACHE_SLOTS: usize = 256;
 
-/// An empty slot of the cache. No memory has address 0.
+/// The content of an empty slot of the cache. No memory has address 0.
 const NO_BLOCK: (u64, u32) = (0, u32::MAX);
 
-/// An allocation with its accesses. It may be freed.
+/// An allocation with its accesses. The allocation may be freed.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) range: MemoryRange,
     uses: Uses,
     port_uses: PortUses,
-    /// The merged clocks of the declared foreign accesses: other code got the memory's address there, and its work comes after.
+    /// The merged clocks of the declared foreign accesses. At each of them other code got the memory's address, and the work
+    /// of that code comes after the clock.
     left_after: Clock,
 }
 
-/// The latest passages of the memory through ports, as a ring.
+/// The latest uses of an allocation by ports, as a ring.
 #[derive(Debug, Default)]
 struct PortUses {
     latest: Vec<PortUse>,
@@ -41,25 +42,25 @@ struct PortUses {
 }
 
 impl Block {
-    /// The latest ports through which the memory came in or went out, in no order.
+    /// The latest uses of the memory by ports, as an input or an output, in no order.
     pub(super) fn port_uses(&self) -> &[PortUse] {
         &self.port_uses.latest
     }
 }
 
-/// The allocations that are remembered.
+/// All allocations that are remembered, with their accesses.
 #[derive(Debug)]
 pub(super) struct History {
     blocks: Vec<Block>,
-    /// The indices in `blocks` that have no allocation.
+    /// The indices in `blocks` that are free for new allocations.
     vacant_indices: Vec<u32>,
-    /// The address and the index in `blocks` of each allocation, sorted by address. Allocations don't overlap.
+    /// The address and the index in `blocks` of each allocation, sorted by address. No two allocations overlap.
     by_address: Vec<(u64, u32)>,
-    /// The addresses of freed blocks, the oldest first.
+    /// The addresses of the freed allocations, the oldest first.
     freed: VecDeque<u64>,
-    /// The number of reads for which each allocation has room.
+    /// The number of reads for which each allocation in use has room.
     reads: usize,
-    /// The addresses that were searched for last, and the blocks that contain them.
+    /// The cache: the addresses that were searched for last, each with the index of the allocation that contains it.
     cache: Box<[(u64, u32); CACHE_SLOTS]>,
 }
 
@@ -75,8 +76,8 @@ impl History {
         }
     }
 
-    /// Adds memory that was just allocated. Earlier allocations at these addresses have ended: the driver hands memory
-    /// out only after its `free`.
+    /// Adds memory that was just allocated. Earlier allocations at these addresses are removed: the driver allocates memory
+    /// again only after its `free`.
     pub(super) fn allocate(&mut self, range: MemoryRange) {
         if range.bytes == 0 {
             return;
@@ -98,8 +99,8 @@ impl History {
         self.by_address.insert(position, (range.address, index));
     }
 
-    /// Makes room for `most_reads` reads in each allocation, if one allocation had so many. The order in which memory is recycled
-    /// depends on the device, so another allocation may need that room only after many ticks.
+    /// Makes room for `most_reads` reads in each allocation, if one allocation has had so many. The order in which memory is
+    /// recycled depends on the device, so another allocation may need the same room only after many ticks.
     #[inline(always)]
     pub(super) fn make_room(&mut self, most_reads: usize) {
         if most_reads > self.reads {
@@ -115,35 +116,36 @@ impl History {
         in_use.for_each(|block| block.uses.make_room(self.reads));
     }
 
-    /// Whether a range lies within an allocation that was not freed.
+    /// Whether a range lies within one allocation that is not freed.
     pub(super) fn is_in_use(&mut self, range: MemoryRange) -> bool {
         let block = self.find_cached(range.address);
         block.is_some_and(|block| !block.uses.is_freed() && range.end() <= block.range.end())
     }
 
-    /// Notes that the content of memory is not defined from now on: it was allocated or passed to a new owner.
+    /// Notes that the content of the range `begin.range` is undefined from now on: the memory was allocated or passed to a
+    /// new owner.
     pub(super) fn begin_content(&mut self, begin: Access, found: &mut Findings) {
         if let Some(block) = self.find_cached(begin.range.address) {
             block.uses.begin_content(begin, found);
         }
     }
 
-    /// Counts memory as written from now on: other code has its address.
+    /// Counts the bytes of a range as written from now on: other code has their address and may write them.
     pub(super) fn end_blank(&mut self, range: MemoryRange, found: &mut Findings) {
         if let Some(block) = self.find_cached(range.address) {
             block.uses.end_blank(range, found);
         }
     }
 
-    /// Notes that other code got the memory's address, for work that comes after `clock`.
+    /// Notes that other code got the memory's address. The work of that code comes after `clock`.
     pub(super) fn leave(&mut self, range: MemoryRange, clock: &Clock) {
         if let Some(block) = self.find_cached(range.address) {
             block.left_after.merge(clock);
         }
     }
 
-    /// Notes that memory comes back from other code, to a thread that has found `known` complete. All later uses come after
-    /// each access that the work of that code, or the thread, came after.
+    /// Notes that memory comes back from other code, to a thread with the clock `known`. An access that comes before the
+    /// clocks at which the memory left, or before `known`, comes before all later uses.
     pub(super) fn come_back(&mut self, range: MemoryRange, known: &Clock, found: &mut Findings) {
         if let Some(block) = self.find_cached(range.address) {
             block.left_after.merge(known);
@@ -152,7 +154,7 @@ impl History {
         }
     }
 
-    /// Notes that memory was freed, and remembers the free for a while: later accesses are compared with it.
+    /// Notes a free. The allocation stays remembered for a while, so that accesses after the free are found.
     pub(super) fn free(&mut self, free: Access, found: &mut Findings) {
         let Some(block) = self.find_cached(free.range.address) else { return };
         if block.uses.is_freed() {
@@ -169,7 +171,7 @@ impl History {
         }
     }
 
-    /// Removes the allocations that overlap a range, since they have ended.
+    /// Removes the allocations that overlap a range, and their accesses.
     pub(super) fn remove(&mut self, range: MemoryRange) {
         let mut position = self.by_address.partition_point(|(start, _)| *start < range.end());
         while position > 0 {
@@ -191,7 +193,7 @@ impl History {
         }
     }
 
-    /// The allocation that contains an address, from the cache or by a search.
+    /// Returns the allocation that contains an address, from the cache or by a search.
     #[inline(always)]
     fn find_cached(&mut self, address: u64) -> Option<&mut Block> {
         let (known, index) = self.cache[cache_slot(address)];
@@ -199,7 +201,7 @@ impl History {
         self.blocks.get_mut(index as usize)
     }
 
-    /// The slow path of [`find_cached`](Self::find_cached): a binary search. Its result is put in the cache.
+    /// The slow path of [`find_cached`](Self::find_cached): a binary search, and an entry in the cache.
     #[cold]
     #[inline(never)]
     fn search_and_cache(&mut self, address: u64) -> Option<u32> {
@@ -212,12 +214,13 @@ impl History {
         Some(index)
     }
 
-    /// The allocation that contains the start of a range, by a linear search: reports are rare.
+    /// Returns the allocation that contains the start of a range, by a linear search. Called only to make a report, so speed
+    /// does not matter.
     pub(super) fn find_uncached(&self, range: MemoryRange) -> Option<&Block> {
         self.blocks.iter().find(|block| contains(block.range, range.address))
     }
 
-    /// Checks an access without remembering it.
+    /// Compares an access with the earlier ones, and does not remember it.
     pub(super) fn check(&mut self, access: &Access, clock: &[u64], found: &mut Findings) {
         if access.range.bytes == 0 {
             return;
@@ -228,7 +231,7 @@ impl History {
         }
     }
 
-    /// Checks an access by the owner of `clock` and remembers it.
+    /// Compares an access with the earlier ones, and remembers it. `clock` is the clock of the stream that makes the access.
     #[inline(always)]
     pub(super) fn access(
         &mut self,
@@ -244,7 +247,7 @@ impl History {
         }
     }
 
-    /// Remembers that memory passed through a port.
+    /// Remembers that memory came in or went out through a port.
     pub(super) fn remember_port(&mut self, port_use: PortUse) {
         let Some(block) = self.find_cached(port_use.range.address) else { return };
         let PortUses { latest, next } = &mut block.port_uses;
@@ -256,8 +259,8 @@ impl History {
     }
 }
 
-/// An address's slot in the cache: the high bits of a product, because the low bits of large allocations'
-/// addresses are equal.
+/// Returns the slot of the cache for an address. The slot is chosen by the high bits of a product, because the low bits of
+/// large allocations' addresses are all equal.
 #[inline(always)]
 fn cache_slot(address: u64) -> usize {
     (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % CACHE_SLOTS
@@ -276,7 +279,7 @@ mod tests {
 
     const WHOLE: MemoryRange = MemoryRange { address: 0x7000, bytes: 4096 };
 
-    /// Makes accesses on streams that nothing orders. Returns the number of races.
+    /// Makes accesses on streams that nothing orders. Returns the number of races that were found.
     fn races(history: &mut History, accesses: &[(u32, AccessMode, MemoryRange)]) -> usize {
         let mut found = Findings::default();
         for (stream, mode, range) in accesses.iter().copied() {
@@ -290,7 +293,8 @@ mod tests {
         found.races.len()
     }
 
-    /// As [`races`], for accesses with gaps: a row of so many bytes in each 64, or no gaps for 0. Returns the kinds of the races.
+    /// As [`races`], for accesses with gaps. The last number of an access is the bytes of a row, one in each 64 bytes; 0
+    /// means no gaps. Returns the kinds of the races.
     fn gapped(
         history: &mut History,
         accesses: &[(u32, AccessMode, MemoryRange, u64)],
@@ -308,7 +312,8 @@ mod tests {
         found.races.iter().map(|race| race.kind).collect()
     }
 
-    /// A GPU recycles memory later than the simulator does, so a block may get all its readers only after many ticks.
+    /// A GPU recycles memory later than the simulator does. So an allocation may get as many reads as another one only after
+    /// many ticks, and should not allocate then.
     #[test]
     fn memory_has_room_for_as_many_reads_as_other_memory_had() {
         let mut history = History::new();
@@ -338,16 +343,16 @@ mod tests {
         assert_eq!(gapped(&mut history, &[(0, Write, left, 32), (1, Write, right, 32)]), []);
         assert_eq!(gapped(&mut history, &[(2, Read, middle, 2)]), [RaceKind::Unordered; 2]);
         assert_eq!(gapped(&mut history, &[(1, Read, left, 32)]), [RaceKind::Unordered]);
-        // An access without gaps races with the rows that it overlaps, and with no others if it is within a gap.
+        // An access without gaps races with each access whose rows it overlaps, and with none if it lies within the gaps.
         assert_eq!(gapped(&mut history, &[(0, Write, part(64, 96), 0)]), [RaceKind::Unordered; 2]);
         let mut history = History::new();
         history.allocate(WHOLE);
         let gap = part(64 + 32, 128);
         assert_eq!(gapped(&mut history, &[(0, Write, left, 32), (1, Write, gap, 0)]), []);
-        // Many accesses of one stream to the same rows count as one access.
+        // Many accesses of one stream to the same rows are remembered as one access.
         let again = vec![(0, Write, left, 32); 1000];
         assert_eq!(gapped(&mut history, &again), []);
-        // Control: without their gaps, the two accesses overlap.
+        // Control: if the gaps are not declared, the two accesses race.
         let mut history = History::new();
         history.allocate(WHOLE);
         assert_eq!(
@@ -364,7 +369,7 @@ mod tests {
         history.allocate(WHOLE);
         let begin = Access { range: WHOLE, mode: Write, argument: "", rows: None, origin };
         history.begin_content(begin, &mut Findings::default());
-        // After a write of each row, a read of all rows finds their bytes written and the gaps unwritten.
+        // Each row is written by itself. A read of all rows then finds their bytes written, and the gaps unwritten.
         for row in 0..64 {
             assert_eq!(gapped(&mut history, &[(0, Write, part(64 * row, 64 * row + 32), 0)]), []);
         }
@@ -391,23 +396,23 @@ mod tests {
             0
         );
         assert_eq!(races(&mut history, &[(1, Read, piece)]), 1, "the write");
-        // From here on the memory is used in parts, and the piece is one of them.
+        // From this access on the memory is used in parts, and the piece is one of the parts.
         assert_eq!(races(&mut history, &[(2, Write, part(128, 512))]), 2, "the write, the read");
         assert_eq!(races(&mut history, &[(2, Write, piece), (0, Read, part(0, 128))]), 3);
-        // A write of the whole allocation makes that the one piece.
+        // A write of the whole allocation makes the whole allocation the one piece.
         assert_eq!(races(&mut history, &[(2, Write, WHOLE)]), 1, "the read");
         assert_eq!(
             races(&mut history, &[(2, Read, WHOLE), (2, Write, piece), (2, Read, piece)]),
             0
         );
         assert_eq!(races(&mut history, &[(1, Read, WHOLE)]), 2, "both writes");
-        // A new allocation at the same address begins without accesses.
+        // A new allocation at the same address begins without accesses, so nothing races.
         history.allocate(part(0, 512));
         assert_eq!(races(&mut history, &[(0, Write, part(0, 512)), (0, Read, piece)]), 0);
     }
 
-    /// A part is written after the whole allocation. An access that comes after the part's write also comes after the whole write
-    /// if it is within the part. Beside the part, the whole write is checked by itself.
+    /// A part is written after the whole allocation. An access within the part that comes after the part's write also comes
+    /// after the whole write. An access outside of the part is compared with the whole write itself.
     #[test]
     fn an_access_beside_the_part_that_was_written_must_come_after_the_whole_write() {
         use AccessMode::{Read, Write};

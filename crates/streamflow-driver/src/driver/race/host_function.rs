@@ -1,4 +1,5 @@
-//! A wrapper around host functions. When a host function is called, all earlier work of its stream is complete.
+//! A wrapper around host functions. It tells the checker that all earlier work of the stream is complete while the host
+//! function runs.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -7,21 +8,21 @@ use super::clock::Clock;
 use super::shared::Shared;
 use crate::driver::{HostFunction, RawStream};
 
-/// The data of a host function's wrapper. Later host functions reuse the wrapper, so they allocate nothing.
+/// The data of a host function's wrapper. It is reused for later host functions, so these allocate nothing.
 #[derive(Debug, Default)]
 struct Wrapped {
-    /// The function and the checker; `None` while no function is wrapped.
+    /// The wrapped function and the checker; `None` while the wrapper is idle.
     wraps: Option<(HostFunction, Arc<Shared>)>,
-    /// The clock of the work before the function.
+    /// The clock of the work that comes before the function.
     before: Clock,
 }
 
-// SAFETY: `State` stores only wrappers without a function, and these have no pointer. A wrapper with a function is used only by
-// the one call of that function.
+// SAFETY: `State` stores only idle wrappers, and these contain no pointer. A wrapper with a function is used only by the one
+// call of that function.
 unsafe impl Send for Wrapped {}
 
-/// Wraps a host function that is about to be queued on a stream. The function comes after all work of the stream so far. The
-/// wrapper is leaked if its function is never called, as after a sticky error.
+/// Wraps a host function that is about to be queued on a stream. The function comes after all work of the stream so far. If
+/// the function is never called, as after a sticky error, the wrapper is leaked.
 pub(super) fn wrap(
     shared: &Arc<Shared>,
     stream: RawStream,
@@ -40,20 +41,20 @@ pub(super) fn wrap(
 }
 
 /// # Safety
-/// `data` is a [`Wrapped`] of [`wrap`], and this is the only call.
+/// `data` is a [`Wrapped`] that [`wrap`] has leaked, and this is the only call with it.
 unsafe extern "C" fn call(data: *mut c_void) {
     // SAFETY: the caller's contract.
     let mut wrapped = unsafe { Box::from_raw(data.cast::<Wrapped>()) };
     let Some((function, shared)) = wrapped.wraps.take() else { return };
-    // Any thread may call the function. During the call the clock of that thread has the work before the function and nothing
-    // else; afterwards the thread has its own clock again.
+    // Any thread may execute the function. During the function that thread's clock contains only the work before the
+    // function; afterwards the thread has its own clock again.
     let saved = {
         let mut locked = shared.lock();
         let thread = locked.thread;
         let before = std::mem::take(&mut wrapped.before);
         locked.state().order.enter_host_function(thread, before)
     };
-    // SAFETY: the caller that queued the function vouched for it and its data until this one call.
+    // SAFETY: the caller that queued the function vouches for it and its data until this one call.
     unsafe { (function.call)(function.data) };
     let mut locked = shared.lock();
     let (thread, state) = (locked.thread, locked.state());

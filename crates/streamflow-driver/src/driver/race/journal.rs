@@ -1,51 +1,50 @@
-//! The journal: a list of calls that one thread notes without a lock.
+//! The journal: a list in which one thread notes its calls without a lock, and which other threads read under a lock.
 
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 
-/// A line of a journal. The module [`op`](super::op) encodes calls as lines.
+/// A line of a journal: four words. The module [`op`](super::op) encodes calls as lines.
 pub(super) type Line = [AtomicU64; 4];
 
-/// A bounded list with one writer, without a lock, and readers that hold a lock.
+/// A bounded list of lines. One thread writes it without a lock; a thread that reads it holds the checker's lock.
 ///
-/// Taking a free lock costs some 10 ns, for its atomic instruction; publishing a line is a plain store. `published`
-/// is stored with release and loaded with acquire: a thread that gets something from the writer also sees
-/// the lines that the writer published before.
+/// Taking a free lock costs some 10 ns, for its atomic instruction; publishing a line costs a plain store. `published` is
+/// stored with release and loaded with acquire: a thread that receives anything from the writer, such as a message, also
+/// sees the lines that the writer had published before.
 ///
-/// The last call may be *open*: its lines are published, and the driver's function has not returned yet.
+/// The last call may be *open*: its lines are published, and the call of the driver has not returned yet.
 ///
-/// The journal is not a ring. A writer that finds it full takes the lock, reads the remaining lines and
-/// clears it; no reader is active then.
+/// The journal is not a ring. A writer that finds it full takes the lock, reads the lines that were not read yet, and clears
+/// the journal; no other thread reads at that time.
 ///
-/// The words are written and read one by one. Copying a line in larger pieces than it was written in makes
-/// the processor wait until the pieces have reached the cache (Intel's optimization manual, *Store
-/// forwarding*).
+/// A line is written and read word by word. If it were read in larger pieces than it was written in, the processor would
+/// wait until the words have reached the cache (Intel's optimization manual, *Store forwarding*).
 pub(super) struct Journal {
     lines: Box<[Line]>,
-    /// Twice the number of published lines, plus 1 while the last call is open. Number and flag are in one word, so a reader
-    /// never takes a closed call for an open one.
+    /// Twice the number of published lines, plus 1 while the last call is open. The number and the flag are in one word, so
+    /// a reader never takes a call that has returned for an open one.
     published: AtomicUsize,
 }
 
 const OPEN: usize = 1;
 
-/// Lines that were published, and whether the last call is open.
+/// Published lines that were not read yet, and whether the last call is open.
 pub(super) struct Published<'a> {
     pub(super) lines: &'a [Line],
     pub(super) is_open: bool,
 }
 
 impl Journal {
-    /// An empty journal of `lines` lines, fewer than 65536.
+    /// Creates an empty journal with room for `lines` lines.
     pub(super) fn new(lines: u16) -> Self {
         let line = |_| [0; 4].map(AtomicU64::new);
         Self { lines: (0..lines).map(line).collect(), published: AtomicUsize::new(0) }
     }
 
-    /// Adds a call of `lines` lines, and calls `write` to fill them in. An `open` call stays open until it is
-    /// [closed](Self::close). Returns `false`, and adds nothing, if there is no room or another call is open.
+    /// Publishes a call of `lines` lines; `write` fills them in first. If `open`, the call stays open until it is
+    /// [closed](Self::close). Returns `false` and publishes nothing if there is no room, or another call is open.
     ///
     /// # Safety
-    /// The caller is the only writer at this time.
+    /// The calling thread is the only writer at this time.
     #[inline(always)]
     pub(super) unsafe fn append(
         &self,
@@ -62,20 +61,20 @@ impl Journal {
         true
     }
 
-    /// Closes the open call: it has returned.
+    /// Closes the open call, after the driver has returned.
     ///
     /// # Safety
-    /// The caller is the writer.
+    /// The calling thread is the writer.
     #[inline(always)]
     pub(super) unsafe fn close(&self) {
         let published = self.published.load(Ordering::Relaxed);
         self.published.store(published & !OPEN, Ordering::Release);
     }
 
-    /// The published lines after the first `read`.
+    /// Returns the published lines after the first `read` ones.
     ///
     /// # Safety
-    /// The caller holds the lock for as long as it reads.
+    /// The caller holds the checker's lock for as long as it reads the lines.
     #[inline]
     pub(super) unsafe fn after(&self, read: usize) -> Published<'_> {
         let published = self.published.load(Ordering::Acquire);
@@ -83,12 +82,12 @@ impl Journal {
         Published { lines, is_open: published & OPEN != 0 }
     }
 
-    /// Empties the journal. An open call stays open.
+    /// Removes all lines. An open call stays open.
     ///
     /// # Safety
-    /// The caller is the writer and holds the lock.
+    /// The calling thread is the writer and holds the checker's lock.
     pub(super) unsafe fn clear(&self) {
-        // The lock makes the store visible to the next thread that takes the lock.
+        // The store is relaxed: the lock makes it visible to the next thread that takes the lock.
         let published = self.published.load(Ordering::Relaxed);
         self.published.store(published & OPEN, Ordering::Relaxed);
     }
@@ -109,19 +108,19 @@ mod tests {
         }
     }
 
-    /// Writes `COUNT` groups of lines; each line contains the number of its group. Returns how often the journal was full and
-    /// had to be cleared.
+    /// Writes `COUNT` groups of lines; each word of a group is the group's number. Returns how often the journal was full
+    /// and was cleared.
     fn write(journal: &Journal, read: &Mutex<Read>) -> usize {
         let mut cleared = 0;
         for number in 1..=COUNT {
             let lines = 1 + (number % 5) as usize;
-            // SAFETY: the only writer.
+            // SAFETY: this thread is the only writer.
             while !unsafe { journal.append(lines, false, |free| filled(free, number)) } {
                 let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
                 read.remaining(journal);
                 read.position = 0;
                 cleared += 1;
-                // SAFETY: the only writer, and it holds the lock.
+                // SAFETY: this thread is the only writer, and it holds the lock.
                 unsafe { journal.clear() };
             }
         }
@@ -131,15 +130,15 @@ mod tests {
     #[derive(Default)]
     struct Read {
         position: usize,
-        /// The last number that was read, and how many lines contained it.
+        /// The number of the group that was read last, and how many of its lines were read.
         number: u64,
         lines: u64,
     }
 
     impl Read {
-        /// Reads the remaining lines. The caller holds the lock.
+        /// Reads the lines that were not read yet. The caller holds the lock.
         fn remaining(&mut self, journal: &Journal) {
-            // SAFETY: `self` is behind the lock.
+            // SAFETY: `self` is behind the lock, so the caller holds the lock.
             let lines = unsafe { journal.after(self.position) }.lines;
             self.position += lines.len();
             for line in lines {
@@ -150,7 +149,7 @@ mod tests {
                 assert_eq!(words, [self.number; 4]);
                 self.lines += 1;
             }
-            // Lines that are appended together become visible together.
+            // The lines of one group become visible together.
             assert!(self.number == 0 || self.lines == 1 + self.number % 5);
         }
     }

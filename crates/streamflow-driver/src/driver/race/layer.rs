@@ -1,4 +1,4 @@
-//! The driver calls of a [`RaceChecker`].
+//! The driver calls of a [`RaceChecker`]: each is noted, and forwarded to the driver below.
 
 use arrayvec::ArrayVec;
 
@@ -16,18 +16,19 @@ use crate::driver::{
     MemorySource, Observer, RawEvent, RawGraph, RawStream, Rows, RowsAt, StreamOptions,
 };
 
-// Between threads it matters whether a call is noted before or after it is made. A call that destroys an object or frees
-// memory is noted before: another thread may get the same handle or address as soon as the call is made. A host function
-// is noted before it is queued, since it comes after the work that was queued until then. A record, a wait, a query and a
-// download that blocks are noted before, and take effect when they have succeeded (`order::in_flight`): they cover the
-// work that was queued and recorded before, and nothing that another thread queues or records during the call. All other
-// calls are noted after they have succeeded: a failed call orders nothing and touches nothing.
+// With several threads it matters whether a call is noted before or after the driver is called. A call that destroys an
+// object or frees memory is noted before: another thread may get the same handle or address as soon as the driver is called.
+// A host function is noted before it is queued, since it comes after the work that was queued until then. A record, a wait,
+// a query and a download that blocks are noted before, and take effect when they have succeeded (`order::in_flight`): they
+// cover the work that was queued and recorded before, and nothing that another thread queues or records during the call. All
+// other calls are noted after they have succeeded, since a failed call orders nothing and touches nothing.
 //
-// A launch, a record and a wait are inlined into the `Driver` method, since they are the most frequent calls.
+// The code that notes a launch, a record or a wait is inlined into the `Driver` method, since these calls are the most
+// frequent.
 //
-// In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
-// SAFETY: every call is forwarded unchanged, and so is its answer. A host function is forwarded inside
-// another one that calls it.
+// In all SAFETY reasons below, "the caller's contract": `Layer` requires the contract of the same method of `Driver`.
+// SAFETY: every call is forwarded unchanged, and so is its answer. A host function is forwarded within a wrapper that calls
+// it.
 unsafe impl Layer for RaceChecker {
     fn below(&self) -> &dyn Driver {
         &*self.below
@@ -203,8 +204,9 @@ unsafe impl Layer for RaceChecker {
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.copy(stream, copy) }?;
-        // A copy from ordinary host memory returns when it no longer needs that memory, so its read is not noted. The
-        // return proves nothing about the stream: CUDA may return before the data has arrived on the device.
+        // A copy from ordinary host memory returns when it no longer needs that memory, so its read of the host's memory is
+        // not noted. The return does not prove that the stream's work is complete: CUDA may return before the data has
+        // arrived on the device.
         let accesses: &[Access] = match copy.kind {
             CopyKind::PageableToDevice => &[write],
             _ => &[read, write],
@@ -240,8 +242,8 @@ unsafe impl Layer for RaceChecker {
         Ok(())
     }
 
-    /// Refuses the graph: the checker would not see the graph's calls. A driver that replays graphs is below the checker, so the
-    /// checker sees each call as the program makes it.
+    /// Refuses the graph: the checker would not see the calls that a graph replays. A driver that replays graphs is below
+    /// the checker, and the checker sees each call as the program makes it.
     unsafe fn create_graph(
         &self,
         _device: DeviceId,
@@ -259,7 +261,7 @@ unsafe impl Layer for RaceChecker {
         function: HostFunction,
     ) -> DriverResult<()> {
         let function = host_function::wrap(&self.shared, stream, function);
-        // SAFETY: the caller vouches for the function; the wrapper is valid until its one call.
+        // SAFETY: the caller vouches for the function; the wrapper's data is valid until its one call.
         unsafe { self.below.launch_host_function(stream, function) }
     }
 }

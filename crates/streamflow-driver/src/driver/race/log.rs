@@ -1,23 +1,24 @@
-//! The races found so far. Each reader has its own mark, so a reader removes no race from another reader's reports.
+//! The log of races. Each of its readers has a mark of its own, so a reader removes no race from another reader's reports.
 
 use std::collections::VecDeque;
 
 use crate::driver::report::{MAX_REPORTS, RaceMark, RaceReport, RaceReports};
 
-/// The most kinds of races that are kept. A new kind replaces the oldest one.
+/// The most kinds of races that the log stores. A further kind replaces the oldest one.
 const MAX_KINDS: usize = 4 * MAX_REPORTS;
 
-/// The races so far, each kind once. Two races are of one kind if they are at the same two places.
+/// The races found so far, stored once per kind. Two races are of one kind if they are between the same two places in the
+/// program.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     total: u64,
-    /// The number of kinds so far. Kinds are numbered as they are found.
+    /// The number of kinds so far. Each new kind gets the next number.
     kinds: u64,
     kept: VecDeque<(u64, RaceReport)>,
 }
 
 impl Log {
-    /// Adds a race, or counts it if a race of its kind is known.
+    /// Adds a race, or increases the count of its kind if the kind is stored.
     pub(super) fn add(&mut self, report: RaceReport) {
         self.total += report.times;
         match self.kept.iter_mut().find(|(_, known)| known.is_like(&report)) {
@@ -32,7 +33,7 @@ impl Log {
         }
     }
 
-    /// The races since the mark was made. Moves the mark to now.
+    /// Returns the races since `mark` was made, and moves the mark to the current end.
     pub(super) fn since(&self, mark: &mut RaceMark) -> RaceReports {
         let mut reports = RaceReports::default();
         if self.total == mark.total {
@@ -44,7 +45,7 @@ impl Log {
                 reports.add(RaceReport { times, ..report.clone() });
             }
         }
-        // Kinds that are no longer in `kept` are only counted.
+        // Kinds that were replaced, and so are not in `kept`, are only counted.
         let first = self.kept.front().map_or(self.kinds, |(kind, _)| *kind);
         reports.more += first.saturating_sub(mark.kinds);
         mark.total = self.total;
@@ -78,7 +79,7 @@ mod tests {
         }
     }
 
-    /// How often each kind was found since the mark, and how many further kinds the reports only count.
+    /// Returns how often each kind was found since the mark, and how many further kinds the reports only count.
     fn counts_since(log: &Log, mark: &mut RaceMark) -> (Vec<u64>, u64) {
         let reports = log.since(mark);
         (reports.races.iter().map(|race| race.times).collect(), reports.more)

@@ -1,4 +1,4 @@
-//! The notes that a [`RaceChecker`] gets beside the calls, and its reports.
+//! The [`Observer`] of a [`RaceChecker`]: facts that the runtime tells it in addition to the calls, and its reports.
 
 use super::access::NO_ROWS;
 use super::current_thread;

@@ -1,5 +1,5 @@
-//! The encoding of calls in the journal: one line for the call, and one for each access of work. An access with gaps has further
-//! lines for its rows.
+//! The encoding of calls as lines of the journal. A call of work has a line for the call and a line for each access. An
+//! access with gaps has further lines for its rows.
 
 use std::panic::Location;
 use std::{ptr, slice, str};
@@ -15,17 +15,17 @@ use crate::driver::{
 };
 use crate::sync::Ordering;
 
-/// Work that is queued, without its accesses.
+/// Work that is queued: all of the call except its accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Work {
     pub(super) stream: RawStream,
     pub(super) action: Action,
-    /// The number of the kernel's function, or 0.
+    /// The number of the kernel or of the library's function; 0 for other work.
     pub(super) function: u64,
     pub(super) location: Option<SourceLocation>,
 }
 
-/// The use that a call makes of an event on a stream.
+/// The use of an event by a call on a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventOp {
     Record,
@@ -42,17 +42,18 @@ impl EventOp {
     }
 }
 
-/// The number of a kernel's function for a site: the driver's handle. A handle names one kernel, on whichever device.
+/// Returns the number of a kernel's function in sites: the driver's handle. No two kernels have the same handle, even on
+/// different devices.
 pub(super) fn function_number(function: RawFunction) -> u64 {
     function.handle()
 }
 
-/// The number of a library's function for a site. Its highest bit is set, and no driver has a handle with that bit.
+/// Returns the number of a library's function in sites. Its highest bit is set, and no handle of a driver has that bit.
 pub(super) fn library_number(function: &'static str) -> u64 {
     1 << 63 | function.as_ptr().expose_provenance() as u64
 }
 
-// The kind of a call, in the lowest bits of its first word.
+// The kind of a call, in the lowest 4 bits of the first word of its first line.
 const WORK: u8 = 0;
 const RECORD: u8 = 1;
 const WAIT: u8 = 2;
@@ -69,14 +70,14 @@ fn read(line: &Line) -> [u64; 4] {
     line.each_ref().map(|word| word.load(Ordering::Relaxed))
 }
 
-/// The first word of a call: the call's kind in 4 bits, 12 bits for the caller to fill, and the stream's device (16 bits) and
-/// stamp (32 bits).
+/// Returns the first word of a call: the kind of the call in 4 bits, 12 bits that the caller fills, the device of the stream
+/// in 16 bits, and the stamp of the stream's handle in 32 bits.
 #[inline(always)]
 fn head(call: u8, stream: RawStream) -> u64 {
     u64::from(call) | u64::from(stream.device().0 as u16) << 16 | u64::from(stream.stamp()) << 32
 }
 
-/// The number of lines of an access's rows: the first line has one level, each other one has two.
+/// The number of lines for the rows of an access. The first line has one level, each further line has two.
 fn lines_of(rows: &Rows) -> usize {
     1 + rows.levels().len() / 2
 }
@@ -94,12 +95,12 @@ fn write_rows<'a>(lines: &mut impl Iterator<Item = &'a Line>, rows: &Rows) {
     }
 }
 
-/// The lines of an access's rows. They are decoded only when the access is checked.
+/// The lines of the rows of an access. They are decoded only when the access is compared with another one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowLines<'a>(&'a [Line]);
 
 impl<'a> RowLines<'a> {
-    /// Takes the lines of the next rows.
+    /// Takes the lines of the rows that come next in `lines`.
     #[cold]
     fn next(lines: &mut slice::Iter<'a, Line>) -> Option<Self> {
         let all = lines.as_slice();
@@ -125,7 +126,7 @@ impl From<RowLines<'_>> for Rows {
     }
 }
 
-/// Notes work in the journal. Returns whether there was room.
+/// Notes work in the journal. Returns `false` if there is no room for it.
 ///
 /// # Safety
 /// As for [`Journal::append`].
@@ -135,7 +136,7 @@ pub(super) unsafe fn append_work(
     work: &Work,
     (accesses, rows): (&[Access], &[Rows]),
 ) -> bool {
-    // An access that names rows which `rows` does not have is noted without rows.
+    // If an access names rows that `rows` does not contain, the access is noted without rows.
     let lines = |access: &Access| 1 + access.rows_in(rows).map_or(0, lines_of);
     let count: usize = accesses.iter().map(lines).sum();
     if count > usize::from(u8::MAX) {
@@ -152,7 +153,8 @@ pub(super) unsafe fn append_work(
             let Some(line) = rest.next() else { return };
             let MemoryRange { address, bytes } = access.range;
             let name = access.argument.as_ptr().expose_provenance();
-            // The two lowest bits hold the mode and whether there are gaps. No text's length needs the two highest bits.
+            // The two lowest bits are the mode and whether there are gaps. The length is shifted by two bits: no text is so
+            // long that the two highest bits are lost.
             let is_write = usize::from(access.mode == AccessMode::Write);
             let own = access.rows_in(rows);
             let length = access.argument.len() << 2 | usize::from(own.is_some()) << 1 | is_write;
@@ -166,8 +168,8 @@ pub(super) unsafe fn append_work(
     unsafe { journal.append(1 + count, false, write) }
 }
 
-/// Notes a record or a wait that is about to be made, in one line. The call is open until the caller
-/// [closes](Journal::close) it, after the driver's function has returned. Returns whether there was room.
+/// Notes a record or a wait that is about to be made, in one line. The call stays open until the caller
+/// [closes](Journal::close) it, after the driver has returned. Returns `false` if there is no room.
 ///
 /// # Safety
 /// As for [`Journal::append`].
@@ -188,19 +190,19 @@ pub(super) unsafe fn append_event(
     unsafe { journal.append(1, true, |lines| lines.iter().for_each(|line| write(line, words))) }
 }
 
-/// A call that was read from the journal.
+/// A call that was decoded from the journal.
 #[derive(Debug)]
 pub(super) enum Call<'a> {
     Work(Work, Accesses<'a>),
     Event(EventOp, RawStream, RawEvent),
 }
 
-/// The calls in lines of a journal, in order.
+/// An iterator over the calls in lines of a journal, in order.
 pub(super) struct Calls<'a>(&'a [Line]);
 
 impl<'a> Calls<'a> {
     /// # Safety
-    /// The lines are published, and the functions of this module wrote all of them.
+    /// The lines are published, and functions of this module wrote all of them.
     pub(super) unsafe fn new(lines: &'a [Line]) -> Self {
         Self(lines)
     }
@@ -220,7 +222,7 @@ impl<'a> Iterator for Calls<'a> {
                 let (accesses, rest) = rest.split_at_checked((head >> 8) as u8 as usize)?;
                 self.0 = rest;
                 let location = ptr::with_exposed_provenance::<Location<'static>>(third as usize);
-                // SAFETY: `append_work` stored a `&'static Location` or null in this word.
+                // SAFETY: `append_work` has stored a `&'static Location` or null in this word.
                 let location = unsafe { location.as_ref() };
                 let action = Action::ALL[(head >> 4) as usize % 16 % Action::ALL.len()];
                 let work = Work { stream, action, function: second, location };
@@ -235,7 +237,7 @@ impl<'a> Iterator for Calls<'a> {
     }
 }
 
-/// The accesses of work that was read from the journal.
+/// An iterator over the accesses of work that was decoded from the journal.
 #[derive(Debug)]
 pub(super) struct Accesses<'a>(slice::Iter<'a, Line>);
 
@@ -246,7 +248,8 @@ impl<'a> Iterator for Accesses<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let [address, bytes, name, length] = read(self.0.next()?);
         let name = ptr::with_exposed_provenance::<u8>(name as usize);
-        // SAFETY: these are the address and the length of one `&'static str`, from one line (contract of `Calls::new`).
+        // SAFETY: the two words are the address and the length of one `&'static str`, from one line, by the contract of
+        // `Calls::new`.
         let argument = unsafe {
             str::from_utf8_unchecked(slice::from_raw_parts(name, (length >> 2) as usize))
         };
@@ -267,7 +270,7 @@ mod tests {
         let journal = Journal::new(64);
         let stream = RawStream::new(DeviceId(u32::from(u16::MAX)), u64::MAX).stamped(u32::MAX - 1);
         let event = RawEvent::new(DeviceId(7), 1 << 63).stamped(3);
-        // `==` of handles ignores their stamps.
+        // Stamps are compared explicitly, since `==` of handles ignores them.
         let stamps = |stream: RawStream, event: RawEvent| (stream.stamp(), event.stamp());
         let here = Some(Location::caller());
         let works = Action::ALL.map(|action| {
@@ -303,7 +306,7 @@ mod tests {
             .map(|access| (Access { rows: None, ..access }, access.rows_in(&rows).copied()));
         for work in works {
             for event_op in [EventOp::Record, EventOp::Wait] {
-                // SAFETY: there is no other thread, and all lines are noted here.
+                // SAFETY: there is no other thread, and functions of this module write all lines.
                 let mut calls = unsafe {
                     journal.clear();
                     assert!(append_work(&journal, &work, (&accesses, &rows)));

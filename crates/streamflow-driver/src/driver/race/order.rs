@@ -1,4 +1,4 @@
-//! The happens-before order: the clocks of streams, events and host threads.
+//! The happens-before order, as vector clocks of streams, events and host threads.
 
 mod events;
 mod hosts;
@@ -12,7 +12,7 @@ use events::Event;
 pub(super) use in_flight::CallId;
 use in_flight::InFlight;
 
-/// How a stream takes part in the barrier of the legacy default stream.
+/// The part that a stream takes in the implicit barrier of the legacy default stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BarrierRole {
     Default,
@@ -33,33 +33,34 @@ impl From<StreamFlags> for BarrierRole {
 struct Stream {
     device: DeviceId,
     role: BarrierRole,
-    /// The work that comes before any work that is queued on the stream now.
+    /// The clock of the work that comes before any work which is queued on the stream now.
     clock: Clock,
-    /// The stream's own entry of `clock`.
+    /// The stream's own entry in `clock`.
     epoch: u64,
-    /// The version of a thread's clock that `clock` contains already; [`NO_VERSION`] if the stream's work takes part in
-    /// the default stream's barrier.
+    /// The version of the thread's clock that was last merged into `clock`. [`NO_VERSION`] if the stream takes part in the
+    /// default stream's barrier, so that each call takes the slow path.
     merged_version: u64,
-    /// The part of this stream's work, and of all that its work came after, that any thread has found complete.
+    /// The clock of the work of this stream, and of all work before that, which any thread has found complete.
     completed: Clock,
-    /// The name in reports.
+    /// The name of the stream in reports.
     name: String,
-    /// The stamp of the handle with which the stream was made.
+    /// The stamp of the handle that the stream got when it was made.
     stamp: u32,
 }
 
-/// The kind of object of a stale handle. The object was destroyed, and the driver may have given the handle to a later one.
+/// The kind of object that a stale handle names. The object was destroyed, and the driver may have given the handle to a
+/// later object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stale {
     Stream,
     Event,
 }
 
-/// A version that no thread's clock has.
+/// A version that the clock of no thread has.
 const NO_VERSION: u64 = 0;
 
 impl Stream {
-    /// Begins the next epoch of this stream. `index` is the stream's own.
+    /// Begins the next epoch of this stream. `index` is the stream's index.
     #[inline(always)]
     fn advance(&mut self, index: u32) {
         self.epoch += 1;
@@ -69,28 +70,28 @@ impl Stream {
 
 #[derive(Debug, Default)]
 struct Thread {
-    /// The work that the thread has found complete.
+    /// The clock of the work that the thread has found complete.
     clock: Clock,
-    /// A number for each state of `clock`, unique over all threads.
+    /// A number that changes with each change of `clock`, and is unique over all threads.
     version: u64,
 }
 
-/// A host thread and the current version of its clock.
+/// A host thread by its index, with the current version of its clock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HostThread {
     thread: u32,
     version: u64,
 }
 
-/// The stream, by its index, and its epoch in which work was queued.
+/// A stream, by its index, and the epoch of the stream in which work was queued.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Queued {
     pub(super) stream: u32,
     pub(super) epoch: u64,
 }
 
-/// The clocks of all streams, events and threads. Streams and threads are named by index; events by handle, since programs make
-/// and destroy many.
+/// The clocks of all streams, events and threads. A stream or a thread is identified by its index, and an event by its handle,
+/// since programs make and destroy many events.
 #[derive(Debug)]
 pub(super) struct Order {
     streams: Vec<Stream>,
@@ -101,7 +102,7 @@ pub(super) struct Order {
     threads: Vec<Thread>,
     versions: u64,
     in_flight: InFlight,
-    /// The stale handles that were noticed since the last report.
+    /// The stale handles that were found since the last report of them.
     pub(super) stale: Vec<Stale>,
     destroyed: Destroyed,
     scratch: Clock,
@@ -126,7 +127,8 @@ impl Order {
 
     // Streams.
 
-    /// Adds a stream that was just made. No index of a stream is reused: the stream's work may outlive it.
+    /// Adds a stream that was just made, and returns its index. The index of a destroyed stream is not reused, since its
+    /// work may still be executing.
     pub(super) fn add_stream(&mut self, raw: RawStream, role: BarrierRole) -> u32 {
         let index = self.streams.len() as u32;
         let mut clock = Clock::default();
@@ -149,7 +151,7 @@ impl Order {
         index
     }
 
-    /// The index of a stream.
+    /// Returns the index of a stream, and notes whether its handle is stale.
     #[inline(always)]
     pub(super) fn stream(&mut self, raw: RawStream) -> u32 {
         let index = match self.index_by_stream.get_fast(raw) {
@@ -162,7 +164,7 @@ impl Order {
         index
     }
 
-    /// The index for a handle with another stamp than the known stream with the same number.
+    /// Returns the index for a handle whose stamp differs from that of the known stream with the same number.
     #[cold]
     #[inline(never)]
     fn other_stream(&mut self, index: u32, raw: RawStream) -> u32 {
@@ -176,8 +178,8 @@ impl Order {
         }
     }
 
-    /// The slow path of [`stream`](Self::stream). A stream that was not made through this checker counts as blocking. If the
-    /// stream really is non-blocking, races between it and the default stream are not found.
+    /// The slow path of [`stream`](Self::stream). A stream that was not made through this checker is added as a blocking
+    /// stream. If the stream really is non-blocking, races between it and the default stream are not found.
     #[cold]
     #[inline(never)]
     fn find_stream(&mut self, raw: RawStream) -> u32 {
@@ -196,7 +198,7 @@ impl Order {
         self.index_by_stream.remove(raw);
     }
 
-    /// The work that comes before work which is queued on `stream` now.
+    /// Returns the clock of the work that comes before work which is queued on `stream` now.
     #[inline]
     pub(super) fn clock(&self, stream: u32) -> &Clock {
         &self.streams[stream as usize].clock
@@ -216,8 +218,8 @@ impl Order {
         }
     }
 
-    /// Notes that a thread queues work on a stream. The work comes after everything that the thread has found
-    /// complete, and takes part in the default stream's barrier.
+    /// Notes that a thread queues work on a stream. The work comes after all work that the thread has found complete. On a
+    /// blocking or default stream, the default stream's barrier also orders it.
     #[inline(always)]
     pub(super) fn queue(&mut self, host: HostThread, raw: RawStream) -> Queued {
         let stream = self.stream(raw);
@@ -229,7 +231,7 @@ impl Order {
         Queued { stream, epoch }
     }
 
-    /// The slow path of [`queue`](Self::queue): merges the thread's clock into the stream's.
+    /// The slow path of [`queue`](Self::queue): merges the thread's clock into the stream's clock.
     #[cold]
     #[inline(never)]
     fn merge_thread_clock(&mut self, host: HostThread, stream: u32) {
@@ -242,8 +244,8 @@ impl Order {
         }
     }
 
-    /// Work on the legacy default stream comes after all older work of the device's blocking streams,
-    /// and the other way round (CUDA driver API, *Stream synchronization behavior*).
+    /// Applies the rule of the legacy default stream: its work comes after all older work of the device's blocking streams,
+    /// and their work comes after all older work of the default stream (CUDA driver API, *Stream synchronization behavior*).
     fn barrier(&mut self, stream: u32) {
         let Stream { device, role, .. } = self.streams[stream as usize];
         let opposite =
@@ -259,7 +261,7 @@ impl Order {
         self.scratch = before;
     }
 
-    /// The clock of work that comes after all work so far of all streams of a device.
+    /// Returns the clock of work that comes after all work so far on all streams of a device.
     pub(super) fn everything_on(&mut self, device: DeviceId) -> Clock {
         let mut everything = Clock::default();
         let mut before = std::mem::take(&mut self.scratch);
@@ -273,18 +275,18 @@ impl Order {
         everything
     }
 
-    /// Notes that work which is queued on a stream now comes after `before`.
+    /// Notes that work which is queued on a stream from now on comes after the clock `before`.
     pub(super) fn wait_for(&mut self, host: HostThread, raw: RawStream, before: &Clock) {
         let stream = self.queue(host, raw).stream;
         self.streams[stream as usize].clock.merge(before);
     }
 
-    /// Begins a stream's next epoch, after the caller has copied the stream's clock.
+    /// Begins a stream's next epoch. The caller has copied the stream's clock before.
     pub(super) fn begin_epoch(&mut self, stream: u32) {
         self.streams[stream as usize].advance(stream);
     }
 
-    /// Copies the stream's clock into `to`, and begins the stream's next epoch.
+    /// Copies the clock of a stream into `to`, and begins the stream's next epoch.
     fn release(&mut self, stream: u32, to: &mut Clock) {
         let released = &mut self.streams[stream as usize];
         to.copy_from(&released.clock);

@@ -1,5 +1,5 @@
-//! Queries, waits of the host and downloads. The checker begins each one before it calls the driver, and ends it with the
-//! driver's answer.
+//! Queries, waits of the host, and downloads. The checker begins each of these calls before it calls the driver, and ends
+//! the call with the driver's answer.
 
 use super::RaceChecker;
 use super::current_thread;
@@ -26,8 +26,8 @@ impl RaceChecker {
         query
     }
 
-    /// Begins a copy to ordinary memory. When the call returns, the copy and all work that was queued before are complete. The
-    /// read counts even if the copy fails, since it may have been made.
+    /// Begins a copy to ordinary memory. When the copy's call returns, the copy and all work that was queued before it are
+    /// complete. The read counts even if the copy fails, since the bytes may have been read.
     pub(super) fn begin_download(
         &self,
         stream: RawStream,

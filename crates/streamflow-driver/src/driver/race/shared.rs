@@ -1,10 +1,10 @@
-//! Access to the state: through a journal for one thread, under a lock for the others.
+//! Access to the checker's state: one thread notes its calls in a journal, all other threads take the lock.
 //!
-//! The first thread that queues work owns the journal. The owner notes launches, copies, fills, reuse, records and waits there
-//! without a lock. All other threads, and all other calls, take the lock. A thread that has the lock first applies the lines
-//! of the journal. So a race is found when the journal is full, when any thread takes the lock (for a query or a
-//! synchronisation, at the end of a hook), or when reports are taken. When the owner has ended, another thread can own the
-//! journal.
+//! The first thread that queues work owns the journal. The owner notes launches, copies, fills, reuse of memory, records and
+//! waits there without a lock. All other threads, and all other calls, take the lock. A thread that has taken the lock first
+//! applies the lines of the journal. So a race is found when the journal is full, when any thread takes the lock (for a
+//! query or a synchronisation, at the end of a hook), or when reports are taken. When the owner has ended, another thread
+//! can become the owner.
 
 use std::fmt;
 use std::sync::atomic::AtomicU64 as Counter;
@@ -21,36 +21,36 @@ use crate::lock::{Held, Lock};
 use crate::log;
 use crate::sync::{AtomicU64, Ordering};
 
-/// The journal's length in lines. The lines are 8 KiB, so the journal stays in the cache.
+/// The length of the journal in lines. The lines have 8 KiB in all, so the journal stays in the cache.
 #[cfg(not(loom))]
 const LINES: u16 = 256;
 #[cfg(loom)]
 const LINES: u16 = 4;
 
-/// The next checker's number. Numbers are unique within the process.
+/// The number of the next checker. Numbers are unique within the process.
 static CHECKERS: Counter = Counter::new(1);
 
-/// The part of a checker that is shared with the host functions that it has wrapped.
+/// The part of a checker that it shares with the wrappers of host functions.
 pub(super) struct Shared {
     number: u64,
-    /// The number of the thread that writes the journal: the first one that queued something, until it ends.
+    /// The number of the thread that owns the journal: the first one that queued something, until it ends.
     owner: AtomicU64,
     journal: Journal,
     state: Lock<Protected>,
 }
 
-/// The data behind the lock.
+/// The data behind the checker's lock.
 struct Protected {
     state: State,
-    /// The index of the thread that writes the journal.
+    /// The index of the thread that owns the journal.
     owner: u32,
-    /// The number of lines of the journal that were read.
+    /// The number of the journal's lines that were applied.
     read: usize,
-    /// The journal's last call, if the call was still open when its line was read.
+    /// The journal's last call, if it was still open when its line was read.
     open: Option<CallId>,
 }
 
-/// Says where a record or a wait was noted before the driver's call.
+/// Where a record or a wait was noted before the driver was called.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Noted {
     InJournal,
@@ -72,7 +72,8 @@ impl Shared {
         }
     }
 
-    /// Notes work and its accesses. `function` is the number of the kernel's or the library's function, or 0.
+    /// Notes work that was queued, with its accesses. `function` is the number of the kernel or of the library's function; 0
+    /// for other work.
     #[inline(always)]
     pub(super) fn work(
         &self,
@@ -82,14 +83,14 @@ impl Shared {
         accesses: (&[Access], &[Rows]),
     ) {
         let work = Work { stream, action, function, location: current_thread::take_location() };
-        // SAFETY: this thread is the writer: `is_writer` says so.
+        // SAFETY: this thread is the writer, as `is_writer` says.
         let noted = self.is_writer() && unsafe { op::append_work(&self.journal, &work, accesses) };
         if !noted {
             self.work_locked(work, accesses);
         }
     }
 
-    /// Notes a record or a wait that is about to be made. The caller reports its result to `end_event`.
+    /// Notes a record or a wait that is about to be made. The caller passes its result to `end_event`.
     #[inline(always)]
     pub(super) fn begin_event(
         &self,
@@ -97,17 +98,17 @@ impl Shared {
         stream: RawStream,
         event: RawEvent,
     ) -> Noted {
-        // SAFETY: this thread is the writer: `is_writer` says so.
+        // SAFETY: this thread is the writer, as `is_writer` says.
         let noted =
             self.is_writer() && unsafe { op::append_event(&self.journal, event_op, stream, event) };
         if noted { Noted::InJournal } else { self.begin_event_locked(event_op, stream, event) }
     }
 
-    /// Ends a record or a wait. A call that has failed has no effect.
+    /// Ends a record or a wait after the driver has returned. A call that has failed has no effect.
     #[inline(always)]
     pub(super) fn end_event(&self, noted: Noted, success: bool) {
         match noted {
-            // SAFETY: this thread has noted the call, so it is the writer.
+            // SAFETY: this thread has noted the call in the journal, so it is the writer.
             Noted::InJournal if success => unsafe { self.journal.close() },
             Noted::InJournal => self.cancel_in_journal(),
             Noted::UnderLock(call) => self.end_call(call, success),
@@ -117,16 +118,16 @@ impl Shared {
     #[cold]
     #[inline(never)]
     fn cancel_in_journal(&self) {
-        // `lock` reads the call while the call is still open, and puts it in `open`.
+        // `lock` reads the journal. The call is still open, so `lock` begins it and puts its id in `open`.
         let call = self.lock().guard.open.take();
-        // SAFETY: this thread has noted the call, so it is the writer.
+        // SAFETY: this thread has noted the call in the journal, so it is the writer.
         unsafe { self.journal.close() };
         if let Some(call) = call {
             self.end_call(call, false);
         }
     }
 
-    /// Ends a call in flight. `success` says whether it has succeeded: a query, whether its answer is "complete".
+    /// Ends a call in flight. `success` is whether the call has succeeded; of a query, whether its answer is "complete".
     #[inline(never)]
     pub(super) fn end_call(&self, call: CallId, success: bool) {
         let mut guard = self.state.lock();
@@ -135,8 +136,8 @@ impl Shared {
         if success { order.finish(call) } else { order.cancel(call) }
     }
 
-    /// Whether the calling thread owns the journal. Numbers are not reused, and another thread becomes the
-    /// owner only after this one has lost the number that is compared here.
+    /// Whether the calling thread owns the journal. Numbers of threads are not reused, and another thread becomes the owner
+    /// only after this thread has lost the number that is compared here.
     #[inline(always)]
     fn is_writer(&self) -> bool {
         self.owner.load(Ordering::Relaxed) == current_thread::journal_writer()
@@ -163,10 +164,10 @@ impl Shared {
         Noted::UnderLock(state.begin_event(&state.caller(thread), event_op, stream, event))
     }
 
-    /// Locks the state and applies all calls that were noted before.
+    /// Locks the state, and applies all calls that were noted in the journal.
     pub(super) fn lock(&self) -> Locked<'_> {
-        // No code under the lock panics. If it did, an order could be missing, and a race be reported that
-        // does not exist.
+        // No code under the lock panics. If it did, calls could be missing in the order, and a race be reported that does
+        // not exist.
         let mut guard = self.state.lock();
         self.drain(&mut guard);
         let known = current_thread::checker_index(self.number);
@@ -178,28 +179,29 @@ impl Shared {
         Locked { guard, thread }
     }
 
-    /// Applies the calls that were noted since `drain` was last called. A call that is still open is begun, and not finished.
+    /// Applies the calls that were noted since the previous call of `drain`. A call that is still open is begun, and
+    /// finished by a later `drain`.
     #[inline]
     fn drain(&self, protected: &mut Protected) {
         let Protected { state, owner, read, open } = protected;
-        // SAFETY: the lock is held: `Protected` is behind it.
+        // SAFETY: the caller holds the lock: `Protected` is behind it.
         let Published { lines, is_open } = unsafe { self.journal.after(*read) };
         if (!is_open || !lines.is_empty())
             && let Some(call) = open.take()
         {
             state.order.finish(call);
         }
-        // An open call has one line.
+        // An open call has exactly one line, the last one.
         let (open_line, closed) = match lines.split_last() {
             Some((last, rest)) if is_open => (Some(last), rest),
             _ => (None, lines),
         };
         if !closed.is_empty() {
-            // SAFETY: published lines, all noted by `work` and `begin_event`.
+            // SAFETY: the lines are published, and `work` and `begin_event` wrote all of them.
             state.apply(*owner, unsafe { Calls::new(closed) });
         }
         if let Some(line) = open_line {
-            // SAFETY: as above.
+            // SAFETY: the line is published, and `begin_event` wrote it.
             *open = state.begin(*owner, unsafe { Calls::new(std::slice::from_ref(line)) });
         }
         *read += lines.len();
@@ -210,14 +212,14 @@ impl Shared {
         }
     }
 
-    /// Finds or makes the index of the calling thread. The thread calls this checker for the first time, or has called another
-    /// checker since.
+    /// Finds or makes the index of the calling thread: the thread calls this checker for the first time, or has called
+    /// another checker in between.
     #[cold]
     fn register_thread(&self, protected: &mut Protected) -> u32 {
         let owner = self.owner.load(Ordering::Relaxed);
         if owner != current_thread::NO_OWNER && !protected.state.is_alive(owner) {
-            // The owner has ended, so all its lines are visible now. They are applied before another thread
-            // gets the owner's index.
+            // The owner has ended, so all its lines are visible now. They are applied before another thread can get the
+            // owner's index.
             self.drain(protected);
             self.owner.store(current_thread::NO_OWNER, Ordering::Relaxed);
         }
@@ -228,13 +230,13 @@ impl Shared {
         thread
     }
 
-    /// Makes the calling thread, which queues something, the journal's owner if the journal has none.
+    /// Makes the calling thread, which is queueing work, the owner of the journal if the journal has none.
     fn claim_journal(&self, locked: &mut Locked<'_>) {
         let writer = current_thread::journal_writer();
         if self.owner.load(Ordering::Relaxed) == current_thread::NO_OWNER
             && writer != current_thread::NO_NUMBER
         {
-            // All lines were read when the lock was taken.
+            // All lines were read when the lock was taken, so the new owner's lines follow them.
             self.owner.store(writer, Ordering::Relaxed);
             locked.guard.owner = locked.thread;
         }
@@ -250,7 +252,7 @@ impl Shared {
 
     pub(super) fn take(&self) -> RaceReports {
         let reports = self.lock().state().take();
-        // The lock is not held here: a subscriber may be slow, and may call the driver itself.
+        // The lock is not held here, because a subscriber of the log may be slow, and may call the driver.
         for report in reports.races.clone() {
             log::write(move || tracing::debug!(%report, "a race"));
         }
@@ -275,10 +277,10 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// The locked state, for the calling thread.
+/// The locked state, and the index of the thread that has locked it.
 pub(super) struct Locked<'a> {
     guard: Held<'a, Protected>,
-    /// The calling thread's index.
+    /// The index of the calling thread.
     pub(super) thread: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The places in the program that accesses come from, in the form that the history keeps: small, and without the heap.
+//! Sites: the places in the program that accesses come from. The history stores a site as a number of four bytes.
 
 use std::num::NonZeroU64;
 use std::ptr;
@@ -6,15 +6,15 @@ use std::ptr;
 use crate::driver::MemoryRange;
 use crate::driver::note::{Direction, SourceLocation};
 
-/// The most sites, and the most names, that have numbers of their own. A program has some hundreds; the limit is for a program
-/// that makes new ones without end.
+/// The most sites, and the most names, that get numbers of their own. A program has some hundreds; the limit is for a
+/// program that makes new ones without end.
 const MAX_SITES: usize = 1 << 16;
 
-/// Slots of the cache of sites.
+/// The number of slots of the cache of sites.
 const RECENT_SLOTS: usize = 256;
 
-/// The hook that a thread is in: the numbers of the node's and the hook's name in [`Names`]. Both are in one word, so a
-/// comparison is one instruction.
+/// The hook that a thread is in, as two numbers in [`Names`]: the node's name and the hook's name. Both numbers are in one
+/// word, so two hooks are compared by one instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hook(NonZeroU64);
 
@@ -48,7 +48,7 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// The actions, each at the index that is its number.
+    /// All actions. The index of each is its discriminant, which the journal stores.
     pub(super) const ALL: [Self; 9] = [
         Self::Kernel,
         Self::Copy,
@@ -69,11 +69,11 @@ impl Action {
     }
 }
 
-/// A place in the program that accesses memory, within a node: the same in each tick.
+/// A place in the program that accesses memory, within a node's hook. The place is the same in each tick.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site {
     pub(super) action: Action,
-    /// The number of the kernel's function, or 0.
+    /// The number of the kernel or of the library's function; 0 for other work.
     pub(super) function: u64,
     pub(super) hook: Option<Hook>,
     pub(super) location: Option<SourceLocation>,
@@ -82,7 +82,7 @@ pub(super) struct Site {
 impl Site {
     #[inline(always)]
     fn matches(&self, other: &Self) -> bool {
-        // Locations are compared by address. A location that has several addresses counts as several.
+        // Locations are compared by address. If one location has several addresses, it counts as several sites.
         let location = |site: &Self| site.location.map_or(ptr::null(), ptr::from_ref);
         let hook = |site: &Self| site.hook.map_or(0, |hook| hook.0.get());
         self.function == other.function
@@ -95,11 +95,11 @@ impl Site {
 /// The content of the cache's free slots.
 const BLANK: Site = Site { action: Action::OnHost, function: 0, hook: None, location: None };
 
-/// All sites, each with a number: an access stores the number, four bytes, in place of the site.
+/// All sites. The index of a site is its number, and an access stores only that.
 #[derive(Debug)]
 pub(super) struct Sites {
     all: Vec<Site>,
-    /// A cache: the sites that were searched for last, with their numbers. Some bits of a site choose its slot.
+    /// A cache of the sites that were searched for last, with their numbers. Some bits of a site choose its slot.
     recent: Box<[(Site, u32); RECENT_SLOTS]>,
 }
 
@@ -137,7 +137,7 @@ impl Sites {
     }
 }
 
-/// Memory that came in or went out through a port, in one tick of a hook.
+/// A use of memory by a port: the memory came in or went out, in one tick of a hook.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PortUse {
     pub(super) hook: Hook,
@@ -147,12 +147,12 @@ pub(super) struct PortUse {
     pub(super) range: MemoryRange,
 }
 
-/// Names, each stored once.
+/// Names, each stored once. The index of a name is its number.
 #[derive(Debug, Default)]
 pub(super) struct Names(Vec<Box<str>>);
 
 impl Names {
-    /// The number of a name. Programs have few names, so a linear search is fast.
+    /// Returns the number of a name, and adds the name if it is new. Programs have few names, so a linear search is fast.
     pub(super) fn number(&mut self, name: &str) -> u32 {
         let found = self.0.iter().position(|known| **known == *name);
         found.unwrap_or_else(|| {

@@ -1,51 +1,52 @@
-//! Stamps of handles. The stamp shows that a handle is stale even after the driver has given its number to another object.
+//! Stamps of handles. A stamp shows that a handle is stale even after the driver has given the same number to another
+//! object.
 //!
 //! The checker stamps the handles of the streams and events that are made through it. The driver does not see the stamp, and
-//! handles are compared without it. A handle that other code made from its number has no stamp, and is never stale. Checkers
-//! may be nested, or beside each other over one driver: all stamps of a process are different, and the upper checker keeps
-//! those of the lower one. If a handle has a later stamp than the checker knows for its number, or a stamp that the checker
-//! has never seen, then the object was not made through this checker.
+//! `==` of handles ignores it. A handle that other code made from its number has no stamp, and never counts as stale. Two
+//! checkers may be above each other, or side by side over one driver. All stamps of a process are different, and the upper
+//! checker keeps the stamps of the lower one. If a handle has a later stamp than the checker knows for its number, or a
+//! stamp that the checker has never seen, the object was not made through this checker.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::driver::{RawEvent, RawStream};
 
-/// The next stamp. Stamps are unique within the process, so a checker above another one can keep its stamps.
+/// The next stamp. Stamps are unique within the process, so a checker can keep the stamps of a checker below it.
 static STAMPS: AtomicU32 = AtomicU32::new(1);
 
-/// The stamp in the checker's entry for a destroyed object: no handle has this stamp.
+/// The stamp of the checker's entry for a stale handle's object. No handle has this stamp.
 pub(super) const DESTROYED: u32 = u32::MAX;
 
 fn next(stamp: u32) -> u32 {
     if stamp == 0 { STAMPS.fetch_add(1, Ordering::Relaxed) } else { stamp }
 }
 
-/// The handle of a stream that was just made.
+/// Returns the handle of a stream that was just made, with a stamp.
 pub(super) fn stamped_stream(raw: RawStream) -> RawStream {
     raw.stamped(next(raw.stamp()))
 }
 
-/// The handle of an event that was just made.
+/// Returns the handle of an event that was just made, with a stamp.
 pub(super) fn stamped_event(raw: RawEvent) -> RawEvent {
     raw.stamped(next(raw.stamp()))
 }
 
-/// A handle with another stamp than the checker knows for its number.
+/// The meaning of a handle whose stamp differs from the one that the checker knows for its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Other {
-    /// A handle that other code made from a number.
+    /// The handle has no stamp: other code made it from a number.
     Unstamped,
-    /// A handle of an object that was destroyed.
+    /// The handle's object was destroyed.
     Stale,
-    /// A handle of an object that was made past this checker, through another one of the same driver.
+    /// The handle's object was made without this checker, through another checker over the same driver.
     MadeElsewhere,
 }
 
-/// The most destroyed objects that are remembered. Once a later object has the number of a stale handle, the comparison of the
-/// two stamps shows that the handle is stale.
+/// The most destroyed objects whose stamps are remembered. A forgotten one is still found as stale once a later object has
+/// the same number: the two stamps are then compared.
 const REMEMBERED: usize = 1024;
 
-/// The stamps of the objects that were destroyed last.
+/// The stamps of the objects that were destroyed last, as a ring.
 #[derive(Debug)]
 pub(super) struct Destroyed {
     stamps: Box<[u32]>,
@@ -68,7 +69,7 @@ impl Destroyed {
         stamp != 0 && self.stamps.contains(&stamp)
     }
 
-    /// Judges a handle with this stamp. `known` is the stamp that the checker has for the handle's number.
+    /// Returns the meaning of a handle with this stamp. `known` is the stamp that the checker has for the handle's number.
     pub(super) fn judge(&self, stamp: u32, known: u32) -> Other {
         let is_stale = match known {
             0 | DESTROYED => self.has(stamp),

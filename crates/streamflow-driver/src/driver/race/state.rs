@@ -1,4 +1,5 @@
-//! The checker's state: applies the calls in their order and checks each access.
+//! The checker's state. Applies each call to the clocks and the history, in the order of the calls, and compares each access
+//! with the earlier ones.
 
 mod threads;
 
@@ -17,7 +18,7 @@ use crate::driver::{self, AccessMode, MemoryRange, RawEvent, RawFunction, RawStr
 pub(super) use threads::Caller;
 use threads::Thread;
 
-/// The checker's state.
+/// The checker's state, behind its lock.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) order: Order,
@@ -30,16 +31,16 @@ pub(super) struct State {
     /// The mark up to which [`take`](Self::take) has returned the races.
     pub(super) taken: RaceMark,
     pub(super) found: Findings,
-    /// The wrappers of host functions that were called, for reuse by later ones. They are `Any`, since their type contains
-    /// the checker.
+    /// The wrappers of host functions that have been called, to be reused for later ones. Their type is `Any`, since a
+    /// wrapper's type contains the checker.
     pub(super) idle_functions: Vec<Box<dyn Any + Send>>,
-    /// The default streams of the devices.
+    /// The default streams of all devices.
     defaults: Box<[RawStream]>,
     adopted: Vec<Adopted>,
 }
 
-/// Memory of other code. The same memory may be adopted several times, and it may be memory that streamflow has
-/// handed out itself.
+/// A range of memory of other code that is adopted. One range may be adopted several times, and the memory may be
+/// streamflow's own, which streamflow had given to other code.
 #[derive(Debug)]
 struct Adopted {
     range: MemoryRange,
@@ -89,7 +90,7 @@ impl State {
         }
     }
 
-    /// Notes a query of the time between two events. The query orders nothing.
+    /// Notes a query of the time between two events, to find stale handles. The query orders nothing.
     pub(super) fn measure(&mut self, thread: u32, start: RawEvent, end: RawEvent) {
         self.order.look_up_event(start);
         self.order.look_up_event(end);
@@ -100,13 +101,13 @@ impl State {
         self.functions.insert(function_number(function), name.into());
     }
 
-    /// Remembers the name of a library's function.
+    /// Remembers the name of a library's function, for reports.
     pub(super) fn name_library(&mut self, function: &'static str) {
         let number = library_number(function);
         self.functions.entry(number).or_insert_with(|| function.into());
     }
 
-    /// Applies calls that a thread has noted in the journal.
+    /// Applies the calls that the thread with index `thread` has noted in the journal.
     pub(super) fn apply(&mut self, thread: u32, calls: Calls<'_>) {
         let caller = self.caller(thread);
         for call in calls {
@@ -119,7 +120,7 @@ impl State {
         }
     }
 
-    /// Applies a call that queues work.
+    /// Applies a call that queues work, and compares its accesses with the earlier ones.
     #[inline(always)]
     pub(super) fn work(
         &mut self,
@@ -147,7 +148,8 @@ impl State {
         }
     }
 
-    /// As [`work`](Self::work), where memory gets another owner, or its address leaves streamflow.
+    /// As [`work`](Self::work), for work that gives memory another owner, or by which the memory's address leaves
+    /// streamflow.
     #[cold]
     #[inline(never)]
     fn hand_over(
@@ -191,7 +193,7 @@ impl State {
         }
     }
 
-    /// Begins a record or a wait that is about to be made.
+    /// Begins a record or a wait, before the driver is called.
     pub(super) fn begin_event(
         &mut self,
         caller: &Caller,
@@ -207,14 +209,14 @@ impl State {
         call
     }
 
-    /// Begins the record or the wait that a thread has noted in the journal.
+    /// Begins the record or the wait that is open in the journal, of the thread with index `thread`.
     #[cold]
     pub(super) fn begin(&mut self, thread: u32, mut calls: Calls<'_>) -> Option<CallId> {
         let Some(Call::Event(event_op, stream, event)) = calls.next() else { return None };
         Some(self.begin_event(&self.caller(thread), event_op, stream, event))
     }
 
-    /// Notes an allocation in the order of a stream. It counts as a write: no use may come before it.
+    /// Notes an allocation in the order of a stream. The allocation counts as a write: each use must come after it.
     pub(super) fn allocate(
         &mut self,
         thread: u32,
@@ -226,7 +228,7 @@ impl State {
         self.write(thread, stream, Action::Allocate, range, location);
     }
 
-    /// Notes a free in the order of a stream. It counts as a write: no use may come after it.
+    /// Notes a free in the order of a stream. The free counts as a write: each use must come before it.
     pub(super) fn free(
         &mut self,
         thread: u32,
@@ -250,12 +252,12 @@ impl State {
         self.work(&self.caller(thread), work, [(access, NO_ROWS)]);
     }
 
-    /// Adopts memory of other code: work may use it from now on, and its content is defined.
+    /// Adopts memory of other code: work may use the memory from now on, and its content is defined.
     ///
-    /// If the memory is already in use, streamflow had given it to other code, and it comes back now. No call shows how that code
-    /// has ordered its own work. The clocks of the declared foreign accesses show which work came before that code. The accesses
-    /// that these clocks cover, or that the adopting thread has found complete, count as complete. Accesses since the memory was
-    /// given to other code are compared as before.
+    /// If the memory is already in use, streamflow had given it to other code, and it now comes back. No call shows how that
+    /// code has ordered its own work. The clocks of the declared foreign accesses show which work came before that code. The
+    /// accesses in these clocks, and those that the adopting thread has found complete, count as complete. Accesses after
+    /// the memory was given to other code are compared as usual.
     pub(super) fn adopt(&mut self, thread: u32, range: MemoryRange) {
         let is_new = !self.history.is_in_use(range);
         if is_new {
@@ -267,8 +269,8 @@ impl State {
         self.adopted.push(Adopted { range, ends: is_new });
     }
 
-    /// Gives memory back to other code in the order of a stream. This is a free, unless the memory was adopted once more or
-    /// is streamflow's own.
+    /// Gives memory back to other code in the order of a stream. This counts as a free, unless the memory is adopted a
+    /// second time or is streamflow's own.
     pub(super) fn disown(
         &mut self,
         thread: u32,
@@ -300,8 +302,9 @@ impl State {
         self.history.free(free, &mut self.found);
     }
 
-    /// Checks an access of the host, and does not remember it: later work with the same memory needs a borrow of it, and safe
-    /// Rust orders borrows that conflict, also between threads. So no event can be missing there.
+    /// Compares an access of the host with earlier work, and does not remember it. Later work on the same memory needs a
+    /// borrow of it, and safe Rust orders borrows that conflict, also between threads. So no event can be missing between
+    /// the access and that work.
     pub(super) fn host_access(
         &mut self,
         thread: u32,
@@ -321,7 +324,7 @@ impl State {
         access
     }
 
-    /// Notes that memory came in or went out through a port of the thread's hook.
+    /// Notes that memory came in or went out through a port of the hook that the thread is in.
     pub(super) fn remember_port(
         &mut self,
         thread: u32,

@@ -1,4 +1,4 @@
-//! Several threads in the checker: the journal's owner, others, and a thread that takes the journal over.
+//! Tests with several threads in one checker: the owner of the journal, other threads, and a thread that becomes the owner.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::{Arc, mpsc};
@@ -19,17 +19,17 @@ use crate::driver::{
 const DEVICE: DeviceId = DeviceId(0);
 const ROUNDS: usize = 500;
 
-/// A checker over a simulator. The device is bound on this thread.
+/// Returns a checker over a simulator. The device is bound on the calling thread.
 fn checker() -> Arc<dyn Driver> {
     let driver = Arc::new(RaceChecker::new(Arc::new(HostDriver::builder().build())));
     driver.bind(DEVICE).unwrap();
     driver
 }
 
-/// Writes on a stream and records an event.
+/// Writes memory on a stream, and records an event after the write.
 fn write(driver: &dyn Driver, stream: RawStream, memory: MemoryRange, event: RawEvent) {
     driver.bind(DEVICE).unwrap();
-    // SAFETY: all are of this driver, and nothing is given back before the driver is dropped.
+    // SAFETY: all objects are of this driver, and nothing is given back before the driver is dropped.
     unsafe {
         driver.fill(stream, memory, 1).unwrap();
         driver.record_event(event, stream).unwrap();
@@ -38,18 +38,18 @@ fn write(driver: &dyn Driver, stream: RawStream, memory: MemoryRange, event: Raw
 
 fn wait(driver: &dyn Driver, stream: RawStream, event: RawEvent) {
     driver.bind(DEVICE).unwrap();
-    // SAFETY: as above.
+    // SAFETY: as in `write`.
     unsafe { driver.wait_event(stream, event).unwrap() };
 }
 
-/// Two threads with a stream each write the same memory alternately. Each makes its stream wait for the other's
-/// record; the second thread leaves the wait out every `forget`th time. Returns how many races were found.
+/// Two threads with a stream each write the same memory alternately. Each makes its stream wait for the other thread's
+/// record. The second thread leaves out every `forget`th wait. Returns how many races were found.
 fn alternate(driver: &Arc<dyn Driver>, forget: usize) -> u64 {
     driver.bind(DEVICE).unwrap();
     let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     let event = || driver.create_event(DEVICE).unwrap();
     let (a, b, of_a, of_b) = (stream(), stream(), event(), event());
-    // SAFETY: as above.
+    // SAFETY: as in `write`.
     let memory = unsafe { driver.allocate(a, 4096, MemorySource::Unused) }.unwrap();
     let (to_b, from_a) = mpsc::channel();
     let (to_a, from_b) = mpsc::channel();
@@ -96,9 +96,9 @@ fn calls_noted_by_an_ended_thread_are_applied() {
     let driver = checker();
     let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     let (a, b, event) = (stream(), stream(), driver.create_event(DEVICE).unwrap());
-    // SAFETY: as above.
+    // SAFETY: as in `write`.
     let memory = unsafe { driver.allocate(a, 4096, MemorySource::Unused) }.unwrap();
-    // Each round has a new thread. The thread owns the journal once it has queued something.
+    // Each round has a new thread, and that thread owns the journal once it has queued something.
     for round in 0..20 {
         let ordered = round % 2 == 0;
         thread::scope(|scope| {
@@ -110,7 +110,7 @@ fn calls_noted_by_an_ended_thread_are_applied() {
         if ordered {
             wait(&*driver, b, event);
         }
-        // SAFETY: as above.
+        // SAFETY: as in `write`.
         unsafe { driver.fill(b, memory, 2).unwrap() };
         assert_eq!(driver.observer().take_races().is_empty(), ordered, "round {round}");
         write(&*driver, b, memory, event);
@@ -123,7 +123,7 @@ fn a_synchronisation_of_one_thread_orders_nothing_for_another() {
     let driver = checker();
     let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     let (a, b) = (stream(), stream());
-    // SAFETY: as above.
+    // SAFETY: as in `write`.
     unsafe {
         let memory = driver.allocate(a, 4096, MemorySource::Unused).unwrap();
         driver.fill(a, memory, 1).unwrap();
@@ -135,7 +135,7 @@ fn a_synchronisation_of_one_thread_orders_nothing_for_another() {
         });
         driver.fill(b, memory, 2).unwrap();
         assert_eq!(driver.observer().take_races().races.len(), 1);
-        // Now the thread that queues the fill synchronises.
+        // Now the thread that queues the next fill synchronises.
         driver.synchronize_stream(b).unwrap();
         driver.fill(a, memory, 3).unwrap();
         assert!(driver.observer().take_races().is_empty());
@@ -178,7 +178,7 @@ fn a_subscriber_may_take_races() {
         let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
         let (a, b) = (stream(), stream());
         let races = with_default(TakesRaces(driver.clone()), || {
-            // SAFETY: as above.
+            // SAFETY: as in `write`.
             unsafe {
                 let memory = driver.allocate(a, 4096, MemorySource::Unused).unwrap();
                 driver.fill(a, memory, 1).unwrap();
@@ -191,7 +191,7 @@ fn a_subscriber_may_take_races() {
     assert_eq!(is_done.recv_timeout(Duration::from_secs(10)), Ok(1));
 }
 
-/// The record is refused, because the stream is of another device. The event keeps its previous record.
+/// The second record is refused, because its stream is of another device. The event keeps its first record.
 #[test]
 fn a_record_that_fails_leaves_the_event_as_it_was() {
     let driver: Arc<dyn Driver> =
@@ -202,13 +202,13 @@ fn a_record_that_fails_leaves_the_event_as_it_was() {
     };
     let (far, a, b) = (stream(1), stream(0), stream(0));
     let event = driver.create_event(DEVICE).unwrap();
-    // SAFETY: all are of this driver, and nothing is given back before the driver is dropped.
+    // SAFETY: all objects are of this driver, and nothing is given back before the driver is dropped.
     let memory = unsafe { driver.allocate(a, 4096, MemorySource::Unused) }.unwrap();
     write(&*driver, a, memory, event);
-    // SAFETY: as above.
+    // SAFETY: as in `write`.
     unsafe { driver.record_event(event, far) }.unwrap_err();
     wait(&*driver, b, event);
-    // SAFETY: as above.
+    // SAFETY: as in `write`.
     unsafe { driver.fill(b, memory, 2) }.unwrap();
     assert!(driver.observer().take_races().is_empty());
 }
@@ -219,7 +219,7 @@ fn a_measurement_with_a_stale_event_is_reported() {
         let driver = checker();
         let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
         let [start, end] = [(); 2].map(|()| driver.create_timing_event(DEVICE).unwrap());
-        // SAFETY: the simulator refuses a handle that it has destroyed.
+        // SAFETY: the simulator refuses a handle of an object that was destroyed.
         unsafe {
             driver.record_event(start, stream).unwrap();
             driver.record_event(end, stream).unwrap();
@@ -235,7 +235,8 @@ fn a_measurement_with_a_stale_event_is_reported() {
     }
 }
 
-/// The example of the folder's README: the event is recorded before the second fill, or after it. Returns the report.
+/// The example of the folder's README. The event is recorded before the second fill or, with `record_last`, also after it.
+/// Returns the report.
 fn example(record_last: bool) -> String {
     let driver = checker();
     let stream = |label| {
@@ -245,7 +246,7 @@ fn example(record_last: bool) -> String {
         stream
     };
     let (a, b, event) = (stream("a"), stream("b"), driver.create_event(DEVICE).unwrap());
-    // SAFETY: as above.
+    // SAFETY: as in `write`.
     unsafe {
         let source = driver.allocate(a, 4096, MemorySource::Unused).unwrap();
         let target = driver.allocate(b, 4096, MemorySource::Unused).unwrap();

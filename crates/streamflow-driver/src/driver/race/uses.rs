@@ -1,44 +1,43 @@
-//! The accesses of one allocation that a later access must come after.
+//! The uses of one allocation: the earlier accesses that a later access is compared with.
 
 use super::access::{Access, Findings, NO_ROWS, Origin};
 use super::blank::Blank;
 use crate::driver::report::RaceKind;
 use crate::driver::{self, AccessMode, MemoryRange, Rows};
 
-/// The most accesses that are remembered for one allocation. There can be more only where many parts of it are used
-/// separately.
+/// The most accesses that are remembered for one allocation. More are needed only if many parts of it are used separately.
 const MAX_ACCESSES: usize = 128;
 
-/// The accesses of one allocation.
+/// The accesses of one allocation that later ones can race with.
 ///
-/// Most memory is only ever used as one piece, always the same bytes. While that holds, a new access is
-/// compared with the last write and the reads since then. Otherwise the accesses are kept in a list.
+/// Most allocations are only ever used as one piece, always the same bytes. While that holds, a new access is compared with
+/// the last write and the reads since then. Otherwise all accesses are in one list.
 #[derive(Debug)]
 pub(super) struct Uses {
-    /// The one piece that is used; empty where several are used.
+    /// The range of the one piece that is used; empty if the allocation is used in several parts.
     piece: MemoryRange,
     in_parts: bool,
-    /// Whether the piece was written since `whole_write`.
+    /// Whether the piece was written after `whole_write`.
     written: bool,
-    /// Whether `blank` has bytes of the piece: bytes that nobody has written.
+    /// Whether any byte of the piece is in `blank`, and so was never written.
     blank_piece: bool,
-    /// The last write of the whole allocation: it was allocated, passed to a new owner, or written in full. The other
-    /// accesses came later.
+    /// The last write of the whole allocation: its allocation, its passing to a new owner, or a write of all its bytes. All
+    /// other remembered accesses are later.
     whole_write: Access,
-    /// The last write of the piece; if it was not `written`, a copy of `whole_write`.
+    /// The last write of the piece. Unless `written`, a copy of `whole_write`.
     write: Access,
-    /// The reads of the piece since `write`; or, if the memory is used in parts, all accesses.
+    /// The reads of the piece since `write`. If the allocation is used in parts: all its accesses, instead.
     others: Vec<Access>,
-    /// The bytes that nobody has written.
+    /// The bytes that nobody has written since the allocation, or since the memory passed to a new owner.
     blank: Blank,
-    /// The free, if the memory was freed. `piece` is empty then.
+    /// The free, if the memory was freed; `piece` is then empty.
     freed: Option<Access>,
 }
 
 impl Uses {
-    /// The uses of an allocation without accesses, with room for `reads` reads.
+    /// Returns the uses of an allocation that has no accesses yet, with room for `reads` reads.
     pub(super) fn new(whole: MemoryRange, reads: usize) -> Self {
-        // All work comes after epoch 0.
+        // The origin has epoch 0, and all work comes after epoch 0.
         let origin = Origin { epoch: 0, tick: 0, stream: 0, site: 0 };
         let whole_write =
             Access { range: whole, mode: AccessMode::Write, argument: "", rows: None, origin };
@@ -56,7 +55,7 @@ impl Uses {
         }
     }
 
-    /// Makes room for `reads` reads of the piece.
+    /// Makes room for `reads` reads of the piece, so that remembering them allocates nothing.
     pub(super) fn make_room(&mut self, reads: usize) {
         self.others.reserve(reads.saturating_sub(self.others.len()));
     }
@@ -67,20 +66,21 @@ impl Uses {
         self.others.capacity()
     }
 
-    /// Notes that the content is not defined from now on: the memory was allocated or passed to a new owner.
+    /// Notes that the content of a range is undefined from now on: the memory was allocated or passed to a new owner.
     pub(super) fn begin_content(&mut self, begin: Access, found: &mut Findings) {
         self.blank.add(begin, found);
         self.blank_piece = self.blank.overlaps(self.piece);
     }
 
-    /// Counts the range as written from now on: other code may write it.
+    /// Counts the bytes of a range as written from now on: other code may write them.
     pub(super) fn end_blank(&mut self, range: MemoryRange, found: &mut Findings) {
         self.blank.remove(range, found);
         self.blank_piece = self.blank.overlaps(self.piece);
     }
 
-    /// Notes that a range came back from other code: all later work comes after the accesses to it that are before `clock`. This
-    /// holds for all bytes of a write of the allocation `whole`, even if only a part came back: no access is divided.
+    /// Notes that a range came back from other code. An access to the range that comes before `clock` comes before all later
+    /// work. If the access is a write of the whole allocation `whole`, this holds for all its bytes, even if only a part
+    /// came back: an access is not divided.
     pub(super) fn come_back(&mut self, range: MemoryRange, whole: MemoryRange, clock: &[u64]) {
         let kept = [&mut self.whole_write, &mut self.write];
         for access in kept.into_iter().chain(&mut self.others) {
@@ -91,9 +91,9 @@ impl Uses {
         }
     }
 
-    /// Notes that the memory was freed.
+    /// Notes that the memory was freed by the access `free`.
     pub(super) fn free(&mut self, free: Access) {
-        // Each access takes the slow path while there is no piece.
+        // Without a piece, each later access takes the slow path, and that finds the free.
         (self.freed, self.piece, self.in_parts) = (Some(free), MemoryRange::default(), true);
     }
 
@@ -101,8 +101,8 @@ impl Uses {
         self.freed.is_some()
     }
 
-    /// Reports an access to freed memory, or a read of bytes that nobody has written: no event or wait would mend these. Returns
-    /// whether the memory was freed.
+    /// Reports an access to freed memory, or a read of bytes that nobody has written: neither is a matter of a missing event
+    /// or wait. Returns whether the memory was freed.
     fn check_content(&self, later: &Access, found: &mut Findings) -> bool {
         if let Some(free) = &self.freed {
             found.add(RaceKind::Freed, free, *later);
@@ -114,7 +114,7 @@ impl Uses {
         self.is_freed()
     }
 
-    /// Checks an access to the piece, while the piece has unwritten bytes.
+    /// Compares an access to the piece with the unwritten bytes, if the piece has any.
     #[cold]
     #[inline(never)]
     fn access_blank_piece(&mut self, access: &Access, found: &mut Findings) {
@@ -124,17 +124,18 @@ impl Uses {
         }
     }
 
-    /// The accesses that an access to `range` is compared with. Some may not overlap it.
+    /// Returns the earlier accesses with which an access to `range` is compared. Some of them may not overlap the range.
     fn candidates(&self, range: MemoryRange) -> impl Iterator<Item = &Access> {
-        // An access that comes after the write of the piece comes after the write of the whole, too.
+        // An access that comes after the write of the piece also comes after the write of the whole allocation, so that one
+        // is left out.
         let implied = self.written && covers(self.piece, range);
         let (whole, write) = (!self.in_parts && !implied, !self.in_parts && self.written);
         let (whole, write) = (whole.then_some(&self.whole_write), write.then_some(&self.write));
         whole.into_iter().chain(write).chain(&self.others)
     }
 
-    /// Finds the earlier accesses that conflict with `later` and are not before `clock`. The clock is that of the stream or
-    /// thread that makes the access.
+    /// Adds a race to `found` for each earlier access that conflicts with `later` and does not come before `clock`, the
+    /// clock of the stream or thread that makes the later access.
     pub(super) fn check(&self, later: &Access, clock: &[u64], found: &mut Findings) {
         if !self.check_content(later, found) {
             self.check_order(later, clock, found);
@@ -144,17 +145,17 @@ impl Uses {
     fn check_order(&self, later: &Access, clock: &[u64], found: &mut Findings) {
         for earlier in self.candidates(later.range) {
             let conflict = later.mode == AccessMode::Write || earlier.mode == AccessMode::Write;
-            // The bytes are compared last: clocks are cheaper to compare, and order most pairs.
+            // The bytes are compared last: clocks are cheaper to compare, and most pairs of accesses are ordered.
             if conflict && !earlier.is_before(clock) && earlier.overlaps(later) {
                 found.add(RaceKind::Unordered, earlier, *later);
             }
         }
     }
 
-    /// Checks an access to a part of the allocation `whole` and remembers it. The new access replaces those that it
-    /// implies: work that comes after the new one comes after them, too.
+    /// Compares an access to a part of the allocation `whole` with the earlier ones, and remembers it. The new access
+    /// replaces those that it implies: work that comes after the new access also comes after them.
     ///
-    /// The [`Access`] is built only on rare paths: built earlier, it would keep its fields in memory, and not in
+    /// An [`Access`] is built only on rare paths. If it were built at the start, its fields would be in memory, and not in
     /// registers, on the hot path.
     #[inline(always)]
     pub(super) fn access(
@@ -202,7 +203,7 @@ impl Uses {
         }
     }
 
-    /// As [`access`](Self::access), for another range than the one piece.
+    /// As [`access`](Self::access), for an access to another range than the piece, or with gaps.
     #[cold]
     #[inline(never)]
     fn access_another_piece(
@@ -230,7 +231,7 @@ impl Uses {
         }
         if !self.in_parts && !self.written && self.others.is_empty() && access.rows.is_none() {
             self.piece = access.range;
-            self.blank_piece = false; // The content was checked above.
+            self.blank_piece = false; // The unwritten bytes were compared above.
             self.write = Access { range: access.range, ..self.whole_write };
             let Access { range, mode, argument, origin, .. } = access;
             let access = driver::Access { range, mode, argument, rows: None };
@@ -246,8 +247,8 @@ impl Uses {
                 self.others.push(self.write);
             }
         }
-        // A read replaces no write: later reads must come after that write. A write also replaces accesses that it
-        // does not come after: these were reported, and need no second report.
+        // A read replaces no write: later reads must come after the write. A write also replaces accesses that it does not
+        // come after: a race with them was reported, and needs no second report.
         self.others.retain(|before| {
             let replaced = access.mode == AccessMode::Write
                 || (before.mode == AccessMode::Read && before.is_before(clock));

@@ -1,4 +1,4 @@
-//! The races of one run, or of one harness that reports them.
+//! A watch: the races of one run, or of one test harness that reports them.
 
 use std::mem;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{RaceMark, RaceReports};
 use crate::driver::Driver;
 
-/// A collector of races: those since the watch was made, and earlier ones that nobody has taken. An operator that calls
-/// `Platform::take_races` removes none from the watch.
+/// A collector of races: those found since the watch was made, and earlier ones that nobody has taken. If an operator calls
+/// `Platform::take_races`, the watch still has those races.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct RaceWatch {
@@ -26,19 +26,19 @@ impl RaceWatch {
         }
     }
 
-    /// Whether there are races that were not [taken](Self::take).
+    /// Whether the watch has races that were not [taken](Self::take).
     #[doc(hidden)]
     pub fn look(&mut self) -> bool {
         self.found.extend(self.driver.observer().races_since(&mut self.mark));
         !self.found.is_empty()
     }
 
-    /// The races since the last call, to be reported.
+    /// Returns the races that were found since the previous call, for the caller to report.
     #[doc(hidden)]
     pub fn take(&mut self) -> RaceReports {
         if self.look() {
             // The caller reports these races, so `Platform::take_races` must not return them again. A watch that is dropped
-            // without this call removes none.
+            // without this call does not take them from `Platform::take_races`.
             self.driver.observer().take_races();
         }
         mem::take(&mut self.found)

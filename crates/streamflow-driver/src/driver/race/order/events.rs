@@ -1,4 +1,4 @@
-//! Events: their records and waits.
+//! Events: their clocks, records and waits.
 
 use super::{Clock, HostThread, Order, Queued, Stale};
 use crate::driver::race::stamps::{DESTROYED, Other};
@@ -6,12 +6,12 @@ use crate::driver::{RawEvent, RawStream};
 
 #[derive(Debug, Default)]
 pub(super) struct Event {
-    /// Everything that comes before the latest record.
+    /// The clock of everything that comes before the event's latest record.
     pub(super) clock: Clock,
-    /// The stream of the latest record, and the stream's epoch at that record: 0 while the event has no record.
+    /// The stream of the latest record. `epoch` is that stream's epoch at the record; 0 while the event has no record.
     pub(super) stream: u32,
     pub(super) epoch: u64,
-    /// The stamp of the handle with which the event was made.
+    /// The stamp of the handle that the event got when it was made.
     stamp: u32,
 }
 
@@ -39,7 +39,7 @@ impl Order {
         index
     }
 
-    /// The index for a handle with another stamp than the known event with the same number.
+    /// Returns the index for a handle whose stamp differs from that of the known event with the same number.
     #[cold]
     #[inline(never)]
     fn other_event(&mut self, index: u32, raw: RawEvent) -> u32 {
@@ -66,7 +66,7 @@ impl Order {
         }
     }
 
-    /// Looks up the event's handle, to notice whether it is stale.
+    /// Searches for the event of a handle, only to note whether the handle is stale.
     pub(in crate::driver::race) fn look_up_event(&mut self, raw: RawEvent) {
         self.event(raw);
     }
@@ -84,7 +84,7 @@ impl Order {
         }
     }
 
-    /// Notes that the event was recorded: it gets a copy of the stream's clock.
+    /// Notes that an event was recorded on a stream: the event gets a copy of the stream's clock.
     #[inline(always)]
     pub(in crate::driver::race) fn record(
         &mut self,
@@ -105,7 +105,7 @@ impl Order {
         released.advance(stream);
     }
 
-    /// Notes that the stream waits for the event's latest record.
+    /// Notes that a stream waits for an event's latest record: the event's clock is merged into the stream's clock.
     #[inline(always)]
     pub(in crate::driver::race) fn wait(
         &mut self,
@@ -121,7 +121,7 @@ impl Order {
         let index = self.event(raw);
         let event = &self.events[index as usize];
         let waiting = &mut self.streams[stream as usize].clock;
-        // A clock that has an epoch of a stream also has all that came before that epoch.
+        // A clock that has an epoch of a stream also contains all that came before that epoch, so there is nothing to merge.
         if waiting.get(event.stream) < event.epoch {
             waiting.merge(&event.clock);
         }

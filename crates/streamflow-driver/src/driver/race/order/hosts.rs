@@ -1,4 +1,4 @@
-//! The work that host threads find complete, and later work that relies on it.
+//! The work that host threads have found complete, and later work that relies on it.
 
 use super::{HostThread, Order, Thread};
 use crate::driver::RawEvent;
@@ -11,7 +11,7 @@ impl Order {
         self.threads.len() as u32 - 1
     }
 
-    /// Forgets the work that a thread has found complete: the thread has ended, and another one gets its index.
+    /// Clears the clock of a thread that has ended, because another thread gets its index.
     pub(in crate::driver::race) fn forget_thread(&mut self, thread: u32) {
         self.versions += 1;
         let thread = &mut self.threads[thread as usize];
@@ -19,7 +19,7 @@ impl Order {
         thread.version = self.versions;
     }
 
-    /// The thread with the current version of its clock.
+    /// Returns the thread with the current version of its clock.
     pub(in crate::driver::race) fn host(&self, thread: u32) -> HostThread {
         HostThread { thread, version: self.threads[thread as usize].version }
     }
@@ -28,14 +28,14 @@ impl Order {
         &self.threads[thread as usize].clock
     }
 
-    /// Copies the stream's clock, and begins the stream's next epoch.
+    /// Copies the clock of a stream into `to`, and begins the stream's next epoch.
     pub(in crate::driver::race) fn snapshot(&mut self, stream: u32, to: &mut Clock) {
         self.release(stream, to);
     }
 
-    /// Notes that a host function is called on `thread`: all work in `before` is complete. The thread counts as having found that
-    /// work complete, and no other work, until [`leave_host_function`](Self::leave_host_function) restores the thread's own
-    /// clock. Returns this own clock.
+    /// Notes that a host function is being called on `thread`: all work in `before` is complete. Until
+    /// [`leave_host_function`](Self::leave_host_function) restores the thread's own clock, the thread counts as having found
+    /// the work in `before` complete, and no other work. Returns the thread's own clock.
     pub(in crate::driver::race) fn enter_host_function(
         &mut self,
         thread: u32,
@@ -45,7 +45,7 @@ impl Order {
         self.exchange(thread, before)
     }
 
-    /// Restores the thread's clock after a host function. Returns the clock that the thread had during the call.
+    /// Restores the own clock of a thread after a host function. Returns the clock that the thread had during the function.
     pub(in crate::driver::race) fn leave_host_function(
         &mut self,
         thread: u32,
@@ -61,9 +61,10 @@ impl Order {
         std::mem::replace(&mut thread.clock, new)
     }
 
-    /// Makes later work come after work of the stream `on` that some thread has found complete. The later work is that of the
-    /// thread, or what is queued on the stream `by` from now on. If the event `record` holds a record of the stream `on` that was
-    /// found complete, the earlier work is that before the record; else it is all work of the stream that was found complete.
+    /// Makes later work come after work of the stream `on` that some thread has found complete. The later work is all that
+    /// is queued on the stream `by` from now on; without `by`, all that the thread queues. If the event `record` holds a
+    /// record of the stream `on` that was found complete, the earlier work is that before the record; else it is all work of
+    /// the stream `on` that was found complete.
     pub(in crate::driver::race) fn rely(
         &mut self,
         thread: u32,

@@ -1,31 +1,31 @@
-//! Calls in flight: records, waits, queries and downloads into ordinary memory that are noted and have not returned yet. A call
-//! in flight takes effect when it has succeeded.
+//! Calls in flight: records, waits, queries and downloads into ordinary memory that were noted and have not returned yet. A
+//! call in flight takes effect when it has succeeded.
 //!
-//! A wait sees the record that the event had when the wait began. If another thread records the event meanwhile, nobody knows
-//! which record the wait saw. The wait then counts for the order that all these records have in common, since that holds in any
-//! case. Two records on one stream have in common all that the earlier one has, whichever of the two calls returns first. A
-//! query covers the work that was queued before it began. A call that fails has no effect; the read of a download that fails
-//! counts, since it may have been made.
+//! A wait is for the record that the event has when the wait begins. If another thread records the event meanwhile, nobody
+//! knows which record the wait is for. The waiting stream is then ordered only by what all these records have in common,
+//! since that holds in any case. Two records on one stream have all of the earlier one in common, whichever of the two calls
+//! returns first. A query covers the work that was queued before the query began. A call that fails has no effect, except
+//! that the read of a download counts even if the download fails, since the bytes may have been read.
 
 use super::events::Event;
 use super::{HostThread, Order, Queued, Stream};
 use crate::driver::race::clock::Clock;
 use crate::driver::{RawEvent, RawStream};
 
-/// A call in flight, until it is finished or cancelled.
+/// The slot of a call in flight, until the call is finished or cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::driver::race) struct CallId(usize);
 
-/// The effect of a call when it has succeeded.
+/// The effect that a call has if it succeeds.
 #[derive(Debug, Clone, Copy)]
 enum Effect {
-    /// No effect: the slot is free.
+    /// The slot is free and has no call.
     Free,
-    /// The event gets the clock.
+    /// The event gets the slot's clock.
     Record { stream: u32, epoch: u64 },
-    /// The stream comes after the clock.
+    /// The stream comes after the slot's clock.
     Wait { stream: u32 },
-    /// The thread has found the work in the clock complete.
+    /// The thread has found the work in the slot's clock complete.
     Query { thread: u32 },
 }
 
@@ -36,13 +36,14 @@ struct Slot {
     clock: Clock,
 }
 
-/// The event's index in a call that has no event.
+/// The value of `Slot::event` for a call that is about no event.
 const NO_EVENT: u32 = u32::MAX;
 
-/// The epoch of a record with a clock that is the common part of several records' clocks: no stream's epoch stands for that.
+/// The epoch of a record whose clock is the common part of several records' clocks. No epoch of a stream stands for such a
+/// clock.
 const MIXED: u64 = u64::MAX;
 
-/// The calls in flight. Free slots keep their clocks' memory for later calls.
+/// The calls in flight, in slots. A free slot keeps the memory of its clock for a later call.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
     slots: Vec<Slot>,
@@ -55,7 +56,7 @@ impl InFlight {
         self.count == 0
     }
 
-    /// A free slot and its clock, for the caller to [begin](Self::begin) a call with.
+    /// Returns a free slot and its clock. The caller fills the clock and [begins](Self::begin) a call in the slot.
     #[inline]
     fn claim(&mut self) -> (usize, Clock) {
         let free = self.slots.iter().position(|slot| matches!(slot.effect, Effect::Free));
@@ -80,9 +81,9 @@ impl InFlight {
         std::mem::replace(&mut self.slots[call.0].effect, Effect::Free)
     }
 
-    /// Lowers `clock`, a copy of the clock of the event's latest record, to the order that this record and the event's records in
-    /// flight have in common. A record in flight on the same stream lowers nothing: if the driver takes that record last, it also
-    /// covers all work before the latest record.
+    /// Lowers `clock`, a copy of the clock of the event's latest record, to what that record has in common with each record
+    /// of the event in flight. A record in flight on the stream of the latest record lowers nothing: if the driver takes the
+    /// record in flight last, it covers all work before the latest record, too.
     fn common(&self, event: u32, recorded: &Event, clock: &mut Clock) {
         for slot in self.slots.iter().filter(|slot| slot.event == event) {
             if let Effect::Record { stream, epoch } = slot.effect
@@ -93,7 +94,7 @@ impl InFlight {
         }
     }
 
-    /// Forgets an event that is destroyed: its index may be used again.
+    /// Forgets an event that is destroyed, because its index may be given to another event.
     pub(super) fn forget_event(&mut self, event: u32) {
         let of_it = self.slots.iter_mut().filter(|slot| slot.event == event);
         of_it.for_each(|slot| slot.event = NO_EVENT);
@@ -101,7 +102,7 @@ impl InFlight {
 }
 
 impl Order {
-    /// Begins the record of an event.
+    /// Begins a record of an event on a stream.
     pub(in crate::driver::race) fn begin_record(
         &mut self,
         host: HostThread,
@@ -117,10 +118,10 @@ impl Order {
             match &mut slot.effect {
                 Effect::Free => {}
                 Effect::Wait { .. } | Effect::Query { .. } => slot.clock.keep_common(&before),
-                // Two records on one stream: `finish` decides which one the event has.
+                // Two records on one stream have the earlier one in common. `finish` decides which of the two the event has.
                 Effect::Record { stream: other, epoch } if *other == stream && *epoch != MIXED => {}
                 Effect::Record { epoch, .. } => {
-                    // Whichever record the driver takes last, it covers at least the common part of the two.
+                    // Nobody knows which record the driver takes last. It covers at least the common part of the two.
                     slot.clock.keep_common(&before);
                     before.copy_from(&slot.clock);
                     (*epoch, is_alone) = (MIXED, false);
@@ -131,7 +132,7 @@ impl Order {
         self.in_flight.begin(slot, Effect::Record { stream, epoch }, event, before)
     }
 
-    /// Begins a stream's wait for an event.
+    /// Begins the wait of a stream for an event's latest record.
     pub(in crate::driver::race) fn begin_wait(
         &mut self,
         host: HostThread,
@@ -143,7 +144,7 @@ impl Order {
         self.begin_on_event(Effect::Wait { stream }, event)
     }
 
-    /// Begins a query of all work that is queued on `stream`, or the host's wait for it.
+    /// Begins a query of all work that is queued on `stream`, or the host's wait for that work.
     pub(in crate::driver::race) fn begin_stream_query(
         &mut self,
         thread: u32,
@@ -154,7 +155,7 @@ impl Order {
         self.in_flight.begin(slot, Effect::Query { thread }, NO_EVENT, before)
     }
 
-    /// Begins a query of an event's latest record, or the host's wait for it.
+    /// Begins a query of an event's latest record, or the host's wait for that record.
     pub(in crate::driver::race) fn begin_event_query(
         &mut self,
         thread: u32,
@@ -164,7 +165,7 @@ impl Order {
         self.begin_on_event(Effect::Query { thread }, event)
     }
 
-    /// Begins a call with the clock of the event's latest record.
+    /// Begins a call that is about an event's latest record, with the clock of that record.
     fn begin_on_event(&mut self, effect: Effect, event: u32) -> CallId {
         let (slot, mut seen) = self.in_flight.claim();
         let recorded = &self.events[event as usize];
@@ -183,8 +184,8 @@ impl Order {
         match effect {
             Effect::Free => {}
             Effect::Record { stream, epoch } => {
-                // A later record on the same stream may have returned before: the event keeps that one. If the driver took this
-                // record last instead, this record also covers all work before the later one.
+                // A later record on the same stream may have returned before this one. The event then keeps the later
+                // record. If the driver took this record last, it covers all work before the later record, too.
                 let is_overtaken = |event: &Event| {
                     event.stream == stream && event.epoch != MIXED && epoch < event.epoch
                 };
@@ -209,16 +210,16 @@ impl Order {
         }
     }
 
-    /// Ends a call that has failed, or a query that was answered "not yet": such a call has no effect.
+    /// Ends a call that has failed, or a query that was answered "not yet". Neither has an effect.
     pub(in crate::driver::race) fn cancel(&mut self, call: CallId) {
         self.in_flight.end(call);
     }
 
-    /// Notes at each stream that its work up to `found`, and all that this work came after, is complete.
+    /// Notes at each stream that its work up to `found`, and all work before that, is complete.
     pub(super) fn mark_complete(streams: &mut [Stream], found: &Clock) {
         for (index, stream) in streams.iter_mut().enumerate() {
             if found.get(index as u32) > 0 {
-                // `found` may also have work that this stream has never come after.
+                // `found` may also contain work that this stream has never come after.
                 stream.completed.merge_common(found, &stream.clock);
             }
         }
@@ -231,7 +232,7 @@ mod tests {
     use crate::driver::DeviceId;
     use crate::driver::race::order::BarrierRole;
 
-    /// The calls that have returned when the wait begins, in their order.
+    /// The records that have returned when the wait begins, in the order of their return.
     #[derive(Clone, Copy, PartialEq)]
     enum Returned {
         First,
@@ -240,8 +241,9 @@ mod tests {
         FirstThenSecond,
     }
 
-    /// Two threads record one event at the same time, each after work of its own; their records are on the same stream, or on
-    /// two. Returns whether a stream that then waits comes after the second thread's work, and after the first thread's.
+    /// Two threads record one event at the same time, each after work that it has queued; the records are on the same
+    /// stream, or on two streams. A third stream then waits for the event. Returns whether that stream comes after the
+    /// second thread's work, and whether it comes after the first thread's work.
     fn waits_for(same_stream: bool, returned: Returned) -> (bool, bool) {
         let mut order = Order::new();
         let raw = [1, 2, 3].map(|handle| RawStream::new(DeviceId(0), handle));
@@ -272,7 +274,7 @@ mod tests {
         for returned in [Second, SecondThenFirst, FirstThenSecond] {
             assert_eq!(waits_for(true, returned), (true, true));
         }
-        // The driver may not have taken the second record yet.
+        // The first record has returned, and the driver may not have taken the second one yet.
         assert_eq!(waits_for(true, First), (false, true));
     }
 

@@ -1,4 +1,4 @@
-//! The journal and its owner.
+//! Tests of the journal and its owner.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::{Arc, mpsc};
@@ -28,7 +28,8 @@ fn the_owner_clears_a_full_journal_that_others_have_read() {
     }
 }
 
-/// The owner notes a last call and ends, after another thread has read the journal and before it looks again.
+/// Another thread reads the journal. Then the owner notes a last call and ends, before the other thread reads the journal
+/// again.
 #[test]
 fn last_calls_of_an_ended_owner_are_not_attributed_to_its_successor() {
     let shared = Arc::new(Shared::new(Box::default()));

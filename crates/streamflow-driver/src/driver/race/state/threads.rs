@@ -1,4 +1,4 @@
-//! The host threads that made calls.
+//! The host threads that have made calls.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::driver::race::order::HostThread;
 use crate::driver::race::site::Hook;
 use crate::sync::{AtomicBool, Ordering};
 
-/// A host thread that made a call.
+/// A host thread that has made a call.
 #[derive(Debug)]
 pub(super) struct Thread {
     id: u64,
@@ -18,12 +18,12 @@ pub(super) struct Thread {
 
 impl Thread {
     fn is_running(&self) -> bool {
-        // Acquire: if the thread is seen to have ended, all its published calls are seen, too.
+        // Acquire: if the thread is seen to have ended, all lines that it has published are seen, too.
         self.alive.load(Ordering::Acquire)
     }
 }
 
-/// A thread with its hook and the version of its clock, as they are when it makes a call.
+/// The thread that makes a call, with the version of its clock, its hook and its tick at that moment.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::driver::race) struct Caller {
     pub(super) host: HostThread,
@@ -32,18 +32,18 @@ pub(in crate::driver::race) struct Caller {
 }
 
 impl State {
-    /// Whether `index` is that of the thread with this number.
+    /// Whether the thread with index `index` has the number `id`.
     pub(in crate::driver::race) fn is_thread(&self, index: u32, id: u64) -> bool {
         self.threads.get(index as usize).is_some_and(|thread| thread.id == id)
     }
 
-    /// Whether a thread still runs.
+    /// Whether the thread with the number `id` still runs.
     pub(in crate::driver::race) fn is_alive(&self, id: u64) -> bool {
         self.threads.iter().any(|thread| thread.id == id && thread.is_running())
     }
 
-    /// The index of a thread. A new thread takes the index of one that has ended, except that of the journal's
-    /// `owner`: its last calls may not have been read yet.
+    /// Returns the index of the thread with the number `id`. A new thread gets the index of one that has ended. The index of
+    /// the journal's `owner` is not reused, since the owner's last calls may not have been read yet.
     pub(in crate::driver::race) fn thread(
         &mut self,
         id: u64,
@@ -84,7 +84,7 @@ impl State {
         self.threads[thread as usize].hook = None;
     }
 
-    /// The thread with its current hook, tick and version of its clock.
+    /// Returns the thread with the current version of its clock, its hook and its tick.
     pub(in crate::driver::race) fn caller(&self, thread: u32) -> Caller {
         let Thread { hook, tick, .. } = self.threads[thread as usize];
         Caller { host: self.order.host(thread), hook, tick }
