@@ -119,7 +119,7 @@ impl Arena {
         let bytes = self.free.portion(size)?;
         let layout =
             Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT as usize).ok()?;
-        // SAFETY: a block has at least one byte, and the portion is at least as large.
+        // SAFETY: the layout is not empty: a block has at least one byte, and the portion is at least as large as the block.
         let start = unsafe { alloc(layout) };
         if start.is_null() {
             return None;

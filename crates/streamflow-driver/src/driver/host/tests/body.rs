@@ -1,4 +1,4 @@
-//! Kernels with a body that calls the simulator that executes it.
+//! Tests of a kernel's body that calls the simulator which executes it.
 #![allow(clippy::disallowed_methods, reason = "no destructor of a thread runs a test")]
 
 use std::cell::RefCell;
@@ -11,14 +11,14 @@ thread_local! {
     static BODY: RefCell<Option<Body>> = const { RefCell::new(None) };
 }
 
-/// A kernel that calls `BODY` on the thread that executes it.
+/// The body of a kernel that calls the closure in `BODY`, on the thread that executes the kernel.
 unsafe fn nested(_: HostArgs<'_>) {
     if let Some(body) = BODY.take() {
         body();
     }
 }
 
-/// Executes `body` as the body of the kernel `nested`.
+/// Executes `body` inside of the body of the kernel `nested`.
 fn inside(bench: &Bench, body: impl FnOnce() + 'static) {
     let kernel = load(&bench.driver, "nested", nested);
     let stream = bench.stream();
@@ -82,7 +82,7 @@ fn a_call_from_a_kernel_body_is_refused_and_names_the_kernel() {
                 refused("host_function", driver.launch_host_function(stream, host_function));
             }
             assert_eq!(driver.sticky_error(), None);
-            // The calls that a drop makes, where no error can be returned.
+            // A drop makes these calls and can't return an error, so they succeed and do nothing.
             let drops = unsafe {
                 [
                     driver.bind(DEVICE),
@@ -97,7 +97,7 @@ fn a_call_from_a_kernel_body_is_refused_and_names_the_kernel() {
             assert_eq!(driver.default_stream(DEVICE).device(), DEVICE);
             let _ = (driver.policy(), format!("{driver:?}"));
         });
-        // The simulator works as before.
+        // After the kernel the simulator works as before.
         assert_eq!(driver.sticky_error(), None);
         assert!(unsafe { driver.query_stream(dropped.0) }.is_err(), "it was destroyed");
         assert!(unsafe { driver.query_event(dropped.1) }.is_err(), "it was destroyed");
@@ -135,6 +135,6 @@ fn a_kernel_body_that_panics_no_longer_blocks_calls() {
     assert_eq!(launch(&bench.driver, stream, kernel, &[]), Ok(()));
     let refused = unsafe { bench.driver.synchronize_stream(stream) };
     assert_eq!(code_of(refused), (719, "KERNEL_PANICKED".to_owned()));
-    // The sticky error is the kernel's panic, and not a refused call from its body.
+    // The sticky error is the kernel's panic, and not the refused call from its body.
     assert!(bench.driver.sticky_error().is_some_and(|it| it.message.contains("on purpose")));
 }

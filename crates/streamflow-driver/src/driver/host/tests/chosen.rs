@@ -1,10 +1,10 @@
-//! Chosen orders: the options of a choice.
+//! Tests of execution in a chosen order: the options of each choice.
 
 use std::sync::{Arc, Mutex};
 
 use super::*;
 
-/// Takes the choices of a list and then 0, and keeps the number of options of each choice.
+/// A chooser that makes the choices of a list, and then always chooses 0. It stores the number of options of each choice.
 #[derive(Debug, Clone, Default)]
 struct Listed {
     choices: Vec<usize>,
@@ -21,8 +21,8 @@ impl Chooser for Listed {
     fn end(&mut self, _: u64) {}
 }
 
-/// Sets a buffer to 1 on one stream and to 2 on another, and waits for both. Returns the content, and the number
-/// of options of each choice.
+/// Sets a buffer to 1 on one stream and to 2 on another stream, and waits for both streams. Returns the content of the
+/// buffer, and the number of options of each choice.
 fn two_writers(choices: &[usize]) -> (u32, Vec<usize>) {
     let chooser = Listed { choices: choices.to_vec(), ..Listed::default() };
     let driver = HostDriver::builder().build_chosen(Box::new(chooser.clone()));
@@ -42,8 +42,8 @@ fn two_writers(choices: &[usize]) -> (u32, Vec<usize>) {
 
 #[test]
 fn a_choice_is_between_streams_and_the_call() {
-    // The first choices are for the allocation and the wait for it. Before each submission, the options are the
-    // queued operations and the call; while a call blocks, the queued operations.
+    // The first choices are for the allocation and the wait for it. Before each submission, the options are the queued
+    // operations and the call itself. While a call blocks, the options are the queued operations only.
     assert_eq!(two_writers(&[]), (2, vec![1, 2, 1, 1]));
     assert_eq!(two_writers(&[0, 0, 0, 1, 0, 0]), (2, vec![1, 2, 2, 1]));
     assert_eq!(two_writers(&[0, 0, 0, 1, 1, 0]), (1, vec![1, 2, 2, 1]));

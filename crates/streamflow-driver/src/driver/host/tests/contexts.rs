@@ -1,4 +1,4 @@
-//! The context that a call needs is current on its thread, or the call is refused.
+//! Tests that a call succeeds only if the context that it needs is current on its thread.
 
 use std::ptr;
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use super::*;
 use crate::driver::{Coscheduling, MemorySource};
 
-/// The objects that the calls use.
+/// The objects that the tested calls use.
 struct Objects {
     stream: RawStream,
     default: RawStream,
@@ -28,7 +28,7 @@ impl Objects {
 
 unsafe extern "C" fn nothing(_: *mut std::ffi::c_void) {}
 
-/// Makes the calls that work on a stream, and returns their names and results.
+/// Makes the calls that take a stream, and returns their names and results.
 fn calls_on(
     bench: &Bench,
     it: &Objects,
@@ -62,7 +62,7 @@ fn calls_on(
     }
 }
 
-/// Makes the calls that make an object in the current context.
+/// Makes the calls that create an object in the current context, and returns their names and results.
 fn making_calls(bench: &Bench) -> Vec<(&'static str, DriverResult<()>)> {
     let driver = &bench.driver;
     vec![
@@ -72,7 +72,7 @@ fn making_calls(bench: &Bench) -> Vec<(&'static str, DriverResult<()>)> {
     ]
 }
 
-/// Makes all other calls. The last ones destroy the objects.
+/// Makes all other calls that need a context, and returns their names and results. The last ones destroy the objects.
 fn other_calls(bench: &Bench, it: &Objects) -> Vec<(&'static str, DriverResult<()>)> {
     let driver = &bench.driver;
     unsafe {
@@ -100,7 +100,7 @@ fn check(calls: Vec<(&'static str, DriverResult<()>)>, refused: bool) {
     }
 }
 
-/// Calls `run` on a thread that has bound no device.
+/// Calls `run` on a new thread, which has bound no device.
 fn on_a_new_thread(run: impl FnOnce() + Send) {
     thread::scope(|scope| scope.spawn(run).join().unwrap());
 }
@@ -122,7 +122,7 @@ fn every_call_that_needs_a_context_is_refused_without_one() {
     }
 }
 
-/// The handle of a default stream means the current device; the handle of another object names its device.
+/// The handle of a default stream means the current device; the handle of any other object names its own device.
 #[test]
 fn with_another_device_bound_only_handles_name_the_device() {
     let bench = Bench::with(HostDriver::builder().devices(2));
@@ -134,8 +134,8 @@ fn with_another_device_bound_only_handles_name_the_device() {
     check(other_calls(&bench, &objects), false);
 }
 
-/// The contexts of two simulators replace each other. A thread that has bound a simulator's device has a context for
-/// that simulator's handles.
+/// The contexts of two simulators replace each other. A thread that has bound a device of a simulator has a context for that
+/// simulator's handles.
 #[test]
 fn the_context_of_another_simulator_serves_handles_alone() {
     let (bench, other) = (Bench::new(Policy::Eager, 0), HostDriver::builder().build());

@@ -1,4 +1,4 @@
-//! A simulated device does no more than its description says.
+//! Tests that a simulated device does no more than its description permits.
 
 use super::*;
 use crate::driver::{CopyRows, MemorySource};
@@ -44,7 +44,7 @@ fn shared_memory_is_that_of_the_architecture() {
     }
 }
 
-/// A simulator with two devices, a stream and memory on each, and page-locked memory.
+/// A simulator with two devices, a stream and memory on each device, and page-locked memory.
 struct Two {
     bench: Bench,
     streams: [RawStream; 2],
@@ -90,7 +90,7 @@ impl Two {
     }
 }
 
-/// Whether a call was made. A refused call must be an invalid value.
+/// Whether a call was accepted. The error of a refused call must be "invalid value".
 fn accepted(result: DriverResult<()>) -> bool {
     if result.is_err() {
         assert_eq!(code_of(result.clone()).0, 1);
@@ -110,7 +110,7 @@ fn memory_of_another_device_is_reached_by_copies_between_devices_alone() {
     let kind = CopyKind::Peer { from: DEVICE, to: DeviceId(1) };
     assert!(two.copy(0, kind, far, near));
     assert!(!two.copy(0, kind, near, far), "the wrong way round");
-    // A range without bytes is not refused because of its place.
+    // A range of 0 bytes is accepted even if its address is on another device.
     assert!(two.fill(0, MemoryRange { bytes: 0, ..far }));
 }
 
@@ -124,10 +124,10 @@ fn an_asynchronous_copy_needs_page_locked_memory() {
     assert!(two.copy(0, CopyKind::DeviceToPinned, two.pinned, device));
     assert!(!two.copy(0, CopyKind::PinnedToDevice, device, host));
     assert!(!two.copy(0, CopyKind::DeviceToPinned, host, device));
-    // A copy that blocks takes either kind of host memory.
+    // A copy that blocks the host accepts both kinds of host memory.
     assert!(two.copy(0, CopyKind::PageableToDevice, device, host));
     assert!(two.copy(0, CopyKind::DeviceToPageable, two.pinned, device));
-    // A range that ends after the block is not page-locked; nor is a block that was freed.
+    // A range that ends after the block is not page-locked, and neither is a block that was freed.
     let longer = MemoryRange { bytes: BYTES + 4, ..two.pinned };
     let target = MemoryRange { bytes: BYTES + 4, ..device };
     assert!(!two.copy(0, CopyKind::PinnedToDevice, target, longer));
@@ -146,7 +146,7 @@ fn kernels_and_fills_reach_page_locked_memory_and_no_other_host_memory() {
     assert!(!two.copy(0, CopyKind::PageableToDevice, host, host));
 }
 
-/// The rows are those that CUDA refuses, and those that it leaves undefined.
+/// The refused rows are those that CUDA refuses, and those whose effect CUDA leaves undefined.
 #[test]
 fn rows_are_within_their_pitch_and_overlap_nothing() {
     let two = Two::new();
@@ -185,8 +185,8 @@ fn rows_are_within_their_pitch_and_overlap_nothing() {
     refused(copy(too_far), "2147483648 bytes, is more than 2147483647");
     let (sides, longer) = (spans(right, target, near), CopyRows { count: 4, ..right });
     refused(copied(within, sides, longer), "are not 4 rows of 5 bytes, 8 bytes apart");
-    // A row of the target begins with the last byte of the first row of the source (`at(4)`), or lies between
-    // two rows (`beside`).
+    // With `at(4)`, a row of the target begins at the last byte of the first row of the source. With `beside`, it lies
+    // between two rows of the source.
     let at = |offset| spans(right, MemoryRange { address: near.address + offset, ..near }, near);
     refused(copied(within, at(4), right), "overlap");
     let between = CopyRows { target_pitch: 8, bytes: 3, ..right };
@@ -195,7 +195,7 @@ fn rows_are_within_their_pitch_and_overlap_nothing() {
     refused(copied(within, spans(right, far, near), right), "memory of another device");
     let peer = CopyKind::Peer { from: DEVICE, to: DeviceId(1) };
     refused(copied(peer, spans(right, far, near), right), "has no rows");
-    // Asynchronous copies need page-locked memory with rows, too.
+    // An asynchronous copy of rows also needs page-locked memory.
     let mut words = vec![0_u32; LEN];
     let host = MemoryRange { address: words.as_mut_ptr().expose_provenance() as u64, bytes: BYTES };
     let (up, down) = (CopyKind::PinnedToDevice, CopyKind::DeviceToPinned);

@@ -1,4 +1,4 @@
-//! Kernels that panic, stale handles, refused launches.
+//! Tests of kernels that panic, stale handles, and refused launches.
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn a_panic_in_a_kernel_is_reported_once_and_stays() {
             "the device executes nothing any more"
         );
 
-        // The other device is not affected.
+        // The other device goes on working.
         bench.driver.bind(DeviceId(1)).unwrap();
         let there = bench.driver.default_stream(DeviceId(1));
         unsafe { bench.driver.allocate(there, 8, MemorySource::Unused) }.unwrap();
@@ -149,8 +149,8 @@ fn compiled_code_is_refused_with_a_remedy() {
     assert!(text.to_string().contains("plugin") && text.to_string().contains("CUDA device"));
 }
 
-/// The CUDA driver refuses priorities out of range, too. A pool takes the nearest legal priority
-/// before it calls the driver.
+/// The CUDA driver refuses priorities out of range, too. A stream pool changes its priority to the nearest legal one before
+/// it calls the driver.
 #[test]
 fn priorities_out_of_range_are_refused() {
     let bench = Bench::new(Policy::Eager, 0);

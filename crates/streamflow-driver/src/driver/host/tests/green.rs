@@ -1,4 +1,4 @@
-//! Green contexts, and times between events.
+//! Tests of green contexts, and of the times between events.
 
 use super::*;
 use crate::driver::{Coscheduling, GreenContext};
@@ -21,7 +21,7 @@ fn the_remaining_multiprocessors_are_the_last_partition() {
     assert!(small.is_legal(4) && small.is_legal(12) && !small.is_legal(6), "{small:?}");
 }
 
-/// Streams of green contexts don't block in CUDA either.
+/// On CUDA, too, a stream of a green context must be non-blocking.
 #[test]
 fn streams_of_green_contexts_do_not_block() {
     let driver = HostDriver::builder().devices(2).build();
@@ -62,7 +62,7 @@ fn times_need_complete_records() {
     }
 }
 
-/// Work behind a wait begins when the record is complete, as on a device, however early its own stream is.
+/// Work behind a wait begins, in simulated time, when the record is complete, even if its own stream was free earlier.
 #[test]
 fn work_behind_a_wait_begins_after_the_record() {
     let bench = Bench::new(Policy::Eager, 0);

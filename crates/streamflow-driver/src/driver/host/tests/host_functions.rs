@@ -1,4 +1,4 @@
-//! Host functions: blocking, progress of others, deadlock.
+//! Tests of host functions: they block their stream and no other one, and a deadlock is reported.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::turns::{Pct, Turns, scope, yield_now};
 
-/// Queues a closure. The closure is leaked if the simulator never calls it.
+/// Queues a closure as a host function. The closure is leaked if the simulator never calls it.
 pub(super) fn queue<F: FnOnce() + Send>(driver: &dyn Driver, stream: RawStream, run: F) {
     unsafe extern "C" fn call<F: FnOnce()>(data: *mut c_void) {
         let run = unsafe { Box::from_raw(data.cast::<F>()) };
@@ -18,7 +18,7 @@ pub(super) fn queue<F: FnOnce() + Send>(driver: &dyn Driver, stream: RawStream, 
     unsafe { driver.launch_host_function(stream, HostFunction { call: call::<F>, data }).unwrap() };
 }
 
-/// Returns a function that signals when it runs, and returns after a message.
+/// Returns a function that sends a message when it begins, and returns when it gets a message.
 fn gate() -> (impl FnOnce() + Send, Receiver<()>, SyncSender<()>) {
     let (entered, has_entered) = sync_channel(1);
     let (open, opened) = sync_channel::<()>(1);
@@ -40,12 +40,12 @@ fn a_host_function_blocks_its_stream_and_no_other() {
     std::thread::scope(|scope| {
         let waiter = scope.spawn(|| bench.wait_on_a_thread(stream));
         has_entered.recv().unwrap();
-        // The other thread is inside the function: this thread continues, and the function's stream is blocked.
+        // The other thread executes the function. This thread's calls continue, and the function's stream is blocked.
         bench.set(other, b, 2);
         assert_eq!(bench.download(other, b), 2);
         assert!(!unsafe { bench.driver.query_stream(stream) }.unwrap());
         assert_eq!(bench.peek(a), poisoned(POISON_ALLOCATED));
-        // A second thread that waits for the stream sleeps; that is not a deadlock.
+        // A second thread that waits for the stream sleeps, and this is not a deadlock.
         let second = scope.spawn(|| bench.wait_on_a_thread(stream));
         while bench.driver.lock().sleepers == 0 && !second.is_finished() {
             std::thread::yield_now();
@@ -145,7 +145,7 @@ fn two_host_functions_that_wait_for_each_other_are_a_deadlock() {
     drop(send);
     let results: Vec<_> = results.try_iter().collect();
     let deadlocks = results.iter().filter(|it| matches!(it, Err(DriverError::Deadlock { .. })));
-    // The return wakes the other thread, and that thread's call is refused: a host function may not call the
+    // When that function returns, the other thread wakes up, and its call is refused: a host function may not call the
     // driver.
     assert_eq!((results.len(), deadlocks.count()), (2, 1), "{results:?}");
 }
@@ -161,7 +161,7 @@ fn dropping_the_simulator_calls_no_host_function() {
     assert!(called.try_recv().is_err());
 }
 
-/// Where threads take turns, a thread that sleeps in a call passes on the turn.
+/// Where threads take turns, a thread that sleeps in a call passes the turn to another thread.
 #[test]
 fn a_host_function_may_wait_for_a_thread_that_takes_turns() {
     for seed in 0..64 {

@@ -1,4 +1,4 @@
-//! Poison, reuse, limits.
+//! Tests of poison, of the reuse of freed memory, and of limits.
 
 use super::*;
 
@@ -68,7 +68,7 @@ fn freed_memory_comes_back_first_to_its_own_stream() {
     bench.wait(a);
     assert_eq!(bench.buffer(b), first, "the free has executed");
 
-    // The stream gets the one of two free blocks that it has freed itself.
+    // Of two free blocks, the stream gets the one that it has freed itself.
     let (x, y) = (bench.buffer(a), bench.buffer(b));
     unsafe {
         bench.driver.free(a, x).unwrap();
@@ -148,7 +148,7 @@ fn pinned_memory_is_poisoned_and_its_free_drains_the_device() {
     assert_eq!(code_of(unsafe { bench.driver.free_pinned(DEVICE, pinned) }).0, 1);
 }
 
-/// The host memory of a blocking copy that failed belongs to its owner again.
+/// After a blocking copy has failed, its host memory belongs to the caller again, so the copy must not touch that memory.
 #[test]
 fn a_cancelled_copy_touches_no_memory() {
     for cancel in [false, true] {
@@ -173,8 +173,7 @@ fn a_cancelled_copy_touches_no_memory() {
     }
 }
 
-/// Memory of other code is in use from `adopt` to `disown`, and must be disowned as often as it was
-/// adopted.
+/// Memory of other code counts as the device's from `adopt` to `disown`. It must be disowned as often as it was adopted.
 #[test]
 fn adopted_host_memory_counts_as_memory_of_the_device() {
     let bench = Bench::new(Policy::Eager, 0);

@@ -1,4 +1,4 @@
-//! The simulator's rules, each shown by the data that results.
+//! Tests of the simulator's rules. Each is shown by the data that a program computes.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -25,11 +25,11 @@ use crate::driver::{
     Access, AccessMode, Code, CopyKind, HostArgs, HostKernel, MAX_PARAMS, MemorySource, Param,
 };
 
-/// Words per test buffer.
+/// The number of words of a test buffer.
 const LEN: usize = 64;
 const BYTES: u64 = 4 * LEN as u64;
 
-/// A simulator, with short forms of its calls.
+/// A simulator with two kernels, and short forms of the driver's calls.
 struct Bench {
     driver: HostDriver,
     set: LoadedKernel,
@@ -40,12 +40,12 @@ unsafe fn words<'a>(address: u64) -> &'a mut [u32] {
     unsafe { std::slice::from_raw_parts_mut(super::memory::pointer(address).cast(), LEN) }
 }
 
-/// The kernel `set(out, value)`.
+/// The body of the kernel `set(out, value)`: fills a buffer with a value.
 unsafe fn set(args: HostArgs<'_>) {
     unsafe { words(args.params[0].get()) }.fill(args.params[1].get());
 }
 
-/// The kernel `copy(out, in)`.
+/// The body of the kernel `copy(out, in)`: copies a buffer.
 unsafe fn copy(args: HostArgs<'_>) {
     unsafe { words(args.params[0].get()).copy_from_slice(words(args.params[1].get())) };
 }
@@ -81,7 +81,7 @@ impl Bench {
         unsafe { self.driver.allocate(stream, BYTES, MemorySource::Unused) }.unwrap()
     }
 
-    /// Allocates a buffer without pending work on any stream.
+    /// Allocates a buffer, and waits until the allocation has executed.
     fn settled_buffer(&self) -> MemoryRange {
         let stream = self.stream();
         let buffer = self.buffer(stream);
@@ -101,7 +101,7 @@ impl Bench {
         self.launch(stream, self.copy, &[Param::new(out.address), Param::new(source.address)]);
     }
 
-    /// Makes `stream` wait for the present work of `producer`.
+    /// Makes `stream` wait for all work that is queued on `producer` now.
     fn edge(&self, producer: RawStream, stream: RawStream) {
         let event = self.event();
         unsafe { self.driver.record_event(event, producer) }.unwrap();
@@ -113,20 +113,20 @@ impl Bench {
         unsafe { self.driver.synchronize_stream(stream) }.unwrap();
     }
 
-    /// Waits as [`wait`](Self::wait) does, on a thread that has bound no device yet.
+    /// Waits for a stream, on a thread that has bound no device yet.
     fn wait_on_a_thread(&self, stream: RawStream) {
         self.driver.bind(DEVICE).unwrap();
         self.wait(stream);
     }
 
-    /// Returns the present content, without regard to order.
+    /// Returns the current content of a buffer, whether or not work on it is still queued.
     fn peek(&self, range: MemoryRange) -> u32 {
         let words = unsafe { words(range.address) };
         assert!(words.iter().all(|word| *word == words[0]), "torn: {words:x?}");
         words[0]
     }
 
-    /// Returns the content, in the order of `stream`.
+    /// Returns the content of a buffer, by a copy that is queued on `stream`.
     fn download(&self, stream: RawStream, source: MemoryRange) -> u32 {
         let mut target = [0_u32; LEN];
         let target_range =
@@ -165,14 +165,14 @@ fn launch(
     unsafe { driver.launch(stream, &launch) }
 }
 
-/// Returns a word of poison.
+/// Returns a 32-bit word of a poison pattern.
 fn poisoned(pattern: u16) -> u32 {
     u32::from(pattern) << 16 | u32::from(pattern)
 }
 
 const ALL: [Policy; 4] = [Policy::Eager, Policy::Lazy, Policy::SlowestLast, Policy::Random];
 
-/// Returns the code and the name of a refused call's error.
+/// Returns the code and the name of the error that a refused call has returned.
 fn code_of<T: fmt::Debug>(result: DriverResult<T>) -> (i32, String) {
     match result {
         Err(DriverError::Call { code, name, .. }) => (code, name),

@@ -1,4 +1,4 @@
-//! Events, the default stream, pageable copies.
+//! Tests of the order between streams: events, the default stream, and copies of pageable memory.
 
 use super::*;
 
@@ -14,8 +14,8 @@ fn a_wait_is_for_the_latest_record_and_no_later_one() {
             bench.set(slow, data, 1);
             unsafe { bench.driver.record_event(event, slow) }.unwrap();
             unsafe { bench.driver.wait_event(reader, event) }.unwrap();
-            // The same event is recorded again, on a stream that is further ahead: the wait still waits for
-            // `slow`.
+            // The same event is recorded again, on a stream that is further ahead. The earlier wait is still for the record
+            // on `slow`.
             bench.set(fast, other, 9);
             unsafe { bench.driver.record_event(event, fast) }.unwrap();
             unsafe { bench.driver.synchronize_event(event) }.unwrap();
@@ -62,7 +62,7 @@ fn waits_outlive_their_event_and_work_outlives_its_stream() {
             bench.set(producer, data, 5);
             bench.edge(producer, reader);
             unsafe { bench.driver.destroy_stream(producer).unwrap() };
-            // A new stream in the same slot is a different stream.
+            // A new stream that gets the destroyed stream's slot is a different stream.
             let next = bench.stream();
             assert_eq!(bench.download(reader, data), 5, "{policy:?} {seed}");
             bench.wait(next);
@@ -72,7 +72,7 @@ fn waits_outlive_their_event_and_work_outlives_its_stream() {
     }
 }
 
-/// Returns the value that a reader on `second` gets after a write on `first`, without an event between them.
+/// Returns the value that a reader on `second` gets after a write on `first`, without an event between the streams.
 fn seen_without_event(policy: Policy, seed: u64, first: Kind, second: Kind) -> u32 {
     let bench = Bench::new(policy, seed);
     let of = |kind| match kind {
@@ -178,7 +178,7 @@ fn copies_may_overlap() {
     assert_eq!(unsafe { words(data.address) }, shifted);
 }
 
-/// CUDA's rule for peer copies: the stream belongs to either device.
+/// CUDA's rule for peer copies: the stream belongs to one of the two devices.
 #[test]
 fn a_copy_between_devices_is_on_a_stream_of_one_of_them() {
     let driver = HostDriver::builder().devices(3).build();

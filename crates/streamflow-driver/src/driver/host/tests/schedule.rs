@@ -1,9 +1,9 @@
-//! Policies: they find errors, they end, and they repeat.
+//! Tests of the policies: they show missing dependencies, polling ends under each, and a seed repeats its order.
 
 use super::*;
 
-/// Queues two readers on two streams, then a write on the first stream, ordered after one reader or
-/// both. Returns the values that the readers got.
+/// Queues two readers on two streams, and then a write on the first stream. The write waits for the second reader only if
+/// `both`. Returns the values that the readers got.
 fn two_readers(bench: &Bench, both: bool) -> [u32; 2] {
     let (home, left, right) = (bench.stream(), bench.stream(), bench.stream());
     let data = bench.buffer(home);
@@ -148,7 +148,7 @@ fn eight_seeds_cover_all_policies() {
     assert_eq!(HostDriver::builder().build().policy(), Policy::Eager);
 }
 
-/// Returns the text of the example in the folder's README.
+/// Returns the log of the example in the folder's README, as text.
 fn example(seed: u64, waits: bool) -> String {
     let bench = Bench::with(HostDriver::builder().seed(seed).trace(true));
     let (producer, reader) = (bench.stream(), bench.stream());

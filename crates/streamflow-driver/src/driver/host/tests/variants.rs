@@ -1,4 +1,4 @@
-//! The variants of CUDA's behaviour that a seed chooses, each beside a control without it.
+//! Tests of the variants of CUDA's behaviour that a seed selects. Each test has a control without the variant.
 
 use std::collections::HashSet;
 
@@ -76,8 +76,8 @@ fn a_queued_wait_is_not_for_a_new_event_with_the_same_handle() {
     }
 }
 
-/// Copies from page-locked memory, and frees the memory while the copy is queued. Returns the value that the
-/// copy has read.
+/// Queues a copy from page-locked memory, and frees the memory before the copy has executed. Returns the value that the copy
+/// has read.
 fn upload_and_free_too_early(seed: u64) -> u32 {
     let bench = lazy(seed);
     let (stream, data) = (bench.stream(), bench.settled_buffer());
@@ -97,8 +97,7 @@ fn a_free_of_page_locked_memory_may_not_wait_for_its_uses() {
     assert_eq!(upload_and_free_too_early(FREES_PINNED_AT_ONCE), poisoned(POISON_FREED));
 }
 
-/// Allocates memory on a stream while another stream's free of memory is queued. Returns whether the stream
-/// gets that memory.
+/// Allocates memory on a stream while another stream's free is queued. Returns whether the allocation gets the freed memory.
 fn is_reused(seed: u64, order: impl FnOnce(&Bench, RawStream, RawStream, MemoryRange)) -> bool {
     let bench = lazy(seed);
     let (home, other) = (bench.stream(), bench.stream());
@@ -135,7 +134,7 @@ fn memory_is_reused_by_a_stream_that_comes_after_its_free_by_events() {
     assert!(!is_reused(SPLITS_MEMORY, ordered_before_the_free));
 }
 
-/// The new owner's content is kept, although the free was still queued when the memory was reused.
+/// The content that the new owner writes stays, although the free was still queued when the memory was reused.
 #[test]
 fn reused_memory_has_the_data_of_its_new_owner() {
     for seed in 0..64 {
@@ -164,8 +163,8 @@ fn freed_memory_is_split_and_merged() {
     let stream = bench.stream();
     let allocate =
         |bytes| unsafe { bench.driver.allocate(stream, bytes, MemorySource::Unused) }.unwrap();
-    // The first allocation takes a portion, and `_rest` the rest of it, so that all later memory is reused
-    // memory.
+    // The first allocation takes a portion from the system, and `_rest` takes what is left of it. So each later allocation
+    // can only get reused memory.
     let [a, b, c] = [4 * UNIT, 2 * UNIT, 2 * UNIT].map(allocate);
     assert_eq!([b.address, c.address], [a.end(), b.end()]);
     let _rest = allocate((64 << 10) - 9 * UNIT);
@@ -179,19 +178,19 @@ fn freed_memory_is_split_and_merged() {
     }
     let merged = allocate(6 * UNIT);
     assert_eq!(merged.address, a.address, "merged from four pieces, in any order of their frees");
-    // A piece that another stream has freed does not count as a neighbour until its free has executed.
+    // A segment that another stream has freed is not merged with its neighbours until the free has executed.
     free(&bench, stream, merged);
     let other = bench.stream();
     bench.edge(stream, other);
     free(&bench, other, c);
     assert_ne!(allocate(8 * UNIT).address, a.address);
-    // The allocation above took another portion, perhaps with a lower address. This allocation takes the rest
-    // of it.
+    // The allocation above has taken another portion, perhaps at a lower address. `_rest` takes what is left of that
+    // portion.
     let _rest = allocate((64 << 10) - 9 * UNIT);
     bench.wait(other);
     assert_eq!(allocate(8 * UNIT).address, a.address);
 
-    // The control: without the variant a block is reused as a whole.
+    // Control: without the variant a block is reused only as a whole.
     let bench = lazy(PLAIN);
     let stream = bench.stream();
     let allocate =
@@ -202,7 +201,7 @@ fn freed_memory_is_split_and_merged() {
     assert_eq!(allocate(4 * UNIT).address, whole.address);
 }
 
-/// A live block never shares a byte with another live block, whatever was freed before.
+/// Two blocks in use never have a byte in common, whatever was freed before.
 #[test]
 fn blocks_in_use_are_distinct_under_every_seed() {
     for seed in 0..16 {

@@ -1,4 +1,4 @@
-//! Captures of calls of libraries: when one is made, the work that it may do, and when its graph is given back.
+//! Tests of the captures of library calls: when a call is captured, what is captured, and when the graph is destroyed.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,7 @@ fn a_call_is_captured_once_and_replayed() {
             assert_eq!(cells(&world), after([7; 9]), "seed {seed}");
             let replayed = if is_eager { 9 } else { 7 };
             assert_eq!(world.replayed(), replayed, "seed {seed}: {}", world.report());
-            // One graph is the captured call, the other one is the pass.
+            // One graph is that of the captured call, the other one is that of the pass.
             let probe = world.driver.below();
             assert_eq!(probe.graphs.load(Ordering::Relaxed), 2, "seed {seed}");
             let destroyed = probe.destroyed.clone();
@@ -35,7 +35,7 @@ fn a_call_is_captured_once_and_replayed() {
     }
 }
 
-/// The value is the number of the pass: no call occurs twice, so none is captured.
+/// Each pass makes its calls with the number of the pass as the value. So no call occurs twice, and none is captured.
 #[test]
 fn a_call_whose_value_changes_in_each_pass_is_sent() {
     for seed in 0..8 {
@@ -70,14 +70,14 @@ fn a_call_that_may_not_be_captured_is_not() {
     }
 }
 
-/// No call is captured in a pass that is sent anyway.
+/// In a pass whose calls are sent anyway, no call is captured.
 #[test]
 fn nothing_is_captured_for_passes_that_are_not_replayed() {
     for is_handed_out in [false, true] {
         let mut world = World::new(0, None);
         let body = plan(0);
         if is_handed_out {
-            // SAFETY: a live stream.
+            // SAFETY: the stream is live.
             unsafe { world.driver.observer().hand_out(world.streams[0]) };
         }
         for _ in 0..4 {
@@ -95,7 +95,8 @@ fn nothing_is_captured_for_passes_that_are_not_replayed() {
     }
 }
 
-/// Makes passes with a call, and lets its first `failures` captures fail. Returns whether another capture was tried after that.
+/// Makes `failures + 1` passes with a library call, and makes each capture of the call fail. The first pass tries no
+/// capture. Returns whether the last pass tried one.
 fn fail_captures(world: &mut World, body: &LibraryBody, failures: u32) -> bool {
     for _ in 0..=failures {
         world.driver.below().fails.store(FAILS_CAPTURE, Ordering::Release);
@@ -104,7 +105,7 @@ fn fail_captures(world: &mut World, body: &LibraryBody, failures: u32) -> bool {
     world.driver.below().fails.swap(0, Ordering::AcqRel) == 0
 }
 
-/// A call with too many failed captures stays known when other calls are forgotten, so its captures do not begin anew.
+/// A call with too many failed captures stays known when other calls are removed, so that it is not captured again.
 #[test]
 fn a_call_that_is_given_up_stays_so_beside_many_others() {
     let mut world = World::new(0, None);
@@ -150,7 +151,7 @@ fn a_call_whose_captures_fail_again_and_again_is_sent_from_then_on() {
     }
 }
 
-/// A lost device executes nothing, so the call returns the error of its capture.
+/// A lost device executes nothing, so the program's call returns the error of its capture.
 #[test]
 fn a_capture_that_loses_the_device_is_an_error_of_the_call() {
     let mut world = World::new(0, None);
@@ -169,13 +170,13 @@ fn a_capture_that_loses_the_device_is_an_error_of_the_call() {
     }
 }
 
-/// Calls that occurred twice, and then no more, are forgotten for others.
+/// Calls that have occurred twice and don't occur again are removed to make room for others, and their graphs are destroyed.
 #[test]
 fn captured_calls_that_are_in_no_graph_are_given_back() {
     let mut world = World::new(0, None);
     let body = plan(0);
     let mut second = 0;
-    // No pass has the calls of another one, so no pass becomes a graph.
+    // No two passes have the same calls, so no pass becomes a graph.
     for pass in 0..100_u64 {
         world.pass(|world| {
             for value in (4 * pass..4 * pass + 4).flat_map(|value| [value; 2]) {
@@ -192,7 +193,7 @@ fn captured_calls_that_are_in_no_graph_are_given_back() {
     assert!(made == 400 && made - destroyed <= 256, "{made} made, {destroyed} given back");
 }
 
-/// No call is forgotten for a later call of the same pass.
+/// A call of the current pass is not removed to make room for a later call of that pass.
 #[test]
 fn a_pass_may_have_more_calls_than_are_kept_of_others() {
     for is_eager in [false, true] {
@@ -237,10 +238,10 @@ fn a_gathered_call_whose_memory_another_thread_gives_back_is_sent() {
     }
 }
 
-/// The simulator's graphs own the plans of their bodies.
+/// A graph of the simulator owns the plans of the bodies in it.
 #[test]
 fn the_plan_of_a_captured_call_is_dropped_without_a_lock() {
-    /// Notes whether the plan was dropped without (1) or under (2) a lock.
+    /// A value in the plan, which notes whether it was dropped without a lock (1) or under a lock (2).
     struct Noted(Arc<AtomicU8>);
     impl Drop for Noted {
         fn drop(&mut self) {
@@ -273,7 +274,8 @@ fn the_plan_of_a_captured_call_is_dropped_without_a_lock() {
     }
 }
 
-/// A device's driver needs only the body of a library's call. A run that replays compares all parts of the call.
+/// A driver for a device needs only the body of a library's call. While a run replays, all parts of the call are compared,
+/// so all must be passed.
 #[test]
 fn a_call_has_all_parts_while_a_run_replays() {
     let mut world = World::new(0, None);

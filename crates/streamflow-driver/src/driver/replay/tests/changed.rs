@@ -1,10 +1,11 @@
-//! Tests that a graph's kernels get parameters that change, at each place of the trace and in each order of values.
+//! Tests that a graph's kernels get changed parameters, at each index of the trace and for values that change in different
+//! ways.
 
 use super::world::{World, mixed};
 use super::{SEEDS, needs};
 use crate::driver::replay::Omission;
 
-/// The content of the two cells of a rotation after passes with these values.
+/// The content of the two cells of a rotation of buffers.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Pair(u64, u64);
 
@@ -19,7 +20,7 @@ impl Pair {
     }
 }
 
-/// Two kernels on two streams, in order, in cells of one of three rotations.
+/// Launches two kernels on two streams, one after the other, on the cells of one of three rotations.
 fn two(world: &World, rotation: usize, [one, two]: [u64; 2]) {
     let cell = 2 * rotation;
     world.mix(0, cell, cell, one);
@@ -30,7 +31,8 @@ fn two(world: &World, rotation: usize, [one, two]: [u64; 2]) {
     world.wait(0, 1);
 }
 
-/// Runs passes with these values in so many rotations. Returns whether the data is right, and nothing was sent late.
+/// Makes passes with these values in `rotations` rotations of buffers. Returns whether the data is right, and asserts how
+/// many passes were replayed.
 fn run(world: &mut World, rotations: usize, values: impl Fn(u64) -> [u64; 2]) -> bool {
     const PASSES: u64 = 40;
     let mut expected = [Pair::default(); 3];
@@ -41,7 +43,7 @@ fn run(world: &mut World, rotations: usize, values: impl Fn(u64) -> [u64; 2]) ->
     }
     world.finish(0);
     world.finish(1);
-    // In each rotation the first pass is seen, the second one makes the graph, and all others are replayed.
+    // In each rotation the first pass is remembered, the second one makes the graph, and all later ones are replayed.
     let report = world.report();
     assert_eq!(report.replayed, PASSES - 2 * rotations as u64, "{report}");
     (0..rotations).all(|rotation| Pair::of(world, rotation) == expected[rotation])
@@ -49,7 +51,7 @@ fn run(world: &mut World, rotations: usize, values: impl Fn(u64) -> [u64; 2]) ->
 
 #[test]
 fn parameters_that_change_are_set() {
-    // Values change in one node, in all, back and forth, rarely, and in no order.
+    // The values change in one kernel, in both, between two numbers, rarely, or without a pattern.
     let kinds: [fn(u64) -> [u64; 2]; 5] = [
         |pass| [pass, 3],
         |pass| [pass, pass * 7 + 1],
@@ -76,14 +78,15 @@ fn equal_parameters_are_not_set() {
     let mut world = World::new(0, None);
     assert!(run(&mut world, 2, |_| [5, 6]));
     assert_eq!(world.report().changed, 0);
-    // The graph's node has the value 5. The first pass sets 6, the third sets 5 again, and the others set nothing.
+    // The graph's node has the value 5. The first pass sets 6, the third pass sets 5 again, and the other two set nothing.
     for value in [6, 6, 5, 5] {
         world.pass(|world| two(world, 0, [value, 6]));
     }
     assert_eq!(world.report().changed, 2);
 }
 
-/// Calls that are sent have the parameters that they were asked for with, and a graph that was passed over gets its own.
+/// Calls that are sent have the parameters of the program's calls. A graph that was followed but not launched gets its own
+/// parameters in a later pass.
 #[test]
 fn parameters_of_a_segment_that_is_sent_are_its_own() {
     needs(Omission::Parameters, |world| {
@@ -93,7 +96,7 @@ fn parameters_of_a_segment_that_is_sent_are_its_own() {
             world.pass(|world| {
                 two(world, 0, values);
                 if pass % 10 == 9 {
-                    // No trace has this call.
+                    // No trace contains this call, so the pass is sent.
                     world.mix(1, 4, 0, pass);
                     world.record(1, 1);
                     world.wait(0, 1);
@@ -110,19 +113,19 @@ fn parameters_of_a_segment_that_is_sent_are_its_own() {
     });
 }
 
-/// Two traces begin with equal calls. When a pass goes on with the trace that was not expected, that trace takes over the
-/// parameters and the events of these calls.
+/// Two traces begin with equal calls. If a pass goes on with the trace that was not expected, that trace gets the parameters
+/// and the events of these calls.
 #[test]
 fn another_trace_with_the_same_begin_takes_over_parameters_and_events() {
     needs(Omission::TakenOver, |world| {
         let (mut expected, mut last) = (Pair::default(), [0; 2]);
         let mut number = 0_usize;
-        // In no order, so that the other trace is expected in some passes.
+        // The traces alternate without a pattern, so in some passes the other trace is expected.
         for pass in 0..60_u64 {
             let which = (pass * pass / 3 % 2) as usize;
             let values = [pass, pass + 1];
             world.pass(|world| {
-                // The ring's events go round, too.
+                // The events of the ring are used in turn, too.
                 let mut event = || {
                     number += 1;
                     number % 4

@@ -1,4 +1,4 @@
-//! Comparison of two calls of traces: each part of a call that counts, and those that do not.
+//! Tests of the comparison of two calls: which of their parts must be equal, and which may differ.
 
 use crate::driver::replay::Omission;
 use crate::driver::replay::trace::{Given, Trace, same_params};
@@ -21,7 +21,7 @@ fn access(address: u64, mode: AccessMode) -> Access {
     Access { range: range(address), mode, argument: "x", rows: None }
 }
 
-/// Whether replay takes the two launches for equal.
+/// Whether replay counts two launches as equal.
 fn is_same(one: &Launch<'_>, other: &Launch<'_>, left_out: Option<Omission>) -> bool {
     let mut trace = Trace::default();
     trace.push(0, stream(1), Given::Launch(one));
@@ -62,7 +62,8 @@ fn each_part_of_a_launch_counts() {
         (in_rows, Omission::Accesses),
         (Launch { accesses: &[], ..launch }, Omission::Accesses),
     ];
-    // Parameters with other values are equal for the comparison, since they can be set. Their number must be the same.
+    // Parameters with other values count as equal, since they can be set in the graph. The number of parameters must be
+    // equal.
     assert!(is_same(&launch, &Launch { params: &value, ..launch }, None));
     assert!(!is_same(&launch, &Launch { params: &params[..1], ..launch }, None));
     for (other, rule) in others {
@@ -71,19 +72,19 @@ fn each_part_of_a_launch_counts() {
     }
 }
 
-/// The bytes of a parameter behind its value are zero, wherever the value comes from.
+/// The bytes of a parameter after its value are zero, whatever memory the value was copied from.
 #[test]
 fn unused_bytes_of_parameters_are_zero() {
     fn is_padded<T: Plain>(value: T) {
         let param = Param::new(value);
         let words = param.as_ptr().cast::<u64>();
-        // SAFETY: a parameter has 16 bytes.
+        // SAFETY: a parameter has 16 bytes, and all of them are initialised.
         let whole = [0, 1].map(|at| unsafe { words.add(at).read() });
         let used = size_of::<T>() * 8;
         let rest = whole[0].checked_shr(used as u32).unwrap_or(0) | whole[1];
         assert_eq!(rest, 0, "{used} bits");
     }
-    // The values come from memory that had other bytes before.
+    // The value is copied from memory whose other bytes may be anything.
     for byte in [0_u8, 0xff] {
         is_padded(byte);
         is_padded(u16::from(byte));
@@ -137,7 +138,7 @@ fn each_part_of_another_call_counts() {
         assert!(!trace.is_call(0, (1, stream(1)), *call, None), "of another node: {call:?}");
         assert!(!trace.is_call(1, (0, stream(1)), *call, None), "{call:?}");
     }
-    // Which event of a ring holds the record makes no difference.
+    // A record may be of another event of the ring.
     let mut trace = Trace::default();
     trace.push(0, stream(1), Given::Record(a, 0));
     trace.push(0, stream(2), Given::Wait(a, 0));

@@ -1,4 +1,5 @@
-//! Tests of a call of one device that causes the held-back calls of another device to be sent.
+//! Tests that a call on one device gets its own device bound again, after it has caused held-back calls of another device to
+//! be sent.
 
 use std::sync::Arc;
 
@@ -9,15 +10,15 @@ use crate::driver::{
     DeviceId, Driver, DriverResult, MemorySource, RawEvent, RawStream, StreamOptions,
 };
 
-/// Fills memory of device 0 in passes. In the last pass `call` is made with an event and the default stream of
-/// device 1. The handle of a default stream is right only where its device is bound.
+/// Fills memory of device 0 in passes. The last pass makes `call` with an event and the default stream of device 1. The
+/// handle of a default stream is right only while its device is bound.
 fn beside(call: fn(&dyn Driver, RawEvent, RawStream) -> DriverResult<()>) -> DriverResult<()> {
     let [own, other] = [DeviceId(0), DeviceId(1)];
     let driver = Arc::new(Replaying::new(HostDriver::builder().devices(2).build()));
     let mut run = ReplayRun::new(["node".into()].into_iter());
     driver.bind(own)?;
     let stream = driver.create_stream(own, StreamOptions::default())?;
-    // SAFETY: a live stream.
+    // SAFETY: the stream is live.
     let range = unsafe { driver.allocate(stream, 64, MemorySource::Unused) }?;
     driver.bind(other)?;
     let event = driver.create_event(other)?;
@@ -26,7 +27,7 @@ fn beside(call: fn(&dyn Driver, RawEvent, RawStream) -> DriverResult<()>) -> Dri
         driver.bind(own)?;
         driver.begin(&mut run);
         for byte in [1, 2] {
-            // SAFETY: a live stream, and memory that lives as long as the driver.
+            // SAFETY: the stream is live, and the memory lives as long as the driver.
             unsafe { driver.fill(stream, range, byte) }?;
         }
         if pass == 5 {
@@ -43,8 +44,8 @@ fn beside(call: fn(&dyn Driver, RawEvent, RawStream) -> DriverResult<()>) -> Dri
 fn a_call_of_another_device_has_its_device_bound() {
     // SAFETY: the event is live.
     beside(|driver, event, stream| unsafe { driver.record_event(event, stream) }).unwrap();
-    // SAFETY: as above.
+    // SAFETY: the event is live.
     beside(|driver, event, stream| unsafe { driver.wait_event(stream, event) }).unwrap();
-    // SAFETY: a default stream.
+    // SAFETY: the stream is a default stream, which is always live.
     beside(|driver, _, stream| unsafe { driver.synchronize_stream(stream) }).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Held-back calls that fail, and lanes that stay while a thread waits for them.
+//! Tests of held-back calls that fail, and of lanes that are not replaced while a thread waits for them.
 
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -9,19 +9,20 @@ use super::world::{World, mixed, two_kernels};
 use crate::driver::replay::Omission;
 use crate::driver::{Driver, DriverError, DriverResult, MemorySource};
 
-/// Makes passes until their calls are held back.
+/// Makes passes until the calls of a pass are held back.
 fn learn(world: &mut World, pass: fn(&World)) {
     (0..5).for_each(|_| world.pass(pass));
     (0..3).for_each(|stream| world.finish(stream));
 }
 
-/// Makes a pass of held-back calls. Another call comes next, so they are sent, and one of them fails.
+/// Makes a pass whose calls are held back, and then a different call, so that the held-back calls are sent. One of them
+/// fails.
 fn fails(world: &mut World, which: u8, pass: fn(&World)) {
     let mut has_failed = false;
     world.run_pass(|world| {
         pass(world);
         world.driver.below().fails.store(which, Ordering::Release);
-        // SAFETY: both are live.
+        // SAFETY: the event and the stream are live.
         let failed = unsafe { world.driver.record_event(world.events[0], world.streams[0]) };
         has_failed = failed.is_err_and(|error| !is_refused(&error));
     });
@@ -33,8 +34,8 @@ fn is_refused(error: &DriverError) -> bool {
     matches!(error, DriverError::Sticky { .. })
 }
 
-/// Stream 1 reads cell 2 after a wait for stream 2. The wait was held back and fails. Returns whether the host gets the cell,
-/// and whether it is right.
+/// Stream 1 reads cell 2 after a wait for stream 2. The wait is held back and fails when it is sent. Returns whether the
+/// host gets the result, and whether the result is right.
 fn after_a_wait(world: &mut World) -> (bool, bool) {
     let pass = |world: &World| {
         two_kernels(world);
@@ -48,7 +49,7 @@ fn after_a_wait(world: &mut World) -> (bool, bool) {
     (is_read, world.now(3) == mixed(0, mixed(0, 0, 7), 0))
 }
 
-/// Stream 1 reads cell 1 after a wait for a record of stream 0. The record was held back and fails.
+/// Stream 1 reads cell 1 after a wait for a record of stream 0. The record is held back and fails when it is sent.
 fn after_a_record(world: &mut World) -> (bool, bool) {
     let pass = |world: &World| {
         two_kernels(world);
@@ -56,17 +57,17 @@ fn after_a_record(world: &mut World) -> (bool, bool) {
     };
     learn(world, pass);
     fails(world, FAILS_RECORD, pass);
-    // SAFETY: both are live.
+    // SAFETY: the event and the stream are live.
     let waits = unsafe { world.driver.wait_event(world.streams[1], world.events[2]) };
     let is_read = waits.is_ok()
         && world.try_launch(world.mix, 1, 3, 1, 0).is_ok()
         && world.try_finish(1).is_ok();
-    // The late writes of stream 0 are there when the two are compared.
+    // Stream 0 is finished first, so that its late writes are made when the two cells are compared.
     let _refused = world.try_finish(0);
     (is_read, world.now(3) == mixed(0, world.now(1), 0))
 }
 
-/// The host reads the output of a kernel that was held back behind a record that fails.
+/// The host reads the output of a kernel that was held back after a record which fails when it is sent.
 fn behind_a_record(world: &mut World) -> (bool, bool) {
     let pass = |world: &World| {
         world.mix(0, 0, 0, 5);
@@ -77,7 +78,7 @@ fn behind_a_record(world: &mut World) -> (bool, bool) {
     learn(world, pass);
     let before = world.now(1);
     fails(world, FAILS_RECORD, pass);
-    // SAFETY: a live event.
+    // SAFETY: the event is live.
     let is_read = unsafe { world.driver.synchronize_event(world.events[2]) }.is_ok();
     (is_read, world.now(1) == mixed(before, world.now(0), 1))
 }
@@ -94,7 +95,7 @@ fn nothing_is_read_after_a_held_back_call_has_failed() {
     }
 }
 
-/// Each later call is refused, of any thread, and in later passes as well.
+/// After the failure each call of any thread is refused, in later passes, too.
 #[test]
 fn a_held_back_call_that_fails_is_the_last_one() {
     let mut world = World::new(0, None);
@@ -113,7 +114,7 @@ fn a_held_back_call_that_fails_is_the_last_one() {
         // SAFETY: the stream, the event and the memory are live.
         let done: [DriverResult<()>; 13] = unsafe {
             [
-                // The first call of the trace that was followed.
+                // This is the first call of the trace that was followed.
                 world.try_launch(world.mix, 0, 0, 0, 5),
                 world.try_launch(world.mix, 1, 1, 0, 1),
                 driver.fill(stream, range, 0),
@@ -145,8 +146,9 @@ fn a_held_back_call_that_fails_is_the_last_one() {
     });
 }
 
-/// Stream 0 waits for stream 1 in a pass whose graph can't be launched. Stream 2 waits for both: for stream 0 by a record
-/// of an earlier launch. The lane of that launch made its mark before the wait for stream 1. So the mark says nothing about stream 1.
+/// Stream 0 waits for stream 1 in a pass whose graph can't be launched. Stream 2 waits for stream 0 and for stream 1: for
+/// stream 0 by a record of an earlier launch. The lane of that launch recorded its event `mark` before the wait for stream
+/// 1, so a wait for `mark` does not order anything after stream 1.
 #[test]
 fn a_launch_that_fails_leaves_no_order_behind() {
     let writes = |world: &World| {
@@ -160,7 +162,7 @@ fn a_launch_that_fails_leaves_no_order_behind() {
             world.record(event, 0);
         }
     };
-    // The lane of this pass comes after the lane of stream 0, by the mark of that lane.
+    // The lane of this pass waits for the event `mark` of the lane of stream 0.
     let behind = |world: &World| {
         world.wait(1, 0);
         world.mix(1, 6, 0, 7);
@@ -219,7 +221,7 @@ fn a_lane_that_a_thread_waits_for_is_not_replaced() {
     thread::scope(|scope| {
         let waits = scope.spawn(|| {
             world.bind();
-            // SAFETY: a live event.
+            // SAFETY: the event is live.
             unsafe { driver.synchronize_event(event) }
         });
         while driver.below().gate.load(Ordering::Acquire) != REACHED {
@@ -227,7 +229,7 @@ fn a_lane_that_a_thread_waits_for_is_not_replaced() {
         }
         let mut run = World::new(0, None).run;
         run.set_eager();
-        // More passes than there are lanes.
+        // The passes have more rotations of buffers than there are lanes.
         for index in 0..400 {
             let (one, two) = (index % 8, index / 8 % 8);
             if one != two {

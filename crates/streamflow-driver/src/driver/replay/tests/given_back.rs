@@ -1,4 +1,4 @@
-//! Tests of rule 6: memory that graphs copy into is given back, and later memory gets the same address.
+//! Tests of rule 6: memory that graphs copy to is given back, and other memory then gets the same address.
 
 use std::cell;
 use std::rc::Rc;
@@ -16,10 +16,10 @@ use crate::driver::{
 
 const DEVICE: DeviceId = DeviceId(0);
 
-/// A kind of memory that holds one number: how such memory is made, copied to, and given back.
+/// A kind of memory for one number: how such memory is made, copied to, and given back.
 #[derive(Clone, Copy)]
 pub(super) struct Memory {
-    /// The kind of the copy; `None` for a copy by a library's call that may be captured.
+    /// The kind of the copy; `None` if a library's call that may be captured makes the copy.
     copy: Option<CopyKind>,
     pub(super) make: fn(&World) -> MemoryRange,
     pub(super) give_back: fn(&World, MemoryRange) -> DriverResult<()>,
@@ -28,17 +28,17 @@ pub(super) struct Memory {
 const PAGE_LOCKED: Memory = Memory {
     copy: Some(CopyKind::DeviceToPinned),
     make: |world| world.driver.allocate_pinned(DEVICE, 8).unwrap(),
-    // SAFETY: no work uses the memory: the host has waited for all work.
+    // SAFETY: no work uses the memory, since the host has waited for all work.
     give_back: |world, range| unsafe { world.driver.free_pinned(DEVICE, range) },
 };
 
 const DEVICES: Memory = Memory {
     copy: Some(CopyKind::DeviceToDevice),
-    // SAFETY: a live stream.
+    // SAFETY: the stream is live.
     make: |world| unsafe {
         world.driver.allocate(world.streams[2], 8, MemorySource::Unused).unwrap()
     },
-    // SAFETY: as above, and a live stream.
+    // SAFETY: no work uses the memory, since the host has waited for all work, and the stream is live.
     give_back: |world, range| unsafe { world.driver.free(world.streams[2], range) },
 };
 
@@ -52,11 +52,11 @@ pub(super) const ADOPTED: Memory = Memory {
         unsafe { world.driver.observer().adopt(DEVICE, range) }.unwrap();
         range
     },
-    // SAFETY: as above.
+    // SAFETY: the adopted memory lives as long as the process, and the stream is live.
     give_back: |world, range| unsafe { world.driver.observer().disown(world.streams[2], range) },
 };
 
-/// The plan of a library that copies: one for all worlds.
+/// The body of a library call that copies a number. All worlds share it.
 static COPIES: LazyLock<LibraryBody> = LazyLock::new(|| {
     let run = |args: HostArgs<'_>| {
         let [to, from] = [0, 1].map(|index| args.params[index].get::<u64>() as usize);
@@ -65,17 +65,17 @@ static COPIES: LazyLock<LibraryBody> = LazyLock::new(|| {
         unsafe { std::ptr::with_exposed_provenance_mut::<u64>(to).write(number) };
         Ok(())
     };
-    // SAFETY: the body touches the memory that its parameters name.
+    // SAFETY: the body touches only the memory that its parameters name.
     unsafe { LibraryBody::new("copy", run) }
 });
 
-/// Computes a number on stream 0, and copies it.
+/// Computes a number on stream 0, and copies the number to `target`.
 fn calls(world: &World, memory: Memory, target: MemoryRange) {
     passes(world, world.try_launch(world.mix, 0, 0, 0, 5));
     copy(world, memory, target);
 }
 
-/// Checks the result of a call. Without rule 6 the call may fail, since the device is lost.
+/// Checks that a call succeeds. Without rule 6 the device may be lost, and the call may then fail.
 fn passes(world: &World, call: DriverResult<()>) {
     assert!(call.is_ok() || world.driver.sticky_error().is_some(), "{call:?}");
 }
@@ -87,7 +87,7 @@ fn copy(world: &World, memory: Memory, target: MemoryRange) {
         return passes(world, library::queue(world, &COPIES, library::CAPTURED, 0, place, 0));
     };
     let copy = CopyOp { kind, target, source: source.range(), rows: None };
-    // SAFETY: a live stream, and memory that is given back only after its work.
+    // SAFETY: the stream is live, and the memory is given back only after the copy has executed.
     passes(world, unsafe { world.driver.copy(world.streams[0], &copy) });
 }
 
@@ -96,10 +96,11 @@ fn is_right(world: &World, target: MemoryRange, times: u64) -> bool {
     world.try_finish(0).is_ok() && Cell(target.address).now() == expected
 }
 
-/// Gives memory back, and makes it anew at the same address.
+/// Gives memory back, and makes other memory of the same kind, which gets the same address.
 fn again(world: &World, memory: Memory, first: MemoryRange) -> MemoryRange {
-    // Calls for stream 2 alone are beside a pass. The host waits through the driver below, so that replay does not see the wait.
-    // SAFETY: a live stream.
+    // The calls on stream 2 are beside the pass. The host waits through the driver below, so that replay does not see the
+    // wait.
+    // SAFETY: the stream is live.
     let finish = || unsafe { world.driver.below().synchronize_stream(world.streams[2]) }.unwrap();
     (memory.give_back)(world, first).unwrap();
     finish();
@@ -109,7 +110,7 @@ fn again(world: &World, memory: Memory, first: MemoryRange) -> MemoryRange {
     second
 }
 
-/// The memory is given back between two runs: in the later run, other memory has its address.
+/// The memory is given back between two runs. In the second run, other memory has its address.
 fn in_a_later_run(world: &mut World, memory: Memory) -> bool {
     let first = (memory.make)(world);
     (0..5).for_each(|_| world.pass(|world| calls(world, memory, first)));
@@ -141,7 +142,7 @@ fn a_graph_is_not_launched_for_memory_that_is_adopted_again() {
     needs(Omission::GivenBack, |world| in_a_later_run(world, ADOPTED));
 }
 
-/// Another thread gives the memory back while a pass holds back a call of the graph.
+/// Another thread gives the memory back while a pass holds back a call that uses the memory.
 fn by_another_thread(world: &mut World, memory: Memory) -> bool {
     let first = (memory.make)(world);
     (0..5).for_each(|_| world.pass(|world| calls(world, memory, first)));
@@ -168,7 +169,8 @@ fn a_captured_call_whose_memory_another_thread_gives_back_is_not_launched() {
     needs(Omission::GivenBack, |world| by_another_thread(world, LIBRARYS));
 }
 
-/// A call of another platform's driver frees the memory, as a layer of that platform may do when it drops memory of this one.
+/// A call of another platform's driver frees the memory, as a layer of that platform does when it drops memory of this
+/// platform.
 fn in_a_call_of_another_platform(world: &mut World, memory: Memory) -> bool {
     let first = (memory.make)(world);
     (0..5).for_each(|_| world.pass(|world| calls(world, memory, first)));
@@ -178,7 +180,7 @@ fn in_a_call_of_another_platform(world: &mut World, memory: Memory) -> bool {
     let (driver, stream, note) = (world.driver.clone(), world.streams[2], is_freed.clone());
     let free = move || {
         driver.bind(DEVICE).unwrap();
-        // SAFETY: no work uses the memory: the host has waited for all work.
+        // SAFETY: no work uses the memory, since the host has waited for all work.
         unsafe { driver.free(stream, first) }.unwrap();
         note.set(true);
     };
@@ -188,7 +190,7 @@ fn in_a_call_of_another_platform(world: &mut World, memory: Memory) -> bool {
     (0..5).for_each(|_| other.pass(two_kernels));
     assert!(is_freed.get(), "no graph was launched");
     world.bind();
-    // SAFETY: a live stream.
+    // SAFETY: the stream is live.
     let finish = || unsafe { world.driver.below().synchronize_stream(stream) }.unwrap();
     finish();
     let second = (memory.make)(world);

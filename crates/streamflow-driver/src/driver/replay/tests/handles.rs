@@ -1,4 +1,5 @@
-//! Streams that are destroyed, or given to other code by their handles, also by another thread in the middle of a pass.
+//! Tests of streams that are destroyed, or whose handles are given to other code, by another thread in the middle of a pass,
+//! too.
 
 use std::thread;
 
@@ -6,7 +7,7 @@ use super::SEEDS;
 use super::world::{World, mixed, two_kernels};
 use crate::driver::{DeviceId, Driver, StreamFlags, StreamOptions};
 
-/// Makes passes. In each, the only call of stream 1 is a wait for stream 2.
+/// Makes passes in which the only call of stream 1 is a wait for stream 2.
 fn waits_beside(world: &mut World) {
     for _ in 0..6 {
         world.mix(2, 2, 2, 7);
@@ -27,14 +28,14 @@ fn a_wait_of_a_stream_that_other_code_got_is_sent() {
         let mut world = World::new(seed, None);
         waits_beside(&mut world);
         let stream = world.streams[1];
-        // SAFETY: a live stream.
+        // SAFETY: the stream is live.
         unsafe { world.driver.observer().hand_out(stream) };
         let before = world.now(2);
         world.mix(2, 2, 2, 7);
         world.record(2, 2);
         world.pass(waits);
-        // The other code waits for its stream.
-        // SAFETY: a live stream.
+        // The code that got the handle waits for the stream.
+        // SAFETY: the stream is live.
         unsafe { world.driver.below().synchronize_stream(stream) }.unwrap();
         assert_eq!(world.now(2), mixed(before, before, 7), "seed {seed}");
         world.finish(0);
@@ -68,7 +69,7 @@ fn a_pass_whose_stream_another_thread_hands_out_makes_no_graph() {
     world.pass(two_kernels);
     world.pass(|world| {
         two_kernels(world);
-        // SAFETY: a live stream.
+        // SAFETY: the stream is live.
         let hands_out = || unsafe { world.driver.observer().hand_out(world.streams[0]) };
         thread::scope(|scope| scope.spawn(hands_out).join().unwrap());
     });

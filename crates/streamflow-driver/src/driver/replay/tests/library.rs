@@ -1,4 +1,5 @@
-//! Calls of libraries that may be captured: which are taken for equal, and their order. `captured` has when they are captured.
+//! Tests of library calls that may be captured: which ones count as equal, and their order. The tests of when they are
+//! captured are in `captured`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,13 +13,14 @@ use crate::driver::{
     StreamOptions,
 };
 
-/// `to = to * 3 + from * 5 + value + plan`, as the kernel `mix` computes it.
+/// Returns the plan `number`: a body that computes `to = to * 3 + from * 5 + value + number`, as the kernel `mix` does
+/// without `number`.
 pub(super) fn plan(number: u64) -> LibraryBody {
     let run = move |args: HostArgs<'_>| {
         let [to, from, value] = [0, 1, 2].map(|index| args.params[index].get::<u64>());
         let to = std::ptr::with_exposed_provenance_mut::<u64>(to as usize);
         let from = std::ptr::with_exposed_provenance::<u64>(from as usize);
-        // SAFETY: both are live for the call.
+        // SAFETY: both numbers are live for the call.
         unsafe { to.write(mixed(to.read(), from.read(), value + number)) };
         Ok(())
     };
@@ -26,11 +28,11 @@ pub(super) fn plan(number: u64) -> LibraryBody {
     unsafe { LibraryBody::new("mix", run) }
 }
 
-/// The parts of a call besides its plan, values and memory.
+/// The parts of a library call other than its plan, values and memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
     function: &'static str,
-    /// The mode of the access to the memory that the call reads.
+    /// The mode of the access to the memory `from`.
     from: AccessMode,
     is_captured: bool,
 }
@@ -49,7 +51,7 @@ pub(super) fn try_call(
     queue(world, body, kind, stream, [to, from].map(|cell| world.cells[cell]), value)
 }
 
-/// As [`try_call`], with any memory.
+/// As [`try_call`], for any two numbers in memory.
 pub(super) fn queue(
     world: &World,
     body: &LibraryBody,
@@ -68,7 +70,7 @@ pub(super) fn queue(
         host: body,
         device: &|_| Ok(()),
     };
-    // SAFETY: a live stream, and memory that lives as long as the driver.
+    // SAFETY: the stream is live, and the memory lives as long as the driver.
     unsafe { world.driver.libraries().call_library(world.streams[stream], &call) }
 }
 
@@ -76,7 +78,8 @@ pub(super) fn call(world: &World, body: &LibraryBody, place: [usize; 3], value: 
     try_call(world, body, CAPTURED, place, value).unwrap();
 }
 
-/// A kernel on stream 0, a call of a library on stream 1 after it, and a kernel on stream 0 after that.
+/// Launches a kernel on stream 0, then makes a library call on stream 1, and then launches a kernel on stream 0, each after
+/// the one before.
 pub(super) fn chain(world: &World, body: &LibraryBody, value: u64) {
     world.mix(0, 0, 0, 1);
     world.record(0, 0);
@@ -87,7 +90,8 @@ pub(super) fn chain(world: &World, body: &LibraryBody, value: u64) {
     world.mix(0, 2, 1, 1);
 }
 
-/// The cells of `chain` after passes with these values, with the number of the plan in each.
+/// Returns the content of the cells after passes of `chain` with these values, each value increased by the number of the
+/// plan.
 pub(super) fn after(values: impl IntoIterator<Item = u64>) -> [u64; 3] {
     values.into_iter().fold([0; 3], |[first, second, third], value| {
         let first = mixed(first, first, 1);
@@ -154,7 +158,7 @@ fn another_function_or_another_access_is_another_call() {
             });
         }
         world.finish(0);
-        // Each call is captured, and is in a graph of its own.
+        // Each of the calls is captured, and each is in a graph of its own.
         assert_eq!(world.driver.below().graphs.load(Ordering::Relaxed), graphs, "{kind:?}");
     }
 }
@@ -184,7 +188,7 @@ fn other_memory_is_another_call() {
     }
 }
 
-/// Held-back calls are sent by their graphs, after those before them.
+/// A held-back call is sent as a launch of its captured graph, after the calls before it.
 #[test]
 fn a_held_back_call_is_sent_before_one_that_differs() {
     for seed in 0..SEEDS {
@@ -211,7 +215,7 @@ fn a_held_back_call_is_sent_before_one_that_differs() {
     }
 }
 
-/// The memory of a library's call orders the graphs that share it.
+/// Launches of graphs are ordered by the memory that a library call in them accesses.
 #[test]
 fn graphs_that_share_the_memory_of_a_library_are_in_order() {
     needs(Omission::Conflicts, |world| {
@@ -234,7 +238,7 @@ fn graphs_that_share_the_memory_of_a_library_are_in_order() {
     });
 }
 
-/// The same function, plan and values on another device, without memory.
+/// A library call has the same function, plan and values on two devices, and accesses no memory.
 #[test]
 fn a_call_of_another_device_is_another_call() {
     let driver = Arc::new(Replaying::new(HostDriver::builder().devices(2).build()));
@@ -250,19 +254,19 @@ fn a_call_of_another_device_is_another_call() {
         host: &body,
         device: &|_| Ok(()),
     };
-    // The first pass captures the call for device 0, and becomes no graph.
+    // The one pass on the first device captures the call for device 0, and becomes no graph.
     for (device, passes) in [(DeviceId(0), 1), (DeviceId(1), 4)] {
         driver.bind(device).unwrap();
         let stream = driver.create_stream(device, StreamOptions::default()).unwrap();
         for _ in 0..passes {
             driver.begin(&mut run);
             for _ in 0..2 {
-                // SAFETY: a live stream.
+                // SAFETY: the stream is live.
                 unsafe { driver.libraries().call_library(stream, &call) }.unwrap();
             }
             driver.end(&mut run).unwrap();
         }
-        // SAFETY: as above.
+        // SAFETY: the stream is live.
         unsafe { driver.synchronize_stream(stream) }.unwrap();
     }
     assert!(run.report().replayed >= 2, "{}", run.report());

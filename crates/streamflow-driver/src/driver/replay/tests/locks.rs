@@ -1,4 +1,4 @@
-//! Calls that this library makes under its locks.
+//! A test of the calls that this library makes under its locks: none of them executes a kernel's body.
 
 use super::world::{World, mixed};
 use crate::driver::{DeviceId, Driver, StreamOptions};
@@ -26,7 +26,7 @@ fn a_call_that_is_made_under_a_lock_executes_no_body() {
             unchanged("create_event");
             let timing = driver.create_timing_event(DeviceId(0)).unwrap();
             unchanged("create_timing_event");
-            // SAFETY: live handles, each destroyed once.
+            // SAFETY: the handles are live, and each object is destroyed once.
             unsafe {
                 driver.record_event(event, world.streams[1]).unwrap();
                 unchanged("record_event");

@@ -1,17 +1,17 @@
-//! The order of graphs: their edges, and rules 1 to 5.
+//! Tests of the order that graphs keep: their edges, and rules 1 to 5.
 
 use super::world::{World, mixed, two_kernels};
 use super::{SEEDS, needs};
 use crate::driver::replay::Omission;
 
-/// Changes cell 0 on stream 0, and then cell 1 with it on stream 1, in order by event 0. Records event 1 at the end.
+/// Changes cell 0 on stream 0. After a wait for event 0, changes cell 1 by cell 0 on stream 1, and records event 1.
 fn across(world: &World) {
     world.mix(0, 0, 0, 5);
     world.record(0, 0);
     world.wait(1, 0);
     world.mix(1, 1, 0, 1);
     world.record(1, 1);
-    // The next work of stream 0 comes after the read.
+    // The next work of stream 0 must come after stream 1 has read cell 0.
     world.wait(0, 1);
 }
 
@@ -22,8 +22,8 @@ fn after(passes: u64) -> (u64, u64) {
     })
 }
 
-/// Makes passes that wait for event 2 of stream 2, read the cell that stream 2 has written, and record `event`. Returns whether
-/// the passes have read the right values.
+/// Makes passes that wait for event 2 of stream 2, read the cell that stream 2 has written before the pass, and record
+/// `event`. Returns whether the passes have read the right values.
 fn reads_from_outside(world: &mut World, event: usize) -> bool {
     let (mut outside, mut read, mut last) = (0, 0, 0);
     for _ in 0..6 {
@@ -61,7 +61,7 @@ fn edges_are_those_of_waits() {
 #[test]
 fn a_wait_is_for_its_record() {
     needs(Omission::Waits, |world| {
-        // The third kernel races with the second if its stream waits for the first record instead of the second.
+        // The third kernel races with the second one if its stream waits for the first record instead of the second one.
         let waiting_for = |event: usize| {
             move |world: &World| {
                 world.mix(0, 0, 0, 5);
@@ -119,7 +119,7 @@ fn a_record_of_a_launch_is_complete_with_the_launch() {
     });
 }
 
-/// Two kernels on stream 0, in the cells of one of two rotations, and a record.
+/// Launches two kernels on stream 0, on the cells of one of two rotations of buffers, and records an event.
 fn rotated(world: &World, rotation: usize) {
     let first = 2 + 2 * rotation;
     world.mix(0, first, first, 5);
@@ -138,8 +138,8 @@ fn a_complete_record_says_that_earlier_launches_are_complete() {
     });
 }
 
-/// A lane was queried, and then launched again. The host then waits for an earlier launch of another lane. That wait must not
-/// make the lane's newer launch count as complete.
+/// A lane was queried, and then launched again. The host then waits for an earlier launch of another lane. That wait must
+/// not make the newer launch of the first lane count as complete.
 #[test]
 fn a_wait_for_an_earlier_launch_says_nothing_about_the_launches_since_a_question() {
     for seed in 0..SEEDS {
@@ -179,8 +179,8 @@ fn a_launch_comes_after_the_records_from_outside() {
 #[test]
 fn later_lanes_come_after_what_an_earlier_one_waited_for() {
     needs(Omission::OtherLanes, |world| {
-        // Each rotation reads cell 0. Another stream writes the cell before the last two passes, and the first of
-        // these waits for it.
+        // Each rotation reads cell 0. Before the last two passes, another stream writes the cell, and the first of these
+        // passes waits for that stream.
         let read = |world: &World, rotation: usize| {
             let first = 2 + 2 * rotation;
             world.mix(0, first, 0, 5);
@@ -204,7 +204,8 @@ fn later_lanes_come_after_what_an_earlier_one_waited_for() {
     });
 }
 
-/// Makes passes of three rotations. The first and the second share a cell, and the second and the third share another one.
+/// Makes passes of three rotations. The first and the second rotation share a cell, and the second and the third share
+/// another cell.
 #[test]
 fn an_order_is_implied_only_by_what_was_waited_for() {
     needs(Omission::Conflicts, |world| {
@@ -229,7 +230,8 @@ fn an_order_is_implied_only_by_what_was_waited_for() {
 #[test]
 fn launches_that_share_memory_are_in_order() {
     needs(Omission::Conflicts, |world| {
-        // Three rotations share memory: each launch comes after both other lanes, and a wait for the later one is enough.
+        // Three rotations share memory. Each launch must come after both other lanes, and a wait for the later of the two is
+        // enough.
         for tick in 0..18 {
             world.pass(|world| {
                 (0..tick % 3).for_each(|_| world.record(0, 0));
@@ -246,8 +248,8 @@ fn launches_that_share_memory_are_in_order() {
     });
 }
 
-/// A stream's only call in the segment is a wait. Later calls of the stream come after the record that it waits for. Event 2
-/// holds a record that was sent.
+/// A stream's only call in the segment is a wait, and event 2 holds a record that was sent. Later calls of the stream must
+/// come after that record.
 #[test]
 fn what_a_stream_without_calls_waits_for_is_sent_before_its_next_call() {
     needs(Omission::WaitsBeside, |world| {
@@ -264,7 +266,7 @@ fn what_a_stream_without_calls_waits_for_is_sent_before_its_next_call() {
     });
 }
 
-/// A stream whose only call in the segment is a wait, and event 2 holds the record of a launch.
+/// A stream's only call in the segment is a wait, and event 2 holds a record that is inside of a launch.
 #[test]
 fn what_a_stream_without_calls_waits_for_is_launched_before_its_next_call() {
     needs(Omission::WaitsBeside, |world| {
@@ -290,13 +292,14 @@ fn what_a_stream_without_calls_waits_for_is_launched_before_its_next_call() {
     });
 }
 
-/// A segment waits for a record from outside, and records the same event.
+/// A segment waits for a record from before the segment, and records the same event again.
 #[test]
 fn a_record_from_outside_counts_also_if_its_event_is_recorded_again() {
     needs(Omission::RecordedAgain, |world| reads_from_outside(world, 2));
 }
 
-/// A segment waits for a record from outside, records the same event, and is then sent, since its last call differs.
+/// A segment waits for a record from before the segment, and records the same event again. Its calls are then sent, since
+/// its last call differs.
 #[test]
 fn a_record_from_outside_counts_also_if_its_event_is_recorded_again_and_all_is_sent() {
     needs(Omission::RecordedAgainSent, |world| {
@@ -322,7 +325,7 @@ fn a_record_from_outside_counts_also_if_its_event_is_recorded_again_and_all_is_s
     });
 }
 
-/// Each pass makes the same wait: for records of launches, and in the end for a record that was sent.
+/// Each pass makes the same wait: first for records inside of launches, and at the end for a record that was sent.
 #[test]
 fn a_wait_that_stays_the_same_is_for_the_record_of_its_time() {
     needs(Omission::RecordsOutside, |world| {
@@ -346,7 +349,7 @@ fn a_wait_that_stays_the_same_is_for_the_record_of_its_time() {
                 writes(world)
             }
             written = mixed(written, written, 7);
-            // The second time, the trace that is expected next is this one.
+            // In the second pass, the lane that is expected next is that of this trace.
             for _ in 0..2 {
                 world.pass(reads);
                 read = mixed(read, written, 5);

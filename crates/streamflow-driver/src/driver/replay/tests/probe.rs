@@ -1,4 +1,4 @@
-//! A simulator with calls that fail or stop when a test wants it.
+//! A layer over the simulator whose calls fail or stop when a test says so.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,41 +11,41 @@ use crate::driver::{
     LibraryCalls, RawEvent, RawGraph, RawStream, Sticky,
 };
 
-/// The simulator, with calls that fail or stop when a test sets that.
+/// The simulator, with calls that fail or stop when a test sets a field.
 #[derive(Debug)]
 pub(super) struct Probe {
     host: HostDriver,
-    /// The call that fails next.
+    /// The kind of the call that fails next; 0 if none fails.
     pub(super) fails: AtomicU8,
     /// Whether the device is lost.
     is_lost: AtomicBool,
-    /// The gate at which a host's wait for an event stops.
+    /// The gate at which the host's wait for an event stops.
     pub(super) gate: AtomicU8,
-    /// The gate at which a stream's wait for an event stops, before the wait is made.
+    /// The gate at which a stream's wait for an event stops, before the simulator makes the wait.
     pub(super) wait_gate: AtomicU8,
-    /// The gate at which the launch of a kernel stops, before the launch is made.
+    /// The gate at which the launch of a kernel stops, before the simulator makes the launch.
     pub(super) launch_gate: AtomicU8,
     /// The number of graphs that were made.
     pub(super) graphs: AtomicU64,
     /// The number of graphs that were destroyed.
     pub(super) destroyed: Arc<AtomicU64>,
-    /// The number of waits of streams for events.
+    /// The number of waits of streams for events so far.
     pub(super) waits: AtomicU64,
-    /// Whether queries are answered "not yet", as by a device that is behind.
+    /// Whether all queries are answered "not yet", as if the device were slow.
     pub(super) is_behind: AtomicBool,
-    /// The number of queries of events.
+    /// The number of queries of events so far.
     pub(super) queries: AtomicU64,
 }
 
-/// A value for `Probe::fails`.
+/// The values of `Probe::fails`, each for one kind of call.
 pub(super) const FAILS_WAIT: u8 = 1;
 pub(super) const FAILS_RECORD: u8 = 2;
 pub(super) const FAILS_QUERY: u8 = 3;
 pub(super) const FAILS_GRAPH: u8 = 4;
 pub(super) const FAILS_CAPTURE: u8 = 5;
-/// A value for `Probe::fails`: the capture loses the device.
+/// A value of `Probe::fails`: a capture fails, and the device is lost.
 pub(super) const FAILS_LAST_CAPTURE: u8 = 6;
-/// Values of a gate: `CLOSED` stops the next call; `REACHED` says that a call has stopped.
+/// Values of a gate. `CLOSED`: the next call stops there. `REACHED`: a call has stopped there. 0: the gate is open.
 pub(super) const CLOSED: u8 = 1;
 pub(super) const REACHED: u8 = 2;
 
@@ -53,7 +53,7 @@ thread_local! {
     static IN_GRAPH_LAUNCH: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
 }
 
-/// Calls `then` in this thread's next launch of a graph.
+/// Calls `then` inside of the calling thread's next launch of a graph.
 pub(super) fn in_graph_launch(then: impl FnOnce() + 'static) {
     IN_GRAPH_LAUNCH.set(Some(Box::new(then)));
 }
@@ -96,7 +96,7 @@ impl Probe {
     }
 }
 
-/// Stops at a gate that is closed, until a test opens it.
+/// Stops at a gate that is closed, until the test opens the gate.
 fn stop(gate: &AtomicU8) {
     let closed = gate.compare_exchange(CLOSED, REACHED, Ordering::AcqRel, Ordering::Acquire);
     while closed.is_ok() && gate.load(Ordering::Acquire) == REACHED {
@@ -104,9 +104,9 @@ fn stop(gate: &AtomicU8) {
     }
 }
 
-// SAFETY: calls are forwarded.
+// SAFETY: every call is forwarded unchanged.
 unsafe impl Libraries for Probe {
-    /// The answer of a device's driver. All calls of these tests have all parts.
+    /// Returns the answer of a driver for a device. The calls of these tests have all parts anyway.
     fn library_calls(&self) -> LibraryCalls {
         LibraryCalls::Body
     }
@@ -117,7 +117,7 @@ unsafe impl Libraries for Probe {
     }
 }
 
-// SAFETY: a call that fails promises nothing, and all others are forwarded.
+// SAFETY: a call that fails promises nothing, and every other call is forwarded unchanged.
 unsafe impl Layer for Probe {
     fn below(&self) -> &dyn Driver {
         &self.host

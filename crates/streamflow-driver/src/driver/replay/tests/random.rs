@@ -1,6 +1,6 @@
-//! Random programs without a race: each call comes after the work that it depends on, by waits for records of few events. The
-//! events are recorded again and again. Passes repeat a few templates, and some of them end earlier, have a call more, or ask
-//! in the middle. The data must be that of the calls in their order.
+//! Random programs without a race. Each call comes after the work that it depends on, by waits for records of a few events
+//! that are recorded again and again. Passes repeat a few templates. Some passes end earlier, have a further call, or query
+//! an event in the middle. The data must be that of the calls in their order.
 
 use std::thread;
 
@@ -11,7 +11,8 @@ use crate::splitmix::SplitMix;
 
 const STREAMS: usize = 3;
 const CELLS: usize = 8;
-/// The first and the last event of each stream. Stream 0 has a ring of two, so that its waits are for different records.
+/// For each stream, its first event and the end of its events. Stream 0 has a ring of two events, so that the waits for it
+/// are for different events.
 const EVENTS: [(usize, usize); STREAMS] = [(0, 2), (2, 3), (3, 4)];
 
 fn one_in(random: &mut SplitMix, count: usize) -> bool {
@@ -21,16 +22,16 @@ fn one_in(random: &mut SplitMix, count: usize) -> bool {
 /// For each stream, the number of its kernels that come before.
 type Clock = [u64; STREAMS];
 
-/// A call of a template.
+/// A call of a template, with the record and the wait after it.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     stream: usize,
     to: usize,
     from: usize,
     value: u64,
-    /// The event that its stream records after it, if any.
+    /// The event that the stream records after the kernel, if any.
     records: Option<usize>,
-    /// A superfluous wait after the kernel: a stream, and the event whose latest record the stream waits for.
+    /// A superfluous wait after the kernel: the stream that waits, and the event that it waits for.
     waits: Option<(usize, usize)>,
 }
 
@@ -47,17 +48,17 @@ impl Step {
     }
 }
 
-/// The calls so far, and the order of each stream.
+/// The effects of the calls so far: what each stream, event and cell comes after, and the expected data.
 #[derive(Default)]
 struct Done {
-    /// The number of kernels of each stream.
+    /// The number of kernels on each stream.
     kernels: Clock,
     after: [Clock; STREAMS],
-    /// The work that the host has found complete: nothing waits for it.
+    /// The kernels that the host has found complete: no stream has to wait for these.
     complete: Clock,
-    /// The work that the latest record of each event covers.
+    /// The kernels that come before the latest record of each event.
     records: [Clock; 4],
-    /// For each stream, how many events `record_next` has recorded: this chooses the next event of its ring.
+    /// For each stream, how many events `record_next` has recorded. The number chooses the next event of the stream's ring.
     next: [usize; STREAMS],
     written: [Option<(usize, u64)>; CELLS],
     read: [Clock; CELLS],
@@ -65,7 +66,7 @@ struct Done {
 }
 
 impl Done {
-    /// Records the next event of a stream.
+    /// Records the next event of a stream's ring.
     fn record_next(&mut self, world: &World, stream: usize) {
         let (first, end) = EVENTS[stream];
         let event = first + self.next[stream] % (end - first);
@@ -84,7 +85,7 @@ impl Done {
         raise(&mut self.after[stream], self.records[event]);
     }
 
-    /// The host asks whether an event is complete, or waits for it.
+    /// Queries an event, or, with `waits`, makes the host wait for it.
     fn ask(&mut self, world: &World, event: usize, waits: bool) {
         if waits {
             world.finish_event(event);
@@ -94,7 +95,7 @@ impl Done {
         raise(&mut self.complete, self.records[event]);
     }
 
-    /// Orders a stream after a kernel of another one.
+    /// Makes a stream come after kernel `number` of the stream `before`.
     fn order(&mut self, world: &World, stream: usize, (before, number): (usize, u64)) {
         let known = self.after[stream][before].max(self.complete[before]);
         if stream == before || known >= number {
@@ -139,7 +140,7 @@ fn raise(clock: &mut Clock, to: Clock) {
     clock.iter_mut().zip(to).for_each(|(own, other)| *own = (*own).max(other));
 }
 
-/// Runs a program, and returns whether its data is right.
+/// Runs the program of a seed, and returns whether its data is right.
 fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
     let random = &mut SplitMix::new(seed);
     let mut world = World::new(seed % SEEDS, left_out);
@@ -147,7 +148,7 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
         .map(|_| (0..2 + random.below(4)).map(|_| Step::drawn(random)).collect())
         .collect();
     let mut done = Done::default();
-    // Two runs take turns in making passes. Each run ends and begins again, and calls are made directly in between.
+    // Two runs make passes in turn. Each run ends and begins again, and calls are made outside of passes in between.
     let mut runs = [std::mem::take(&mut world.run), ReplayRun::default()];
     if is_eager {
         runs.iter_mut().for_each(ReplayRun::set_eager);
@@ -166,7 +167,7 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
         }
         let asks = one_in(random, 8)
             .then(|| (random.below(steps.len() + 1), random.below(4), one_in(random, 2)));
-        // A call that another thread makes meanwhile.
+        // The index of the call before which another thread makes a call.
         let foreign = one_in(random, 12).then(|| random.below(steps.len() + 1));
         world.pass_of(&mut runs[run], |world| {
             for (place, step) in steps.iter().enumerate() {
@@ -195,7 +196,7 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
         if one_in(random, 6) {
             run = 1 - run;
         }
-        // Outside of the passes.
+        // These calls are made outside of passes.
         while one_in(random, 4) {
             done.step(&world, Step::drawn(random));
         }
@@ -211,7 +212,7 @@ fn is_right(seed: u64, is_eager: bool, left_out: Option<Omission>) -> bool {
     (0..CELLS).all(|cell| world.now(cell) == done.expected[cell])
 }
 
-/// The number of programs that run here, unless `STREAMFLOW_PROGRAMS` gives another one.
+/// The number of programs that the tests run: `STREAMFLOW_PROGRAMS`, or 600.
 fn programs() -> u64 {
     let number = std::env::var("STREAMFLOW_PROGRAMS").ok();
     number.map_or(600, |number| number.parse().unwrap())
@@ -226,7 +227,7 @@ fn random_programs_compute_what_their_calls_compute() {
     }
 }
 
-/// The control of the random programs: all these rules are needed.
+/// The control of the random programs: without any one of these rules, some program computes wrong data.
 #[test]
 fn random_programs_find_each_missing_rule() {
     use Omission::*;

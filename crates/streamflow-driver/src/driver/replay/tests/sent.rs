@@ -11,13 +11,13 @@ use crate::driver::{
     Param,
 };
 
-/// Launches two kernels on stream 0: the first changes cell 0, the second changes cell 1 by cell 0.
+/// Launches two kernels on stream 0: the first one changes cell 0, the second one changes cell 1 by cell 0.
 fn two(world: &World, value: u64) {
     world.mix(0, 0, 0, value);
     world.mix(0, 1, 0, 1);
 }
 
-/// The content of the two cells after passes with these values.
+/// Returns the content of cells 0 and 1 after passes of `two` with these values.
 fn after(values: impl IntoIterator<Item = u64>) -> (u64, u64) {
     values.into_iter().fold((0, 0), |(first, second), value| {
         let first = mixed(first, first, value);
@@ -166,10 +166,10 @@ fn a_wait_for_an_event_of_other_code_is_sent_at_once() {
     });
 }
 
-/// Copies a number to the one after it.
+/// A host function that copies a number. Its data is a pair of pointers: the source and the target.
 unsafe extern "C" fn keep(pair: *mut c_void) {
     let pair = pair.cast::<[*mut u64; 2]>();
-    // SAFETY: the test passes two places that are alive until its stream is done.
+    // SAFETY: the test passes two numbers that live until the stream's work is complete.
     unsafe { (*pair)[1].write((*pair)[0].read()) };
 }
 
@@ -183,7 +183,7 @@ fn calls_are_sent_before_a_host_function() {
         world.pass(|world| {
             two(world, 5);
             let function = HostFunction { call: keep, data: (&raw mut pair).cast() };
-            // SAFETY: the function's data lives until the stream is done, below.
+            // SAFETY: the function's data lives until the wait for the stream below has returned.
             unsafe { world.driver.launch_host_function(world.streams[0], function) }.unwrap();
         });
         world.finish(0);
@@ -199,7 +199,7 @@ fn calls_are_sent_before_a_library_s() {
             let at = |index: usize| args.params[index].get::<u64>() as usize;
             let to = std::ptr::with_exposed_provenance_mut::<u64>(at(0));
             let from = std::ptr::with_exposed_provenance::<u64>(at(1));
-            // SAFETY: both are live for the call.
+            // SAFETY: both numbers are live for the call.
             unsafe { to.write(from.read()) };
             Ok(())
         };
@@ -221,7 +221,7 @@ fn calls_are_sent_before_a_library_s() {
                 host: &body,
                 device: &|_| Ok(()),
             };
-            // SAFETY: a live stream, and memory that lives as long as the driver.
+            // SAFETY: the stream is live, and the memory lives as long as the driver.
             unsafe { world.driver.libraries().call_library(world.streams[0], &call) }.unwrap();
         });
         world.finish(0);
@@ -235,7 +235,7 @@ fn calls_are_sent_before_a_library_s() {
     });
 }
 
-/// Fills cell `to` with a byte, and copies cell `from` to cell `copied`, in order on stream 0.
+/// On stream 0, fills cell `to` with a byte, and then copies cell `from` to cell `copied`.
 fn fill_and_copy(world: &World, (to, byte): (usize, u8), (from, copied): (usize, usize)) {
     let copy = CopyOp {
         kind: CopyKind::DeviceToDevice,
@@ -243,14 +243,14 @@ fn fill_and_copy(world: &World, (to, byte): (usize, u8), (from, copied): (usize,
         source: world.cells[from].range(),
         rows: None,
     };
-    // SAFETY: a live stream, and memory that lives as long as the driver.
+    // SAFETY: the stream is live, and the memory lives as long as the driver.
     unsafe {
         world.driver.fill(world.streams[0], world.cells[to].range(), byte).unwrap();
         world.driver.copy(world.streams[0], &copy).unwrap();
     }
 }
 
-/// A fill or a copy whose memory or byte differs from that of the trace's next call does not equal that call.
+/// A fill or a copy whose memory or byte differs from that of the next call in the trace does not equal that call.
 #[test]
 fn another_fill_or_copy_is_another_call() {
     let same = ((0, 1), (0, 1));

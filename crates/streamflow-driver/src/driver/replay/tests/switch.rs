@@ -1,4 +1,4 @@
-//! Calls while no run replays, and beside a run that begins or ends.
+//! Tests of calls that are made while no run replays, and while a run begins or ends.
 
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -13,7 +13,7 @@ fn other_run() -> ReplayRun {
     ReplayRun::new(["other".into()].into_iter())
 }
 
-/// The content of cells 0 and 1 after so many times `two_kernels`.
+/// Returns the content of cells 0 and 1 after `two_kernels` was called so many times.
 fn after(times: u64) -> (u64, u64) {
     (0..times).fold((0, 0), |(first, second), _| {
         let first = mixed(first, first, 5);
@@ -25,7 +25,7 @@ fn cells(world: &World) -> (u64, u64) {
     (world.now(0), world.now(1))
 }
 
-/// Runs a graph to its end.
+/// Makes the passes of a run, finishes all streams, and ends the run.
 fn finished_run(world: &mut World, pass: fn(&World)) {
     (0..5).for_each(|_| world.pass(pass));
     (0..3).for_each(|stream| world.finish(stream));
@@ -33,7 +33,7 @@ fn finished_run(world: &mut World, pass: fn(&World)) {
     assert!(!world.driver.is_on());
 }
 
-/// The launches of a second run come after the work that was sent since the first one.
+/// The launches of a second run must come after the work that was sent since the first run.
 #[test]
 fn what_is_sent_while_no_run_replays_comes_before_later_launches() {
     needs(Omission::SentMeanwhile, |world| {
@@ -45,7 +45,8 @@ fn what_is_sent_while_no_run_replays_comes_before_later_launches() {
     });
 }
 
-/// An order costs the device a record and a wait for each stream. A stream of a trace is ordered only where it has work.
+/// Ordering a launch after a stream costs the device a record and a wait. The launch is ordered after a stream of its trace
+/// only if that stream has unfinished work.
 #[test]
 fn the_first_launch_of_a_run_waits_for_no_stream_without_work() {
     let mut world = World::new(0, None);
@@ -65,14 +66,15 @@ fn the_first_launch_of_a_run_waits_for_no_stream_without_work() {
     assert_eq!(begins(&mut world), 0);
     (0..3).for_each(|stream| world.finish(stream));
     world.leave();
-    // From here on queries are answered "not yet".
+    // From here on each query is answered "not yet".
     world.driver.below().is_behind.store(true, Ordering::Relaxed);
     world.mix(1, 2, 2, 5);
     assert_eq!(begins(&mut world), 3, "one for each stream, which may have work");
     assert_eq!(begins(&mut world), 0);
 }
 
-/// The event holds a record of a launch of the first run, and then a record of stream 2. The second run waits for the latter.
+/// The event holds a record inside of a launch of the first run, and is then recorded on stream 2. The second run waits for
+/// the second record.
 #[test]
 fn what_is_recorded_while_no_run_replays_is_waited_for() {
     needs(Omission::RecordedMeanwhile, |world| {
@@ -93,8 +95,8 @@ fn what_is_recorded_while_no_run_replays_is_waited_for() {
     });
 }
 
-/// A thread is in the middle of a wait that it makes directly, when a run begins. Before the wait is made, the run launches a
-/// graph with work of the stream. The run's next graph relies on the wait.
+/// A thread is inside of a wait that it makes directly, when a run begins. Before the driver below has made the wait, the
+/// run launches a graph with work of the waiting stream. The run's next graph relies on the wait.
 #[test]
 fn a_wait_that_a_run_does_not_see_when_it_begins_comes_before_its_later_launches() {
     for rule in [None, Some(Omission::Meanwhile)] {
@@ -133,7 +135,8 @@ fn a_wait_that_a_run_does_not_see_when_it_begins_comes_before_its_later_launches
     }
 }
 
-/// A record of a launch is no record of CUDA: a wait for its event would wait for nothing, unless the launch is complete.
+/// A record inside of a launch is no record of CUDA: a direct wait for its event would wait for nothing, and is right only
+/// if the launch is complete.
 #[test]
 fn calls_are_made_directly_only_when_all_launches_are_complete() {
     let mut later = 0;
@@ -144,14 +147,14 @@ fn calls_are_made_directly_only_when_all_launches_are_complete() {
             world.record(0, 0);
         };
         (0..5).for_each(|_| world.pass(recorded));
-        // The run ends though the host has not waited for its launches.
+        // The run ends before the host has waited for its launches.
         world.leave();
         later += u32::from(world.driver.is_on());
         world.wait(1, 0);
         world.mix(1, 2, 1, 3);
         world.finish(1);
         assert_eq!(world.now(2), mixed(0, after(5).1, 3), "seed {seed}");
-        // The first submission that finds the launches complete is the last one that asks.
+        // The first submission that finds the launches complete is the last one that makes a query.
         world.finish(0);
         world.mix(1, 2, 1, 3);
         world.finish(1);
@@ -161,7 +164,7 @@ fn calls_are_made_directly_only_when_all_launches_are_complete() {
     assert!(later > 0, "each launch is complete at once");
 }
 
-/// The device is slow: the launches of the last run are not complete for a long time.
+/// The device is slow: the launches of the last run are incomplete for a long time.
 #[test]
 fn submissions_ask_less_and_less_often_for_the_end_of_the_last_run() {
     let mut world = World::on(HostDriver::builder().policy(Policy::Lazy).build(), None);
@@ -173,8 +176,8 @@ fn submissions_ask_less_and_less_often_for_the_end_of_the_last_run() {
     assert!(world.driver.is_on(), "the launches are complete");
     let asked = queries() - before;
     assert!((1..=11).contains(&asked), "{asked} questions");
-    // The launches are known to be complete, so the next submission makes no query, and is the last one that goes through the
-    // state.
+    // The launches are known to be complete, so the next submission makes no query. It turns the switch off, and later calls
+    // don't go through the state.
     world.finish(0);
     let before = queries();
     world.mix(1, 2, 2, 0);
@@ -193,7 +196,7 @@ fn calls_are_made_directly_when_the_last_run_has_ended() {
     assert!(world.driver.is_on());
     world.driver.leave(&mut other).unwrap();
     assert!(!world.driver.is_on());
-    // A second `leave` of the same run changes nothing.
+    // Ending the same run a second time changes nothing.
     world.pass(two_kernels);
     world.driver.leave(&mut other).unwrap();
     assert!(world.driver.is_on());
@@ -202,7 +205,7 @@ fn calls_are_made_directly_when_the_last_run_has_ended() {
     assert!(!world.driver.is_on());
 }
 
-/// A run gives up because no pass was replayed. Its later calls are made directly.
+/// A run stops replaying because none of its passes was replayed. Its later calls are made directly.
 #[test]
 fn a_run_that_gives_up_replays_no_more() {
     let mut world = World::new(0, None);
@@ -235,7 +238,7 @@ fn a_run_that_ends_in_a_pass_sends_what_is_held_back() {
     }
 }
 
-/// The end of a run returns the error of a query that fails. A later call queries once more.
+/// The end of a run returns the error of a query that fails. A later call makes the query again.
 #[test]
 fn a_question_that_fails_is_told_and_asked_again() {
     let mut world = World::new(0, None);
@@ -255,7 +258,8 @@ fn a_question_that_fails_is_told_and_asked_again() {
     calls(&world);
     assert!(!world.driver.is_on());
     ends(&mut world);
-    // This launch succeeds, though its query fails. The log has the error, and no call queries again until another run has ended.
+    // This launch succeeds, though the query that it makes fails. The error is in the log, and no call makes a query again
+    // until another run has ended.
     fails(&world);
     world.mix(1, 2, 2, 0);
     assert_eq!(world.driver.below().fails.load(Ordering::Acquire), 0, "nobody has asked");

@@ -1,4 +1,4 @@
-//! Calls of other threads beside a pass.
+//! Tests of calls that other threads make during a pass.
 
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -10,7 +10,7 @@ use crate::driver::replay::mode::Taken;
 use crate::driver::replay::trace::Given;
 use crate::driver::{Driver, MemorySource};
 
-/// Makes calls on another thread, and returns when they are made.
+/// Makes calls on another thread, and returns when they have returned.
 fn there(world: &World, calls: impl FnOnce() + Send) {
     let calls = || {
         world.bind();
@@ -19,7 +19,7 @@ fn there(world: &World, calls: impl FnOnce() + Send) {
     thread::scope(|scope| scope.spawn(calls).join().unwrap());
 }
 
-/// Cells 0 and 1 after so many times `two_kernels`.
+/// Returns the content of cells 0 and 1 after `two_kernels` was called so many times.
 fn after(times: u64) -> (u64, u64) {
     (0..times).fold((0, 0), |(first, second), _| {
         let first = mixed(first, first, 5);
@@ -27,7 +27,8 @@ fn after(times: u64) -> (u64, u64) {
     })
 }
 
-/// Calls of a thread, with a stream and an event that no pass has had: no held-back call depends on them.
+/// Another thread makes calls on a stream and an event that no pass has used. No held-back call depends on these calls, so
+/// the pass stays held back.
 #[test]
 fn a_pass_is_held_back_while_another_thread_has_work_of_its_own() {
     for seed in 0..SEEDS {
@@ -44,7 +45,7 @@ fn a_pass_is_held_back_while_another_thread_has_work_of_its_own() {
                 world.wait(2, 3);
                 while !world.query(3) {}
                 world.finish_event(3);
-                // SAFETY: a live stream, and memory that lives long enough.
+                // SAFETY: the stream is live, and the memory lives as long as the driver.
                 unsafe {
                     driver.fill(stream, range, 1).unwrap();
                     driver.observer().recycle(stream, range).unwrap();
@@ -52,7 +53,7 @@ fn a_pass_is_held_back_while_another_thread_has_work_of_its_own() {
                     driver.free(stream, own).unwrap();
                     while !driver.query_stream(stream).unwrap() {}
                 }
-                // The slow path, as of a call that finds the state locked.
+                // This call takes the slow path directly, as a call does that finds the state locked.
                 let given = Given::Fill(range, 1);
                 let taken =
                     driver.with(|state, who| state.take(driver.below(), who, stream, given));
@@ -67,14 +68,14 @@ fn a_pass_is_held_back_while_another_thread_has_work_of_its_own() {
     }
 }
 
-/// A thread with a stream of its own waits for a record that is held back, or for the whole device. The pass is held back as the
-/// trace of a lane, or as one that becomes a lane at its end.
+/// A thread with a stream of its own waits for a record that is held back, or for the whole device. The held-back calls
+/// equal a lane's trace, or become a lane at the end of the pass.
 #[test]
 fn what_is_held_back_is_sent_before_another_thread_waits_for_it() {
     let waits: [fn(&World); 3] = [
         |world| world.wait(2, 0),
         |world| world.finish_event(0),
-        // SAFETY: a live stream.
+        // SAFETY: the stream is live.
         |world| unsafe { world.driver.wait_for_device(world.streams[2]) }.unwrap(),
     ];
     let forms = [0, 5].map(|known| waits.map(|waits| (known, waits))).concat();
@@ -103,8 +104,8 @@ fn what_is_held_back_is_sent_before_another_thread_waits_for_it() {
     }
 }
 
-/// Otherwise a held-back wait would wait for the newer record of its event. The wait is one that earlier passes made, a new one,
-/// or one of a pass that becomes a lane at its end.
+/// A held-back wait is sent before another thread records its event again; sent later, it would wait for the newer record.
+/// The wait is in the known trace, is new, or is in a pass that becomes a lane at its end.
 #[test]
 fn what_is_held_back_is_sent_before_another_thread_records_an_event_again() {
     let waits = |world: &World| {
@@ -130,8 +131,8 @@ fn what_is_held_back_is_sent_before_another_thread_records_an_event_again() {
     }
 }
 
-/// A thread is in the middle of a launch on stream 1 that is sent, when a pass launches a graph with work of that stream. The
-/// next graph relies on the thread's launch.
+/// A thread is inside of a launch on stream 1 that is sent, when a pass launches a graph with work of that stream. The next
+/// graph relies on the thread's launch.
 #[test]
 fn a_call_that_is_made_after_a_launch_of_a_graph_comes_before_the_next_one() {
     for seed in 0..SEEDS {

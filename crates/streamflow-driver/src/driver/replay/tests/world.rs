@@ -1,4 +1,4 @@
-//! A driver that replays, on the simulator, with streams, events, memory and two kernels.
+//! The world of a test: a replaying driver on the simulator, with streams, events, memory and two kernels.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::driver::{
     StreamOptions,
 };
 
-/// The address of a number in device memory.
+/// A number in device memory, by its address.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cell(pub(super) u64);
 
@@ -21,11 +21,11 @@ impl Cell {
         MemoryRange { address: self.0, bytes: 8 }
     }
 
-    /// Returns the number that the cell holds now. No work executes during the read, since the simulator executes work only in
-    /// calls.
+    /// Returns the number that the cell holds now. The simulator executes work only inside of calls, so no work executes
+    /// during the read.
     pub(super) fn now(self) -> u64 {
         let number = std::ptr::with_exposed_provenance::<u64>(self.0 as usize);
-        // SAFETY: device memory of the simulator is the process's, and is kept while the driver lives.
+        // SAFETY: the simulator's device memory is memory of the process, and stays allocated while the driver lives.
         unsafe { number.read() }
     }
 }
@@ -35,27 +35,27 @@ pub(super) struct World {
     pub(super) run: ReplayRun,
     pub(super) streams: [RawStream; 3],
     pub(super) events: [RawEvent; 4],
-    /// The cells, which all hold 0 at first.
+    /// Eight numbers in device memory, all 0 at first.
     pub(super) cells: [Cell; 8],
-    /// Memory of other code, for a number. The owner never frees it.
+    /// A number in memory of other code, which never frees it.
     pub(super) other_code: Cell,
     pub(super) mix: RawFunction,
     pub(super) other: RawFunction,
-    /// Whether the end of the last `run_pass` succeeded.
+    /// Whether the end of the last `run_pass` has succeeded.
     pub(super) has_ended_well: bool,
 }
 
 const DEVICE: DeviceId = DeviceId(0);
 
-/// `to = to * 3 + from * 5 + value`
+/// The body of the kernel `mix`: `to = to * 3 + from * 5 + value`.
 unsafe fn mix(args: HostArgs<'_>) {
-    // SAFETY: the parameters of `World::launch_of`.
+    // SAFETY: the parameters are those of `World::try_launch`.
     unsafe { compute(args, |to, from, value| to.wrapping_mul(3).wrapping_add(from * 5 + value)) }
 }
 
-/// `to = to * 7 + from + value`
+/// The body of the kernel `other`: `to = to * 7 + from + value`.
 unsafe fn other(args: HostArgs<'_>) {
-    // SAFETY: as above.
+    // SAFETY: the parameters are those of `World::try_launch`.
     unsafe { compute(args, |to, from, value| to.wrapping_mul(7).wrapping_add(from + value)) }
 }
 
@@ -63,7 +63,7 @@ unsafe fn compute(args: HostArgs<'_>, of: fn(u64, u64, u64) -> u64) {
     let address = |index: usize| args.params[index].get::<u64>() as usize;
     let to = std::ptr::with_exposed_provenance_mut::<u64>(address(0));
     let from = std::ptr::with_exposed_provenance::<u64>(address(1));
-    // SAFETY: both are live for the call, by its contract.
+    // SAFETY: both numbers are live for the call, by the kernel's contract.
     unsafe { to.write(of(to.read() % 1000, from.read() % 1000, address(2) as u64)) };
 }
 
@@ -72,11 +72,11 @@ impl World {
         Self::on(HostDriver::builder().seed(seed).build(), left_out)
     }
 
-    /// Returns a world on this simulator.
+    /// Returns a world on the simulator `host`.
     pub(super) fn on(host: HostDriver, left_out: Option<Omission>) -> Self {
         let probe = Probe::new(host);
         let driver = Arc::new(match left_out {
-            // SAFETY: the driver below is the simulator's.
+            // SAFETY: the driver below is the simulator.
             Some(rule) => unsafe { Replaying::without(probe, rule) },
             None => Replaying::new(probe),
         });
@@ -85,20 +85,20 @@ impl World {
             [(); 3].map(|()| driver.create_stream(DEVICE, StreamOptions::default()).unwrap());
         let events = [(); 4].map(|()| driver.create_event(DEVICE).unwrap());
         let cells = [(); 8].map(|()| {
-            // SAFETY: a live stream, and memory that was just allocated.
+            // SAFETY: the stream is live, and the memory was just allocated.
             unsafe {
                 let range = driver.allocate(streams[0], 8, MemorySource::Unused).unwrap();
                 driver.fill(streams[0], range, 0).unwrap();
                 Cell(range.address)
             }
         });
-        // SAFETY: a live stream.
+        // SAFETY: the stream is live.
         unsafe { driver.synchronize_stream(streams[0]) }.unwrap();
         let load = |name, body: HostKernel| {
             let refuse = |_| Err(DriverError::too_many_params(name, 0));
             let code = Code::Image(&refuse);
             let source = KernelSource { name, entry: name, host: Some(body), code };
-            // SAFETY: the bodies are those of `launch_of`.
+            // SAFETY: `try_launch` passes the parameters that the bodies expect.
             unsafe { driver.load_kernel(DEVICE, &source) }.unwrap().function
         };
         let (mix, other) = (load("mix", mix), load("other", other));
@@ -107,26 +107,26 @@ impl World {
         Self { run, streams, events, cells, other_code, mix, other, driver, has_ended_well: true }
     }
 
-    /// Binds the device on this thread, so that the thread can make calls.
+    /// Binds the device on the calling thread, so that the thread can make calls.
     pub(super) fn bind(&self) {
         self.driver.bind(DEVICE).unwrap();
     }
 
-    /// Makes a pass: `calls` makes its calls.
+    /// Makes a pass of the world's run. `calls` makes the calls of the pass.
     pub(super) fn pass(&mut self, calls: impl FnOnce(&Self)) {
         self.driver.begin(&mut self.run);
         calls(self);
         self.driver.end(&mut self.run).unwrap();
     }
 
-    /// As [`pass`](Self::pass), for another run.
+    /// As [`pass`](Self::pass), for the run `run`.
     pub(super) fn pass_of(&self, run: &mut ReplayRun, calls: impl FnOnce(&Self)) {
         self.driver.begin(run);
         calls(self);
         self.driver.end(run).unwrap();
     }
 
-    /// As [`pass`](Self::pass), with an end that may fail.
+    /// As [`pass`](Self::pass), for a pass whose end may fail.
     pub(super) fn run_pass(&mut self, calls: impl FnOnce(&Self)) {
         self.driver.begin(&mut self.run);
         calls(self);
@@ -146,7 +146,7 @@ impl World {
         self.report().replayed
     }
 
-    /// `to = to * 3 + from * 5 + value` on a stream.
+    /// Launches the kernel `mix` on a stream: `to = to * 3 + from * 5 + value`.
     pub(super) fn mix(&self, stream: usize, to: usize, from: usize, value: u64) {
         self.launch(self.mix, stream, to, from, value);
     }
@@ -186,17 +186,18 @@ impl World {
             accesses: &accesses,
             rows: &[],
         };
-        // SAFETY: a live stream and function, its parameters, and memory that lives as long as the driver.
+        // SAFETY: the stream and the function are live, the parameters are the function's, and the memory lives as long as
+        // the driver.
         unsafe { self.driver.launch(self.streams[stream], &launch) }
     }
 
     pub(super) fn record(&self, event: usize, stream: usize) {
-        // SAFETY: both are live.
+        // SAFETY: the event and the stream are live.
         unsafe { self.driver.record_event(self.events[event], self.streams[stream]) }.unwrap();
     }
 
     pub(super) fn wait(&self, stream: usize, event: usize) {
-        // SAFETY: both are live.
+        // SAFETY: the event and the stream are live.
         unsafe { self.driver.wait_event(self.streams[stream], self.events[event]) }.unwrap();
     }
 
@@ -224,24 +225,24 @@ impl World {
     }
 }
 
-/// The result of `mix`, computed on the host.
+/// Returns the result of the kernel `mix`, computed on the host.
 pub(super) fn mixed(to: u64, from: u64, value: u64) -> u64 {
     (to % 1000) * 3 + (from % 1000) * 5 + value
 }
 
-/// Launches two kernels on stream 0, in cells that no other stream touches.
+/// Launches two kernels on stream 0, on cells that no other stream touches.
 pub(super) fn two_kernels(world: &World) {
     world.mix(0, 0, 0, 5);
     world.mix(0, 1, 0, 1);
 }
 
-/// Writes a cell on stream 1 for [`reads`].
+/// Writes cells 4 and 5 on stream 1. Together with [`reads`], this makes a run with two traces.
 pub(super) fn writes(world: &World) {
     world.mix(1, 4, 4, 5);
     world.mix(1, 5, 4, 1);
 }
 
-/// Reads on stream 1 what another stream writes.
+/// Reads cell 2 on stream 1; another stream writes that cell.
 pub(super) fn reads(world: &World) {
     world.mix(1, 0, 2, 5);
     world.mix(1, 1, 0, 1);

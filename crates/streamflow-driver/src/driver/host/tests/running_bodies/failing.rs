@@ -1,9 +1,9 @@
-//! Bodies that fail.
+//! Tests of library bodies that fail.
 
 use super::*;
 use crate::driver::LibraryError;
 
-/// Queues a body that fails, and returns the only error that a call returns afterwards.
+/// Queues a body that fails. Returns the error, after checking that only one call returns it.
 fn failing(
     policy: Policy,
     run: impl Fn() -> Result<(), BodyError> + Send + Sync + 'static,
@@ -18,7 +18,7 @@ fn failing(
     let waited = unsafe { bench.driver.synchronize_stream(stream) };
     let error = queued.and(waited).unwrap_err();
     assert_eq!(bench.peek(data), poisoned(POISON_ALLOCATED), "no result passes as right");
-    // The error is returned once, and the device works.
+    // The error is not returned a second time, and the device goes on working.
     assert_eq!(bench.driver.sticky_error(), None);
     bench.set(other, more, 4);
     assert_eq!(bench.download(other, more), 4);
@@ -56,7 +56,7 @@ fn the_error_of_a_host_body_is_one_of_its_device_and_of_no_call_under_a_lock() {
     let other = bench.driver.create_stream(second, StreamOptions::default()).unwrap();
     bench.driver.bind(DEVICE).unwrap();
     let held = crate::lock::hold();
-    // The body fails after the call.
+    // The call is made under a lock, so the body executes after the call, and fails then.
     call(&bench, stream, &[], Box::new(|| Err("no convergence".into()))).unwrap();
     drop(held);
     bench.driver.observer().catch_up();

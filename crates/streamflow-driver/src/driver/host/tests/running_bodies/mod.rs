@@ -1,4 +1,4 @@
-//! Bodies that run.
+//! Tests of bodies that are running while other calls are made.
 
 mod failing;
 mod page_locked;
@@ -14,14 +14,14 @@ use crate::driver::{BodyError, LibraryBody, LibraryCall, RawStream};
 
 type Run = Box<dyn Fn() -> Result<(), BodyError> + Send + Sync>;
 
-/// Queues a call of a library with a closure as its body.
+/// Queues a call of a library's function, with the closure `run` as its body.
 fn call(
     bench: &Bench,
     stream: RawStream,
     accesses: &[(MemoryRange, AccessMode)],
     run: Run,
 ) -> DriverResult<()> {
-    // SAFETY: in these tests the closure touches the memory of the accesses alone.
+    // SAFETY: in these tests the closure touches only the memory in `accesses`.
     let host = unsafe { LibraryBody::new("testCall", move |_| run()) };
     let access = |&(range, mode)| Access { range, mode, argument: "it", rows: None };
     let call = LibraryCall {
@@ -36,7 +36,7 @@ fn call(
     unsafe { bench.driver.libraries().call_library(stream, &call) }
 }
 
-/// Returns a body that signals when it runs, and ends after a message.
+/// Returns a body that sends a message when it begins, and ends when it gets a message.
 fn gated() -> (Run, Receiver<()>, SyncSender<()>) {
     let (entered, has_entered) = sync_channel(1);
     let (open, opened) = sync_channel::<()>(1);
@@ -53,7 +53,7 @@ fn write(range: MemoryRange, value: u32) {
     unsafe { words(range.address) }.fill(value);
 }
 
-/// Returns a body that runs `first`, and then stores the first number of `data`.
+/// Returns a body that runs `first`, and then stores the first word of `data` in `stored`.
 fn then_store(first: Run, data: MemoryRange, stored: &Arc<AtomicU32>) -> Run {
     let stored = stored.clone();
     Box::new(move || {
@@ -63,7 +63,7 @@ fn then_store(first: Run, data: MemoryRange, stored: &Arc<AtomicU32>) -> Run {
     })
 }
 
-/// Queues, on another thread, the body that `make` makes around a pause; that thread waits for the body. In the pause, this
+/// A helper thread queues the body that `make` builds around a pause, and waits for the body. During the pause, the calling
 /// thread calls `meanwhile` with the sender that ends the pause.
 fn while_a_body_runs(
     bench: &Bench,
@@ -75,7 +75,8 @@ fn while_a_body_runs(
     let (pause, has_entered, open) = gated();
     let body = make(pause);
     std::thread::scope(|scope| {
-        // The sender is dropped before the body is waited for, also if the test fails.
+        // `open` is dropped before the scope waits for the thread, even if the test fails. Otherwise the body would never
+        // end.
         let open = open;
         scope.spawn(move || {
             bench.driver.bind(DEVICE).unwrap();

@@ -1,10 +1,9 @@
-//! Memory that a running body touches, as the program sees it: page-locked memory, freed by a call without the device,
-//! and the key of a state.
+//! Tests of memory that a running body touches: a call frees it as page-locked memory, or the key of a state includes it.
 
 use super::*;
 use crate::driver::host::Chooser;
 
-/// Returns a body that writes `pinned`, pauses, and stores the number that `pinned` has after the pause.
+/// Returns a body that writes `pinned`, pauses, and then stores the value that `pinned` has after the pause.
 fn write_and_store(pause: Run, pinned: MemoryRange, stored: &Arc<AtomicU32>) -> Run {
     let write_first: Run = Box::new(move || {
         write(pinned, 6);
@@ -15,7 +14,7 @@ fn write_and_store(pause: Run, pinned: MemoryRange, stored: &Arc<AtomicU32>) -> 
 
 #[test]
 fn page_locked_memory_is_freed_after_a_body_that_touches_it() {
-    // Seed 2 frees without waiting for the device.
+    // Seed 2 selects the variant that frees page-locked memory without waiting for the device.
     for seed in 0..8 {
         let bench = Bench::with(HostDriver::builder().seed(seed));
         let stream = bench.stream();
@@ -24,7 +23,8 @@ fn page_locked_memory_is_freed_after_a_body_that_touches_it() {
         let make = |pause| write_and_store(pause, pinned, &seen);
         while_a_body_runs(&bench, stream, (pinned, AccessMode::Write), make, |open| {
             std::thread::scope(|scope| {
-                // The sender is dropped before the thread is waited for, also if the test fails.
+                // `open` is dropped before the scope waits for the thread, even if the test fails. Otherwise the body would
+                // never end.
                 let open = open;
                 let freeing = scope.spawn(|| {
                     bench.driver.bind(DEVICE).unwrap();
@@ -61,7 +61,7 @@ fn page_locked_memory_that_a_body_frees_is_not_poisoned_under_another_body() {
     }
 }
 
-/// Chooses the first option.
+/// A chooser that always chooses the first option.
 #[derive(Debug)]
 struct First;
 
@@ -86,7 +86,7 @@ fn the_key_of_a_state_reads_no_memory_that_a_body_may_write() {
         (data, AccessMode::Write),
         |pause| pause,
         |open| {
-            // A key other than 0 would be a hash of the memory.
+            // A key of 0 shows that the memory was not read; any other key is a hash of it.
             assert_eq!(bench.driver.lock().memory_key(), 0);
             open.send(()).unwrap();
         },

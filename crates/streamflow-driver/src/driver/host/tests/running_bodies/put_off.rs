@@ -1,10 +1,10 @@
-//! The calls in which a body executes, and the locks that are held then: not each call that queues or
-//! records executes bodies.
+//! Tests of when a body executes, and which locks its thread holds then: not every call that queues or records executes
+//! bodies.
 
 use super::*;
 use crate::driver::graph::{GraphNode, GraphWork};
 
-/// A body that counts its calls.
+/// Returns a body that counts how often it is called.
 fn counts(count: &Arc<AtomicU32>) -> Run {
     let count = count.clone();
     Box::new(move || {
@@ -22,7 +22,7 @@ fn no_body_executes_under_a_lock_of_the_caller() {
         let held = crate::lock::hold();
         let count = Arc::new(AtomicU32::new(0));
         let is_held = Arc::new(AtomicU32::new(0));
-        // The loop queues more than a queue's limit, and the queue grows.
+        // The loop queues more operations than a stream holds. Bodies can't execute under the lock, so the queue grows.
         for _ in 0..2000 {
             let (count, is_held) = (count.clone(), is_held.clone());
             let run = move || {
@@ -73,7 +73,7 @@ fn a_submission_executes_no_body_of_another_thread() {
             bench.driver.bind(DEVICE).unwrap();
             let _held = crate::lock::hold();
             call(bench, stream, &[], body).unwrap();
-            // The thread waits, so that no other thread gets its number.
+            // The thread parks instead of ending, so that no other thread gets its number.
             std::thread::park();
         });
         let thread = queued.thread().clone();
@@ -98,8 +98,8 @@ fn a_submission_calls_a_host_function_of_a_thread_that_has_ended() {
     std::thread::scope(|scope| {
         scope.spawn(move || {
             driver.bind(DEVICE).unwrap();
-            // The function is postponed under a lock of the library, and the thread ends before it catches
-            // up.
+            // The function is postponed because its thread holds a lock of the library. The thread then ends before it makes
+            // up for it.
             let _held = crate::lock::hold();
             super::super::host_functions::queue(driver, stream, move || {
                 count.fetch_add(1, Ordering::Relaxed);
@@ -111,7 +111,7 @@ fn a_submission_calls_a_host_function_of_a_thread_that_has_ended() {
     assert_eq!(called.load(Ordering::Relaxed), 1);
 }
 
-/// A value that counts its drops without a held lock.
+/// A value that counts its drop if no lock is held at that moment.
 struct Locks(&'static HostDriver, Arc<AtomicU32>);
 
 impl Locks {
@@ -126,7 +126,7 @@ impl Drop for Locks {
     }
 }
 
-/// The drop is postponed under a lock of the library.
+/// If the caller of `destroy_graph` holds a lock of the library, the drop is postponed.
 #[test]
 fn the_value_of_a_destroyed_graph_is_dropped_outside_of_the_lock() {
     for is_held in [false, true] {
@@ -186,7 +186,7 @@ fn a_body_runs_and_its_value_is_dropped_outside_of_the_lock() {
     value(stream);
     bench.wait(stream);
     assert_eq!(dropped.load(Ordering::Relaxed), 1);
-    // The panic of this kernel loses the device, and a lost device drops its work.
+    // The panic of this kernel makes the device unusable, so the device's queued work is dropped.
     unsafe fn bad(_: HostArgs<'_>) {
         panic!("on purpose");
     }

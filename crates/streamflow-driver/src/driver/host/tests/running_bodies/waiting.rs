@@ -1,18 +1,18 @@
-//! The operations that wait for a running body, and those that don't.
+//! Tests of which operations wait for a running body.
 
 use std::sync::Barrier;
 
 use super::*;
 
-/// Queries a stream, and asserts that its work does not execute.
+/// Queries a stream many times, and asserts that its work never executes.
 fn executes_nothing(bench: &Bench, stream: RawStream) {
     for _ in 0..50 {
         assert!(!unsafe { bench.driver.query_stream(stream) }.unwrap());
     }
 }
 
-/// Asserts that work waits for a body. A thread runs a body that writes `data` and waits inside. Meanwhile `queue` queues
-/// work on another stream, and the work does not execute. Then the body ends with the value 7 in `data`.
+/// Asserts that work waits for a body. A thread runs a body that writes `data` and pauses. During the pause, `queue` queues
+/// work on another stream, and the work must not execute. Then the body ends with the value 7 in `data`.
 fn waits(queue: impl Fn(&Bench, RawStream, MemoryRange)) {
     for policy in ALL {
         let bench = Bench::new(policy, 3);
@@ -112,7 +112,7 @@ fn a_graph_waits_for_a_body_that_touches_its_memory() {
     });
 }
 
-/// Runs two bodies that meet: either both run at once, or neither of them ends.
+/// Runs two bodies that wait for each other at a barrier. Unless both run at the same time, neither ends.
 fn meet(modes: [AccessMode; 2], is_same: bool) {
     let bench = Bench::new(Policy::Eager, 0);
     let one = bench.settled_buffer();
