@@ -14,7 +14,7 @@ use crate::driver::{DeviceId, DriverError, DriverResult, MemoryRange, RawStream}
 const NO_EVENT: u32 = u32::MAX;
 
 impl HostDriver {
-    /// [`Driver::allocate`](crate::driver::Driver::allocate).
+    /// Implements [`Driver::allocate`](crate::driver::Driver::allocate).
     pub(super) fn allocate_on(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
         let (mut sim, index) = self.enter_stream("allocate", stream)?;
         let address = sim.allocate(index, bytes)?;
@@ -23,7 +23,7 @@ impl HostDriver {
         Ok(MemoryRange { address, bytes })
     }
 
-    /// [`Driver::wait_for_device`](crate::driver::Driver::wait_for_device).
+    /// Implements [`Driver::wait_for_device`](crate::driver::Driver::wait_for_device).
     pub(super) fn wait_for_all_streams(&self, stream: RawStream) -> DriverResult<()> {
         let (mut sim, index) = self.enter_stream("wait_for_device", stream)?;
         for other in 0..sim.streams.len() {
@@ -39,7 +39,7 @@ impl HostDriver {
         Ok(())
     }
 
-    /// [`Driver::free`](crate::driver::Driver::free). The stream's device may be a peer of the device that owns the memory.
+    /// Implements [`Driver::free`](crate::driver::Driver::free). The stream's device may be a peer of the device that owns the memory.
     ///
     /// # Safety
     /// As for that method.
@@ -57,7 +57,7 @@ impl HostDriver {
         Ok(())
     }
 
-    /// [`Driver::allocate_pinned`](crate::driver::Driver::allocate_pinned).
+    /// Implements [`Driver::allocate_pinned`](crate::driver::Driver::allocate_pinned).
     pub(super) fn allocate_page_locked(
         &self,
         device: DeviceId,
@@ -75,7 +75,7 @@ impl HostDriver {
         Ok(range)
     }
 
-    /// [`Driver::free_pinned`](crate::driver::Driver::free_pinned).
+    /// Implements [`Driver::free_pinned`](crate::driver::Driver::free_pinned).
     ///
     /// # Safety
     /// As for that method.

@@ -57,7 +57,7 @@ pub(super) enum Run {
 }
 
 impl Body {
-    /// Runs the body, and drops it: both steps execute the user's code, so panics are caught in both.
+    /// Runs the body, and then drops it. A panic is caught in either step, since the drop may be the user's code, too.
     pub(super) fn run(self, simulator: u64, takes_turns: bool) -> Result<(), Failure> {
         let Self { name, call, node, run, params } = self;
         crate::lock::assert_none(&name);

@@ -79,7 +79,7 @@ impl Sim {
 }
 
 impl HostDriver {
-    /// [`Driver::elapsed`](crate::driver::Driver::elapsed).
+    /// Implements [`Driver::elapsed`](crate::driver::Driver::elapsed).
     pub(super) fn simulated_time_between(
         &self,
         start: RawEvent,

@@ -13,7 +13,7 @@ use crate::driver::{CopyKind, CopyOp, CopyRows, DeviceId, DriverResult, MemoryRa
 use crate::splitmix::mix;
 
 impl HostDriver {
-    /// [`Driver::copy`](crate::driver::Driver::copy).
+    /// Implements [`Driver::copy`](crate::driver::Driver::copy).
     ///
     /// # Safety
     /// As for that method.

@@ -3,7 +3,7 @@
 use crate::driver::asker::Asker;
 use crate::driver::{BodyError, DriverError, LibraryError, Sticky};
 
-/// The failure of a body.
+/// The failure of a kernel's or a library function's body, by its effect on the device.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The device is unusable from now on.
@@ -41,8 +41,8 @@ impl Failure {
         }
     }
 
-    /// Returns the failure of a library's host body that has returned an error. If the error is a [`LibraryError`], it is
-    /// kept: the library's function would return the same one.
+    /// Returns the failure of a library's host body that has returned an error. A [`LibraryError`] is passed on unchanged,
+    /// apart from the operator's name, since the library's function would return the same error.
     #[cold]
     pub(super) fn of_library(name: &str, node: Asker, error: BodyError) -> Self {
         match error.downcast::<LibraryError>() {

@@ -14,7 +14,7 @@ use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::{DeviceId, DriverResult, Launch, MemoryRange, RawEvent, RawGraph, RawStream};
 
 impl HostDriver {
-    /// [`Driver::create_graph`](crate::driver::Driver::create_graph).
+    /// Implements [`Driver::create_graph`](crate::driver::Driver::create_graph).
     ///
     /// # Safety
     /// As for that method.
@@ -36,8 +36,8 @@ impl HostDriver {
             if after.iter().any(|before| *before >= index) {
                 return Err(invalid_value(CALL, device, "a node names a later one"));
             }
-            // A node goes on the stream of a node that it comes after, if that node is still the last one on its stream.
-            // Otherwise the node begins a new stream.
+            // A node goes on the stream of a node that it comes after, if that node is still the last one on its stream. If
+            // there is no such stream, the node begins a new one.
             let stream = after.iter().find_map(|&before| {
                 let stream = made[before].stream;
                 (last[stream] == before).then_some(stream)
@@ -69,7 +69,7 @@ impl HostDriver {
         Ok(RawGraph::new(device, place as u64))
     }
 
-    /// [`Driver::launch_graph`](crate::driver::Driver::launch_graph).
+    /// Implements [`Driver::launch_graph`](crate::driver::Driver::launch_graph).
     ///
     /// # Safety
     /// As for that method.
@@ -90,7 +90,7 @@ impl HostDriver {
         Ok(())
     }
 
-    /// [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel). Work that earlier launches have queued keeps
+    /// Implements [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel). Work that earlier launches have queued keeps
     /// its old parameters.
     ///
     /// # Safety
@@ -121,7 +121,7 @@ impl HostDriver {
         }
     }
 
-    /// [`Driver::destroy_graph`](crate::driver::Driver::destroy_graph).
+    /// Implements [`Driver::destroy_graph`](crate::driver::Driver::destroy_graph).
     ///
     /// # Safety
     /// As for that method.

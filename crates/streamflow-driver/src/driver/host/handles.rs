@@ -1,4 +1,4 @@
-//! Handles of streams, events and kernels.
+//! The handles of streams, events and kernels: each names a slot of the simulator's state.
 //!
 //! Slots of destroyed objects are reused. A slot's *generation* counts the objects that the slot has had. A [`StreamKey`]
 //! always includes the generation; a handle includes it unless the [variant](super::variant) reuses handles.

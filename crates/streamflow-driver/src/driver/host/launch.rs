@@ -64,7 +64,7 @@ impl HostDriver {
         shared_bytes(self.compute_capability)
     }
 
-    /// [`Driver::launch`](crate::driver::Driver::launch).
+    /// Implements [`Driver::launch`](crate::driver::Driver::launch).
     ///
     /// # Safety
     /// As for that method.
@@ -96,7 +96,7 @@ impl HostDriver {
         Ok(())
     }
 
-    /// [`Libraries::call_library`](crate::driver::Libraries::call_library).
+    /// Implements [`Libraries::call_library`](crate::driver::Libraries::call_library).
     ///
     /// # Safety
     /// As for that method.

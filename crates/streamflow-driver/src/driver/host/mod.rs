@@ -10,7 +10,7 @@
 //!
 #![doc = include_str!("README.md")]
 #![doc = ""]
-//! # CUDA's rules that it keeps
+//! # The rules of CUDA that the simulator keeps
 //!
 //! 1. A stream executes in order. Two streams are ordered only by events and by the legacy default stream.
 //! 2. A wait is for the event's latest record at the time of the call. An event that was never recorded is complete. A

@@ -1,4 +1,4 @@
-//! Points in streams.
+//! Points: places in streams, named by the number of a submission.
 
 /// A point in a stream, named by the number of the submission that it is at.
 ///

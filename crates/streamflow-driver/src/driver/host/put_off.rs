@@ -26,7 +26,7 @@ impl HostDriver {
         LATEST.set(Some((self.number, what)));
     }
 
-    /// [`Observer::catch_up`](crate::driver::Observer::catch_up).
+    /// Implements [`Observer::catch_up`](crate::driver::Observer::catch_up).
     pub(super) fn execute_put_off(&self) {
         let Some((simulator, what)) = LATEST.get() else { return };
         LATEST.set(None);

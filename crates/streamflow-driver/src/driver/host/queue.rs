@@ -138,7 +138,7 @@ pub(super) struct Queued {
     /// to different streams.
     pub(super) number: u64,
     pub(super) op: Op,
-    /// The thread that queued the operation.
+    /// The number of the thread that queued the operation.
     pub(super) thread: usize,
     /// The node in whose hook the operation was queued.
     pub(super) node: Asker,
@@ -165,7 +165,7 @@ pub(super) struct Stream {
     pub(super) params: VecDeque<Param>,
     /// The accesses of the running body, followed by those of the queued bodies in the order of the queue.
     pub(super) touches: VecDeque<Touch>,
-    /// The number of the latest submission.
+    /// The number of the latest submission to this stream.
     pub(super) submitted: u64,
     /// The number up to which all operations are complete.
     pub(super) done: u64,

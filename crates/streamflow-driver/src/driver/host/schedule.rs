@@ -157,7 +157,7 @@ impl Sim {
         let mut index = target.stream.index as usize;
         loop {
             let stream = &self.streams[index];
-            // Writing to a string can't fail.
+            // `write!` to a `String` can't fail, so the result is ignored.
             let _ = match (self.obstacle(index), stream.queue.front().map(|first| &first.op)) {
                 (Some(Obstacle::Stream(other)), Some(Op::Wait { event, record, .. })) => {
                     let next = self.streams[other].name;
@@ -337,8 +337,8 @@ impl HostDriver {
             sim.owed += 1;
             self.put_off(PutOff::Submission(index));
         } else if sim.policy == Policy::Random {
-            // A call that was made under a lock executed nothing, and its random step is made here. Otherwise, in a program
-            // with many records, the host would always be ahead of the device.
+            // Calls under a lock have executed nothing, and their random steps are made here. Without these steps, in a
+            // program with many records the host would always be ahead of the device.
             for _ in 0..std::mem::take(&mut sim.owed).min(MOST_OWED) {
                 sim = self.execute_at_random(sim, bodies);
             }

@@ -2,7 +2,7 @@
 //! or for a thread that waits for the device. A GPU has no such locks, so a program's author may not expect this.
 //!
 //! Each thread that executes bodies has a stack of them in one list of the process. A watcher thread checks the list once a
-//! second while bodies run, and sleeps otherwise. So a body costs an uncontended lock, and allocates nothing.
+//! second while bodies run, and sleeps while none runs. So a body costs an uncontended lock, and allocates nothing.
 
 use std::cell::RefCell;
 use std::io::Write;

@@ -119,8 +119,8 @@ impl<K: Handle> Handles<K> {
         }
         self.slots[at] = EMPTY;
         self.occupied -= 1;
-        // Handles after the removed one may be in later slots than their first ones because of it, so they are inserted
-        // again.
+        // A handle after the removed one may not be in its first slot, because the removed one was there. So the following
+        // handles are inserted again.
         let mut after = self.next(at);
         while self.slots[after].index != FREE {
             let slot = std::mem::replace(&mut self.slots[after], EMPTY);

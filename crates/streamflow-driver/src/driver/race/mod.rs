@@ -6,7 +6,7 @@
 //!
 #![doc = include_str!("README.md")]
 #![doc = ""]
-//! # When it watches
+//! # When a platform has a checker
 //!
 //! A platform gets its checker when the platform is made, before its first stream; a checker can't be added later. The
 //! platform's option `race_check` decides. Without the option, `STREAMFLOW_RACE_CHECK=1` enables the checker and `=0`

@@ -241,7 +241,7 @@ fn example(record_last: bool) -> String {
     let driver = checker();
     let stream = |label| {
         let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
-        // SAFETY: the note is true.
+        // SAFETY: the note states a fact: the stream has this label.
         unsafe { driver.observer().observe(&Note::StreamLabel { stream, label }) };
         stream
     };

@@ -1,4 +1,5 @@
-//! The cursor: how far a segment has followed a lane's trace, and how many waits beside the trace it has made.
+//! The cursor: how far a segment has followed a lane's trace, and how many waits for records from before the segment it has
+//! made.
 
 use crate::driver::{RawEvent, RawStream};
 

@@ -34,7 +34,8 @@ impl Drop for Call<'_> {
 pub(super) enum Looked<R> {
     /// The call equals the next one of the trace, and is held back.
     Held,
-    /// The call is beside all passes. Contains the result of the closure `beside`, which may have made the call.
+    /// The call depends on no pass (see [`State::is_beside`]). Contains the result of the closure `beside`, which may have
+    /// made the call.
     Beside(R),
 }
 
@@ -84,7 +85,7 @@ impl<D: Driver> Replaying<D> {
     }
 
     /// The fast path of a call. The call is held back if it is the next one of the trace that this thread follows, or made
-    /// directly if it is beside all passes. Returns `None` for a call that must take the slow path.
+    /// directly if it depends on no pass ([`State::is_beside`]). Returns `None` for a call that must take the slow path.
     ///
     /// `compare` gets the state and the number of the calling node, and makes no driver call; it returns whether the call is
     /// the next one of the trace. `beside` makes the call itself if the state must stay locked meanwhile.
@@ -95,7 +96,8 @@ impl<D: Driver> Replaying<D> {
         compare: impl FnOnce(&mut State, u32) -> bool,
         beside: impl FnOnce(&mut State) -> Option<R>,
     ) -> Option<Looked<R>> {
-        // The slow path is taken if another thread has locked the state, or this thread has, in a call around this one.
+        // The call takes the slow path if another thread has locked the state, or this thread has locked it in a call around
+        // this one.
         let mut state = self.state.try_lock()?;
         let thread = thread();
         if state.follower == thread {

@@ -200,8 +200,8 @@ impl Lane {
     }
 
     /// Copies changed parameters from the trace to the graph's nodes. Returns whether any node changed. An error comes with
-    /// the index of the failed launch in the trace. After an error some nodes have new parameters and others old ones, so
-    /// the graph must not be launched any more.
+    /// the index of the failed launch in the trace. After an error some nodes have new parameters and others have old ones,
+    /// so the graph must not be launched again.
     #[inline]
     pub(super) fn set_changed(&mut self, below: &dyn Driver) -> Result<bool, (DriverError, u32)> {
         if self.changed.is_empty() { Ok(false) } else { self.set_nodes(below) }

@@ -161,37 +161,41 @@ pub enum Omission {
     Length,
     /// Leaves out the graph's edges between different streams of a trace.
     Edges,
-    /// Leaves out rule 1.
+    /// Leaves out rule 1: calls that are sent to a stream don't wait for the launches with work of that stream.
     SentAfterLaunches,
-    /// Leaves out rule 1 for streams that only make waits beside the trace.
+    /// Leaves out a part of rule 1: calls that are sent to a stream don't wait for a launch whose segment only made a wait
+    /// on that stream, for a record from before the segment.
     WaitsBeside,
-    /// Leaves out rule 2.
+    /// Leaves out rule 2: a wait for a record inside of a launch is not made to wait for the launch.
     WaitsForLaunches,
     /// Leaves out a part of rule 3: only the latest lane is queried for the completion of its launches.
     EarlierLaunches,
     /// Leaves out a part of rule 3: a record inside of a launch counts as complete at once.
     Answers,
-    /// Leaves out rule 4 for work that was sent to a stream of the trace.
+    /// Leaves out a part of rule 4: a launch does not wait for work that was sent to a stream of the trace.
     SentBefore,
-    /// Leaves out rule 4 for records that were made before the segment.
+    /// Leaves out a part of rule 4: a launch does not wait for the records from before the segment that the segment waits
+    /// for.
     RecordsOutside,
-    /// Leaves out rule 4 for records from before the segment, of events that the segment records again.
+    /// Leaves out a part of rule 4: if a segment waits for a record and then records the same event, the wait is taken to be
+    /// for the new record.
     RecordedAgain,
     /// As `RecordedAgain`, in a segment whose held-back calls are sent one by one.
     RecordedAgainSent,
     /// Leaves out the loss of the driver: after a held-back call has failed, the driver goes on accepting calls.
     Lost,
-    /// Leaves out rule 4 for later launches of other lanes.
+    /// Leaves out a part of rule 4: later launches of other lanes don't wait for work that a launch waits for.
     OtherLanes,
-    /// Leaves out rule 4 for work that was sent while no run replayed.
+    /// Leaves out a part of rule 4: a launch does not wait for work that was sent to a stream while no run replayed.
     SentMeanwhile,
-    /// Leaves out rule 2 for events that were recorded while no run replayed.
+    /// Leaves out a part of rule 2: an event that was recorded while no run replayed counts as holding its earlier record,
+    /// inside of a launch.
     RecordedMeanwhile,
-    /// Leaves out rule 4 for a call that another thread was making when a run began.
+    /// Leaves out a part of rule 4: a launch does not wait for a call that another thread was making when the run began.
     Meanwhile,
-    /// Leaves out rule 5.
+    /// Leaves out rule 5: a launch does not wait for earlier launches of other lanes that access the same memory.
     Conflicts,
-    /// Leaves out rule 6.
+    /// Leaves out rule 6: a lane is still launched after memory that it uses was given back.
     GivenBack,
     /// Leaves out sending held-back calls before a call of another thread that may depend on them.
     Threads,

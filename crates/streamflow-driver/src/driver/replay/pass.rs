@@ -101,8 +101,8 @@ impl State {
         }
     }
 
-    /// For a call of another thread than the one that makes the pass: sends the held-back calls, unless the call is beside
-    /// the pass. Returns whether `thread` is such another thread.
+    /// For a call of another thread than the one that makes the pass: sends the held-back calls, unless the call depends on
+    /// none of them (`is_beside`). Returns whether `thread` is such another thread.
     fn yield_to(&mut self, below: &dyn Driver, thread: u64, is_beside: bool) -> DriverResult<bool> {
         let Some(pass) = &self.pass else { return Ok(true) };
         if pass.thread == thread {
@@ -302,7 +302,8 @@ impl State {
         })
     }
 
-    /// Prepares for a call that no trace can contain: sends the held-back calls, unless the call is beside the pass.
+    /// Prepares for a call that no trace can contain: sends the held-back calls, unless the call depends on none of them
+    /// (`is_beside`).
     pub(super) fn disturb(
         &mut self,
         below: &dyn Driver,

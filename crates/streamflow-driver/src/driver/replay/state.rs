@@ -246,9 +246,9 @@ impl State {
         }
     }
 
-    /// Whether a thread's call, on a stream or on none, is *beside* all passes. Such a call goes directly to the driver
-    /// below, and neither reads nor changes this state. It depends on no held-back call: work depends on another stream's
-    /// work only by a record, and work that shares memory is ordered by records, too, by the contract of
+    /// Whether a thread's call, on a stream or on none, is *beside* all passes: it depends on no held-back call and on no
+    /// launch. Such a call goes directly to the driver below, and neither reads nor changes this state. Work depends on
+    /// another stream's work only by a record, and work that shares memory is ordered by records, too, by the contract of
     /// [`Launch`](crate::driver::Launch). The call marks its stream as one to which work was sent, until a launch has work
     /// of that stream.
     ///

@@ -20,8 +20,8 @@
 //! flags need a table of atomics with collisions, and each proof below a second time, and they gain less than law 20 demands
 //! of a second path.
 //!
-//! A record or a wait beside a pass is made with the state locked. If the call blocks because the device's queue is full,
-//! the thread of the pass waits for the lock meanwhile.
+//! A record or a wait that depends on no pass is made with the state locked. If the call blocks because the device's queue
+//! is full, the thread of the pass waits for the lock meanwhile.
 //!
 //! # A call of another thread while the switch goes on
 //!
@@ -43,7 +43,7 @@
 //!   switch on, or the run counts on a later record: rule 2 of `stream::order` in `streamflow`, with a promise of
 //!   [`Driver`](crate::driver::Driver).
 //!
-//! The same holds for a call that is beside all passes at the moment when a pass begins, or when a pass makes its first call
+//! The same holds for a call that depends on no pass at the moment when a pass begins, or when a pass makes its first call
 //! of that stream. A record or a wait of this kind is made under the lock of the state, and the pass waits for the lock. A
 //! call that has read the switch as on goes through the state, even if the switch is off by then. That is right at any time.
 

@@ -98,8 +98,8 @@ fn is_right(world: &World, target: MemoryRange, times: u64) -> bool {
 
 /// Gives memory back, and makes other memory of the same kind, which gets the same address.
 fn again(world: &World, memory: Memory, first: MemoryRange) -> MemoryRange {
-    // The calls on stream 2 are beside the pass. The host waits through the driver below, so that replay does not see the
-    // wait.
+    // The calls on stream 2 depend on no held-back call, and cause none to be sent. The host waits through the driver below,
+    // so that replay does not see the wait.
     // SAFETY: the stream is live.
     let finish = || unsafe { world.driver.below().synchronize_stream(world.streams[2]) }.unwrap();
     (memory.give_back)(world, first).unwrap();

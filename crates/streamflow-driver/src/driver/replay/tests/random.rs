@@ -19,7 +19,7 @@ fn one_in(random: &mut SplitMix, count: usize) -> bool {
     random.below(count) == 0
 }
 
-/// For each stream, the number of its kernels that come before.
+/// A clock of the test: for each stream, the number of its kernels that come before.
 type Clock = [u64; STREAMS];
 
 /// A call of a template, with the record and the wait after it.
