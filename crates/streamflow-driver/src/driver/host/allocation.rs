@@ -39,7 +39,8 @@ impl HostDriver {
         Ok(())
     }
 
-    /// Implements [`Driver::free`](crate::driver::Driver::free). The stream's device may be a peer of the device that owns the memory.
+    /// Implements [`Driver::free`](crate::driver::Driver::free). The stream's device may be a peer of the device that owns
+    /// the memory.
     ///
     /// # Safety
     /// As for that method.
@@ -91,8 +92,8 @@ impl HostDriver {
             return Err(invalid_value(CALL, device, "this memory is not allocated"));
         }
         let is_inside = body::running(self.number).is_some();
-        // `cuMemFreeHost` may wait for the device, but need not. The variant decides whether this loop waits for all
-        // streams.
+        // `cuMemFreeHost` may wait for the device, but need not. `Variant::frees_pinned_at_once` decides whether this loop
+        // waits for all streams of the device.
         for index in 0..sim.streams.len() {
             // Inside of a body this call can't wait for the device: the device waits for the body.
             if sim.variant.frees_pinned_at_once || is_inside {

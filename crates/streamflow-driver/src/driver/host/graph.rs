@@ -90,8 +90,8 @@ impl HostDriver {
         Ok(())
     }
 
-    /// Implements [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel). Work that earlier launches have queued keeps
-    /// its old parameters.
+    /// Implements [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel). Work that earlier launches have
+    /// queued keeps its old parameters.
     ///
     /// # Safety
     /// As for that method.

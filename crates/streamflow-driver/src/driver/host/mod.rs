@@ -115,8 +115,8 @@ use super::{
 };
 use crate::turns::Turns;
 
-/// The calls that return the error of a library function that failed after an earlier call had returned. Calls that wait for
-/// the device return such an error, too. The callers of all these calls pass errors on.
+/// The calls that return the error of a library function if the function has failed after its own call had returned. Calls
+/// that wait for the device return such an error, too. The callers of all these calls pass errors on.
 const DELIVERS: [&str; 4] = ["launch", "call_library", "copy", "fill"];
 
 /// The calls that destroy or free an object in a `drop`. A drop can happen inside a kernel's body, too.

@@ -78,9 +78,9 @@ impl Uses {
         self.blank_piece = self.blank.overlaps(self.piece);
     }
 
-    /// Notes that a range came back from other code. An access to the range that comes before `clock` comes before all later
-    /// work. If the access is a write of the whole allocation `whole`, this holds for all its bytes, even if only a part
-    /// came back: an access is not divided.
+    /// Notes that a range came back from other code. An access within the range that comes before `clock` comes before all
+    /// later work. If the access is to the whole allocation `whole`, this holds for all its bytes, even if only a part came
+    /// back: an access is not divided.
     pub(super) fn come_back(&mut self, range: MemoryRange, whole: MemoryRange, clock: &[u64]) {
         let kept = [&mut self.whole_write, &mut self.write];
         for access in kept.into_iter().chain(&mut self.others) {

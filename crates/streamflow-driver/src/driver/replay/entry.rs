@@ -110,8 +110,8 @@ impl<D: Driver> Replaying<D> {
         beside(&mut state).map(Looked::Beside)
     }
 
-    /// The slow path of a call that a trace can contain. Returns whether the caller must send the call now. In that case the
-    /// call's stream already comes after the launches that rule 1 names.
+    /// The slow path of a call that a trace can contain. Returns whether the caller must send the call now. If so, the
+    /// call's stream already comes after the launches with work of that stream (rule 1).
     fn take(&self, stream: RawStream, given: Given<'_>) -> DriverResult<Taken> {
         let taken = self.with_bodies(|state, who| {
             if state.is_resting {

@@ -181,9 +181,10 @@ impl Lane {
     ///
     /// The change is sound whatever a parameter means. Launches are ordered by the memory that they access, and each caller
     /// declares all of that memory as accesses, by the contract of [`Launch`](crate::driver::Launch). Accesses are compared
-    /// with their addresses, so the graph's edges and rules 4 and 5 stay right. The address in a slice parameter equals that
-    /// of its access, so it can't change without the access. If `unsafe` code passes an integer that the kernel uses as an
-    /// address, either the caller has declared the access, or the contract is broken with and without replay.
+    /// with their addresses, so the graph's edges and the order between launches stay right. The address in a slice
+    /// parameter equals that of its access, so it can't change without the access. If `unsafe` code passes an integer that
+    /// the kernel uses as an address, either the caller has declared the access, or the contract is broken with and without
+    /// replay.
     pub(super) fn change(&mut self, place: u32, params: &[Param]) {
         let Some(call) = self.trace.calls.get_mut(place as usize) else { return };
         let Work::Launch(kernel) = &mut call.work else { return };

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 /// The entries of all known objects of one kind: streams or events.
-// The field that each call reads comes first.
+// The fields that each call reads come first.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Objects<T> {

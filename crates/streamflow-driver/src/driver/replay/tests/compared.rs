@@ -72,7 +72,7 @@ fn each_part_of_a_launch_counts() {
     }
 }
 
-/// The bytes of a parameter after its value are zero, whatever memory the value was copied from.
+/// The bytes of a parameter after its value are zero, whatever the value is.
 #[test]
 fn unused_bytes_of_parameters_are_zero() {
     fn is_padded<T: Plain>(value: T) {
@@ -84,7 +84,7 @@ fn unused_bytes_of_parameters_are_zero() {
         let rest = whole[0].checked_shr(used as u32).unwrap_or(0) | whole[1];
         assert_eq!(rest, 0, "{used} bits");
     }
-    // The value is copied from memory whose other bytes may be anything.
+    // The values are made of a byte with no bit set, and of a byte with all bits set.
     for byte in [0_u8, 0xff] {
         is_padded(byte);
         is_padded(u16::from(byte));

@@ -1,4 +1,4 @@
-//! Tests of the order that graphs keep: their edges, and rules 1 to 5.
+//! Tests of the order that graphs keep: their edges, and rules 1 to 5 of the folder's README.
 
 use super::world::{World, mixed, two_kernels};
 use super::{SEEDS, needs};
