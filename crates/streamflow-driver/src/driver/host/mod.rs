@@ -1,10 +1,8 @@
 //! Law 13: The simulator is as strict as CUDA.
 //!
 //! [`HostDriver`](crate::driver::host::HostDriver) is a driver without a device: it simulates CUDA's ordering rules on the
-//! host.
-//! [`HostBuilder`](crate::driver::host::HostBuilder) makes a `HostDriver`. [`Policy`](crate::driver::host::Policy) chooses
-//! the
-//! order in which queued work executes. Memory is poisoned when it is allocated
+//! host. [`HostBuilder`](crate::driver::host::HostBuilder) makes a `HostDriver`. [`Policy`](crate::driver::host::Policy)
+//! chooses the order in which queued work executes. Memory is poisoned when it is allocated
 //! ([`POISON_ALLOCATED`](crate::driver::host::POISON_ALLOCATED)) and when it is freed
 //! ([`POISON_FREED`](crate::driver::host::POISON_FREED)).
 //!
@@ -31,8 +29,8 @@
 //!    turn, the test fails and says that it can't be repeated.
 //! 7. A copy from or to pageable memory returns when it has executed.
 //! 8. Memory that was freed on a stream is reused on that stream at once, and on another stream once the free has executed.
-//!    Each device has a limited amount of memory. Freeing pinned memory synchronises with the device. Some seeds change
-//!    these two rules: see *Variants*.
+//!    Freeing pinned memory synchronises with the device. Some seeds change these two rules: see *Variants*. Each device has
+//!    a limited amount of memory.
 //! 9. A stream holds at most 1024 queued operations. A submission to a full stream blocks until there is room.
 //! 10. A kernel that panics makes its device unusable, as an illegal address does on a GPU. The next call returns the panic,
 //!     later calls return the sticky error. A library's body that returns an error or panics leaves the device usable: the

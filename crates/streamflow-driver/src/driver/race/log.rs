@@ -1,4 +1,5 @@
-//! The log of races. Each of its readers has a mark of its own, so a reader removes no race from another reader's reports.
+//! The log of races. Each reader has a mark of its own up to which it has seen the log, so no reader removes a race from
+//! another reader's reports.
 
 use std::collections::VecDeque;
 

@@ -34,8 +34,8 @@
 //!   handle whose number no later object has, after 1024 other objects were destroyed: the driver refuses the handle.
 //! - Accesses to memory that was not allocated through the checker: they are only counted, in `RaceReports::unknown`.
 //! - Accesses that the checker has forgotten. For each allocation it remembers the latest 128 accesses that later ones can
-//!   race with, and 1024 unwritten ranges; and it remembers the latest 1024 freed allocations. What it forgets is counted,
-//!   in `RaceReports::forgotten`.
+//!   race with, and 1024 unwritten ranges. It also remembers the latest 1024 freed allocations. `RaceReports::forgotten`
+//!   counts the accesses, ranges and allocations that were forgotten.
 //! - Accesses of the host as the *earlier* ones. An access of the host is compared with earlier work, and not remembered:
 //!   later work on the same memory needs a borrow of it, and safe Rust orders borrows that conflict, also between threads.
 //!   So no event can be missing between the access and the work.

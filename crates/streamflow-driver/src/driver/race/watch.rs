@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{RaceMark, RaceReports};
 use crate::driver::Driver;
 
-/// A collector of races: those found since the watch was made, and earlier ones that nobody has taken. If an operator calls
-/// `Platform::take_races`, the watch still has those races.
+/// A collector of races: those found since the watch was made, and earlier ones that no call of `Platform::take_races` has
+/// returned. If an operator calls `Platform::take_races`, the watch still has those races.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct RaceWatch {
@@ -26,7 +26,7 @@ impl RaceWatch {
         }
     }
 
-    /// Whether the watch has races that were not [taken](Self::take).
+    /// Whether the watch has races that [`take`](Self::take) has not returned yet.
     #[doc(hidden)]
     pub fn look(&mut self) -> bool {
         self.found.extend(self.driver.observer().races_since(&mut self.mark));
