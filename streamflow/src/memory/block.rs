@@ -1,4 +1,4 @@
-//! An allocation and its uses. The order of work on the same data follows from the uses (law 7).
+//! A block: one allocation with its uses. The uses of a block order the work on its data (law 7).
 
 use std::cell::Cell;
 
@@ -12,8 +12,8 @@ use crate::stream::{CudaStream, PlatformNumber, Point, StreamTable, Timeline};
 use crate::sync::Mutex;
 
 /// An allocation of device memory or of page-locked host memory, with its uses.
-// The order of the fields puts all but large shapes into two cache lines. A block is mostly read from main memory,
-// because driver calls have evicted it from the cache.
+// With this order of the fields, a block fits into two cache lines, except the dimensions of a large shape. A block is
+// mostly read from main memory, because driver calls have evicted the block from the cache.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Block {
@@ -21,16 +21,16 @@ pub(crate) struct Block {
     device: DeviceId,
     range: MemoryRange,
     claims: Claims,
-    /// The shape that the block's owner set. The block stores it in the owner's place, because messages are moved often
-    /// and should be small.
+    /// The shape that the block's owner set. The block stores the shape, and not the owner, because an owner is part of a
+    /// message, and messages are moved often and should be small.
     shape: Shape,
-    /// The mark of a block with a failed write. It is valid only while `claims` says that a write has failed. Both change
-    /// only under this lock, and a thread takes this lock before that of the claims.
+    /// The mark of a block with a failed write. The mark is valid only while `claims` says that a write has failed. A thread
+    /// changes the mark and that statement of `claims` only under this lock, and takes this lock before the lock of `claims`.
     failed: Mutex<Option<Box<FailedWrite>>>,
 }
 
 impl Block {
-    /// The offset at which the fields end that a tick uses, for a block with few dimensions.
+    /// The offset, in bytes, of the end of the last field that a tick uses, if the block's shape has few dimensions.
     #[cfg(not(loom))]
     pub(super) const HOT_END: usize = std::mem::offset_of!(Self, shape) + Shape::FEW_BYTES;
 
@@ -57,7 +57,7 @@ impl Block {
         self.shape.set(shape);
     }
 
-    /// Rejects a stream of another platform or device. `what` is for messages.
+    /// Returns an error if `stream` belongs to another platform or device than the block. Error texts name the memory `what`.
     pub(crate) fn check(&self, stream: &CudaStream, what: &str) -> Result<()> {
         self.check_platform(stream)?;
         if self.device == stream.device() { Ok(()) } else { Err(self.wrong_device(stream, what)) }
@@ -83,14 +83,16 @@ impl Block {
         Error::WrongDevice { what: what.to_owned(), memory, stream }
     }
 
-    /// Makes `stream` wait for the uses that an access must come after: the writes, and for a write the reads as well.
+    /// Makes `stream` wait for the earlier uses that an access of this mode must come after: the writes, and if the access
+    /// is a write, also the reads.
     #[inline]
     pub(crate) fn order(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
         let (timeline, table) = (stream.timeline(), stream.table());
         self.claims.order(&**timeline, mode, |point| timeline.wait(table, point))
     }
 
-    /// [`order`](Self::order) for an access that needs the content of the whole block.
+    /// Calls [`order`](Self::order) for an access that needs the content of the whole block. Returns an error if a failed
+    /// call was to write a part of the block.
     ///
     /// # Errors
     /// [`Error::Unwritten`]; the driver's.
@@ -103,7 +105,7 @@ impl Block {
         self.order(stream, mode)
     }
 
-    /// Whether a failed call was to write a part of the block.
+    /// Whether the block has a mark: a failed call was to write a part of the block.
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
         self.claims.has_failed()
@@ -131,12 +133,13 @@ impl Block {
         Ok(())
     }
 
-    /// Marks this range as not written: a call that was to write it has failed.
+    /// Marks this range as not written, because a call that was to write the range has failed.
     #[cold]
     #[inline(never)]
     pub(crate) fn fail(&self, range: MemoryRange, error: &Error) {
         let Some(mark) = FailedWrite::new(range, error).map(Box::new) else { return };
-        // The other mark is dropped after the lock is released, as in `check_written`.
+        // The mark that the block does not keep is dropped after the lock is released: its error may be a type of the program,
+        // with a drop of its own.
         let _other = {
             let mut failed = locked(&self.failed);
             let is_marked = self.claims.has_failed();
@@ -153,7 +156,7 @@ impl Block {
         };
     }
 
-    /// Notes that all of this range is overwritten. That removes the mark if the marked range lies within this range.
+    /// Notes that work overwrites all of this range. If the marked range lies within this range, the mark is removed.
     #[inline]
     pub(crate) fn overwritten(&self, range: MemoryRange) {
         if self.claims.has_failed() {
@@ -161,8 +164,8 @@ impl Block {
         }
     }
 
-    /// Notes that a library's call begins that overwrites all of this range. The mark ends if that call succeeds, and
-    /// stays if it fails.
+    /// Notes that a call of a library begins, and that the call overwrites all of this range. If the call succeeds, the mark
+    /// ends. If the call fails, the mark stays.
     #[cold]
     pub(crate) fn begin_overwrite(&self, range: MemoryRange) {
         if let Some(mark) = locked(&self.failed).as_mut() {
@@ -173,7 +176,7 @@ impl Block {
     /// Ends the mark after the success of a call that has [begun to overwrite](Self::begin_overwrite) this range.
     #[cold]
     pub(crate) fn end_overwrite(&self, range: MemoryRange) {
-        // The mark is dropped after the lock is released, as in `check_written`.
+    // The mark is dropped after the lock is released: its error may be a type of the program, with a drop of its own.
         let _ended = {
             let mut failed = locked(&self.failed);
             let is_over =
@@ -182,8 +185,8 @@ impl Block {
         };
     }
 
-    /// Removes the mark for a new owner of a block that is allocated for no stream. [`allocated_on`](Self::allocated_on)
-    /// does the same for the others.
+    /// Removes the mark of a block that gets a new owner and is allocated for no stream. For a block that is allocated for a
+    /// stream, [`allocated_on`](Self::allocated_on) removes the mark.
     #[inline]
     pub(super) fn renew(&self) {
         self.overwritten(self.range);
@@ -191,10 +194,10 @@ impl Block {
 
     #[cold]
     fn end_mark(&self, range: MemoryRange) {
-        // The mark is dropped after the lock is released, as in `check_written`.
+        // The mark is dropped after the lock is released: its error may be a type of the program, with a drop of its own.
         let _ended = {
-            let mut failed = locked(&self.failed);
-            let is_whole = failed.as_ref().is_none_or(|mark| mark.is_within(range));
+        let mut failed = locked(&self.failed);
+        let is_whole = failed.as_ref().is_none_or(|mark| mark.is_within(range));
             if is_whole { self.forget_mark(&mut failed) } else { None }
         };
     }
@@ -205,13 +208,13 @@ impl Block {
         failed.take()
     }
 
-    /// Notes an access that was queued on `timeline` just now (rules 1 and 4 of `stream::order`).
+    /// Notes an access to the block by work that was queued on `timeline` just now (rules 1 and 4 of `stream::order`).
     #[inline]
     pub(super) fn note(&self, timeline: &Timeline, mode: AccessMode) {
         self.claims.note(timeline, mode);
     }
 
-    /// Whether work queued on `timeline` now already comes after all uses.
+    /// Whether work that is queued on `timeline` from now on comes after all uses of the block without a wait.
     pub(super) fn is_ordered_before(&mut self, timeline: &Timeline) -> bool {
         self.claims.all(|point| timeline.implies(point))
     }
@@ -221,22 +224,23 @@ impl Block {
         self.claims.all(|point| point.stream() == stream)
     }
 
-    /// The stream of one of the latest uses.
+    /// The number of the stream of one of the block's latest uses.
     pub(super) fn last_stream(&mut self) -> Option<u32> {
         self.claims.latest().map(Point::stream)
     }
 
-    /// One of the latest uses.
+    /// One of the block's latest uses.
     pub(super) fn last_use(&mut self) -> Option<Point> {
         self.claims.latest()
     }
 
-    /// Whether the stream of `known` needs no wait for any use.
+    /// Whether the stream of `known` needs no wait for any use of the block.
     pub(super) fn needs_no_wait(&mut self, known: &KnownOrder<'_>) -> bool {
         self.claims.all(|point| known.has(point))
     }
 
-    /// Notifies a driver that records the order: work on `timeline` relies on the uses that the host has found complete.
+    /// Tells a layer of the driver that records the order, as the race checker: work on `timeline` relies on the fact that the
+    /// host has found the block's uses complete.
     #[inline(never)]
     pub(super) fn rely_on_uses(&mut self, timeline: &Timeline, table: &StreamTable) {
         self.claims.all(|point| {
@@ -245,29 +249,30 @@ impl Block {
         });
     }
 
-    /// Adds the uses that `timeline` does not come after to a list.
+    /// Adds the block's uses that `timeline` does not come after to the list `to`.
     pub(super) fn add_unordered_uses(&mut self, timeline: &Timeline, to: &mut Vec<Point>) {
         self.claims.add_unordered(timeline, to);
     }
 
-    /// Makes `timeline` wait for all uses.
+    /// Makes `timeline` wait for all uses of the block.
     pub(super) fn wait_for_uses(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
         self.claims.try_for_each(|point| timeline.wait(table, point))
     }
 
-    /// Notes that the block has a new owner, allocated on `timeline`. If there was an owner before, the caller has called
-    /// [`wait_for_uses`](Self::wait_for_uses): work of the new owner on any stream comes after everything that `timeline`
-    /// came after.
+    /// Notes that the block has a new owner, and is allocated on `timeline`. If the block had an owner before, the caller has
+    /// called [`wait_for_uses`](Self::wait_for_uses). Work of the new owner on any stream then comes after everything that
+    /// `timeline` has waited for.
     pub(super) fn allocated_on(&mut self, timeline: &Timeline) {
         self.claims.allocated_on(timeline);
     }
 
-    /// Records an event for each use on a stream other than `own` that no record covers yet, so that a later wait for
-    /// these uses waits for no later work. Returns whether there are no uses on other streams.
+    /// Records an event for each use that no record covers yet, on streams other than `own`. A later wait for these uses then
+    /// waits for no later work of their streams. Returns whether all uses are on the stream `own`.
     #[inline]
     pub(super) fn close_uses(&mut self, table: &StreamTable, own: u32) -> DriverResult<bool> {
         let is_on_own = Cell::new(true);
-        // Fast path: the hooks that used the other streams have ended, and the end of a hook makes the record.
+        // Fast path: records cover all uses on other streams already. That is usual, because the end of a hook makes such
+        // records.
         let are_closed = self.claims.all(|point| {
             let is_own = point.stream() == own;
             is_on_own.set(is_on_own.get() & is_own);
@@ -285,8 +290,8 @@ impl Block {
         )
     }
 
-    /// Whether the host may touch the memory now. A read requires that all writes are complete, a write that all reads
-    /// are, too.
+    /// Whether the host may access the memory now. A read by the host requires that all writes are complete. A write by the
+    /// host requires that all writes and reads are complete.
     pub(super) fn is_complete(&self, table: &StreamTable, mode: AccessMode) -> Result<bool> {
         for point in self.claims.conflicting(mode) {
             if !table.is_complete(point)? {
@@ -296,7 +301,7 @@ impl Block {
         Ok(true)
     }
 
-    /// The first write that is not complete, on a stream of `table`.
+    /// The first write of the block that is not complete. `None` if all writes are complete.
     ///
     /// # Errors
     /// [`Error::ForeignPlatform`]; the driver's.
@@ -313,13 +318,13 @@ impl Block {
         Ok(None)
     }
 
-    /// Blocks until the host may touch the memory, and returns an error that a kernel has reported.
+    /// Blocks until the host may access the memory. Then returns the error that a kernel of the device has reported, if any.
     pub(super) fn synchronize(&self, table: &StreamTable, mode: AccessMode) -> Result<()> {
         self.wait(table, mode)?;
         table.inspect(self.device)
     }
 
-    /// Blocks until the host may touch the memory.
+    /// Blocks until the host may access the memory.
     pub(super) fn wait(&self, table: &StreamTable, mode: AccessMode) -> Result<()> {
         self.claims
             .conflicting(mode)
@@ -327,7 +332,7 @@ impl Block {
             .try_for_each(|point| Ok(table.synchronize(point)?))
     }
 
-    /// Blocks until the streams of all uses are idle: the fallback when waiting for the uses themselves has failed.
+    /// Blocks until the streams of all uses are idle. Callers use this fallback after a wait for the uses has failed.
     #[cold]
     pub(super) fn wait_for_streams(&self, table: &StreamTable) -> Result<()> {
         for point in self.claims.conflicting(AccessMode::Write) {
@@ -339,14 +344,14 @@ impl Block {
     }
 }
 
-/// What a stream and the host know about the order of work, for checking several blocks in a row.
+/// A check whether a stream needs no wait for a use, with a cache for checking several blocks in a row.
 pub(super) struct KnownOrder<'a> {
     timeline: &'a Timeline,
     table: &'a StreamTable,
-    /// Whether a use that the host has found complete counts as ordered, too.
+    /// Whether a use counts as ordered also if only the host has found the use complete.
     knows: bool,
-    /// A cache of the last lookup: a stream, and its latest record that is known to be complete. The blocks of one list
-    /// mostly have their uses on the same streams.
+    /// A cache of the last lookup: the number of a stream, and the stream's latest record that is known to be complete. The
+    /// blocks of one free list mostly have their uses on the same streams.
     last: Cell<(u32, u64)>,
 }
 

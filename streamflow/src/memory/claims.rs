@@ -1,5 +1,5 @@
-//! The claims of one block: its noted uses, and those that a new access must come after. This file calls no driver: a
-//! function that waits is a parameter, so the [models](crate::sync) can execute the file.
+//! The noted uses of one block, and the choice of the uses that a new access must come after. This file calls no driver:
+//! callers pass the function that waits, so that the [models](crate::sync) can execute the file.
 //!
 //! Noting a read does not examine the writes, and the read's point is created in its final place. That saves 34
 //! instructions of a read, counted by callgrind.
@@ -13,7 +13,7 @@ use crate::driver::AccessMode;
 use crate::lock::Lock;
 use crate::stream::{Ordered, Point};
 
-/// The most waits that an access makes before it reads the uses again.
+/// The most waits that an access queues before it locks and reads the block's uses again.
 #[cfg(not(loom))]
 const WAITS: usize = 8;
 #[cfg(loom)]
@@ -30,11 +30,11 @@ pub(super) struct Claims {
 /// The uses that later work must be ordered after: on each stream at most one read and one write.
 #[derive(Debug, Default)]
 struct Uses {
-    /// The writes that are not known to come before a later write. There is more than one only if several streams write
-    /// parts of the memory.
+    /// The writes that are not known to come before a later write. The set has more than one write only if several streams
+    /// write parts of the memory.
     writes: PointSet,
-    /// The reads that are not known to come before a later write: the latest of each stream, in the order in which they
-    /// were noted.
+    /// The reads that are not known to come before a later write: the latest read of each stream, in the order in which the
+    /// reads were noted.
     reads: PointSet,
 }
 
@@ -43,8 +43,8 @@ impl Claims {
         Self { last_write: PackedLastWrite::none(), uses: Lock::default() }
     }
 
-    /// Makes `stream` wait for the uses that an access must come after: the writes, and for a write the reads as well.
-    /// `wait` makes the stream wait for a point.
+    /// Makes `stream` wait for the earlier uses that an access of this mode must come after: the writes, and if the access is a
+    /// write, also the reads. The function `wait` makes the stream wait for a point.
     #[inline]
     pub(super) fn order<E>(
         &self,
@@ -55,8 +55,8 @@ impl Claims {
         if self.is_ordered(stream, mode) { Ok(()) } else { self.order_locked(stream, mode, wait) }
     }
 
-    /// Whether an access is known to need no wait: the memory was allocated for this stream, or the hook has received the
-    /// message's stream.
+    /// Whether an access on `stream` is known, without a lock, to need no wait. This is so if the memory was allocated for this
+    /// stream, or if the hook has received the stream of the message.
     #[inline]
     pub(super) fn is_ordered(&self, stream: &impl Ordered, mode: AccessMode) -> bool {
         self.last_write.is_before(stream, mode)
@@ -70,10 +70,11 @@ impl Claims {
         mut wait: impl FnMut(Point) -> Result<(), E>,
     ) -> Result<(), E> {
         loop {
-            // The points are copied, because no lock is held during driver calls. A few at a time need no heap memory.
+            // The points are copied, because no lock is held while `wait` calls the driver. At most `WAITS` of them are copied at
+            // a time, so that the copy needs no heap memory.
             let missing = self.missing_waits(stream, mode);
             missing.iter().try_for_each(|point| wait(*point))?;
-            // Rarely true: mostly the stream's clock still has all of these waits.
+            // If the stream's clock has forgotten some of these waits, the points are marked. This is rare.
             if missing.is_full() || !missing.iter().all(|point| stream.implies(*point)) {
                 self.uses.lock().mark(&missing, stream.id());
             }
@@ -83,7 +84,7 @@ impl Claims {
         }
     }
 
-    /// Up to [`WAITS`] uses that an access must come after, and that the stream does not come after yet.
+    /// Up to [`WAITS`] uses that an access of this mode must come after, and that the stream does not come after yet.
     fn missing_waits(&self, stream: &impl Ordered, mode: AccessMode) -> ArrayVec<Point, WAITS> {
         let uses = self.uses.lock();
         let id = stream.id();
@@ -95,12 +96,13 @@ impl Claims {
         all.filter(|point| !stream.implies(*point)).take(WAITS).collect()
     }
 
-    /// Notes an access that was queued on `stream` just now (rules 1 and 4 of `stream::order`).
+    /// Notes an access by work that was queued on `stream` just now (rules 1 and 4 of `stream::order`).
     #[inline]
     pub(super) fn note(&self, stream: &impl Ordered, mode: AccessMode) {
         match mode {
             AccessMode::Read => self.mark_read(stream),
-            // Fast path of a write: the memory was allocated for this stream, and no other access has followed.
+            // Fast path of a write: the word already has this write. So it is if the memory was allocated for this stream, and
+            // no other stream has used the memory since.
             AccessMode::Write if self.last_write.covers(stream.open_point()) => {}
             AccessMode::Write => self.mark_written(stream),
         }
@@ -110,7 +112,7 @@ impl Claims {
     fn mark_read(&self, stream: &impl Ordered) {
         let mut uses = self.uses.lock();
         uses.reads.replace_by(stream.id(), || stream.open_point());
-        // The lock is held, so no other thread notes a write at the same time. A read changes no write.
+        // The lock of `uses` is held, so no other thread changes the word at the same time. The word's write stays.
         self.last_write.mark_read();
     }
 
@@ -125,26 +127,26 @@ impl Claims {
         self.last_write.mark_written(writes.only(), !reads.is_empty());
     }
 
-    /// Whether a write has failed. If so, each access takes the slow path.
+    /// Whether a write of the block has failed. If so, each access takes the slow path.
     #[inline]
     pub(super) fn has_failed(&self) -> bool {
         self.last_write.has_failed()
     }
 
-    /// Notes that a write has failed.
+    /// Notes that a write of the block has failed.
     pub(super) fn fail(&self) {
-        let _uses = self.uses.lock();
+    let _uses = self.uses.lock();
         self.last_write.fail();
     }
 
-    /// Forgets that a write has failed.
+    /// Forgets that a write has failed, so that accesses may take the fast path again.
     pub(super) fn forget_failure(&self) {
         let Uses { writes, reads } = &*self.uses.lock();
         self.last_write.set(writes.only(), !reads.is_empty());
     }
 
-    /// Notes that the block has a new owner, allocated on `stream`. If there was an owner before, `stream` has waited for
-    /// all its uses: work of the new owner on any stream comes after everything that `stream` came after.
+    /// Notes that the block has a new owner, and is allocated on `stream`. If the block had an owner before, `stream` has
+    /// waited for all earlier uses. Work of the new owner on any stream then comes after everything that `stream` came after.
     pub(super) fn allocated_on(&mut self, stream: &impl Ordered) {
         let point = stream.open_point();
         let Uses { writes, reads } = self.uses.get_mut();
@@ -154,7 +156,7 @@ impl Claims {
         self.last_write.set(Some(point), false);
     }
 
-    /// Whether `holds` is true for all uses.
+    /// Whether `holds` returns `true` for all uses.
     pub(super) fn all(&mut self, holds: impl Fn(Point) -> bool) -> bool {
         self.uses.get_mut().all(holds)
     }
@@ -168,18 +170,18 @@ impl Claims {
         self.uses.get_mut().try_for_each(visit)
     }
 
-    /// One of the latest uses.
+    /// One of the block's latest uses.
     pub(super) fn latest(&mut self) -> Option<Point> {
         self.uses.get_mut().latest_first().next()
     }
 
-    /// Adds the uses that `stream` does not come after to a list.
+    /// Adds the uses that `stream` does not come after to the list `to`.
     pub(super) fn add_unordered(&mut self, stream: &impl Ordered, to: &mut Vec<Point>) {
         let uses = self.uses.get_mut();
         to.extend(uses.latest_first().filter(|point| !stream.implies(*point)));
     }
 
-    /// The uses that an access must come after, as a copy: no lock is held while the host waits.
+    /// A copy of the uses that an access of this mode must come after. The caller then waits for them without a lock.
     pub(super) fn conflicting(&self, mode: AccessMode) -> SmallVec<[Point; 5]> {
         let uses = self.uses.lock();
         match mode {
@@ -190,7 +192,7 @@ impl Claims {
 }
 
 impl Uses {
-    /// Notes that `stream` has waited for these uses.
+    /// Marks those of these points that are still noted as waited for by `stream`.
     fn mark(&mut self, points: &[Point], stream: u32) {
         self.reads.mark(points, stream);
         self.writes.mark(points, stream);

@@ -7,40 +7,41 @@ use super::asked::Asked;
 use super::pooled::PooledBlock;
 use super::rotation::{Bounds, Sets, Turn};
 
-/// Free blocks by size.
+/// The free blocks of a stream or of a pool, by size.
 pub(super) struct FreeList<P> {
-    /// The blocks of the first size that the stream has used. Most streams use one size.
+    /// The blocks of the first size that was used. Most streams use only one size, and so need no map.
     first: SizeClass<P>,
     others: BTreeMap<u64, SizeClass<P>>,
-    /// The length at which sizes without blocks are removed from `others`, before a new size is added. So the list has at
-    /// most twice as many sizes as have blocks, and a size that a program uses again and again is not removed each time.
+    /// The length of `others` from which on sizes without blocks are removed before a new size is added. So `others` has at
+    /// most twice as many sizes as have blocks, and the entry of a size that a program uses regularly is rarely removed.
     most: usize,
 }
 
-/// The number of sizes without blocks that `others` may always have.
+/// The number of sizes that `others` may have before sizes without blocks are removed for the first time.
 const FEW: usize = 64;
 
-/// How many sizes are compared to find one with many blocks. The result only decides which stream the driver is queried about.
+/// How many sizes [`FreeList::largest`] compares. The size that it finds only decides which stream the driver is queried
+/// about.
 const COMPARED: usize = 16;
 
 /// The free blocks of one size.
-// The order of the fields puts those that a tick uses into few cache lines.
+// With this order, the fields that a tick uses are in few cache lines.
 #[repr(C)]
 pub(super) struct SizeClass<P> {
     bytes: u64,
-    /// The number of blocks at the front of the list that [need no wait](super::reuse) on the list's stream. Such a block
-    /// never needs a wait later, even if the stream's clock forgets the entry by which the order was found.
+    /// The number of blocks at the front of `blocks` that [need no wait](super::reuse) on the stream of this list. Such a block
+    /// never needs a wait later, even if the stream's clock forgets the wait by which the order was found.
     ready: usize,
-    /// The ready blocks, followed by the other ones from the oldest to the latest.
+    /// The free blocks: first the blocks that are ready, then the other blocks from the oldest to the latest.
     pub(super) blocks: VecDeque<Box<PooledBlock<P>>>,
-    /// The free blocks of replayed ticks. `None` before the first such block.
+    /// The free blocks that were allocated in replayed ticks. `None` before the first allocation in a replayed tick.
     pub(super) sets: Option<Box<Sets<Box<PooledBlock<P>>>>>,
-    /// The results of queries of the driver.
+    /// The results of the latest queries of the driver about blocks of this size.
     pub(super) queries: Asked,
 }
 
 impl<P> SizeClass<P> {
-    /// Takes back a block.
+    /// Adds a returned block.
     #[inline]
     pub(super) fn put_back(&mut self, block: Box<PooledBlock<P>>) {
         if self.sets.is_none() {
@@ -50,8 +51,8 @@ impl<P> SizeClass<P> {
         }
     }
 
-    /// Takes back a block whose uses are all on the stream of this list. This block is the next to be reused, because it
-    /// is most likely still in the caches.
+    /// Adds a returned block whose uses are all on the stream of this list. The next allocation takes this block, because the
+    /// block is most likely still in the processor's caches.
     #[inline]
     pub(super) fn put_back_ready(&mut self, block: Box<PooledBlock<P>>) {
         if self.sets.is_none() {
@@ -70,7 +71,7 @@ impl<P> SizeClass<P> {
         }
     }
 
-    /// Takes a block that needs no wait, if one is known.
+    /// Takes a block that is known to need no wait, if there is one.
     #[inline]
     pub(super) fn take_ready(&mut self) -> Option<Box<PooledBlock<P>>> {
         if self.ready == 0 {
@@ -80,7 +81,8 @@ impl<P> SizeClass<P> {
         self.blocks.pop_front()
     }
 
-    /// Counts the blocks at the front that need no wait, by `is_ready`. Returns whether there is one.
+    /// Counts the blocks at the front of the list for which `is_ready` returns that they need no wait. Returns whether the list
+    /// has such a block.
     pub(super) fn find_ready(&mut self, mut is_ready: impl FnMut(&mut Block) -> bool) -> bool {
         while let Some(block) = self.blocks.get_mut(self.ready)
             && is_ready(block)
@@ -90,13 +92,13 @@ impl<P> SizeClass<P> {
         self.ready > 0
     }
 
-    /// The sets of blocks of replayed ticks. The first call makes them, for this number of ticks in flight.
+    /// The sets of blocks of replayed ticks. The first call creates the sets, for this number of ticks in flight.
     fn sets(&mut self, ticks: usize) -> &mut Sets<Box<PooledBlock<P>>> {
         self.sets.get_or_insert_with(|| Box::new(Sets::new(ticks)))
     }
 
-    /// Takes a free block for a [replayed tick](super::rotation). The stream may have to wait for uses of the block.
-    /// Returns `None` if the caller is to make a new block.
+    /// Takes a free block for a [replayed tick](super::rotation). The caller makes the stream wait for the uses of the block.
+    /// Returns `None` if the caller must allocate a new block.
     pub(super) fn take_in_turn(
         &mut self,
         turn: Turn,
@@ -104,7 +106,7 @@ impl<P> SizeClass<P> {
         bounds: Bounds,
     ) -> Option<Box<PooledBlock<P>>> {
         self.sets(bounds.ticks);
-        // The tick may take any of the ready blocks, so their number is not known any more.
+        // The tick may take any of the ready blocks, so the number of ready blocks at the front is unknown afterwards.
         self.ready = 0;
         let Self { sets, blocks, .. } = self;
         sets.as_mut()?.take(turn, stream, bounds, blocks)
@@ -128,7 +130,7 @@ impl<P> SizeClass<P> {
         }
     }
 
-    /// Moves the blocks of replayed ticks to the other blocks, because an allocation outside of replayed ticks takes any block.
+    /// Moves the blocks of all sets to `blocks`, because an allocation outside of replayed ticks may take any block.
     #[inline]
     pub(super) fn end_turns(&mut self) {
         if let Some(sets) = &mut self.sets {
@@ -141,7 +143,7 @@ impl<P> SizeClass<P> {
         self.blocks.is_empty() && self.sets.as_ref().is_none_or(|sets| sets.is_empty())
     }
 
-    /// Takes any block: the oldest one outside of the sets, or else one of a set.
+    /// Takes any block: the first of `blocks`, or else a block of a set.
     pub(super) fn pop(&mut self) -> Option<Box<PooledBlock<P>>> {
         self.ready = self.ready.saturating_sub(1);
         let block = self.blocks.pop_front();
@@ -150,7 +152,7 @@ impl<P> SizeClass<P> {
 }
 
 impl<P> SizeClass<P> {
-    /// The size of a list whose first size is not set yet. No block has this size.
+    /// The size of `first` in a list that was never used. No block has this size.
     const NO_SIZE: u64 = 0;
 
     fn new(bytes: u64) -> Self {
@@ -200,7 +202,7 @@ impl<P> FreeList<P> {
         if self.first.bytes == bytes { Some(&mut self.first) } else { self.others.get_mut(&bytes) }
     }
 
-    /// The size with the most free blocks, among the first [`COMPARED`] ones.
+    /// The size class with the most free blocks, among `first` and the [`COMPARED`] smallest sizes of `others`.
     pub(super) fn largest(&mut self) -> &mut SizeClass<P> {
         let Self { first, others, .. } = self;
         others.values_mut().take(COMPARED).fold(first, |largest, class| {
@@ -208,17 +210,17 @@ impl<P> FreeList<P> {
         })
     }
 
-    /// The free blocks of each size: the largest sizes first, and the blocks of `first` last.
+    /// The size classes: those of `others` from the largest size to the smallest, and then `first`.
     pub(super) fn largest_first(&mut self) -> impl Iterator<Item = &mut SizeClass<P>> {
         self.others.values_mut().rev().chain(std::iter::once(&mut self.first))
     }
 
-    /// Takes a free block: of the first size in the order of [`largest_first`](Self::largest_first) that has one.
+    /// Takes a free block from the first size class that has a block, in the order of [`largest_first`](Self::largest_first).
     pub(super) fn pop_large(&mut self) -> Option<Box<PooledBlock<P>>> {
         self.largest_first().find_map(SizeClass::pop)
     }
 
-    /// Takes all blocks out.
+    /// Takes all blocks out of the list.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Box<PooledBlock<P>>> + use<P> {
         let Self { first, others, .. } = std::mem::take(self);
         let classes = std::iter::once(first).chain(others.into_values());

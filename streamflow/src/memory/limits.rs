@@ -1,4 +1,4 @@
-//! How much memory an allocator may take, and the errors when that is not enough.
+//! The limits of an allocator on the memory that it takes, and the errors for requests beyond these limits.
 
 use super::pool_state::PoolUsage;
 use super::sizes::{block_size, round_up};
@@ -6,7 +6,7 @@ use crate::error::const_text::Text;
 use crate::error::{Error, Result};
 use crate::stream::{StreamTable, Timeline};
 
-/// The number of bytes that all sizes are multiples of.
+/// The number of bytes that the sizes of all blocks of device memory are multiples of.
 const GRANULE: u64 = 512;
 
 /// How a platform manages device memory: an option of [`Platform::builder`](crate::Platform::builder).
@@ -29,10 +29,10 @@ pub struct MemoryOptions {
     /// allocation waits for the oldest instead of taking more memory. A higher number lets the host run further ahead;
     /// 2, the default, is double buffering.
     pub in_flight: usize,
-    /// The same for blocks of device memory of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK) bytes, since more small blocks
-    /// cost little; 16 by default. From 4 on, for either size, an allocation that would have to wait first queries the
-    /// driver whether the device is done with an earlier use, once for several allocations. If it is done, that saves
-    /// the waits: a few percent of a tick of small kernels.
+    /// The number of [`in_flight`](Self::in_flight) for blocks of device memory of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK)
+    /// bytes, since more small blocks cost little; 16 by default. If the number for a size is at least 4, an allocation that
+    /// would have to wait may first query the driver whether the device has completed an earlier use, once for several
+    /// allocations. If it has, that saves the waits: a few percent of a tick of small kernels.
     pub small_in_flight: usize,
     /// How many bytes of free device memory to keep for later allocations; memory above that returns to the
     /// driver. The default keeps everything, until the device has no memory for an allocation of this platform, or
@@ -58,8 +58,8 @@ impl MemoryOptions {
     pub const SMALL_BLOCK: u64 = 256 << 10;
 
     /// The default of [`pinned_limit`](Self::pinned_limit): 4 GiB. The system can't swap page-locked memory, so a program
-    /// that takes much of it slows all others down. A device copies that amount in some tenths of a second, so a
-    /// pipeline has less in flight; a program that keeps more raises the limit.
+    /// that takes much of it slows all other programs down. A device copies 4 GiB in some tenths of a second, so a
+    /// pipeline rarely has more in flight. A program that keeps more page-locked memory raises the limit.
     pub const PINNED_LIMIT: u64 = 4 << 30;
 
     /// Creates the default options.
@@ -96,25 +96,25 @@ impl MemoryOptions {
         self
     }
 
-    /// The most free blocks of a size that the device may still use.
+    /// The number of free blocks of this size that may be in use by the device before an allocation waits for the oldest.
     pub(super) fn in_flight_of(&self, bytes: u64) -> usize {
         if bytes <= Self::SMALL_BLOCK { self.small_in_flight } else { self.in_flight }
     }
 }
 
 /// Describes an [`Allocator`](super::Allocator): how much memory it may take from its device, and in
-/// which portions. A plain value; [`Platform::allocator`](crate::Platform::allocator) makes the live one.
+/// which sizes. [`Platform::allocator`](crate::Platform::allocator) makes the allocator from this plain value.
 ///
-/// With any limit, dropped memory is reused only after all work that was queued with it, on all streams, sinks
+/// With any limit, dropped memory is reused only after all work that uses it, on all streams, that of sinks
 /// included. So **a running pipeline needs more memory than one tick**: if a tensor was dropped while a tick's last
 /// kernels still read it, a tensor of the next tick may get the same memory, and its stream waits; but a tensor that an
-/// operator or a queue still *holds* keeps its memory. Count the tensors that a tick makes, and add those that wait in
-/// front of each input and those that operators keep: most pipelines need twice the memory of a tick.
+/// operator or a queue *owns* keeps its memory. Count the tensors that a tick makes, and add the tensors that wait in
+/// front of each input and the tensors that operators keep: most pipelines need twice the memory of a tick.
 ///
 /// # Mistakes
-/// The methods accept any values, since these may come from the arguments of a program. A mistake, for example a pool
-/// of blocks of 0 bytes, is an error of `Platform::allocator`, and of rustc for a constant that ends with
-/// [`checked`](Self::checked):
+/// The methods accept any values, since the values may come from the arguments of a program. `Platform::allocator` returns
+/// an error for a mistake, for example a pool of blocks of 0 bytes. For a constant that ends with
+/// [`checked`](Self::checked), rustc reports the mistake:
 /// ```compile_fail
 /// use streamflow::memory::MemoryLimits;
 /// const FRAMES: MemoryLimits = MemoryLimits::blocks(0, 4).checked();
@@ -123,7 +123,7 @@ impl MemoryOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimits {
     kind: Kind,
-    /// Whether a method has set an amount that this kind of limits does not have.
+    /// Whether the program has called a method that sets an amount for another kind of limits, which is a mistake.
     is_misplaced: bool,
 }
 
@@ -135,14 +135,14 @@ enum Kind {
 }
 
 impl MemoryLimits {
-    /// No limit but the device's memory, as for tensors of the platform. Holoscan's `UnboundedAllocator`.
+    /// Limits that allow all memory of the device, as for tensors of the platform. Holoscan's `UnboundedAllocator`.
     pub const fn unbounded() -> Self {
         Self::of(Kind::Unbounded)
     }
 
     /// A fixed number of blocks of a fixed size, each for one tensor or buffer of at most that size.
     /// Holoscan's `BlockMemoryPool` with `block_size` and `num_blocks`. A count or a size of 0 is a mistake. Each block
-    /// is made when it is first needed.
+    /// is allocated when it is first needed.
     pub const fn blocks(block_bytes: u64, count: u64) -> Self {
         Self::of(Kind::Blocks { bytes: block_bytes, count })
     }
@@ -158,9 +158,9 @@ impl MemoryLimits {
         Self { kind, is_misplaced: false }
     }
 
-    /// How many bytes to take from the device when the allocator is made. The first allocations up to this size then
-    /// need no memory from the system. Holoscan's `device_memory_initial_size`. More than the maximum is a mistake, and
-    /// so is an amount for limits other than [`stream_ordered`](Self::stream_ordered).
+    /// How many bytes to take from the device when the allocator is made. The first allocations up to this total then
+    /// need no memory from the system. Holoscan's `device_memory_initial_size`. An amount above the maximum is a mistake, and
+    /// so is a call of this method for limits other than [`stream_ordered`](Self::stream_ordered).
     pub const fn initial_size(mut self, bytes: u64) -> Self {
         match &mut self.kind {
             Kind::StreamOrdered { initial, .. } => *initial = bytes,
@@ -179,9 +179,9 @@ impl MemoryLimits {
         self
     }
 
-    /// How many bytes of free memory to keep. Memory above that returns to the device's driver. The driver keeps it for
-    /// other memory of this platform until the device runs out of memory. Holoscan's `release_threshold`. For limits
-    /// other than [`stream_ordered`](Self::stream_ordered) this call is a mistake.
+    /// How many bytes of free memory to keep. Free memory above that returns to the device's driver. The driver keeps the
+    /// returned memory for other allocations of this platform until the device runs out of memory. Holoscan's
+    /// `release_threshold`. For limits other than [`stream_ordered`](Self::stream_ordered) this call is a mistake.
     pub const fn release_threshold(mut self, bytes: u64) -> Self {
         match &mut self.kind {
             Kind::StreamOrdered { release, .. } => *release = bytes,
@@ -193,7 +193,7 @@ impl MemoryLimits {
     /// Returns the same description after a check that it has no mistake.
     ///
     /// # Panics
-    /// For a [mistake](Self#mistakes): in a constant, while compiling.
+    /// For a [mistake](Self#mistakes). In a constant the panic is an error of the compiler.
     #[track_caller]
     #[must_use = "it returns the checked limits"]
     pub const fn checked(self) -> Self {
@@ -235,7 +235,7 @@ impl MemoryLimits {
         }
     }
 
-    /// The bytes that are taken when the allocator is made.
+    /// The number of bytes that the pool takes from the device when it is made.
     pub(super) fn initial(self) -> u64 {
         match self.kind {
             Kind::StreamOrdered { initial, .. } => initial,
@@ -243,7 +243,7 @@ impl MemoryLimits {
         }
     }
 
-    /// The most bytes of free memory to keep. Limits without a threshold of their own have `default`.
+    /// The most bytes of free memory that the pool keeps. For limits without an own threshold the result is `default`.
     pub(super) fn kept_at_most(self, default: u64) -> u64 {
         match self.kind {
             Kind::StreamOrdered { release, .. } => release,
@@ -252,8 +252,8 @@ impl MemoryLimits {
         }
     }
 
-    /// The most free blocks that the device may still use before an allocation waits for one of them instead of taking
-    /// more memory. Limits without a fixed number of blocks have `default`.
+    /// The number of free blocks that may be in use by the device before an allocation waits for one of them instead of taking
+    /// more memory. For limits without a fixed number of blocks the result is `default`.
     #[inline]
     pub(super) fn in_flight(self, default: usize) -> usize {
         match self.kind {
@@ -266,7 +266,7 @@ impl MemoryLimits {
         !matches!(self.kind, Kind::Unbounded)
     }
 
-    /// The sizes of the blocks of a block pool: the size that the user asked for, and the size that a block takes.
+    /// The sizes, in bytes, of a block of a block pool: the size that the program set, and the rounded size that is allocated.
     pub(super) fn block_sizes(self) -> Option<(u64, u64)> {
         match self.kind {
             Kind::Blocks { bytes, .. } => Some((bytes, granules(bytes))),
@@ -284,19 +284,19 @@ impl MemoryLimits {
                 Err(Error::BlockSize { pool: pool.to_owned(), block_bytes, requested: bytes })
             }
             Kind::Blocks { bytes, .. } => Ok(granules(bytes)),
-            // With a maximum, sizes are rounded up only to [`GRANULE`]: each byte counts, and the maximum also bounds the
-            // free memory of other sizes.
+            // With a maximum, sizes are rounded up only to a multiple of [`GRANULE`], because each byte counts. Coarser sizes
+            // serve to bound the free memory of many sizes, and the maximum already bounds it.
             Kind::StreamOrdered { max, .. } if max < u64::MAX => Ok(granules(bytes.max(1))),
             Kind::Unbounded | Kind::StreamOrdered { .. } => Ok(block_size(bytes, GRANULE)),
         }
     }
 
-    /// Whether one more block of this size may be made when `reserved` bytes are allocated already.
+    /// Whether the limits allow one more block of `bytes` bytes, when `reserved` bytes are allocated already.
     pub(super) fn allows(self, reserved: u64, bytes: u64) -> bool {
         reserved.checked_add(bytes).is_some_and(|sum| sum <= self.most())
     }
 
-    /// By how much a sum of `bytes` exceeds the limit.
+    /// By how many bytes a total of `bytes` exceeds the limit. 0 if the total is within the limit.
     pub(super) fn excess(self, bytes: u64) -> u64 {
         bytes.saturating_sub(self.most())
     }
@@ -309,8 +309,8 @@ impl MemoryLimits {
         }
     }
 
-    /// The error when no memory is free. It names the stream that needs memory, the size, and the streams that have
-    /// blocks in use.
+    /// The error for a request when no memory is free. The error names the stream of the request, the requested size, and the
+    /// streams that have blocks in use.
     pub(super) fn exhausted(
         self,
         pool: &str,
@@ -341,7 +341,7 @@ impl MemoryLimits {
     }
 }
 
-/// Rounds up to a multiple of [`GRANULE`]. If that would overflow, returns the largest multiple, which no device has.
+/// Rounds up to a multiple of [`GRANULE`]. If that would overflow, returns the largest multiple. No device has that much.
 pub(super) fn granules(bytes: u64) -> u64 {
     round_up(bytes, GRANULE)
 }

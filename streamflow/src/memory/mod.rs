@@ -1,4 +1,4 @@
-//! Memory whose uses are noted: the uses order the work on the same data.
+//! Device memory and page-locked host memory. Each block of memory notes its uses, and the uses order work on the same data.
 //!
 //! | type | is |
 //! |---|---|
@@ -16,8 +16,8 @@
 //! | [`ForeignMemory`] | memory of other code, to be adopted as one of the above |
 //! | [`Downloaded<T>`] | a complete download, from asynchronous code: `download.await?` |
 //!
-//! For those who work on streamflow, `memory/README.md` beside the source explains how the uses of memory order work,
-//! and how memory is reused and freed while the host goes on.
+//! For those who work on streamflow, the source file `memory/README.md` explains how the uses of memory order work, and
+//! how memory is reused and freed while the host goes on.
 
 pub(crate) mod access;
 mod allocator;

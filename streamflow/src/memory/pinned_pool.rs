@@ -1,8 +1,8 @@
-//! The pools of page-locked host memory. It is pooled, because freeing it synchronises the device.
+//! The pools of page-locked host memory. This memory is pooled, because freeing it synchronises the device.
 //!
-//! A returned block is kept for the next owner. Blocks are freed only where a program expects a wait: when a new block
-//! would exceed [`MemoryOptions::pinned_limit`], when the system has no memory, at a run's end, by
-//! [`Platform::trim`](crate::Platform::trim), and when the pool is closed. No lock is held while a block is freed.
+//! A pool keeps each returned block for the next owner. A pool frees blocks only where a program expects a wait: when a new
+//! block would exceed [`MemoryOptions::pinned_limit`], when the system has no memory, at the end of a run, in
+//! [`Platform::trim`](crate::Platform::trim), and when the pool is closed. The thread that frees a block holds no lock.
 
 use std::fmt;
 use std::panic::Location;
@@ -24,45 +24,46 @@ use crate::stream::{Awaited, CudaStream, StreamTable};
 use crate::sync::yield_now;
 use crate::turns;
 
-/// The name of this work in log lines about its failure.
+/// The name of the freeing of blocks, in log lines about a failure of it.
 const FREEING: &str = "freeing page-locked memory";
 
-/// The unit of block sizes: the smallest page of any machine. Some AArch64 machines have pages of 64 KiB; limits count
-/// the requested size.
+/// The number of bytes that all block sizes are multiples of: the smallest page size of any machine. Some AArch64 machines
+/// have pages of 64 KiB. There limits count the size that was requested from the driver, and not whole pages.
 const PAGE: u64 = 4096;
 
 /// The page-locked memory of one device.
 pub(crate) struct PinnedPool {
     table: Arc<StreamTable>,
     device: DeviceId,
-    /// The most free blocks of a size that the device may still use. From then on a stream waits for the oldest one.
+    /// The number of free blocks of one size from which on a stream reuses the oldest of them, and waits for its uses, instead
+    /// of taking a new block.
     in_flight: usize,
-    /// The most bytes of all blocks.
+    /// The most bytes that all blocks of the pool together may have.
     limit: u64,
     free: Lock<Free>,
-    /// The tasks that await downloads.
+    /// The asynchronous tasks that await downloads to memory of this pool.
     awaited: Arc<Awaited>,
 }
 
 #[derive(Default)]
 struct Free {
     blocks: FreeList<PinnedPool>,
-    /// The bytes of the blocks that have an owner, and of those that are being made.
+    /// The bytes of the blocks that have an owner, and of the blocks that a thread is allocating.
     used: u64,
-    /// The bytes of all blocks, including those that a thread is making or freeing.
+    /// The bytes of all blocks, including the blocks that a thread is allocating or freeing.
     reserved: u64,
     /// Whether the pool is closed: returned blocks are then freed, and not kept.
     closed: bool,
 }
 
-/// A new block, or one that the device still uses, for an allocation that found no free block without uses.
+/// The result of `make`: a new block, or a free block that the device may still use.
 struct Made {
     block: OwnedBlock<PinnedPool>,
     is_new: bool,
 }
 
 impl Free {
-    /// Counts a block that is to be made, if the limit has room for it.
+    /// Counts the bytes of a block that the caller will allocate, if the limit has room for them. Returns whether it has.
     fn reserve(&mut self, bytes: u64, limit: u64) -> bool {
         let has_room = self.reserved.saturating_add(bytes) <= limit;
         if has_room {
@@ -86,13 +87,14 @@ impl PinnedPool {
         PoolHandle::new(Self { table, device, in_flight, limit, free, awaited })
     }
 
-    /// Makes this pool the one that streams of its device take page-locked memory from.
+    /// Makes this pool the pool from which all streams of its device take page-locked memory.
     pub(crate) fn publish(self: &Arc<Self>) {
         let weak = Arc::downgrade(self);
         Pools::of(&self.table).of_device(self.device).set_pinned(weak);
     }
 
-    /// The pool of a stream's device. After the platform is dropped, a new pool that serves one block.
+    /// The pool of a stream's device. After the platform was dropped, returns a new pool, which frees its blocks when they are
+    /// returned.
     pub(super) fn of(stream: &CudaStream) -> Arc<Self> {
         let (table, device) = (stream.table(), stream.device());
         let pool = Pools::of(table).of_device(device).pinned();
@@ -109,13 +111,13 @@ impl PinnedPool {
         &self.awaited
     }
 
-    /// The size of the block for a request. A size within the limit is not rounded up beyond the limit.
+    /// The size of the block for a request of this many bytes. If the request is within the limit, so is the rounded size.
     #[inline]
     fn block_size(&self, bytes: u64) -> u64 {
         block_size(bytes, PAGE).min(self.limit).max(round_up(bytes.max(1), PAGE))
     }
 
-    /// Returns memory without queued uses: the host may touch it at once.
+    /// Returns a block whose uses are all complete, so that the host may access the memory at once.
     #[track_caller]
     pub(super) fn for_host(self: &Arc<Self>, bytes: u64) -> Result<OwnedBlock<Self>> {
         let bytes = self.block_size(bytes);
@@ -136,7 +138,7 @@ impl PinnedPool {
         for index in 0..free {
             let next = || self.lock().blocks.size_class(bytes).blocks.remove(index);
             let Some(mut block) = first.take().or_else(next) else { break };
-            // The lock is not held here, since this call queries the driver.
+            // The pool's lock is not held during this call, because the call queries the driver.
             let complete = block.is_complete(&self.table, AccessMode::Write);
             if let Ok(true) = complete {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
@@ -158,7 +160,8 @@ impl PinnedPool {
         Ok(made.block)
     }
 
-    /// Returns memory without queued uses for the host, in a replayed tick: a block of the tick's set.
+    /// Returns a block whose uses are all complete from the tick's set of blocks, in a replayed tick. `None` if the set has no
+    /// such block.
     #[track_caller]
     fn for_host_in_turn(
         self: &Arc<Self>,
@@ -168,7 +171,7 @@ impl PinnedPool {
         for nth in 0.. {
             let block = self.lock().blocks.size_class(bytes).take_nth(turn, self.in_flight, nth);
             let Some(mut block) = block else { break };
-            // The lock is not held here, since this call may query the driver.
+            // The pool's lock is not held during this call, because the call may query the driver.
             let is_done = block.is_complete(&self.table, AccessMode::Write);
             if let Ok(true) = is_done {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
@@ -181,14 +184,14 @@ impl PinnedPool {
         Ok(None)
     }
 
-    /// Counts a block as in use, after the caller has taken it out of the list.
+    /// Counts a block as in use. The caller has taken the block out of the list of free blocks.
     fn hand_out(&self, block: Box<PooledBlock<Self>>) -> OwnedBlock<Self> {
         self.lock().used += block.range().bytes;
         block.renew();
         OwnedBlock::new(block)
     }
 
-    /// Returns memory that a copy on `stream` may write.
+    /// Returns a block that a copy on `stream` may write: the stream comes after all earlier uses of the block.
     pub(super) fn for_stream(
         self: &Arc<Self>,
         stream: &CudaStream,
@@ -222,8 +225,8 @@ impl PinnedPool {
             }
             None => self.make(bytes, turn)?.block,
         };
-        // If the block is not ready, the stream waits: the copy then comes after all earlier uses. The next use comes
-        // after the copy.
+        // If the stream does not come after the block's earlier uses yet, the stream waits for them. So the copy comes after
+        // these uses, and the block's next use comes after the copy.
         if ready.is_none() {
             owned.block_mut().wait_for_uses(timeline, &self.table)?;
         }
@@ -231,7 +234,7 @@ impl PinnedPool {
         Ok(owned)
     }
 
-    /// Makes a new block. If the limit has no room for one, takes a free block that the device still uses.
+    /// Allocates a new block. If the limit has no room for a new block, takes a free block, which the device may still use.
     #[inline(never)]
     fn make(self: &Arc<Self>, bytes: u64, turn: Option<Turn>) -> Result<Made> {
         if let Some(mut block) = self.reserve(bytes)? {
@@ -243,8 +246,8 @@ impl PinnedPool {
             free.used -= bytes;
             free.reserved -= bytes;
         })?;
-        // SAFETY: the memory was just allocated with this length, and is not shared yet. Page-locked memory is
-        // uninitialised in Rust's sense; from here on it is initialised.
+        // SAFETY: the memory was just allocated with this length, and no other code has its address yet. The driver's memory
+        // is uninitialised in Rust's sense. This write initialises it.
         unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, range.bytes as usize) };
         let block = Block::new(self.table.platform(), self.device, range);
         let mut pooled = PooledBlock::new(block, 0, self);
@@ -252,8 +255,8 @@ impl PinnedPool {
         Ok(Made { block: OwnedBlock::new(pooled), is_new: true })
     }
 
-    /// Counts a new block as in use. If the limit has no room for it, returns a free block of its size instead, or
-    /// frees blocks of other sizes, the largest first, until there is room.
+    /// Counts a new block as in use, and returns `None`. If the limit has no room for a new block, returns a free block of this
+    /// size instead. If there is none, frees blocks of other sizes, the largest first, until there is room for a new block.
     ///
     /// # Errors
     /// [`Error::PinnedExhausted`]; the driver's.
@@ -276,7 +279,7 @@ impl PinnedPool {
             drop(free);
             match large {
                 Some(block) => self.give_back(&block)?,
-                // Another thread has taken the free block out of the list, to examine or to free it.
+                // The list is empty, because another thread has taken a free block out of it, to examine or to free the block.
                 None => {
                     turns::yield_turn();
                     yield_now();
@@ -285,8 +288,8 @@ impl PinnedPool {
         }
     }
 
-    /// Allocates memory from the driver. If the driver has none, gives back the free page-locked memory of all devices
-    /// first, since it all is memory of the same host, and tries again.
+    /// Allocates memory from the driver. If the driver has no memory, frees the free page-locked memory of all devices, because
+    /// all of it is memory of the same host, and then calls the driver again.
     fn allocate(&self, bytes: u64) -> Result<MemoryRange> {
         let driver = self.table.driver();
         self.table.bind(self.device)?;
@@ -301,16 +304,17 @@ impl PinnedPool {
         Ok(driver.allocate_pinned(self.device, bytes).and_then(check)?)
     }
 
-    /// Waits for the uses of a block that is in no list, and frees it.
+    /// Waits for the uses of a block that is in no list of free blocks, and frees the block.
     fn give_back(&self, block: &Block) -> Result<()> {
         let waited = block.wait(&self.table, AccessMode::Write);
         let freed = waited.and_then(|()| self.free(block));
-        // The count falls even after an error: the block is in no list any more.
+        // The count falls even if the free has failed, because the block is in no list any more.
         self.lock().reserved -= block.range().bytes;
         freed
     }
 
-    /// Takes back a block. `used` is the number of the block's bytes that count as in use.
+    /// Puts a block back into the list of free blocks, or frees the block if the pool is closed. `used` is the number of bytes
+    /// of the block that still count as in use: all or 0.
     fn take_back(&self, block: Box<PooledBlock<Self>>, used: u64) {
         let bytes = block.range().bytes;
         let mut free = self.lock();
@@ -334,14 +338,14 @@ impl PinnedPool {
         if bound.is_err() && driver.sticky_error().is_some() {
             return Ok(bound?);
         }
-        // The block is freed even if binding the device has failed: the address names its context, and no other code
-        // would free the memory. SAFETY: this driver allocated the block. It has no owner and is in no free list, and all
-        // its uses are complete.
+        // The block is freed even if binding the device has failed: the driver finds the context by the address, and no other
+        // code would free the memory. SAFETY: this driver allocated the block. The block has no owner and is in no free list,
+        // and all its uses are complete.
         let freed = unsafe { driver.free_pinned(self.device, block.range()) };
         Ok(first_error(FREEING, bound, freed)?)
     }
 
-    /// Waits for the uses of a block that the pool does not keep, and frees the block.
+    /// Waits for the uses of a block that a closed pool does not keep, and frees the block. Only logs errors.
     fn free_in_drop(&self, block: &Block) {
         let is_lost = || self.table.driver().sticky_error().is_some();
         if is_lost() {
@@ -364,8 +368,8 @@ impl PinnedPool {
 }
 
 impl HostPool for PinnedPool {
-    /// Frees the free blocks beyond `keep` bytes, the largest first, after their uses; this may wait for the device.
-    /// Returns the number of freed bytes. After an error the other blocks stay, and the block that could not be freed
+    /// Frees free blocks, the largest first, until at most `keep` bytes are free. Waits for the uses of each block first.
+    /// Returns the number of freed bytes. After an error the other blocks stay free in the pool. The block whose free failed
     /// is lost: the driver may or may not have freed it.
     fn give_back_free(&self, keep: u64) -> Result<u64> {
         let mut blocks = Vec::new();
@@ -393,8 +397,8 @@ impl HostPool for PinnedPool {
 
 impl BlockPool for PinnedPool {
     fn return_block(block: Box<PooledBlock<Self>>) {
-        // SAFETY: this function uses the pool only until the block is in a list and the list's lock is released, or until
-        // the block is dropped.
+        // SAFETY: this function does not use the pool after it has put the block into a list and released the list's lock, nor
+        // after it has dropped the block.
         let pool: &Self = unsafe { block.pool() };
         let bytes = block.range().bytes;
         pool.take_back(block, bytes);

@@ -1,23 +1,24 @@
 //! A small set of points, almost always empty or with one point.
 //!
-//! A point may have a mark: a stream that has waited for it. `stream::seen` has what streams know beside that; a mark is
-//! dropped together with its point.
+//! A point in a set may have a mark: the number of a stream that has waited for the point. Streams keep clocks of the points
+//! that they have waited for (`stream::seen`), and a clock forgets some. A mark is dropped only together with its point.
 //!
-//! Marks are in a list of their own, since few points have one, and a point is written field by field into its final
-//! place. The latter saves 28 instructions for a task, 14 ns in a chain of 100; `memory::shape` has the number for the
-//! former. Both are measured by `overhead -- chains`.
+//! Marks are in a list of their own, since few points have one; `memory::shape` has the number of cache misses that this
+//! saves. A point is written field by field into its final place, which saves 28 instructions for a task, 14 ns in a chain
+//! of 100. Both numbers are measured by `overhead -- chains`.
 
 use std::hint::cold_path;
 
 use crate::stream::Point;
 
-/// Points, at most one for each stream. The latest point has a field of its own: a single point needs no list.
+/// A set of points, at most one for each stream. The latest point has a field of its own: a single point needs no list.
 ///
-/// The fields that few sets use are in a box, so that a set is small: a block is mostly read when it is not in the cache.
+/// The fields that few sets use are in a box, so that a set is small. A set is a part of a block, and a block is mostly read
+/// from main memory.
 #[derive(Debug, Default)]
 pub(super) struct PointSet {
     latest: Option<Point>,
-    /// The fields that few sets use. Allocated at the first use, and kept.
+    /// The fields that few sets use. The box is allocated at the first use, and stays allocated.
     others: Option<Box<Others>>,
 }
 
@@ -26,12 +27,12 @@ pub(super) struct PointSet {
 struct Others {
     /// The points except the latest one, in the order in which they were added. Empty if the set is empty.
     points: Vec<MarkedPoint>,
-    /// The mark of the latest point.
+    /// The mark of the latest point: the number of a stream that has waited for that point.
     latest_waited_by: Option<u32>,
 }
 
-/// A point, and a stream that has waited for it. A stream's clock forgets some waits, but the mark stays. So a later use
-/// on that stream can replace the use at this point.
+/// A point, with its mark: the number of a stream that has waited for the point. The stream's clock may forget that wait,
+/// but the mark stays. So a later use on that stream can replace the use at this point.
 #[derive(Debug, Clone, Copy)]
 struct MarkedPoint {
     point: Point,
@@ -82,11 +83,12 @@ impl PointSet {
         self.replace_by(point.stream(), || point);
     }
 
-    /// [`replace`](Self::replace) with the point that `point` returns. That point is on the stream with this number.
+    /// Calls [`replace`](Self::replace) with the point that the function `point` returns. `stream` is that point's stream.
     #[inline(always)]
     pub(super) fn replace_by(&mut self, stream: u32, point: impl Fn() -> Point) {
-        // Fast path: no list. This is inlined into the callers, and the point is created in its final place: a processor
-        // that copies a whole point right after its parts were written would stall until they have reached the cache.
+        // Fast path: the set has no list. This code is inlined into the callers, so that `point` writes the point into `latest`
+        // directly. To copy a whole point right after its fields were written would stall the processor until the fields have
+        // reached the cache.
         let is_only = self.latest.is_none_or(|latest| latest.stream() == stream);
         if is_only && self.others.is_none() {
             self.latest = Some(point());
@@ -109,8 +111,8 @@ impl PointSet {
         self.set_latest(Some(MarkedPoint { point, waited_by: None }));
     }
 
-    /// Removes the points that `stream` comes after: those with its mark, and those that `is_before` returns `true`
-    /// for.
+    /// Removes the points that `stream` comes after: the points that `stream` has marked, and the points for which
+    /// `is_before` returns `true`.
     pub(super) fn forget(&mut self, stream: u32, is_before: impl Fn(Point) -> bool) {
         let keep =
             |marked: &MarkedPoint| marked.waited_by != Some(stream) && !is_before(marked.point);
@@ -124,7 +126,7 @@ impl PointSet {
         }
     }
 
-    /// Marks those of `points` that are still in the set as waited for by `stream`.
+    /// Marks those of `points` that the set contains as waited for by `stream`.
     pub(super) fn mark(&mut self, points: &[Point], stream: u32) {
         if self.latest.is_some_and(|latest| points.contains(&latest)) {
             self.others.get_or_insert_default().latest_waited_by = Some(stream);
@@ -149,7 +151,7 @@ impl PointSet {
     ) -> Result<(), E> {
         let Some(latest) = self.latest else { return Ok(()) };
         visit(latest)?;
-        // Fast path: no list. Creating a chain of iterators would cost more than visiting most of these lists.
+        // Fast path: the set has no list. A chain of iterators over `latest` and the list would cost more than most visits.
         if self.others.is_none() { Ok(()) } else { self.visit_others(&mut visit) }
     }
 

@@ -1,13 +1,14 @@
 //! Law 9: Memory is freed after its last use.
 //!
-//! Pools of device memory: they choose a block for an allocation, and free blocks. Both happen after the block's uses:
-//! `hand_over` orders a reuse, and `release` orders a free.
+//! The pools of device memory. A pool chooses a block for an allocation, and frees blocks. `hand_over` makes each reuse of
+//! a block come after the block's earlier uses, and `release` makes each free come after them.
 //!
 //! A dropped block goes to the free list of the stream that it was allocated for, together with its uses. The next
 //! allocation of that size for that stream [reuses a block](super::reuse) whose uses come earlier on the stream, if there
-//! is one. Else a new block is made, until the device still uses [`MemoryOptions::in_flight`] free blocks. From then on
-//! the oldest block is reused, and the stream of its *new* owner waits for its uses. So memory is bounded, the steady
-//! state allocates none, and a drop neither waits nor makes a user's stream wait, unless a call of the driver has failed.
+//! is one. Else the pool allocates a new block, unless the device may still use [`MemoryOptions::in_flight`] free blocks.
+//! In that case the allocation reuses the oldest block, and the stream of the *new* owner waits for that block's uses. So
+//! memory is bounded, the steady state allocates none, and a drop neither waits nor makes a user's stream wait, unless a
+//! call of the driver has failed.
 //!
 //! A pool that has reached its [limits](MemoryLimits) takes a free block of any stream, then returns free blocks
 //! of other sizes to the driver, and only then reports that it is exhausted.
@@ -32,7 +33,7 @@ use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
 use crate::sync::Mutex;
 
-/// The name of this work in log lines about its failure.
+/// The name of the freeing of blocks, in log lines about a failure of it.
 pub(super) const FREEING: &str = "freeing device memory";
 
 /// A block of device memory, with its pool.
@@ -47,20 +48,21 @@ pub(crate) struct MemoryPool {
     pub(super) limits: MemoryLimits,
     pub(super) options: MemoryOptions,
     pub(super) release_threshold: u64,
-    /// The stream on which blocks are freed. A drop makes no stream of the program wait.
+    /// The pool's own stream, on which blocks are freed: so a drop makes no stream of the program wait.
     pub(super) reclaim: Arc<Timeline>,
     /// CUDA's number of the device. `None` on the simulator, where memory is host memory.
     #[cfg_attr(not(feature = "dlpack"), allow(dead_code, reason = "only DLPack names devices"))]
     pub(super) ordinal: Option<u32>,
-    /// Whether the driver can make a stream wait for other code, so that lent memory can be taken back.
+    /// Whether the driver can make a stream wait for all work of the device, that of other code included. Without this the pool
+    /// could not take lent memory back.
     pub(super) waits_for_device: bool,
     pub(super) border: Border,
     state: Lock<PoolState<Self>>,
-    /// Held by a thread that releases free memory for a block of its own, or takes the room of memory that is being
-    /// freed. Until the frees are queued, that memory counts neither as free nor as room, and another thread would not
-    /// find it. Taken before the lock of the state; no drop takes this mutex.
+    /// The mutex that a thread holds while it frees blocks to make room for a new block, or takes the room of blocks that are
+    /// being freed. Until these frees are queued, the memory counts neither as free nor as room, and another thread would not
+    /// find it. A thread locks this mutex before `state`, and no drop locks it.
     pub(super) releasing: Mutex<()>,
-    /// The schedulers with nodes that wait for free memory.
+    /// The schedulers whose nodes wait until this pool has free memory.
     listeners: Listeners,
 }
 
@@ -103,8 +105,8 @@ impl MemoryPool {
         if initial > 0 {
             pool.reclaim.bind()?;
             let (driver, stream) = (table.driver(), pool.reclaim.raw());
-            // SAFETY: the timeline owns its stream. The memory is freed at once on the same stream, and no other code
-            // gets its address. The driver then keeps the memory for later allocations.
+            // The driver keeps the freed memory for later allocations. SAFETY: the timeline owns its stream. The memory is freed
+            // at once on the same stream, and no other code gets its address.
             unsafe {
                 driver.free(stream, driver.allocate(stream, initial, MemorySource::Unused)?)
             }?;
@@ -137,7 +139,7 @@ impl MemoryPool {
         self.lock().usage.reserved.max(self.limits.initial())
     }
 
-    /// Allocates a block whose first use may be queued on `stream`, a stream of this device.
+    /// Allocates a block. The caller may queue the first use on `stream`, which is a stream of this pool's device.
     #[track_caller]
     pub(super) fn allocate(
         self: &Arc<Self>,
@@ -156,7 +158,7 @@ impl MemoryPool {
         self.hand_over(reused, timeline, turn)
     }
 
-    /// Counts a block as in use that the caller has taken from the free blocks.
+    /// Counts a block as in use. The caller has taken the block out of a list of free blocks.
     #[inline]
     pub(super) fn mark_in_use(
         &self,
@@ -183,12 +185,12 @@ impl MemoryPool {
         if self.limits.is_bounded() {
             usage.returned(stream);
         }
-        // Raised before the lock is released: afterwards the pool may be gone.
+        // The listeners are raised while the caller holds the lock of the state: after the unlock, the pool may be dropped.
         self.listeners.raise_if_awaited();
     }
 
     /// Prepares a free block for its new owner. If the block is ready, the stream already comes after the block's uses,
-    /// or they are complete. Otherwise this makes the stream come after them.
+    /// or these uses are complete. If the block is not ready, this function makes the stream wait for its uses.
     #[inline(always)]
     pub(super) fn hand_over(
         &self,
@@ -196,7 +198,7 @@ impl MemoryPool {
         timeline: &Timeline,
         turn: Option<Turn>,
     ) -> Result<OwnedBlock<Self>> {
-        // If a step fails, dropping `owned` returns the block.
+        // If a later step fails, the drop of `owned` returns the block to the pool.
         let mut owned = OwnedBlock::new(block);
         owned.set_turn(turn);
         let block = owned.block_mut();
@@ -205,8 +207,8 @@ impl MemoryPool {
         } else if self.table.is_watched() {
             block.rely_on_uses(timeline, &self.table);
         }
-        // SAFETY: the block is allocated, and its last owner has dropped it. All work that this owner had queued is
-        // complete, or this stream comes after it: by `wait_for_uses`, or already before.
+        // SAFETY: the block is allocated, and its last owner has dropped it. All work that the last owner had queued is
+        // complete, or this stream comes after that work: by `wait_for_uses`, or already before.
         unsafe { self.table.driver().observer().recycle(timeline.raw(), block.range()) }?;
         block.allocated_on(timeline);
         Ok(owned)
@@ -235,8 +237,8 @@ impl MemoryPool {
         if has_failed && let Err(error) = block.wait_for_streams(&self.table) {
             return first_error(FREEING, ready, Err(error));
         }
-        // SAFETY: this driver allocated the block, it has no owner and is in no free list, and the reclaim stream or the
-        // host has waited for all its uses.
+        // SAFETY: this driver allocated the block. The block has no owner and is in no free list, and the reclaim stream or
+        // the host has waited for all its uses.
         let freed = unsafe { driver.free(self.reclaim.raw(), block.range()) };
         first_error(FREEING, ready, freed.map_err(Error::from))
     }
@@ -246,11 +248,11 @@ impl MemoryPool {
     fn release_returned(&self, mut block: DeviceBlock) {
         let (stream, bytes) = (block.stream, block.range().bytes);
         let released = self.release(&mut block);
-        // A refusal after a sticky error is not reported here: the thread that met the error reports it.
+        // A refusal after a sticky error is not reported here: the call that found the sticky error has reported it.
         if !released.as_ref().is_err_and(Error::is_refusal) {
             report_in_drop(FREEING, released);
         }
-        // The counts change only after the free was queued: a block that takes this room waits for that free.
+        // The counts change only after the free was queued. So a new block that takes this room comes after the free.
         let mut state = self.lock();
         state.usage.reserved -= bytes;
         state.usage.freed = state.usage.freed.saturating_add(bytes);
@@ -266,7 +268,7 @@ impl MemoryPool {
     pub(super) fn release_each(&self, blocks: impl IntoIterator<Item = DeviceBlock>) -> Result<()> {
         let mut released = Ok(());
         for mut block in blocks {
-            // After a failure the other blocks are released, too.
+            // After the failure of one block's free, the loop goes on with the other blocks.
             released = first_error(FREEING, released, self.release(&mut block));
         }
         released
@@ -282,8 +284,8 @@ impl BlockPool for MemoryPool {
         if block.is_foreign() {
             return block.return_to_owner();
         }
-        // SAFETY: this function uses the pool only until the block is in a list and the list's lock is released, or until
-        // the block is dropped.
+        // SAFETY: this function does not use the pool after it has put the block into a list and released the list's lock, nor
+        // after it has dropped the block.
         let pool: &Self = unsafe { block.pool() };
         let (stream, bytes) = (block.stream, block.range().bytes);
         let closed = block.close_uses(&pool.table, stream);
@@ -295,8 +297,8 @@ impl BlockPool for MemoryPool {
             }
         };
         let mut state = pool.lock();
-        // Nothing can be freed inside of a kernel's Rust body. Memory above the threshold then stays in the pool, until
-        // it is reused or another allocation needs the memory.
+        // While the simulator executes a kernel's Rust body, no memory can be freed. A block above the release threshold that
+        // is returned there stays in the pool, until it is reused or another allocation needs the memory.
         let is_kept = state.free_bytes.saturating_add(bytes) <= pool.release_threshold;
         if !state.closed && (is_kept || is_inside_a_body()) {
             state.free_bytes += bytes;

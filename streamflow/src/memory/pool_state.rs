@@ -1,4 +1,4 @@
-//! The state of a memory pool: its free blocks, and the bytes in use.
+//! The state of a memory pool: its free blocks, and the counts of its bytes.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ pub(super) struct PoolState<P> {
     /// Whether the pool is closed: no block is allocated any more, and returned blocks are not kept.
     pub(super) closed: bool,
     pub(super) usage: PoolUsage,
-    /// An empty list, kept for its memory: a query of the driver fills it with uses.
+    /// A list that each query of the driver fills with uses, and that stays allocated between the queries.
     pub(super) to_query: Vec<Point>,
 }
 
@@ -30,18 +30,18 @@ impl<P> Default for PoolState<P> {
     }
 }
 
-/// The amounts of memory that a pool has.
+/// The counts of a pool's bytes, and of its blocks in use.
 #[derive(Debug, Default)]
 pub(super) struct PoolUsage {
-    /// The bytes from the driver, in use or free.
+    /// The bytes that the pool has from the driver, in use or free.
     pub(super) reserved: u64,
-    /// The bytes that the reclaim stream is to free, except those whose room later blocks have taken. The device may not
-    /// have executed these frees yet.
+    /// The bytes of blocks whose frees are queued on the reclaim stream, or will be queued, without the bytes whose room later
+    /// blocks have taken. The device may not have executed these frees yet.
     pub(super) freed: u64,
-    /// The total of freed bytes whose room later blocks have taken.
+    /// The number of freed bytes whose room later blocks have taken, since the pool was made.
     taken: u64,
-    /// The number of blocks in use, by the number of the stream that they were allocated for. Counted only in a pool with
-    /// limits.
+    /// The number of blocks in use, by the number of the stream for which they were allocated. Only a pool with limits counts
+    /// these blocks.
     in_use: Vec<u32>,
 }
 
@@ -53,14 +53,14 @@ pub(super) struct QueuedFrees {
 }
 
 impl QueuedFrees {
-    /// Whether no free is queued, so that there is nothing to wait for.
+    /// Whether the snapshot has no queued free, so that a caller need not wait for the device.
     pub(super) fn are_none(self) -> bool {
         self.freed == 0
     }
 }
 
 impl PoolUsage {
-    /// Counts a block of a stream as in use.
+    /// Counts a block that was allocated for this stream as in use.
     #[inline]
     pub(super) fn lent(&mut self, stream: u32) {
         let stream = stream as usize;
@@ -70,7 +70,7 @@ impl PoolUsage {
         self.in_use[stream] += 1;
     }
 
-    /// Counts a block of a stream as no longer in use.
+    /// Counts a block that was allocated for this stream as no longer in use.
     #[inline]
     pub(super) fn returned(&mut self, stream: u32) {
         if let Some(blocks) = self.in_use.get_mut(stream as usize) {
@@ -78,24 +78,24 @@ impl PoolUsage {
         }
     }
 
-    /// The streams with blocks in use, and the number of these blocks.
+    /// The numbers of the streams with blocks in use, each with the number of its blocks.
     pub(super) fn holders(&self) -> impl Iterator<Item = (u32, usize)> {
         let all = (0..).zip(&self.in_use);
         all.filter(|(_, blocks)| **blocks > 0).map(|(stream, blocks)| (stream, *blocks as usize))
     }
 
-    /// Takes the room of this number of freed bytes for a new block.
+    /// Takes the room of this number of bytes, whose frees are queued, for a new block.
     pub(super) fn take_freed(&mut self, bytes: u64) {
         self.freed -= bytes;
         self.taken = self.taken.saturating_add(bytes);
     }
 
-    /// A snapshot of the frees so far. All of them are queued.
+    /// A snapshot of the frees so far. The caller has queued all of them.
     pub(super) fn queued_frees(&self) -> QueuedFrees {
         QueuedFrees { freed: self.freed, taken: self.taken }
     }
 
-    /// Notes that the device has executed these frees. Their room that no block has taken then counts as never used.
+    /// Notes that the device has executed these frees. The part of their room that no block has taken counts as never used.
     pub(super) fn frees_are_done(&mut self, QueuedFrees { freed, taken }: QueuedFrees) {
         let taken_since = self.taken.saturating_sub(taken);
         self.freed = self.freed.saturating_sub(freed.saturating_sub(taken_since));
@@ -108,13 +108,14 @@ impl<P> PoolState<P> {
         self.usage.reserved - self.free_bytes
     }
 
-    /// Takes the oldest free block of a size: of this stream if it has one, else of another stream.
+    /// Takes the oldest free block of this size: from the list of this stream, or if that has none, from another stream's.
     pub(super) fn pop_of_size(&mut self, stream: u32, bytes: u64) -> Option<Box<PooledBlock<P>>> {
         let pop = |list: &mut FreeList<P>| list.known_class(bytes)?.pop();
         pop(self.free_of(stream)).or_else(|| self.free.iter_mut().find_map(pop))
     }
 
-    /// Takes free blocks of at least this number of bytes in total, or all if there are fewer, to be freed.
+    /// Takes free blocks out of the lists until they have at least `bytes` bytes in total, or until no block is left. The caller
+    /// frees the blocks.
     pub(super) fn take_to_free(&mut self, bytes: u64) -> VecDeque<Box<PooledBlock<P>>> {
         let (mut blocks, mut sum) = (VecDeque::new(), 0_u64);
         for class in self.free.iter_mut().flat_map(FreeList::largest_first) {
@@ -127,7 +128,7 @@ impl<P> PoolState<P> {
         }
         self.free_bytes -= sum;
         self.usage.reserved -= sum;
-        // The bytes count as freed now, before the device has executed their frees.
+        // The bytes count as freed from here on, before the caller queues the frees and the device executes them.
         self.usage.freed = self.usage.freed.saturating_add(sum);
         blocks
     }

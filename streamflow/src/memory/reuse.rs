@@ -1,19 +1,19 @@
 //! Law 12: The steady state allocates nothing.
 //!
-//! The choice of the free block that an allocation reuses. A program in its steady state needs no new block.
+//! This module chooses the free block that an allocation reuses. A program in its steady state needs no new block.
 //!
-//! A block is *ready* for a stream if it needs no wait: its uses come earlier on the stream, or are known to be complete.
-//! A ready block stays ready. A list counts the ready blocks at its front, so almost every allocation takes the first
-//! block of its list without examining another. A block that is returned with uses only on its own stream is ready at
-//! once. The other blocks are examined when none is ready, and the driver may be [queried](super::queries) about them. If
-//! that finds no ready block, the stream waits for the uses of the oldest free block. A pool keeps
-//! [many](MemoryOptions::small_in_flight) small blocks to avoid such waits: on an H200, three waits for memory were 3 to
-//! 4 % of a tick of three small kernels and a copy.
+//! A free block is *ready* for a stream if the stream can use the block without a wait: the block's uses come earlier on the
+//! stream, or are known to be complete. A ready block stays ready. A list of free blocks counts the ready blocks at its
+//! front, so almost every allocation takes the first block of its list without examining another. A block that is returned
+//! with uses only on its own stream is ready at once. If no block is ready, the allocation examines the other blocks, and
+//! may [query](super::queries) the driver about their uses. If that finds no ready block, the stream waits for the uses of
+//! the oldest free block. A pool keeps [many](MemoryOptions::small_in_flight) small blocks to avoid such waits: on an H200,
+//! three waits for memory were 3 to 4 % of a tick of three small kernels and a copy.
 //!
 //! With the count of ready blocks, and with `memory::queries`, a task of a chain of 100 takes 2,792 instructions in place
-//! of 3,371, counted by callgrind on `floor`. Keeping the list of uses for queries saves 0.3 to 2.4 allocations of a tick
-//! where memory has more than 4 readers. The choice of the block to query about saves 32 of 96 waits of a planned tick of
-//! a fan of 64, counted by `floor --calls`.
+//! of 3,371, counted by callgrind on `floor`. Reusing the list `to_query` saves 0.3 to 2.4 allocations of a tick where
+//! memory has more than 4 readers. The choice of the block to query about saves 32 of 96 waits of a planned tick of a fan of
+//! 64, counted by `floor --calls`.
 
 use std::mem;
 
@@ -28,11 +28,11 @@ use crate::driver::{DriverError, report_in_drop};
 use crate::lock::Held;
 use crate::stream::{Point, Timeline};
 
-/// The decision of an allocation about the free blocks of a size.
+/// The decision of an allocation: whether, and which, free block of its size it takes.
 enum Decision {
     /// Take the first block of the list: it is ready.
     Ready,
-    /// Reuse the block at this index. The flag is `true` if the block's uses come earlier on the stream.
+    /// Reuse the block at this index of the list. The flag is `true` if the stream already comes after the block's uses.
     Reuse(usize, bool),
     /// Allocate a new block.
     Allocate,
@@ -40,16 +40,16 @@ enum Decision {
     Query,
 }
 
-/// The queries that one allocation may still make.
+/// The queries of the driver by one allocation: the next one, and whether one was made.
 struct Asking {
-    /// The stream whose list the next query is about. `None` if there is no further query.
+    /// The number of the stream whose list of free blocks the next query is about. `None` if no query follows.
     about: Option<u32>,
-    /// Whether the allocation has made a query.
+    /// Whether this allocation has queried the driver already.
     has_asked: bool,
 }
 
 impl MemoryPool {
-    /// Takes a free block of the stream, if one is to be reused.
+    /// Takes a block of this size from the free blocks of the stream. Returns `None` if the caller must allocate a new block.
     #[inline]
     pub(super) fn reuse(
         &self,
@@ -58,7 +58,7 @@ impl MemoryPool {
         turn: Option<Turn>,
     ) -> Option<Reused<Self>> {
         let mut state = self.lock();
-        // Fast path: a ready block is known, and the tick is not replayed.
+        // Fast path: the list has a ready block at its front, and the tick is not replayed.
         if turn.is_none()
             && let Some(block) = state.free_of(timeline.id()).size_class(bytes).take_ready()
         {
@@ -103,7 +103,7 @@ impl MemoryPool {
         Some(Reused { block: self.mark_in_use(&mut state, block, timeline), is_ready })
     }
 
-    /// Queries the driver about one block, and notes the result.
+    /// Queries the driver whether the uses of one free block are complete, and notes the result.
     fn query<'a>(
         &'a self,
         mut state: Held<'a, PoolState<Self>>,
@@ -122,11 +122,12 @@ impl MemoryPool {
             if about == own {
                 late.add_unordered_uses(timeline, &mut points);
             } else {
-                // A query of this use covers the uses of the other blocks.
+                // Each stream of the chain has waited for the one before. So if this use is complete, the uses of the other
+                // blocks of the chain are complete, too.
                 points.extend(late.last_use());
             }
         }
-        // The lock is released, because the simulator may execute work in a query, and with it the program's code.
+        // The lock is released before the query, because the simulator may execute queued work in it, and so the program's code.
         drop(state);
         let is_done = self.are_complete(&points);
         state = self.lock();
@@ -145,7 +146,7 @@ impl MemoryPool {
         state
     }
 
-    /// Takes a free block for a [replayed tick](super::rotation), if one is to be reused.
+    /// Takes a free block for a [replayed tick](super::rotation). Returns `None` if the caller must allocate a new block.
     #[inline(never)]
     fn reuse_in_turn(
         &self,
@@ -158,7 +159,7 @@ impl MemoryPool {
         let bounds = Bounds {
             ticks: self.options.in_flight_of(bytes),
             blocks: self.most_in_flight(bytes),
-            // A block above the threshold would be freed when it is returned, and a new one made in each tick.
+            // A block above the release threshold would be freed when it is returned, and each tick would allocate a new block.
             may_grow: self.limits.allows(reserved, bytes)
                 && reserved.saturating_add(bytes) <= self.release_threshold,
         };
@@ -167,13 +168,13 @@ impl MemoryPool {
         block.map(|block| self.mark_in_use(state, block, timeline))
     }
 
-    /// Queries the driver about uses of a block. The result is only a hint, so an error is only logged. The stream then
-    /// waits for the uses of the block that the allocation takes, which may be another one.
+    /// Queries the driver whether these uses of a block are complete. The result is only a hint, so an error of the query is
+    /// only logged and counts as "not complete". The stream then waits for the uses of the block that the allocation takes.
     #[inline(never)]
     fn are_complete(&self, points: &[Point]) -> bool {
         points.iter().all(|point| match self.table.is_complete(*point) {
             Ok(is_complete) => is_complete,
-            // The thread that met the sticky error has reported it.
+            // A sticky error is not logged here: the call that found the sticky error has reported it.
             Err(DriverError::Sticky { .. }) => false,
             Err(error) => {
                 report_in_drop("querying the uses of free memory", Err(error));
@@ -218,8 +219,8 @@ impl MemoryPool {
         Decision::Query
     }
 
-    /// The most free blocks of a size that the device may still use before the oldest is reused. Not more than the pool
-    /// may keep free.
+    /// The number of free blocks of a size, in use by the device, from which on an allocation reuses the oldest of them. The
+    /// number is at most the number of free blocks that the pool may keep.
     #[inline]
     fn most_in_flight(&self, bytes: u64) -> usize {
         let MemoryOptions { in_flight, small_in_flight, .. } = self.options;

@@ -1,8 +1,9 @@
-//! A new block of a pool: its room within the pool's limits, and its memory.
+//! The allocation of a new block of a pool. A new block needs *room*, which are bytes within the pool's limits, and memory
+//! of the driver.
 //!
-//! A thread that finds neither a free block nor room releases free blocks of the pool. Another thread must not search for
-//! memory during that time: see [`MemoryPool::releasing`]. If the driver has no memory for a thread, that thread releases
-//! the free blocks of all pools of the device.
+//! A thread that finds neither a free block nor room releases free blocks of the pool. Meanwhile no other thread may search
+//! for memory, which the mutex [`MemoryPool::releasing`] ensures. If the driver has no memory for a thread, that thread
+//! releases the free blocks of all pools of the device.
 
 use std::cmp::Reverse;
 use std::ptr;
@@ -20,19 +21,20 @@ use crate::lock::{self, locked};
 use crate::log;
 use crate::stream::Timeline;
 
-/// How often one allocation releases memory at most. Other threads may take the released memory, and return other memory.
+/// How often one allocation releases memory at most. More than one round is needed if other threads take the memory that
+/// this allocation has released.
 const MOST_ROUNDS: u32 = 16;
 
-/// The memory for an allocation.
+/// The result of a search for memory for an allocation.
 enum BlockOrRoom {
-    /// A free block. It counts as in use already.
+    /// A free block, which already counts as in use.
     Block(DeviceBlock),
-    /// Room for a new block. Its bytes count as in use already.
+    /// Room for a new block. The bytes of the new block already count as in use.
     New(MemorySource),
 }
 
 impl MemoryPool {
-    /// Allocates a block where the stream has no free one.
+    /// Allocates a block when the stream's list has no free block that the stream may take.
     #[inline(never)]
     pub(super) fn allocate_anew(
         self: &Arc<Self>,
@@ -52,15 +54,15 @@ impl MemoryPool {
         }
     }
 
-    /// Makes room for a new block, or takes a free block that was allocated for another stream. Either counts as in use
-    /// from then on.
+    /// Makes room for a new block, or takes a free block, perhaps one that was allocated for another stream. The bytes of the
+    /// result count as in use from then on.
     fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<BlockOrRoom> {
         let found = self.find_place(&mut self.lock(), timeline, bytes)?;
         found.map_or_else(|| self.make_room_of_freed(timeline, bytes), Ok)
     }
 
-    /// Finds a free block, or room that was never used or that the device has freed: these need no wait for another
-    /// thread. Returns `None` if free blocks must be released first, or the device must execute frees that are queued.
+    /// Finds a free block, or room that was never used or whose free the device has executed. Returns `None` if free blocks
+    /// must be released first, or if the new block must come after frees that are queued.
     fn find_place(
         &self,
         state: &mut PoolState<Self>,
@@ -71,8 +73,8 @@ impl MemoryPool {
             if let Some(block) = state.pop_of_size(timeline.id(), bytes) {
                 return Ok(Some(BlockOrRoom::Block(self.mark_in_use(state, block, timeline))));
             }
-            // Free blocks are released only if that makes enough room. Another thread that releases free blocks does not
-            // change the number of bytes in use.
+            // If the bytes in use leave no room, releasing free blocks can't help. The number of bytes in use does not change
+            // while another thread releases free blocks.
             if !self.limits.allows(state.used(), bytes) {
                 let (limits, usage, used) = (self.limits, &state.usage, state.used());
                 return Err(limits.exhausted(
@@ -94,25 +96,25 @@ impl MemoryPool {
         Ok(Some(BlockOrRoom::New(MemorySource::Unused)))
     }
 
-    /// Returns for how many bytes a new block would need the room of freed blocks. The device may not have executed these
-    /// frees yet.
+    /// Returns how many bytes of a new block would need room of blocks whose frees are queued. The device may not have executed
+    /// these frees yet.
     fn room_of_freed(&self, usage: &PoolUsage, bytes: u64) -> u64 {
         self.limits.excess(usage.reserved.saturating_add(bytes).saturating_add(usage.freed))
     }
 
-    /// Takes the room of free blocks, and of blocks that are being freed. Invariant 9 of `memory/README.md` holds with
-    /// several threads because `freed` counts blocks as soon as they are in no free list, and because one thread at a
-    /// time takes their room and queues their frees.
+    /// Releases free blocks, and takes their room and the room of blocks whose frees are queued. Invariant 9 of
+    /// `memory/README.md` holds with several threads because `freed` counts blocks as soon as they are in no free list, and
+    /// because one thread at a time takes the room of such blocks and queues their frees.
     fn make_room_of_freed(&self, timeline: &Timeline, bytes: u64) -> Result<BlockOrRoom> {
         let _later = log::later();
         let held = lock::hold();
         let alone = locked(&self.releasing);
         let mut state = self.lock();
-        // Another thread may have returned memory since.
+        // The search is repeated, because another thread may have returned memory before this thread locked `releasing`.
         if let Some(place) = self.find_place(&mut state, timeline, bytes)? {
             return Ok(place);
         }
-        // The free blocks suffice: `find_place` has checked that.
+        // The free blocks have enough bytes: `find_place` has compared the bytes in use with the limit.
         let above = self.limits.excess(state.usage.reserved.saturating_add(bytes));
         let to_release = state.take_to_free(above);
         let taken = self.room_of_freed(&state.usage, bytes);
@@ -120,7 +122,7 @@ impl MemoryPool {
         state.usage.reserved += bytes;
         self.count_use(&mut state.usage, timeline);
         drop(state);
-        // The frees are queued, so the driver can reuse the memory of these blocks for the new one.
+        // This queues the frees of the blocks, so that the driver can use their memory for the new block.
         let released = self.release_each(to_release);
         let bound = timeline.bind();
         drop((alone, held));
@@ -132,16 +134,17 @@ impl MemoryPool {
         Ok(BlockOrRoom::New(MemorySource::Freed))
     }
 
-    /// Undoes the counts for a block that could not be made.
+    /// Undoes the counts of a new block whose allocation has failed.
     fn undo_reservation(&self, timeline: &Timeline, bytes: u64) {
         let usage = &mut self.lock().usage;
         usage.reserved -= bytes;
-        // The room counts as freed: the next block then waits for the frees that this block may have waited for.
+        // The room counts as freed, so that the next block in this room comes after the frees that the failed block may have
+        // needed.
         usage.freed = usage.freed.saturating_add(bytes);
         self.count_return(usage, timeline.id());
     }
 
-    /// Makes a new block whose bytes are counted already.
+    /// Allocates a new block whose bytes are counted already. After an error the counts are undone.
     fn make(
         self: &Arc<Self>,
         timeline: &Timeline,
@@ -162,9 +165,9 @@ impl MemoryPool {
         source: MemorySource,
     ) -> Result<DeviceBlock> {
         let driver = self.table.driver();
-        // The driver may reuse memory of frees that are not done, so the block is allocated on the reclaim stream: it
-        // comes after them. That also keeps the program's stream free of allocations: on a stream of CUDA that has
-        // allocated, each record and each wait costs more, for good.
+        // The driver may reuse memory whose free is queued on the reclaim stream. So the block is allocated on the same
+        // stream, after these frees. That also keeps allocations off the program's stream: after one allocation on a stream
+        // of CUDA, each record and each wait on that stream costs more, for good.
         let on = if source == MemorySource::Freed { &self.reclaim } else { timeline };
         // SAFETY: the timeline owns its stream.
         let allocate = || unsafe { driver.allocate(on.raw(), bytes, source) };
@@ -185,7 +188,7 @@ impl MemoryPool {
         Ok(block)
     }
 
-    /// Allocates when the driver has no memory: the free memory of all pools of the device is released first.
+    /// Allocates memory when the driver has none left: first releases the free memory of all pools of the device.
     #[cold]
     fn allocate_out_of_memory(
         &self,
@@ -195,19 +198,18 @@ impl MemoryPool {
         let mut rounds = 0;
         let made = self.release_and_allocate(bytes, allocate, &mut rounds);
         if rounds > 0 || made.is_ok() {
-            // A log line, since such a release is rare and blocks the host. No mutex is held here, because the log's
-            // subscriber is the program's code. 0 rounds mean that another thread had released the memory.
+            // The release is logged, because it is rare and blocks the host. No mutex is held during the log call, because the
+            // log's subscriber is code of the program. 0 rounds mean that another thread had released the memory.
             let (device, made) = (self.device(), made.is_ok());
             tracing::warn!(%device, bytes, rounds, made, "out of memory: tried again when free memory was released");
         }
         made
     }
 
-    /// Releases all free memory of the device's pools and allocates, until that succeeds or no memory is free. In the
-    /// latter case all memory is in use, and the result is an error. If the driver has no memory for another thread
-    /// either, that thread waits here, and then finds the memory that this one has released. While this thread holds the
-    /// mutex, it waits only for the device and for no other thread. So such an allocation blocks, also the other
-    /// thread's.
+    /// Releases all free memory of the device's pools and calls `allocate`, until `allocate` succeeds or no pool has free
+    /// memory. If no pool has free memory, all memory is in use, and the result is an error. Another thread for which the
+    /// driver has no memory blocks at the mutex `out_of_memory`, and then finds the memory that this thread has released.
+    /// The thread that holds the mutex waits only for the device, and for no other thread.
     fn release_and_allocate(
         &self,
         bytes: u64,
@@ -216,12 +218,13 @@ impl MemoryPool {
     ) -> Result<MemoryRange> {
         let _later = log::later();
         let of_device = Pools::of(&self.table).of_device(self.device());
-        // The pools are declared before the guard, so dropped after it: dropping the last owner of a pool returns its stream.
+        // The pools are declared before the guard, so that they are dropped after the unlock: the drop of the last owner of a
+        // pool returns the pool's stream.
         let pools = of_device.pools();
         let _alone = of_device.out_of_memory();
         loop {
-            // In the first round, another thread may just have released memory; in a later one, another thread may have
-            // taken some.
+            // The first call may succeed because another thread has just released memory. A later call may fail because
+            // another thread has taken the memory that this thread has released.
             match allocate() {
                 Err(DriverError::OutOfMemory { .. })
                     if *rounds < MOST_ROUNDS && pools.iter().any(|pool| pool.amounts().2 > 0) => {}
@@ -236,11 +239,11 @@ impl MemoryPool {
         }
     }
 
-    /// The error for a request when all memory of the device is in use.
+    /// The error for a request of this many bytes when all memory of the device is in use.
     fn out_of_memory(&self, requested: u64, pools: &[Arc<dyn DevicePool>]) -> Error {
         let amounts = pools.iter().map(|pool| {
             let (name, used, free) = pool.amounts();
-            // The requested block is counted as in use already.
+            // The requested bytes are subtracted, because this pool already counts them as in use.
             let counted = if ptr::addr_eq(Arc::as_ptr(pool), self) { requested } else { 0 };
             (name, used.saturating_sub(counted), free)
         });
@@ -259,7 +262,8 @@ impl DevicePool for MemoryPool {
         (self.name().to_owned(), state.used(), state.free_bytes)
     }
 
-    /// Holds the mutex `releasing` only while the frees are queued, not while the device executes them.
+    /// Queues the frees of all free blocks. Holds the mutex `releasing` only while it queues the frees, and not while the
+    /// device executes them.
     fn queue_frees(&self) -> (Result<u64>, QueuedFrees) {
         let held = lock::hold();
         let alone = locked(&self.releasing);
