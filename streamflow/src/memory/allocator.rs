@@ -1,4 +1,4 @@
-//! Memory with limits of its own, for the operators that a program passes it to.
+//! Allocators: pools of device memory with limits of their own. A program passes an allocator to the operators that use it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use crate::driver::{DeviceId, Listeners};
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, StreamTable};
 
-/// Device memory with [limits](MemoryLimits) of its own. Holoscan's `Allocator`. Made by
-/// [`Platform::allocator`](crate::Platform::allocator). An operator that uses an allocator keeps a clone: another
-/// handle of the same allocator.
+/// A pool of device memory with [limits](MemoryLimits) of its own: Holoscan's `Allocator`. Made by
+/// [`Platform::allocator`](crate::Platform::allocator). An operator that uses an allocator keeps a clone, which is
+/// another handle of the same allocator.
 ///
-/// The tensors and buffers of an allocator are like all others, and may outlive it.
+/// The tensors and buffers of an allocator have the same types as those of the platform, and may outlive the allocator.
 ///
 /// # In a graph
-/// An operator has the allocator as a field, and the expression of its node makes it: `platform` is the graph's
-/// platform there, and `?` may be used.
+/// An operator has the allocator as a field. The expression of the operator's node makes the allocator: in that
+/// expression `platform` is the graph's platform, and `?` may be used.
 ///
 /// ```
 /// use streamflow::memory::{Allocator, MemoryLimits};
@@ -120,7 +120,8 @@ use crate::stream::{CudaStream, StreamTable};
 /// # }
 /// ```
 ///
-/// To share one between operators, make it before the graph, and pass clones as the graph's parameter.
+/// To share an allocator between operators, make it before the graph, and pass it to the graph as a parameter, of which
+/// each node gets a clone.
 #[derive(Clone)]
 pub struct Allocator(Arc<PoolHandle<MemoryPool>>);
 
@@ -170,14 +171,14 @@ impl Allocator {
         self.0.name()
     }
 
-    /// The device of its memory.
+    /// The device of the allocator's memory.
     pub fn device(&self) -> DeviceId {
         self.0.device()
     }
 
-    /// The bytes in use: those of its tensors and buffers that are not dropped yet. Sizes are rounded up: with a
-    /// [`max_size`](MemoryLimits::max_size) to 512 bytes, in a block pool to the block size, and else to one of eight
-    /// sizes for each power of two, by less than 2 MiB.
+    /// The bytes in use: those of the allocator's tensors and buffers that are not dropped yet. Sizes are rounded up: with a
+    /// [`max_size`](MemoryLimits::max_size) to a multiple of 512 bytes, in a block pool to the block size, and else to one of
+    /// eight sizes for each power of two, by less than 2 MiB.
     pub fn used(&self) -> u64 {
         self.0.used()
     }
@@ -188,29 +189,29 @@ impl Allocator {
         self.0.reserved()
     }
 
-    /// How many lists of free blocks a stream has.
+    /// The number of sizes for which the allocator has a list of free blocks of this stream.
     #[cfg(test)]
     pub(super) fn size_lists(&self, stream: &CudaStream) -> usize {
         self.0.lock().free_of(stream.timeline().id()).largest_first().count()
     }
 
-    /// Whether a thread is releasing free memory.
+    /// Whether a thread holds the pool's mutex `releasing`, because it is releasing free blocks.
     #[cfg(all(test, not(loom)))]
     pub(super) fn is_releasing(&self) -> bool {
         self.0.releasing.try_lock().is_err()
     }
 
-    /// Whether this amount of memory is free.
+    /// Whether the allocator can allocate this amount of memory beside the memory in use.
     pub(crate) fn has_free(&self, amount: MemoryAmount) -> bool {
         self.0.limits.has_free(self.0.used(), amount)
     }
 
-    /// The reason why this amount of memory will never be free, and the remedy; `None` if it can be.
+    /// The reason why this amount of memory will never be free, with the remedy. `None` if this amount can become free.
     pub(crate) fn reason_for_never(&self, amount: MemoryAmount) -> Option<String> {
         self.0.limits.reason_for_never(amount, self.name())
     }
 
-    /// The schedulers to wake when memory is given back.
+    /// The schedulers that are woken when memory of this allocator is returned.
     pub(crate) fn listeners(&self) -> &Listeners {
         self.0.listeners()
     }
@@ -229,7 +230,7 @@ impl Allocator {
         Ok(())
     }
 
-    /// For messages.
+    /// The name of this allocator in error texts.
     fn description(&self) -> String {
         format!("allocator `{}`", self.name())
     }

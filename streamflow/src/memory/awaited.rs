@@ -12,7 +12,7 @@ use crate::stream::Awaiting;
 
 /// The elements of a complete download: the value of `download.await?`.
 pub struct Downloaded<T: Element> {
-    /// The copy to this memory is complete.
+    /// The download, whose copy is complete.
     download: Download<T>,
 }
 
@@ -42,9 +42,9 @@ impl<T: Element> fmt::Debug for Downloaded<T> {
     }
 }
 
-/// A download that is awaited.
+/// The future of a download.
 struct Awaited<T: Element> {
-    /// `None` after the future has completed.
+    /// The download, and the registration of the task that awaits it. `None` after the future has completed.
     pending: Option<(Download<T>, Awaiting)>,
 }
 
@@ -80,8 +80,8 @@ impl<T: Element> Future for Awaited<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some((download, awaiting)) = self.pending.take() else {
-            // The caller has polled a future that has completed. The result is `Pending`, because a panic here could end
-            // an executor.
+            // The caller has polled a future that has already completed. The result is `Pending`, because a panic could end
+            // the executor.
             return Poll::Pending;
         };
         match download.poll_complete(&awaiting, cx.waker()) {

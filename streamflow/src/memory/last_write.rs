@@ -1,23 +1,25 @@
-//! The only write of a block, in one word that is read without a lock.
+//! The last write of a block, if it is the only write that later work must come after, in one word. Accesses read the word
+//! without a lock.
 //!
-//! The word says something about the block alone. Whether a stream comes after that write is in `stream::seen`.
+//! The word contains a point, and no streams that come after it: `stream::seen` answers whether a stream does.
 
 use crate::driver::AccessMode;
 use crate::stream::{Ordered, Point};
 use crate::sync::{AtomicU64, Ordering};
 
-/// The only write of a block, and whether work has read the memory since. Empty if there are several writes, or if the
-/// numbers are too large for one word. In these cases an access takes the lock.
+/// The only write of a block, and whether work has read the memory since. The word is empty if the block has several writes,
+/// or if the numbers are too large for one word. For an empty word an access takes the lock.
 ///
-/// The word changes under the block's lock, and is read without it. An access borrows the memory, and passing that borrow
-/// between threads orders the threads. So an access sees all conflicting uses of the same elements: the calls that noted
-/// them have returned before. An access may miss another thread's use of *other* elements, and need not wait for it;
-/// [`covers`](Self::covers) says why such a use is not lost, either.
+/// A thread changes the word only under the block's lock, but reads the word without the lock. An access borrows the memory,
+/// and passing that borrow between threads orders the threads. So an access sees all conflicting uses of the same elements,
+/// because the calls that noted these uses have returned before. An access may miss another thread's use of *other*
+/// elements, and need not wait for that use. [`covers`](Self::covers) says why such a use is not lost, either.
 #[derive(Debug)]
 pub(super) struct PackedLastWrite(AtomicU64);
 
-/// The word's fields: the stream's number plus 1, a bit for a read since the write, and the number of the record. A word
-/// without a stream is 0 if there is no only write, and not 0 if a write has failed (`unwritten.rs`).
+/// The bits of the word, from the highest: the stream's number plus 1, a bit that is set if work has read the memory since
+/// the write, and the number of the record. If the field of the stream is 0, the word has no write: the whole word is 0, or
+/// it is not 0 because a write has failed (`unwritten.rs`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Word(u64);
 
@@ -45,7 +47,7 @@ impl PackedLastWrite {
         Word(self.0.load(Ordering::Relaxed))
     }
 
-    /// Whether work on the stream is known to come after all uses that an access of this mode must come after.
+    /// Whether the word shows that work on the stream comes after all uses that an access of this mode must come after.
     #[inline]
     pub(super) fn is_before(&self, stream: &impl Ordered, mode: AccessMode) -> bool {
         let Word(word) = self.word();
@@ -57,8 +59,8 @@ impl PackedLastWrite {
         }
     }
 
-    /// Whether a write at `point` need not be noted: the only write has exactly this point, and no work has read the
-    /// memory since. The caller has taken `point` after it has queued the write.
+    /// Whether a write at `point` need not be noted, because the word already has a write with exactly this point and no later
+    /// read. The caller has taken `point` after it has queued the write.
     ///
     /// The result is right even if the word is out of date because another thread has just noted a use of other elements.
     /// That thread can have replaced this point by its own use only after the point's record was begun, and that record
@@ -70,7 +72,7 @@ impl PackedLastWrite {
         word != Word::NONE && word == Word::write(point)
     }
 
-    /// Notes that work reads the memory after the write. The caller holds the block's lock.
+    /// Notes in the word that work reads the memory after the write. The caller holds the block's lock.
     #[inline]
     pub(super) fn mark_read(&self) {
         let Word(word) = self.word();
@@ -79,19 +81,19 @@ impl PackedLastWrite {
         }
     }
 
-    /// Whether a write has failed.
+    /// Whether the word says that a write of the block has failed.
     #[inline]
     pub(super) fn has_failed(&self) -> bool {
-        let Word(word) = self.word();
+    let Word(word) = self.word();
         word != Word::NONE.0 && word >> Word::STREAM_AT == 0
     }
 
-    /// Notes that a write has failed. The caller holds the block's lock.
+    /// Stores that a write of the block has failed. The caller holds the block's lock.
     pub(super) fn fail(&self) {
         self.0.store(Word::FAILED.0, Ordering::Relaxed);
     }
 
-    /// Calls [`set`](Self::set), unless a write has failed.
+    /// Calls [`set`](Self::set), unless a write of the block has failed.
     #[inline]
     pub(super) fn mark_written(&self, only: Option<Point>, is_read: bool) {
         if !self.has_failed() {
@@ -99,7 +101,8 @@ impl PackedLastWrite {
         }
     }
 
-    /// Stores the only write, if there is one, and whether there are reads. The caller holds the block's lock.
+    /// Stores the block's only write, or an empty word if `only` is `None`, and whether the block has reads. The caller holds the
+    /// block's lock.
     #[inline]
     pub(super) fn set(&self, only: Option<Point>, is_read: bool) {
         let word = only.map_or(Word::NONE, Word::write);

@@ -130,7 +130,7 @@ impl MemoryPool {
         self.lock().used()
     }
 
-    /// The schedulers to wake when memory is given back.
+    /// The schedulers that are woken when memory of this pool is returned.
     pub(super) fn listeners(&self) -> &Listeners {
         &self.listeners
     }

@@ -1,8 +1,9 @@
-//! Blocks and their owners. Dropping an owner returns its block to a pool. A free block is in a list (`free_list.rs`).
+//! Blocks of pools, and the owners of blocks. The drop of an owner returns its block to the pool, which puts the block into
+//! a list of free blocks (`free_list.rs`).
 //!
-//! A block keeps its pool alive, also while the block is free. So allocating or returning a block does not change the
-//! pool's reference count. The pool and its free blocks own each other. The drop of the last [`PoolHandle`] closes the
-//! pool, which ends that cycle: a closed pool releases its free blocks and keeps no block that is returned later.
+//! Each block owns a reference to its pool, also while the block is free. So allocating or returning a block does not
+//! change the pool's reference count. The pool and its free blocks own each other. The drop of the last [`PoolHandle`]
+//! closes the pool, which ends that cycle: a closed pool releases its free blocks and keeps no block that is returned later.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -16,23 +17,23 @@ use super::rotation::{InTurns, Turn};
 /// The stream number of a block that was allocated for no stream.
 const FOREIGN: u32 = u32::MAX;
 
-/// A block, and the pool to which it returns. Aligned to cache lines, as the layout of [`Block`] requires.
+/// A block, with the pool to which it returns. The type is aligned to cache lines, as the layout of [`Block`] requires.
 #[repr(C, align(64))]
 pub(crate) struct PooledBlock<P> {
     pool: Arc<P>,
-    /// The number of the stream that the block was last allocated for. Unused for host memory.
+    /// The number of the stream for which the block was last allocated. Blocks of host memory don't use this field.
     pub(super) stream: u32,
-    /// The replayed tick that the block was last allocated in.
+    /// The replayed tick in which the block was last allocated. `None` if the last allocation was in no replayed tick.
     pub(super) turn: Option<Turn>,
     block: Block,
     /// The value that keeps the block's memory alive, if other code owns that memory.
     pub(super) owner: Option<Owner>,
 }
 
-/// A free block that an allocation reuses. The block counts as in use already.
+/// A free block that an allocation reuses. The block already counts as in use.
 pub(super) struct Reused<P> {
     pub(super) block: Box<PooledBlock<P>>,
-    /// Whether the stream need not wait for the block's uses.
+    /// Whether the stream of the allocation need not wait for the block's uses.
     pub(super) is_ready: bool,
 }
 
@@ -45,12 +46,12 @@ impl<P> PooledBlock<P> {
         Box::new(Self { pool: pool.clone(), stream, turn: None, block, owner: None })
     }
 
-    /// Creates a block of memory of other code. It is allocated for no stream.
+    /// Creates a block of adopted memory, which is memory of other code. The block is allocated for no stream.
     pub(super) fn foreign(block: Block, pool: &Arc<P>) -> Box<Self> {
         Self::new(block, FOREIGN, pool)
     }
 
-    /// Whether the memory belongs to other code.
+    /// Whether the block is adopted memory: memory that belongs to other code.
     pub(super) fn is_foreign(&self) -> bool {
         self.stream == FOREIGN
     }
@@ -59,7 +60,7 @@ impl<P> PooledBlock<P> {
         &self.pool
     }
 
-    /// The pool, with a lifetime that the caller chooses.
+    /// The block's pool, as a reference with a lifetime that the caller chooses.
     ///
     /// # Safety
     /// The caller uses the pool only while the block exists: no longer once it has dropped the block, or has put the
@@ -102,14 +103,14 @@ impl<P> DerefMut for PooledBlock<P> {
 
 /// A pool that blocks return to.
 pub(crate) trait BlockPool: Sized {
-    /// Takes back a block after the drop of its owner. The uses of the block may not be complete.
+    /// Takes a block back after the drop of its owner. The device may not have completed the uses of the block.
     fn return_block(block: Box<PooledBlock<Self>>);
 
-    /// Releases the free blocks, and keeps none from now on.
+    /// Releases the free blocks. From then on the pool keeps no block that is returned.
     fn close(&self);
 }
 
-/// A handle to allocate blocks of a pool. Dropping the last handle closes the pool.
+/// The handle of a pool, by which callers allocate blocks. Dropping the handle closes the pool.
 pub(crate) struct PoolHandle<P: BlockPool>(Arc<P>);
 
 impl<P: BlockPool> PoolHandle<P> {
@@ -145,12 +146,13 @@ impl<P: BlockPool + fmt::Debug> fmt::Debug for PoolHandle<P> {
 
 /// The owner of a block. Dropping the owner returns the block to its pool.
 pub(super) struct OwnedBlock<P: BlockPool> {
-    /// The block, from `Box::leak`: slices store pointers to the block, and moving a `Box` would invalidate these.
+    /// The pointer to the block, from `Box::leak`. Slices store pointers to the block, which a move of a `Box` would
+    /// invalidate.
     block: NonNull<PooledBlock<P>>,
 }
 
-// SAFETY: an `OwnedBlock` stands for a box of a block (`Send` and `Sync`), of an `Arc` of its pool, and of the owner of
-// adopted memory, which is `Send` and is used only when the block is dropped.
+// SAFETY: an `OwnedBlock` owns a box with a block, which is `Send` and `Sync`, with an `Arc` of the block's pool, and with
+// the owner of adopted memory. That owner is `Send`, and is used only when the block is dropped.
 unsafe impl<P: BlockPool + Send + Sync> Send for OwnedBlock<P> {}
 // SAFETY: as for `Send`.
 unsafe impl<P: BlockPool + Send + Sync> Sync for OwnedBlock<P> {}
@@ -165,12 +167,12 @@ impl<P: BlockPool> OwnedBlock<P> {
         unsafe { &self.block.as_ref().pool }
     }
 
-    /// The address of the block. It stays the same while the block has this owner, even if this value is moved.
+    /// The address of the block. The address stays the same while the block has this owner, even if the `OwnedBlock` is moved.
     pub(super) fn place(&self) -> NonNull<PooledBlock<P>> {
         self.block
     }
 
-    /// Notes the replayed tick that the block was allocated in.
+    /// Stores the replayed tick in which the block was allocated.
     #[inline]
     pub(super) fn set_turn(&mut self, turn: Option<Turn>) {
         // SAFETY: the pointer came from a box that only `drop` makes a box again, and slices of the block do not read
@@ -178,7 +180,7 @@ impl<P: BlockPool> OwnedBlock<P> {
         unsafe { self.block.as_mut().turn = turn };
     }
 
-    /// Returns the block for changes. The caller must not use earlier slices of the block any more.
+    /// Returns the block as a mutable reference. The caller must not use slices of the block that were made before.
     pub(super) fn block_mut(&mut self) -> &mut Block {
         // SAFETY: the pointer came from a box that only `drop` makes a box again. `&mut self` excludes borrows of the
         // block through its owner. The owner makes its own slices again afterwards.

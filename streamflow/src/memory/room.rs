@@ -110,7 +110,7 @@ impl MemoryPool {
         let held = lock::hold();
         let alone = locked(&self.releasing);
         let mut state = self.lock();
-        // The search is repeated, because another thread may have returned memory before this thread locked `releasing`.
+        // Another thread may have returned memory before this thread locked `releasing`, so the search is repeated.
         if let Some(place) = self.find_place(&mut state, timeline, bytes)? {
             return Ok(place);
         }

@@ -1,19 +1,18 @@
-//! Memory that is not written, because the work that was to write it has failed and a hook has dropped the error.
+//! Marks of memory that is not written, because the work that was to write it has failed and a hook has dropped the error.
 //!
-//! A call that fails marks the memory that it was to write. No work uses marked memory, no port sends it, and the host
-//! does not read it: each attempt is an [`Error::Unwritten`] with the first error. So a dropped error is reported where
-//! it would lose data. An operator that sends other memory instead has handled the error. A mark ends when
+//! A call that fails in a hook marks the memory that it was to write. No work uses marked memory, no port sends it, and the
+//! host does not read it: each attempt is an [`Error::Unwritten`] with the first error. So a dropped error is reported
+//! where it would lose data. An operator that sends other memory instead has handled the error. A mark ends when
 //!
-//! - the hook returns an error: then the error is not dropped. A hook that loses a message and returns `Ok` has dropped
-//!   it;
+//! - the hook returns an error, because the hook has then not dropped the error;
 //! - a copy, a fill or a function of `library` overwrites all of the memory that was to be written;
 //! - the operator vouches for the content by [`assume_written`](super::DeviceSlice::assume_written);
 //! - the memory has a new owner.
 //!
-//! Outside of hooks the caller gets the error, and nothing is marked.
+//! A call that fails outside of hooks returns its error and marks nothing.
 //!
-//! As long as nothing fails, marks cost launches and copies nothing. The word for the last write of a marked block
-//! (`last_write.rs`) matches no stream, so each use of the block takes the slow path, and marks are checked only there.
+//! While no call fails, marks cost launches and copies no time. The word for the last write of a marked block
+//! (`last_write.rs`) matches no stream. So each use of a marked block takes the slow path, and only that path checks marks.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -23,28 +22,28 @@ use crate::driver::{Asker, MemoryRange};
 use crate::error::{Error, Result};
 
 thread_local! {
-    /// Whether the hook that runs on this thread has returned an error. The marks that the hook has made share this
-    /// value. Until the hook makes its first mark, the value is that of an earlier hook.
+    /// A flag: whether the hook that runs on this thread has returned an error. The marks that the hook makes share this
+    /// flag. The hook's first mark creates the hook's flag; before, this is the flag of an earlier hook.
     static RETURNED: RefCell<Arc<AtomicBool>> = RefCell::default();
 }
 
-/// A mark: the reason why memory is not written.
+/// A mark: the range of memory that is not written, and the error that is the reason.
 #[derive(Debug)]
 pub(super) struct FailedWrite {
     /// The range from the first to the last byte that was to be written.
     range: MemoryRange,
-    /// The name of the node whose hook made the call.
+    /// The name of the node whose hook made the call that has failed.
     node: Arc<str>,
-    /// The error of the call.
+    /// The error of the call that has failed.
     cause: Error,
-    /// Whether the hook has returned an error. The mark has then ended.
+    /// Whether the hook that made the call has returned an error. The mark has then ended.
     returned: Arc<AtomicBool>,
     /// Whether a library's call that overwrites the whole range has begun. The mark ends if that call succeeds.
     is_overwritten: bool,
 }
 
 impl FailedWrite {
-    /// Creates the mark of a failed call that was to write this range. `None` outside of hooks.
+    /// Creates the mark for a failed call that was to write this range. Returns `None` for a call outside of hooks.
     pub(super) fn new(range: MemoryRange, error: &Error) -> Option<Self> {
         let mut node = Asker::current().name()?;
         let is_first = Asker::mark_failed();
@@ -55,7 +54,7 @@ impl FailedWrite {
             }
             returned.clone()
         });
-        // The error of a call that was refused because of unwritten memory has a cause. This mark gets the same cause.
+        // If the call was refused because it uses marked memory, the new mark gets the node and the cause of that mark.
         let cause = match error {
             Error::Unwritten { node: first, cause } => {
                 node = first.as_str().into();
@@ -66,7 +65,7 @@ impl FailedWrite {
         Some(Self { range, node, cause, returned: returned.ok()?, is_overwritten: false })
     }
 
-    /// Extends the mark by the range of a later failed call. The first error stays.
+    /// Extends the mark by the range of a later call that has failed. The mark keeps the first error.
     pub(super) fn extend_to(&mut self, range: MemoryRange) {
         let address = self.range.address.min(range.address);
         let bytes = self.range.end().max(range.end()) - address;
@@ -74,8 +73,8 @@ impl FailedWrite {
         self.is_overwritten = false;
     }
 
-    /// Notes the begin of a call that overwrites all of this range. Until the call fails or succeeds, the mark rejects
-    /// nothing.
+    /// Notes that a call begins that overwrites all of this range. If the marked range lies within it, the mark rejects no use
+    /// until the call fails or succeeds.
     pub(super) fn begin_overwrite(&mut self, range: MemoryRange) {
         self.is_overwritten |= self.is_within(range);
     }
@@ -85,7 +84,7 @@ impl FailedWrite {
         self.is_overwritten
     }
 
-    /// Whether the hook has returned an error.
+    /// Whether the mark has ended, because the hook that made the failed call has returned an error.
     pub(super) fn has_ended(&self) -> bool {
         self.returned.load(Ordering::Relaxed)
     }
@@ -95,7 +94,7 @@ impl FailedWrite {
         written.address <= self.range.address && self.range.end() <= written.end()
     }
 
-    /// Returns an error for a use of this range, if a part of it is not written.
+    /// Returns an error for a use of the range `used`, if the use overlaps the marked range.
     ///
     /// # Errors
     /// [`Error::Unwritten`].
@@ -108,11 +107,11 @@ impl FailedWrite {
     }
 }
 
-/// Ends the marks that the hook on this thread has made: the hook has returned an error.
+/// Ends the marks that the hook on this thread has made. The caller calls this when the hook has returned an error.
 #[cold]
 pub(crate) fn hook_has_failed() {
     if Asker::has_failure() {
-        // `try_with` fails only on a thread that ends. No hook runs there.
+        // `try_with` fails only while the thread ends, and no hook runs then.
         let _ = RETURNED.try_with(|returned| returned.borrow().store(true, Ordering::Relaxed));
     }
 }

@@ -1,5 +1,5 @@
-//! Memory to and from [cudarc], the crate that candle and others are built on. Nothing is copied, and the host does not
-//! block.
+//! Exchange of memory with [cudarc], the crate that candle and others are built on. An exchange copies nothing, and does
+//! not block the host.
 //!
 //! - [`CudaStream::read_cudarc`] and [`write_cudarc`](CudaStream::write_cudarc) lend a tensor as a view for one claim:
 //!   cudarc's work with the view is a use, like a launch.
@@ -7,23 +7,24 @@
 //! - [`Platform::adopt_cudarc`](crate::Platform::adopt_cudarc) takes a slice over, as a tensor.
 //!
 //! # Order
-//! cudarc's stream comes after the uses of the tensor so far, and later uses come after cudarc's work on that stream. Other
-//! streams of cudarc are ordered by cudarc's own events, if its context tracks them: they come after the stream that the
-//! view was made for. cudarc keeps a single event for all readers of a slice, so the order after the slower of two
-//! readers on two other streams is lost; queue each read on the stream of the view, or order the streams by
-//! [`CudaStream::after_cudarc`](crate::CudaStream::after_cudarc).
+//! cudarc's stream comes after the uses of the tensor so far, and later uses of the tensor come after cudarc's work on that
+//! stream. Other streams of cudarc are ordered by cudarc's own events, if its context tracks events: these streams come
+//! after the stream that the view was made for. cudarc keeps a single event for all readers of a slice, so the order after
+//! the slower of two readers on two other streams is lost; queue each read on the stream of the view, or order the
+//! streams by [`CudaStream::after_cudarc`](crate::CudaStream::after_cudarc).
 //!
-//! A context tracks nothing while it has no stream that was made by its own `CudaContext::new_stream` or by `fork`: before the
-//! first one, and again after the last one is dropped. Then work of streamflow that follows a claim or an adoption comes after
-//! all work that the device has. A kept stream of the context avoids that. After `disable_event_tracking` the stream of the view
-//! or of the slice is ordered, and the program orders the others.
+//! A context tracks no events while it has no stream that was made by its `CudaContext::new_stream` or by `fork`: before the
+//! first such stream is made, and after the last one is dropped. In that time, work of streamflow that follows a claim or an
+//! adoption comes after all work that the device has. A program avoids this by keeping a stream of the context. After
+//! `disable_event_tracking`, streamflow orders only the stream of the view or slice, and the program orders other streams.
 //!
 //! # Captures
-//! No call takes a stream that is being captured into a graph: its work would be executed with each launch of the graph, and
-//! be in no order with that of streamflow. A slice that was adopted before is freed when the capture has ended.
+//! Each call returns an error for a stream that is being captured into a graph. The work of such a stream would be executed
+//! with each launch of the graph, without an order with streamflow's work. If a slice was adopted before the capture, it is
+//! freed when the capture has ended.
 //!
-//! All context objects stand for the primary context of their device. A program makes its own object by
-//! `CudaContext::new`. It is another object than that of streamflow, with its own switch for tracking.
+//! All objects `CudaContext` stand for the primary context of their device. A program makes its own object by
+//! `CudaContext::new`. This object is not the one of streamflow, and has its own switch for tracking.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -49,29 +50,29 @@ use crate::stream::{
     CudaStream, check_context, check_no_capture, failed, is_captured, orders_streams,
 };
 
-/// The name of a view in errors.
+/// The name of a view in error texts.
 const VIEW: &str = "a tensor for cudarc";
 
 impl CudaStream {
-    /// Calls `queue` with memory as a view of cudarc. `queue` may queue work of cudarc on `theirs` that reads it. That
+    /// Calls `queue` with memory as a view of cudarc. `queue` may queue work of cudarc on `theirs` that reads the view. That
     /// work is a use of the memory on this stream: it comes after the last write, and later writes and the free come
     /// after it.
     ///
-    /// If `theirs` is another stream than this one, it waits for this one before `queue` is called, and this one waits
-    /// for it afterwards, by an event each. So `theirs` may be any stream of cudarc, also a default stream. A
-    /// per-thread default stream means that of the calling thread.
+    /// If `theirs` is another stream than this one, `theirs` waits for this stream before `queue` is called, and this stream
+    /// waits for `theirs` afterwards, each by an event. So `theirs` may be any stream of cudarc, also a default stream. The
+    /// per-thread default stream is that of the calling thread.
     ///
-    /// `queue` may use the view on other streams of the same context object: cudarc orders these by its events. In two
-    /// cases cudarc does not. First, it notes no use on a stream of another context object that tracks nothing. That is
+    /// `queue` may use the view on other streams of the same context object: cudarc orders these streams by its events, except
+    /// in two cases. First, cudarc notes no use on a stream of another context object that tracks no events. That is
     /// a race, as it is with a slice of cudarc's own: use one context object for all streams, and a per-thread default
-    /// stream only on the calling thread. Second, it waits for no noted use after the last stream of `new_stream` is
-    /// dropped. Then this stream waits for all work that the device has; that needs a driver of CUDA 12.5.
+    /// stream only on the calling thread. Second, cudarc waits for no noted use after the last stream of `new_stream` is
+    /// dropped. In that case this stream waits for all work that the device has; that needs a driver of CUDA 12.5.
     ///
     /// # Errors
     /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for a stream that
-    /// is being captured, for an error that cudarc has kept, and on the simulator; otherwise as for
+    /// is being captured, for an error that cudarc's context has stored, and on the simulator; otherwise as for
     /// [`read_raw`](Self::read_raw). An error of an earlier call is found before `queue` is called. Unlike `read_raw`,
-    /// this method may also fail after `queue` has returned. Then the host has waited for cudarc's work on the device,
+    /// this method may also fail after `queue` has returned. In that case the host has waited for cudarc's work on the device,
     /// the result of `queue` is dropped, and memory that the work was to write counts as unwritten. A second call of this
     /// method queues the work again.
     #[track_caller]
@@ -115,10 +116,10 @@ impl CudaStream {
         queue: impl FnOnce(&mut CudaSlice<T>) -> R,
     ) -> Result<R> {
         check_context(self.table(), self.device(), theirs.context(), VIEW)?;
-        // An error of an earlier call fails the claim before anything is queued.
+        // If cudarc's context has stored an error of an earlier call, the claim fails before any work is queued.
         kept_error(theirs)?;
         self.before_checked(theirs)?;
-        // Declared before the slice, so dropped after it if `queue` panics.
+        // The guard is declared before the slice, so that it is dropped after the slice if `queue` panics.
         let is_ordered = orders_streams(theirs.context());
         let mut joining = Joining { ours: Some(self), theirs, is_ordered };
         // SAFETY: the memory is claimed until this stream comes after `theirs`, which happens before this function returns.
@@ -131,20 +132,20 @@ impl CudaStream {
     }
 }
 
-/// A guard that makes a stream of streamflow come after a stream of cudarc when it is dropped, also if the code that
-/// queues work in between panics.
+/// A guard whose drop makes a stream of streamflow come after a stream of cudarc. The drop does so even if the code that
+/// queues work of cudarc panics.
 struct Joining<'a> {
-    /// The stream of streamflow. `None` after it was made to come after `theirs`.
+    /// The stream of streamflow. `None` after the guard has made this stream come after `theirs`.
     ours: Option<&'a CudaStream>,
     theirs: &'a Theirs,
-    /// Whether cudarc or the program ordered uses of the view on other streams when the view was made.
+    /// Whether, when the view was made, cudarc or the program was responsible for the order of uses on other streams.
     is_ordered: bool,
 }
 
 impl Joining<'_> {
     fn join(&mut self) -> Result<()> {
         let Some(ours) = self.ours.take() else { return Ok(()) };
-        // This call also returns an error that cudarc has kept, for example that of a wait that cudarc could not queue.
+        // This call also returns an error that cudarc's context has stored, for example for a wait that could not be queued.
         let mut joined = ours.after_checked(self.theirs);
         let is_ordered = self.is_ordered && orders_streams(self.theirs.context());
         if joined.is_ok() && !is_ordered && !ours.is_same(self.theirs) {
@@ -175,8 +176,8 @@ impl Drop for Joining<'_> {
 struct Unowned<T>(ManuallyDrop<CudaSlice<T>>);
 
 impl<T> Unowned<T> {
-    /// Creates a slice. Uses of it on `theirs` come after the work that is queued there. If the context tracks events,
-    /// uses on cudarc's other streams do, too.
+    /// Creates a slice of memory that `theirs` may use. Uses of the slice on `theirs` come after the work that is queued
+    /// there. If the context tracks events, uses of the slice on cudarc's other streams also come after that work.
     ///
     /// # Safety
     /// The memory has `len` elements, and no work with it is queued on `theirs` or on other streams of cudarc after it
@@ -193,15 +194,15 @@ impl<T> Unowned<T> {
             remedy: "the device may have no memory left, or have failed".to_owned(),
         })?;
         let mut slice = Self(ManuallyDrop::new(slice));
-        // Makes cudarc record a write.
+        // Dropping this guard makes cudarc record a write of the slice on `theirs`.
         drop(slice.0.device_ptr_mut(theirs).1);
         Ok(slice)
     }
 }
 
 impl<T> Drop for Unowned<T> {
-    /// Leaks the slice, so that cudarc does not free the memory. The slice's stream then comes after all uses that cudarc
-    /// has noted.
+    /// Leaks the slice, so that cudarc does not free the memory. This makes the slice's stream come after all uses that
+    /// cudarc has noted.
     fn drop(&mut self) {
         let _other = current::other_code();
         // SAFETY: the value is dropped, so nothing uses the field again.
@@ -209,8 +210,8 @@ impl<T> Drop for Unowned<T> {
     }
 }
 
-/// An error of an earlier call that a context has kept. Each call that makes the context current would return this error
-/// and do nothing else. The drop puts the error back into the context, where the program finds it.
+/// The error of an earlier call, taken out of a context of cudarc that has stored it. With a stored error, each call that
+/// makes the context current would only return this error. The drop stores the error in the context again, for the program.
 struct Earlier {
     context: Arc<CudaContext>,
     error: std::result::Result<(), DriverError>,
@@ -228,17 +229,18 @@ impl Drop for Earlier {
     }
 }
 
-/// Returns an error that cudarc has kept because it had no caller to return it to, for example that of a wait.
+/// Returns the error that cudarc has stored in the context of `theirs`, if any. cudarc stores an error that it can return to
+/// no caller, for example the error of a wait in a drop.
 fn kept_error(theirs: &Theirs) -> Result<()> {
     theirs.context().check_err().map_err(|error| failed("ordering work of cudarc", error))
 }
 
-/// A tensor that is lent to cudarc until the `LentSlice` is dropped. Made by [`Tensor::into_cudarc`]; derefs to the
-/// slice.
+/// A tensor that is lent to cudarc until the `LentSlice` is dropped. Made by [`Tensor::into_cudarc`]; derefs to a
+/// `CudaSlice`.
 #[must_use = "dropping it ends the loan"]
 pub struct LentSlice<T: Element> {
     slice: Unowned<T>,
-    /// The returner of the memory. `None` after the memory was given back.
+    /// The value that gives the memory back to its pool. `None` after the memory was given back.
     returner: Option<Returner>,
 }
 
@@ -264,8 +266,8 @@ impl<T: Element> fmt::Debug for LentSlice<T> {
 }
 
 impl<T: Element> Drop for LentSlice<T> {
-    /// Gives the memory back: the pool uses it again after all work that the device has at that time. Does not wait,
-    /// and may run on any thread.
+    /// Gives the memory back to its pool. The pool uses the memory again after all work that the device has at that time.
+    /// The drop does not wait, and may run on any thread.
     fn drop(&mut self) {
         if let Some(returner) = self.returner.take() {
             returner.give_back();
@@ -280,8 +282,8 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Errors
     /// [`Error::Exchange`] as for [`CudaStream::read_cudarc`]; [`Error::WrongDevice`]; the driver's, also for a driver
-    /// older than CUDA 12.5: it could not take the memory back. After an error the tensor is dropped. An error that
-    /// cudarc has kept from an earlier call does not count, and stays for the program.
+    /// older than CUDA 12.5, which can't take the memory back. After an error the tensor is dropped. An error of an earlier
+    /// call that cudarc's context has stored is no reason to fail, and stays stored for the program.
     #[track_caller]
     pub fn into_cudarc(self, stream: &CudaStream, theirs: &Arc<Theirs>) -> Result<LentSlice<T>> {
         let block = self.owned_block();
@@ -296,8 +298,8 @@ impl<T: Element> Tensor<T> {
         block.pool().table.observe(&Note::ForeignAccess { stream: raw, range, mode, location });
         stream.before_checked(theirs)?;
         let (address, len) = (range.address, self.len());
-        // SAFETY: the tensor keeps the memory until the slice is dropped, and afterwards until the device has done the
-        // slice's work.
+        // SAFETY: the tensor keeps the memory allocated until the slice is dropped, and then until the device has executed
+        // the work that uses the slice.
         let slice = unsafe { Unowned::new(theirs, address, len) }?;
         let mut lent = LentSlice { slice, returner: None };
         kept_error(theirs)?;
@@ -306,7 +308,7 @@ impl<T: Element> Tensor<T> {
     }
 }
 
-/// The owner of a slice of cudarc. The thread that drops it has no current context.
+/// The owner of an adopted slice of cudarc. The thread that drops this owner has no current context.
 struct Owner<T: Element>(ManuallyDrop<CudaSlice<T>>);
 
 impl<T: Element> Drop for Owner<T> {
@@ -320,7 +322,8 @@ impl<T: Element> Drop for Owner<T> {
             counts::add(Count::Adopted);
             return reaper::add(entry(AfterCapture(Self(ManuallyDrop::new(slice)))));
         }
-        // cudarc frees a slice without making the context current, and keeps the error of the failed free.
+        // cudarc frees a slice without making the context current, and stores the error of a failed free in the context. So
+        // this code makes the context current, and then reads the stored error.
         let bound = context.bind_to_thread();
         if bound.is_ok() {
             drop(slice);
@@ -339,12 +342,12 @@ impl<T: Element> Drop for Owner<T> {
     }
 }
 
-/// Whether memory can't be freed on a stream because of a capture, even one that has failed.
+/// Whether memory can't be freed on this stream because the stream is being captured, or because its capture has failed.
 fn waits_for_capture(theirs: &Theirs) -> bool {
     is_captured(theirs).unwrap_or_else(|error| CAPTURE.contains(&(error.0 as i32)))
 }
 
-/// A slice that waits for the end of its stream's capture.
+/// The task of freeing a slice when the capture of its stream has ended.
 struct AfterCapture<T: Element>(Owner<T>);
 
 impl<T: Element> Task for AfterCapture<T> {
@@ -368,7 +371,7 @@ impl<T: Element> Task for AfterCapture<T> {
 }
 
 impl MemoryPool {
-    /// Records an event for all work that the device has, including that of other code.
+    /// Records `event` after all work that the device has, the work of other code included.
     fn record_device(&self, event: BorrowedEvent<'_>) -> Result<()> {
         let timeline = self.table.take(self.device(), StreamOptions::default())?;
         let recorded = timeline.wait_for_device().and_then(|()| timeline.record_borrowed(event));
@@ -376,7 +379,7 @@ impl MemoryPool {
         Ok(recorded?)
     }
 
-    /// Adopts a slice of this pool's device.
+    /// Adopts a slice of cudarc that has memory of this pool's device.
     #[track_caller]
     pub(crate) fn adopt_cudarc<T: Element>(
         self: &Arc<Self>,
@@ -385,7 +388,7 @@ impl MemoryPool {
         shape: &Shape,
     ) -> Result<Tensor<T>> {
         let mut owner = Owner(ManuallyDrop::new(slice));
-        // The reaper must run, since it frees a slice that is refused while its stream is captured.
+        // The reaper thread is started first, because it frees a slice that is refused while its stream is captured.
         reaper::start()?;
         let theirs = owner.0.stream().clone();
         let _other = current::other_code();
