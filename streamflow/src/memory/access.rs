@@ -1,11 +1,11 @@
-//! How work that uses memory is queued: the one path for launches, copies, fills and foreign work (law 7).
+//! The function [`queue`], which queues work that uses memory: launches, copies, fills and work of other code (law 7).
 //!
 //! First the stream waits for the earlier uses that each use must come after. Then the work is queued. Then the uses
 //! are noted, with a point that is taken after the work was queued. `stream::order` has the rules, and the reason for
 //! the order of these steps.
 //!
-//! A single pass over the memory of a launch usually shows that no use needs a wait. Otherwise the uses are checked and
-//! ordered one by one. The single pass saves 121 instructions of a launch, counted by callgrind.
+//! A single loop over the memory of a launch usually shows that no use needs a wait. If a use may need one, the uses are
+//! checked and ordered one by one. The single loop saves 121 instructions of a launch, counted by callgrind.
 
 use super::Block;
 use crate::driver::{AccessMode, MemoryRange};
@@ -25,15 +25,15 @@ pub(crate) struct Use<'a> {
     content: Content,
 }
 
-/// Whether a use needs the previous content of the memory.
+/// Whether a use needs the previous content of its memory, and so must find the memory written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
     /// The work may read the content.
     Needed,
     /// The work overwrites the content.
     Overwritten,
-    /// The memory is that of a library's plan: a [mark](super::unwritten) does not refuse the use, and a failed call
-    /// makes no mark.
+    /// The call is one of a library's plan: a [mark](super::unwritten) of the memory does not refuse the use, and a failed
+    /// call makes no mark.
     OfPlan,
 }
 
@@ -48,28 +48,28 @@ impl<'a> Use<'a> {
         Self { block, range, mode, what, peer: false, content: Content::Needed }
     }
 
-    /// A write of memory on the stream's device that reads nothing, like that of a copy or a fill.
+    /// Creates a write of memory on the stream's device that overwrites all of the range and reads nothing, as by a fill.
     #[inline(always)]
     pub(super) fn overwriting(memory: (&'a Block, MemoryRange), what: &'static str) -> Self {
         Self { content: Content::Overwritten, ..Self::new(memory, AccessMode::Write, what) }
     }
 
-    /// Returns the same use as one of a library's plan: marks do not count. Most memory of such calls is the plan's own,
-    /// and no call needs the content that an earlier call has left there. `library::target` has the rule for the caller's
-    /// memory.
+    /// Returns the same use as a use by a call of a library's plan, which ignores and makes no marks. Most memory of such
+    /// calls is the plan's own, and no call needs the content that an earlier call has left there. `library::target` has the
+    /// rule for the caller's memory.
     #[inline(always)]
     pub(crate) fn unmarked(self) -> Self {
         Self { content: Content::OfPlan, ..self }
     }
 
-    /// Returns the same use as one of the caller's memory: marks count.
+    /// Returns the same use as a use of the caller's memory, which a mark refuses and a failed call marks.
     #[inline(always)]
     pub(crate) fn marked(self) -> Self {
         Self { content: Content::Needed, ..self }
     }
 
-    /// Returns the same use with the access mode that `choose` returns, or no use. `choose` gets the use's name in error
-    /// texts and its mode.
+    /// Returns the same use with the access mode that `choose` returns, or `None` if `choose` does. The arguments of `choose`
+    /// are the name of the memory in error texts and the mode of the use.
     #[inline(always)]
     pub(crate) fn chosen(
         self,
@@ -78,13 +78,13 @@ impl<'a> Use<'a> {
         Some(Self { mode: choose(self.what, self.mode)?, ..self })
     }
 
-    /// A read of memory on any device.
+    /// Creates a read of memory that may be on any device.
     pub(super) fn peer(memory: (&'a Block, MemoryRange)) -> Self {
         Self { peer: true, ..Self::new(memory, AccessMode::Read, "") }
     }
 
-    /// Removes the memory's mark if the work of this use overwrites everything that the failed call was to write. Called
-    /// after the work was queued.
+    /// Removes the memory's mark if the work of this use overwrites everything that the failed call was to write. The caller
+    /// has queued the work.
     #[inline]
     pub(super) fn end_mark(&self) {
         if self.content == Content::Overwritten {
@@ -105,7 +105,7 @@ impl<'a> Use<'a> {
     }
 }
 
-/// How work gets ordered after the earlier uses of its memory.
+/// Who orders work after the earlier uses of its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// [`queue`] makes the stream wait for the uses that the memory has noted.
@@ -125,8 +125,8 @@ pub(crate) fn queue<'a, R>(
     uses: impl Iterator<Item = Use<'a>> + Clone,
     queue: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
-    // Fast path: no use needs a wait. Most memory was last used on this stream, or belongs to a message whose stream the
-    // hook has received.
+    // Fast path: no use needs a wait. This is usual, because most memory was last used on this stream, or belongs to a
+    // message whose stream the hook has received.
     let is_ready =
         order == Order::ByData && uses.clone().all(|it| it.block.is_ready(stream, it.mode));
     if !is_ready {
@@ -139,8 +139,8 @@ pub(crate) fn queue<'a, R>(
     prepared(queued, uses)
 }
 
-/// Passes on the result of a step. If the step has failed, marks the memory that the work was to write: the work is not
-/// queued.
+/// Returns the result of a step of queueing work. If the step has failed, the work is not queued, so this function marks the
+/// memory that the work was to write.
 #[inline]
 pub(crate) fn prepared<'a, R, E: Into<Error>>(
     done: Result<R, E>,
@@ -153,7 +153,7 @@ pub(crate) fn prepared<'a, R, E: Into<Error>>(
     })
 }
 
-/// Marks the memory that was to be written by work that was not queued.
+/// Marks as not written the memory that work was to write. The work was not queued, because of `error`.
 #[cold]
 #[inline(never)]
 pub(crate) fn fail<'a>(uses: impl Iterator<Item = Use<'a>>, error: &Error) {
@@ -176,7 +176,7 @@ fn prepare<'a>(
     }
 }
 
-/// A guard that notes the uses when it is dropped: after the work was queued, also if queuing failed or unwound.
+/// A guard whose drop notes the uses. The guard is dropped after the work was queued, even if queuing failed or unwound.
 #[derive(Debug)]
 struct NoteUses<'s, 'a, U: Iterator<Item = Use<'a>> + Clone> {
     stream: &'s CudaStream,

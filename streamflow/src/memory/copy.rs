@@ -1,4 +1,4 @@
-//! Copies and fills on streams, ordered by the memory that they touch.
+//! Copies and fills on streams. Each is ordered after earlier work by the uses of the memory that it reads and writes.
 //!
 //! A download of a whole tensor makes no view and plans no rows, and its host memory comes from the platform's own pool.
 //! That saves 600 of 1,010 instructions of a download, counted by callgrind.
@@ -22,14 +22,14 @@ use crate::stream::CudaStream;
 
 impl CudaStream {
     /// Queues a copy of page-locked host memory, or of a [part](PinnedSlice::slice) of it, to the device. Does not block.
-    /// [`Pinned`] shows a source that uploads the data that it reads.
+    /// The documentation of [`Pinned`] has a source operator that uploads the data that it reads.
     ///
-    /// The target may have gaps between its rows, like a [`PitchedTensor`](crate::memory::PitchedTensor) or a part of a
-    /// tensor. The host's elements lie without gaps. This is so for all uploads and downloads.
+    /// In all uploads and downloads, the device memory may have gaps between its rows, like a
+    /// [`PitchedTensor`](crate::memory::PitchedTensor) or a part of a tensor, and the host memory has no gaps.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::Strided`] for a target with gaps within a row, a run of the last dimension; the
-    /// driver's.
+    /// [`Error::LengthMismatch`]; [`Error::Strided`] for a target with gaps within a row, which is the elements along the last
+    /// dimension; the driver's.
     #[track_caller]
     pub fn upload<T: Element>(
         &self,
@@ -62,12 +62,13 @@ impl CudaStream {
 
     /// Queues a copy within the device. Does not block.
     ///
-    /// Memory without gaps is copied to memory of the same length, of any shape. If one side has gaps between its rows, both
-    /// have the same shape. Views of more than two dimensions may need several copies of the driver.
+    /// If source and target have no gaps, they must have the same length, and may have different shapes. If one of them has
+    /// gaps between its rows, both must have the same shape. Views of more than two dimensions may need several copies of the
+    /// driver.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::ShapeMismatch`]; [`Error::Strided`] for a side with gaps within a row, a run
-    /// of the last dimension, like those of a transposed view: a kernel can copy these; [`Error::Unwritten`] for a
+    /// [`Error::LengthMismatch`], [`Error::ShapeMismatch`]; [`Error::Strided`] for a source or target with gaps within a row,
+    /// which is the elements along the last dimension, like a transposed view: a kernel can copy it; [`Error::Unwritten`] for a
     /// source that a failed call was to write; the driver's.
     #[track_caller]
     pub fn copy<T: Element>(
@@ -81,8 +82,8 @@ impl CudaStream {
         self.copy_between::<T>(CopyKind::DeviceToDevice, source, target, fits)
     }
 
-    /// Queues a copy of another device's memory to this stream's device: a peer copy, direct where the
-    /// hardware can. Does not block. `source` may be on this device, too.
+    /// Queues a copy of another device's memory to this stream's device: a peer copy, which goes directly between the
+    /// devices where the hardware can do so. Does not block. `source` may also be on this stream's device.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; [`Error::WrongDevice`] when `target` is on another device than this
@@ -128,14 +129,14 @@ impl CudaStream {
         self.download_to_pool(&PinnedPool::of(self), source)
     }
 
-    /// Queues a [`download`](Self::download) to memory of the given pool, which is that of the stream's device.
+    /// Queues a [`download`](Self::download) to memory of `pool`, which is the pool of the stream's device.
     #[track_caller]
     pub(crate) fn download_to_pool<T: Element>(
         &self,
         pool: &Arc<PinnedPool>,
         source: &(impl CopySource<T> + ?Sized),
     ) -> Result<Download<T>> {
-        // Before the memory is chosen, because the choice may queue a wait on the stream.
+        // The device is bound and checked before the memory is chosen, because the choice may queue a wait on the stream.
         self.timeline().ready()?;
         let download = if let Some((elements, shape)) = source.dense(TRUSTED) {
             let mut pinned = Pinned::for_stream(pool, self, elements.len())?;
@@ -160,7 +161,7 @@ impl CudaStream {
             pinned.set_shape(&source.dims());
             Download::new(pinned)
         };
-        // The event is recorded now: the host then waits for the download, and for no later work.
+        // An event is recorded now, so that a wait of the host for the download waits for no later work of the stream.
         self.timeline().close()?;
         Ok(download)
     }
@@ -198,7 +199,7 @@ impl CudaStream {
         Ok(target)
     }
 
-    /// [`download_blocking`](Self::download_blocking) to host memory of the same length.
+    /// [`download_blocking`](Self::download_blocking) to the given host memory, which has the source's length.
     #[track_caller]
     pub(super) fn download_to_blocking<T: Element>(
         &self,
@@ -213,11 +214,11 @@ impl CudaStream {
         self.table().inspect(self.device())
     }
 
-    /// Queues setting every byte of `target` to `byte`. Does not block. The padding of a
-    /// [`PitchedTensor`](crate::memory::PitchedTensor) may be set, too.
+    /// Queues work that sets every byte of `target` to `byte`. Does not block. That work may also set the padding of a
+    /// [`PitchedTensor`](crate::memory::PitchedTensor).
     ///
     /// # Errors
-    /// [`Error::Strided`] if elements of other data lie between those of `target`: a kernel can fill such a target; the
+    /// [`Error::Strided`] if elements outside of `target` lie between its elements: a kernel can fill such a target; the
     /// driver's.
     #[track_caller]
     pub fn fill_bytes<T: Element>(
@@ -236,7 +237,7 @@ impl CudaStream {
             }
             self.table().observe(&Note::At(location));
             let timeline = self.timeline();
-            // SAFETY: the range lies in a live block, which is freed only after the use that is noted.
+            // SAFETY: the range lies in a live block. The fill is noted as a use of the block, and the block is freed after it.
             Ok(unsafe { timeline.driver().fill(timeline.raw(), target.range(), byte) }?)
         })?;
         using.end_mark();
@@ -255,7 +256,7 @@ impl CudaStream {
         Ok(self.timeline().ready()?)
     }
 
-    /// Queues a copy of one side to the other, if the caller's check `fits` has succeeded.
+    /// Queues a copy of `source` to `target`, if the caller's check of their sizes, `fits`, has succeeded.
     #[track_caller]
     fn copy_between<T: Element>(
         &self,
@@ -285,9 +286,9 @@ impl CudaStream {
                     rows.target_is_padded = target.is_alone;
                 }
                 self.table().observe(&Note::At(location));
-                // SAFETY: the callers have checked that both sides have the same elements. Both sides are alive: device
-                // and page-locked blocks are freed or reused only after the uses that are noted. Ordinary host memory is
-                // borrowed for the call, and a copy with such memory returns only when it is complete.
+                // SAFETY: the callers have checked that source and target have the same number of elements. Both are
+                // alive: device and page-locked blocks are freed or reused only after the copy, which is noted as a use.
+                // Ordinary host memory is borrowed for the call, and its copy returns only when it is complete.
                 unsafe { timeline.driver().copy(timeline.raw(), &copy) }?;
             }
             Ok(())
@@ -298,8 +299,7 @@ impl CudaStream {
         Ok(())
     }
 
-    /// Queues a copy of elements that follow each other on both sides: no plan of rows is needed. Both sides have the
-    /// same length.
+    /// Queues a copy whose source and target have no gaps and have the same length, so that no plan of rows is needed.
     #[inline(never)]
     #[track_caller]
     fn copy_run(&self, copy: &CopyOp, uses: &[Use<'_>]) -> Result<()> {
@@ -319,31 +319,31 @@ impl CudaStream {
     }
 }
 
-/// The range of ordinary host memory, which has no block.
+/// The range that stands for ordinary host memory, which has no block: an address without a length.
 fn ordinary<T>(first: *const T) -> MemoryRange {
     MemoryRange { address: first as u64, bytes: 0 }
 }
 
-/// The name of a copy in messages.
+/// The name of a copy's memory in error texts.
 const WHAT: &str = "memory to copy";
 
-/// The uses of both sides. Ordinary host memory has none.
+/// The uses of the source and of the target of a copy. Ordinary host memory notes no uses.
 fn uses<'a>(source: &Side<'a>, target: &Side<'a>) -> ArrayVec<Use<'a>, 2> {
     let both = [source.using(AccessMode::Read), target.using(AccessMode::Write)];
     both.into_iter().flatten().collect()
 }
 
-/// One side of a copy.
+/// One side of a copy: its source or its target.
 struct Side<'a> {
     /// The block of the memory. `None` for ordinary host memory: a copy with such memory blocks the host.
     block: Option<&'a Block>,
     /// The bytes from the first element to the last. Empty for ordinary host memory.
     range: MemoryRange,
-    /// The shape of the copied elements. Host memory has no gaps and takes the shape of the other side.
+    /// The shape of the copied elements. Host memory gets the shape of the device side of the copy.
     shape: Shape,
-    /// `None` if the elements follow each other.
+    /// The strides of the elements. `None` if the elements follow each other without gaps.
     strides: Option<Strides>,
-    /// Whether the gaps between the elements are only padding, and no elements of another view.
+    /// Whether the gaps between the elements contain only padding, and no elements that another view may use.
     is_alone: bool,
     /// Whether the memory may be on another device than the stream.
     peer: bool,
@@ -367,7 +367,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Creates the side of host memory that has the same shape as `other`.
+    /// Creates the side of a copy that is host memory. `other` is the device side, whose shape both sides have.
     fn host(block: Option<&'a Block>, range: MemoryRange, other: &Side<'_>) -> Self {
         Self { block, range, shape: other.shape, strides: None, is_alone: true, peer: false }
     }
@@ -381,12 +381,12 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// The strides, which are those of the shape if the elements follow each other.
+    /// The strides of the elements. If the elements have no gaps, these are the dense strides of the shape.
     fn strides(&self) -> Strides {
         self.strides.unwrap_or_else(|| self.shape.dense_strides())
     }
 
-    /// The error for a side with gaps within its rows.
+    /// The error for a copy of which this side has gaps within its rows.
     fn refused(&self) -> Error {
         Error::Strided {
             shape: self.shape.dims().to_vec(),
@@ -397,7 +397,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Plans the copies between two sides with the same number of elements, one of which has gaps.
+/// Plans the driver's copies between two sides of the same number of elements, of which at least one has gaps.
 fn plan(source: &Side<'_>, target: &Side<'_>) -> Result<CopyPlan> {
     let (from, to) = (source.strides(), target.strides());
     CopyPlan::new(source.shape.dims(), &from, &to).ok_or_else(|| {
@@ -414,8 +414,8 @@ fn same_length(what: &'static str, source_len: usize, target_len: usize) -> Resu
     }
 }
 
-/// Checks that both sides have the same shape, which is required where a side has gaps: the shape then decides which
-/// element goes where. Elements without gaps on both sides may have two shapes.
+/// Checks that source and target have the same shape if one of them has gaps, because the shape then decides which element
+/// is copied to which. If neither has gaps, checks only that they have the same length.
 fn same_shape(what: &'static str, source: &Side<'_>, target: &Side<'_>) -> Result<()> {
     if source.strides.is_none() && target.strides.is_none() {
         return same_length(what, source.shape.count(), target.shape.count());

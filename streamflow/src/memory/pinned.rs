@@ -1,4 +1,4 @@
-//! Page-locked host memory: the only host memory that copies can use without blocking.
+//! Page-locked host memory: the only host memory from and to which copies run without blocking the host.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut, RangeBounds};
@@ -13,14 +13,14 @@ use crate::stream::CudaStream;
 
 /// Elements in page-locked host memory. Made by [`Platform::pinned`](crate::Platform::pinned).
 ///
-/// Copies from and to it run on a stream while the host goes on. The host reads the memory only when all copies *to* it
-/// are complete, and writes it only when all copies from and to it are complete. Dropping it does not wait.
+/// Copies from and to a `Pinned` run on a stream while the host goes on. The host reads the memory only when all copies *to*
+/// it are complete, and writes it only when all copies from and to it are complete. Dropping a `Pinned` does not wait.
 ///
 /// A `Pinned` derefs to [`PinnedSlice`], as a [`Buffer`](super::Buffer) does to a [`DeviceSlice`](super::DeviceSlice):
 /// a part of a `Pinned` has the same methods.
 ///
 /// # A source that uploads
-/// A source of frames on the host, for example from a camera, takes new memory in each tick. The memory is pooled: a
+/// A source of frames on the host, for example of a camera, takes new memory in each tick. The memory comes from a pool: a
 /// block that an earlier tick dropped is reused after its copy is complete, and the host does not wait for a copy.
 ///
 /// ```
@@ -74,7 +74,8 @@ use crate::stream::CudaStream;
 /// ```
 pub struct Pinned<T: Element> {
     elements: StoredPinned<T>,
-    // Declared after `elements`, so dropped later: the elements point into the block. The block's address is stable.
+    // The owner of the block that `elements` points into. It is declared after `elements`, and so dropped after it. A move of
+    // this value does not change the block's address.
     owner: OwnedBlock<PinnedPool>,
 }
 
@@ -86,7 +87,7 @@ impl<T: Element> Pinned<T> {
         Self::with_block(owner, len)
     }
 
-    /// Makes memory that a copy on `stream` may write. `len` is the length of device memory, so its number of bytes does
+    /// Allocates memory that a copy on `stream` may write. `len` is the length of device memory, so the number of bytes does
     /// not overflow.
     pub(super) fn for_stream(
         pool: &Arc<PinnedPool>,
@@ -97,17 +98,17 @@ impl<T: Element> Pinned<T> {
         Self::with_block(owner, len)
     }
 
-    /// Makes memory with `len` elements, from the start of a block.
+    /// Creates a value with `len` elements at the start of a block.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) when the block is smaller.
+    /// [`Error::Shape`](crate::Error::Shape) when the block is smaller than the elements.
     fn with_block(owner: OwnedBlock<PinnedPool>, len: usize) -> Result<Self> {
         Ok(Self { elements: StoredPinned::whole(&owner, len)?, owner })
     }
 
-    /// Turns the memory into an owner of one part, for example to fill a buffer of the largest size and send the filled
-    /// part as a message. The rest can't be reached any more; the memory returns to its pool as a whole. `None` if the
-    /// range is not within the memory: then all of it returns to its pool.
+    /// Returns a `Pinned` that has only one part of this memory, for example to fill a buffer of the largest size and send
+    /// the filled part as a message. The other parts can't be reached any more. When the returned value is dropped, the whole
+    /// memory returns to its pool. `None` if the range is not within the memory: the memory then returns to its pool at once.
     ///
     /// ```
     /// # use streamflow::prelude::*;

@@ -1,4 +1,4 @@
-//! Page-locked memory and its parts, as operands of copies and as slices on the host.
+//! Slices of page-locked memory: copies take them as source or target, and the host reads and writes their elements.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -38,10 +38,10 @@ use crate::stream::{Awaited, StreamTable};
 /// # }
 /// ```
 ///
-/// Uses are noted for the memory as a whole: the host waits for copies of other parts, too, and copies of several parts on
-/// several streams come one after the other unless they only read.
+/// Uses are noted for the memory as a whole. So the host also waits for copies from or to other parts, and copies of several
+/// parts on several streams come one after the other, unless all of them only read the memory.
 ///
-/// The type is unsized: two slices can't be swapped while their owners stay in place.
+/// The type is unsized, so that two slices can't be swapped while their owners stay in place.
 #[repr(C)]
 pub struct PinnedSlice<T, U: ?Sized = [()]> {
     block: NonNull<PooledBlock<PinnedPool>>,
@@ -51,13 +51,13 @@ pub struct PinnedSlice<T, U: ?Sized = [()]> {
     _unsized: U,
 }
 
-/// The sized form of a slice, which owners and views store. A reference to it coerces to a [`PinnedSlice`].
+/// The sized form of a slice, which owners and views store. A `&StoredPinned<T>` coerces to a `&PinnedSlice<T>`.
 pub(super) type StoredPinned<T> = PinnedSlice<T, [(); 0]>;
 
-// SAFETY: the block is `Sync` and outlives the slice: an owner stores it beside the slice, and a view borrows from an
-// owner. The elements themselves are plain data.
+// SAFETY: the block is `Sync` and outlives the slice, because an owner stores the slice together with the owner of the
+// block, and a view borrows from such an owner. The elements themselves are plain data.
 unsafe impl<T: Element, U: ?Sized> Send for PinnedSlice<T, U> {}
-// SAFETY: as for `Send`; a `&PinnedSlice` only reads.
+// SAFETY: the reasons for `Send` hold, and a `&PinnedSlice` only reads.
 unsafe impl<T: Element, U: ?Sized> Sync for PinnedSlice<T, U> {}
 
 impl<T: Element> StoredPinned<T> {
@@ -65,7 +65,7 @@ impl<T: Element> StoredPinned<T> {
     /// slice.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) when the block is smaller.
+    /// [`Error::Shape`](crate::Error::Shape) when the block is smaller than the elements.
     pub(super) fn whole(owner: &OwnedBlock<PinnedPool>, len: usize) -> Result<Self> {
         has_room::<T>(owner, len, || Shape::of_slice(len))?;
         let address = owner.range().address;
@@ -100,7 +100,7 @@ impl<T: Element> PinnedSlice<T> {
         Some(PinnedViewMut { part: self.part(range)?, _source: PhantomData })
     }
 
-    /// The elements, once all copies to this memory are complete. `None` while one is not.
+    /// The elements, if all copies to this memory are complete. `None` while a copy is not complete. Does not block.
     ///
     /// # Errors
     /// The driver's, when the query fails; an error of earlier work may be reported here.
@@ -137,12 +137,12 @@ impl<T: Element> PinnedSlice<T> {
         self.block().synchronize(self.table(), AccessMode::Write)?;
         self.touched(AccessMode::Write, Location::caller());
         let start = self.address as *mut T;
-        // SAFETY: the block holds these elements, aligned and initialised. No queued work uses them, and `&mut self`
+        // SAFETY: the block has these elements, aligned and initialised. No queued work uses them, and `&mut self`
         // keeps the program from queuing more work while the slice lives.
         Ok(unsafe { std::slice::from_raw_parts_mut(start, self.len) })
     }
 
-    /// The elements of memory that no queued copy writes any more.
+    /// The elements. The caller has found that all copies to this memory are complete.
     pub(super) fn complete_elements(&self) -> &[T] {
         self.elements()
     }
@@ -157,19 +157,19 @@ impl<T: Element> PinnedSlice<T> {
 
     fn elements(&self) -> &[T] {
         let start = self.address as *const T;
-        // SAFETY: the block holds these elements, aligned and initialised. No queued work writes them. A copy to this
-        // memory takes `&mut self`, so none can be queued while the slice lives.
+        // SAFETY: the block has these elements, aligned and initialised. No queued work writes them. A copy to this
+        // memory takes `&mut self`, so no such copy can be queued while the slice lives.
         unsafe { std::slice::from_raw_parts(start, self.len) }
     }
 
-    /// Notifies the driver that the host accesses the elements from now on.
+    /// Tells the driver's layers, such as the race checker, that the host accesses the elements from now on.
     fn touched(&self, mode: AccessMode, location: SourceLocation) {
         self.pooled().pool_handle().touched(self.range(), mode, location);
     }
 
     fn pooled(&self) -> &PooledBlock<PinnedPool> {
-        // SAFETY: an owner keeps the block alive as long as `self`: the slice's own, or the one that the view borrows
-        // from. The block is boxed, so its address is stable.
+        // SAFETY: an owner keeps the block alive as long as `self`: the owner that stores the slice, or the owner that a
+        // view borrows from. The block is boxed, so its address is stable.
         unsafe { self.block.as_ref() }
     }
 

@@ -10,13 +10,13 @@ use crate::driver::DeviceId;
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
-/// An array in device memory with padded rows, the runs of the last dimension: each begins at a multiple of
-/// [`ALIGNMENT`](Self::ALIGNMENT) bytes, like those of `cuMemAllocPitch`, of an OpenCV `GpuMat` or of a video frame.
+/// An array in device memory with padded rows. A row is the elements along the last dimension, and begins at a multiple of
+/// [`ALIGNMENT`](Self::ALIGNMENT) bytes, like a row of `cuMemAllocPitch`, of an OpenCV `GpuMat` or of a video frame.
 /// Made by [`Platform::pitched_tensor`](crate::Platform::pitched_tensor).
 ///
-/// The elements don't follow each other, so a pitched tensor is no [`DeviceSlice`], while a [`Tensor`](super::Tensor)
-/// is one. Kernels take its [`view`](Self::view). Copies, uploads, downloads and fills of a [`CudaStream`] take the
-/// tensor itself, or a part of it:
+/// The elements don't follow each other, so a pitched tensor does not deref to a [`DeviceSlice`], as a
+/// [`Tensor`](super::Tensor) does. Kernels take its [`view`](Self::view). Copies, uploads, downloads and fills of a
+/// [`CudaStream`] take the tensor itself, or a part of it:
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -35,7 +35,7 @@ use crate::stream::CudaStream;
 /// # }
 /// ```
 ///
-/// On the device each such copy is a `cuMemcpy2DAsync`. The padding is not copied.
+/// On a GPU each such copy is a `cuMemcpy2DAsync`. The padding is not copied.
 pub struct PitchedTensor<T: Element> {
     /// The elements with their padding. The block's shape is that of the padded array.
     elements: Buffer<T>,
@@ -100,13 +100,13 @@ impl<T: Element> PitchedTensor<T> {
         self.shape().split_last().map_or(0, |(_, outer)| outer.iter().product())
     }
 
-    /// A row, for example to download it. `None` if there are fewer rows.
+    /// The row with this index, for example to download it. `None` if there are fewer rows.
     pub fn row(&self, index: usize) -> Option<View<'_, T>> {
         let range = self.row_range(index)?;
         self.elements.slice(range)
     }
 
-    /// A row, to be written. `None` if there are fewer rows.
+    /// The row with this index, to be written. `None` if there are fewer rows.
     pub fn row_mut(&mut self, index: usize) -> Option<ViewMut<'_, T>> {
         let range = self.row_range(index)?;
         self.elements.slice_mut(range)

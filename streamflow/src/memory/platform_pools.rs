@@ -1,5 +1,5 @@
-//! All pools of a platform. Before an allocation is refused, the free memory of the other pools is given back to the
-//! driver. [`Platform::trim`](crate::Platform::trim) gives back all free memory.
+//! The list of all pools of a platform. An allocation for which the driver has no memory gives back the free memory of all
+//! pools before it fails. [`Platform::trim`](crate::Platform::trim) gives back all free memory.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock, Weak};
@@ -11,40 +11,40 @@ use crate::lock::{Lock, locked};
 use crate::stream::StreamTable;
 use crate::sync::{Mutex, MutexGuard};
 
-/// The name of this work in log lines about its failure.
+/// The name of giving memory back, in log lines about a failure of it.
 const WHAT: &str = "giving free memory back";
 
-/// A pool of device memory, in the form in which the other pools of its device use it.
+/// The interface of a pool of device memory to the other pools of its device.
 pub(super) trait DevicePool: Send + Sync {
-    /// The pool's name, and its bytes in use and free.
+    /// The pool's name, its bytes in use, and its free bytes.
     fn amounts(&self) -> (String, u64, u64);
 
-    /// Queues the frees of all free blocks. Returns the number of their bytes, and the queued frees. If another thread
-    /// waits for this call, it waits only while the frees are queued, and not until they are executed.
+    /// Queues the frees of all free blocks. Returns the number of bytes of these blocks, and the queued frees. Other
+    /// threads that need memory of this pool wait at most until the frees are queued, and not until they are executed.
     fn queue_frees(&self) -> (Result<u64>, QueuedFrees);
 
-    /// Waits until the device has done these frees.
+    /// Waits until the device has executed these frees.
     ///
     /// # Errors
     /// The driver's.
     fn finish_frees(&self, frees: QueuedFrees) -> Result<()>;
 }
 
-/// A pool of page-locked host memory, in the form in which the other pools of its platform use it.
+/// The interface of a pool of page-locked host memory to the other pools of its platform.
 pub(super) trait HostPool: Any + Send + Sync {
-    /// Frees the free blocks beyond `keep` bytes. Returns the number of freed bytes.
+    /// Frees free blocks until at most `keep` bytes are free. Returns the number of freed bytes.
     ///
     /// # Errors
     /// The driver's.
     fn give_back_free(&self, keep: u64) -> Result<u64>;
 }
 
-/// The number of free page-locked bytes of a device that stay after a run: a program of short runs with small downloads
-/// does not allocate their memory anew in each run.
+/// The number of free page-locked bytes of each device that a run's end does not free. With them, a program of short runs
+/// with small downloads need not allocate page-locked memory in each run.
 const KEPT_AFTER_A_RUN: u64 = 16 << 20;
 
-/// The pools of a platform, by device. The stream table owns this value. This value owns none of the pools, because each
-/// pool owns the stream table.
+/// The pools of a platform, by device. The stream table owns this value. This value has only weak references to the pools,
+/// because each pool owns a reference to the stream table.
 pub(crate) struct Pools(Box<[OfDevice]>);
 
 /// The pools of one device.
@@ -54,7 +54,8 @@ pub(super) struct OfDevice {
     memory: Lock<Vec<Weak<dyn DevicePool>>>,
     /// The pool that all streams of the device take page-locked memory from. It is read without a lock.
     pinned: OnceLock<Weak<dyn HostPool>>,
-    /// Held by a thread for which the driver has no memory, until the thread has some. Taken before any lock of a pool.
+    /// The mutex that a thread holds for which the driver has no memory, until its allocation succeeds or fails. A thread
+    /// locks this mutex before any lock of a pool.
     out_of_memory: Mutex<()>,
 }
 
@@ -69,7 +70,7 @@ pub struct Trimmed {
 }
 
 impl Pools {
-    /// The pools of the platform of a table.
+    /// The pools of the platform to which a stream table belongs.
     pub(crate) fn of(table: &StreamTable) -> &Self {
         table.beside(|| {
             let devices = table.device_count();
@@ -81,7 +82,7 @@ impl Pools {
         &self.0[device.index()]
     }
 
-    /// The number of pools of device memory that are remembered.
+    /// The number of pools in the list of a device, with those that are dropped but still in the list.
     #[cfg(all(test, not(loom)))]
     pub(super) fn known_pools(&self, device: DeviceId) -> usize {
         self.of_device(device).memory.lock().len()
@@ -114,7 +115,7 @@ impl Pools {
         done.map(|()| trimmed)
     }
 
-    /// Gives back the free page-locked memory that a run leaves, except [`KEPT_AFTER_A_RUN`] bytes of each device.
+    /// Gives back the page-locked memory that is free at the end of a run, except [`KEPT_AFTER_A_RUN`] bytes of each device.
     ///
     /// # Errors
     /// The driver's.
@@ -139,28 +140,28 @@ impl OfDevice {
 
     /// Sets the pool of page-locked memory, if there is none yet.
     pub(super) fn set_pinned(&self, pool: Weak<dyn HostPool>) {
-        // `set` fails only if there is a pool already. That one stays.
+        // `set` fails only if the device has a pool already. That first pool stays.
         let _first = self.pinned.set(pool);
     }
 
-    /// The pool of page-locked memory; `None` after its platform was dropped.
+    /// The pool of page-locked memory. `None` after the platform was dropped.
     pub(super) fn pinned<P: HostPool>(&self) -> Option<Arc<P>> {
         let pool: Arc<dyn Any + Send + Sync> = self.pinned.get()?.upgrade()?;
         pool.downcast().ok()
     }
 
-    /// Waits until no other thread holds this mutex. While the guard lives, the calling thread is the one that is out of
-    /// memory.
+    /// Locks the mutex `out_of_memory`. While the guard lives, no other thread of the device releases the free memory of all
+    /// pools.
     pub(super) fn out_of_memory(&self) -> MutexGuard<'_, ()> {
         locked(&self.out_of_memory)
     }
 }
 
-/// Waits for the uses of all free blocks of pools of one device, and frees these blocks. Returns the number of freed
-/// bytes. After an error, continues with the other pools.
+/// Frees all free blocks of these pools, which are of one device, and waits until the device has executed the frees. Returns
+/// the number of freed bytes. After an error, continues with the other pools.
 pub(super) fn give_back_free(pools: &[Arc<dyn DevicePool>]) -> Result<u64> {
     let (mut bytes, mut done) = (0, Ok(()));
-    // The frees of all pools are queued first: the device then executes them together.
+    // The frees of all pools are queued before the first wait, so that the device executes them together.
     let queued: Vec<_> = pools.iter().map(|pool| (pool, pool.queue_frees())).collect();
     for (pool, (released, frees)) in queued {
         match released {

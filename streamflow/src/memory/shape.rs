@@ -1,8 +1,8 @@
-//! Shapes and strides. They have a fixed size: making a tensor needs no heap.
+//! Shapes and strides. Their types have a fixed size, so that making a tensor allocates no host memory.
 //!
-//! A shape is copied number by number up to its rank, and compared in the same way. With the marks in `memory::points`,
-//! that puts the memory of a tick into two cache lines, which saves 1.25 of 1.69 misses of a cache of 1 MiB for a task of
-//! a chain of 500, counted by cachegrind on `overhead -- chains`.
+//! A shape is copied and compared number by number, and only up to its rank. With the marks in a list of their own
+//! (`memory::points`), a tick uses only two cache lines of a block. This saves 1.25 of 1.69 misses of a cache of 1 MiB for a
+//! task of a chain of 500, counted by cachegrind on `overhead -- chains`.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -16,14 +16,14 @@ pub const MAX_RANK: usize = 8;
 
 /// The lengths of a tensor's dimensions, outermost first.
 ///
-/// The number of bytes of an array of this shape fits into an address, for every element type, and so do its strides:
-/// each function that makes a shape ensures that.
+/// The number of bytes of an array of this shape fits into an `isize`, for every element type, and so does each stride.
+/// Each function that makes a shape ensures that.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Shape(Numbers);
 
 /// One number for each dimension of a shape.
-// The order of the fields puts those of small shapes close together.
+// With this order, the rank and the first numbers are adjacent, so a small shape uses few cache lines.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Numbers {
@@ -32,7 +32,7 @@ struct Numbers {
     each: [usize; MAX_RANK],
 }
 
-/// How many numbers are copied for every rank. Most shapes have no more.
+/// How many numbers a copy always copies, whatever the rank. Most shapes have no more dimensions.
 const FEW: usize = 2;
 
 impl Numbers {
@@ -43,7 +43,7 @@ impl Numbers {
         Self { rank: numbers.len() as u8, each }
     }
 
-    /// Copies `from`, and writes no more numbers than its rank needs.
+    /// Copies `from`. For a small rank this writes only the first [`FEW`] numbers.
     fn set(&mut self, from: &Self) {
         self.rank = from.rank;
         self.each[..FEW].copy_from_slice(&from.each[..FEW]);
@@ -62,7 +62,8 @@ impl Numbers {
 }
 
 impl PartialEq for Numbers {
-    /// Compares number by number: most shapes have few, and a call of `memcmp` would take longer. Matrices need no loop.
+    /// Compares number by number: most shapes have few numbers, and a call of `memcmp` would take longer. Shapes of two or
+    /// three dimensions are compared without a loop.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         let is_same = |at: usize| self.each[at] == other.each[at];
@@ -107,7 +108,7 @@ impl Shape {
         if dims.len() > MAX_RANK {
             return Err(error("a tensor has at most 8 dimensions"));
         }
-        // A stride is a product of dimensions that are not 0. So the product of all of these must fit as well.
+        // A stride is a product of dimensions that are not 0. So the product of all dimensions that are not 0 must fit.
         let count = dims.iter().try_fold(1_usize, |count, &dim| count.checked_mul(dim.max(1)));
         if count
             .and_then(|count| count.checked_mul(Self::ELEMENT))
@@ -118,12 +119,12 @@ impl Shape {
         Ok(Self(Numbers::of(dims)))
     }
 
-    /// Copies `shape`. For a shape with few dimensions this writes only those, and touches few cache lines.
+    /// Copies `shape`. For a shape with few dimensions this writes only few numbers, and so few cache lines.
     pub(super) fn set(&mut self, shape: &Self) {
         self.0.set(&shape.0);
     }
 
-    /// The bytes of a `Shape` that a shape with few dimensions uses.
+    /// The number of bytes at the start of a `Shape` that a shape of at most [`FEW`] dimensions uses.
     #[cfg(not(loom))]
     pub(super) const FEW_BYTES: usize =
         std::mem::offset_of!(Numbers, each) + FEW * size_of::<usize>();
@@ -131,8 +132,8 @@ impl Shape {
     /// The shape without dimensions: one element.
     pub(super) const SCALAR: Self = Self(Numbers { rank: 0, each: [0; MAX_RANK] });
 
-    /// The shape of a slice with `len` elements: one dimension. A slice has at most the elements of the shape that its
-    /// memory was made for, so no overflow check is needed.
+    /// The shape of a slice with `len` elements: one dimension. A slice has no more elements than the checked shape for which
+    /// its memory was allocated, so no overflow check is needed.
     pub(super) fn of_slice(len: usize) -> Self {
         Self(Numbers::of(&[len]))
     }
@@ -152,7 +153,7 @@ impl Shape {
         Self::bytes_of::<T>(self.count())
     }
 
-    /// The number of bytes of `count` elements, where `count` is that of a shape.
+    /// The number of bytes of `count` elements, where `count` is the number of elements of a shape and so can't overflow.
     #[inline]
     pub(super) fn bytes_of<T: Element>(count: usize) -> u64 {
         const { assert!(size_of::<T>() <= Self::ELEMENT, "`Shape::new` assumes smaller elements") };
@@ -165,7 +166,7 @@ impl Shape {
         self
     }
 
-    /// The shape with the length `to` in one dimension. `None` if there is no such dimension, or if it is shorter than
+    /// The shape with the length `to` in this dimension. `None` if there is no such dimension, or if its length is less than
     /// `to`.
     pub(super) fn narrowed(mut self, dimension: usize, to: usize) -> Option<Self> {
         let length = self.0.get_mut().get_mut(dimension).filter(|length| to <= **length)?;
@@ -173,7 +174,7 @@ impl Shape {
         Some(self)
     }
 
-    /// The shape with another last dimension, checked as by [`new`](Self::new).
+    /// The shape with `len` as its last dimension. The new shape is checked by [`new`](Self::new).
     pub(super) fn with_last(mut self, len: usize) -> Result<Self> {
         if let Some(last) = self.0.get_mut().last_mut() {
             *last = len;
@@ -193,8 +194,8 @@ impl Shape {
     }
 }
 
-/// The distances, in elements, between neighbours in each dimension of a tensor, outermost first. Derefs to these
-/// numbers.
+/// The distances, in elements, between neighbours in each dimension of a tensor, outermost first. Derefs to a slice of
+/// these numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Strides(Numbers);
@@ -247,7 +248,7 @@ impl IntoShape for Shape {
     }
 }
 
-/// Takes the strides as lengths, for example to make a tensor of that shape. They are checked like other lengths.
+/// Takes the numbers of the strides as the lengths of a shape, and checks them like other lengths.
 impl IntoShape for Strides {
     fn into_shape(self) -> Result<Shape> {
         Shape::new(&self)
@@ -278,7 +279,7 @@ mod tests {
 
     use super::*;
 
-    /// A shape equals its source after `set`, whatever it was before.
+    /// After `set`, a shape equals the shape that was copied, whatever the shape was before.
     #[test]
     fn a_shape_that_is_set_is_equal_to_its_source() {
         let dims = [2, 3, 5, 7, 11, 13, 17, 19];

@@ -1,4 +1,4 @@
-//! Runs of elements in device memory, as kernels take them.
+//! Slices of device memory: elements one after the other, the type that kernels take.
 
 use std::marker::PhantomData;
 use std::ops::{Bound, Deref, DerefMut, Range, RangeBounds};
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// [`Buffer`](super::Buffer), [`Tensor`](super::Tensor), [`View`] and [`ViewMut`] deref to it, and
 /// kernels take `&DeviceSlice<T>` and `&mut DeviceSlice<T>`. The host can't read a `DeviceSlice`: download it.
 ///
-/// The type is unsized: two slices can't be swapped while their owners stay in place:
+/// The type is unsized, so that two slices can't be swapped while their owners stay in place:
 /// ```compile_fail
 /// # use streamflow::Buffer;
 /// # use streamflow::memory::DeviceSlice;
@@ -30,20 +30,20 @@ pub struct DeviceSlice<T, U: ?Sized = [()]> {
     _unsized: U,
 }
 
-/// The sized form of a slice, which owners and views store. A reference to it coerces to a [`DeviceSlice`].
+/// The sized form of a slice, which owners and views store. A `&Stored<T>` coerces to a `&DeviceSlice<T>`.
 pub(super) type Stored<T> = DeviceSlice<T, [(); 0]>;
 
-// SAFETY: the block is `Sync` and outlives the slice: an owner stores it beside the slice, and a view borrows from an
-// owner. The elements themselves are plain data.
+// SAFETY: the block is `Sync` and outlives the slice, because an owner stores the slice together with the owner of the
+// block, and a view borrows from such an owner. The elements themselves are plain data.
 unsafe impl<T: Element, U: ?Sized> Send for DeviceSlice<T, U> {}
-// SAFETY: as for `Send`; a `&DeviceSlice` only reads.
+// SAFETY: the reasons for `Send` hold, and a `&DeviceSlice` only reads.
 unsafe impl<T: Element, U: ?Sized> Sync for DeviceSlice<T, U> {}
 
 impl<T: Element> Stored<T> {
     /// Creates a slice of the elements of a shape, from the start of a block. The caller keeps the block alive as long as
     /// the slice.
     ///
-    /// All addresses of the slice and of its parts lie in the block, so no sum of an address and an offset overflows.
+    /// All addresses of the slice and of its parts lie in the block. So code that adds an offset to an address can't overflow.
     ///
     /// # Errors
     /// [`Error::Shape`] when the block is smaller than the elements.
@@ -59,8 +59,8 @@ impl<T: Element> Stored<T> {
     }
 }
 
-/// Checks that a block has room for the elements of a shape, and that it is aligned for them. Memory safety depends on
-/// this check, so it is made in every build.
+/// Checks that a block is large enough for the elements of a shape, and that its address is aligned for them. Memory safety
+/// depends on this check, so every build makes it.
 ///
 /// # Errors
 /// [`Error::Shape`] when the block is too small, or not aligned.
@@ -69,7 +69,7 @@ pub(super) fn fits<T: Element>(block: &Block, shape: &Shape) -> Result<()> {
     has_room::<T>(block, shape.count(), || *shape)
 }
 
-/// [`fits`] for `count` elements. The error shows `shape`.
+/// Makes the check of [`fits`] for `count` elements. The error shows the shape that `shape` returns.
 ///
 /// # Errors
 /// As for [`fits`].
@@ -136,8 +136,8 @@ impl<T> DeviceSlice<T> {
     }
 
     pub(crate) fn block(&self) -> &Block {
-        // SAFETY: an owner keeps the block alive as long as `self`: the slice's own, or the one that the view borrows
-        // from. The block is boxed, so its address is stable.
+        // SAFETY: an owner keeps the block alive as long as `self`: the owner that stores the slice, or the owner that a
+        // view borrows from. The block is boxed, so its address is stable.
         unsafe { self.block.as_ref() }
     }
 
@@ -147,13 +147,13 @@ impl<T> DeviceSlice<T> {
 }
 
 impl<T: Element> DeviceSlice<T> {
-    /// Vouches for the content of memory that a failed call of a hook was to write. Until then the memory can be
-    /// neither used nor sent ([`Error::Unwritten`]): a dropped error loses no data. A copy, a fill or a function of
+    /// Vouches for the content of memory that a failed call of a hook was to write. Until this call the memory can be
+    /// neither used nor sent ([`Error::Unwritten`]), so that a dropped error loses no data. A copy, a fill or a function of
     /// [`library`](crate::library) that overwrites all of the memory has the same effect. Nothing happens if no call
     /// has failed.
     ///
-    /// For an operator that handles the error, and either goes on with the previous content of the memory or overwrites
-    /// all of it by another kernel:
+    /// This is for an operator that handles the error, and either goes on with the previous content of the memory or
+    /// overwrites all of it by another kernel:
     /// ```
     /// # use streamflow::prelude::*;
     /// # #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < sum_len) sum[i] += 1.0f;")]
@@ -179,7 +179,8 @@ impl<T: Element> DeviceSlice<T> {
         Some(ViewMut { part: self.part(range)?, _source: PhantomData })
     }
 
-    /// Two parts that don't overlap: one kernel may write both. `None` if `mid` is beyond the end.
+    /// Two parts that don't overlap, up to `mid` and from `mid` on. One kernel may write both. `None` if `mid` is beyond the
+    /// end.
     pub fn split_at_mut(&mut self, mid: usize) -> Option<(ViewMut<'_, T>, ViewMut<'_, T>)> {
         let left = ViewMut { part: self.part(..mid)?, _source: PhantomData };
         let right = ViewMut { part: self.part(mid..)?, _source: PhantomData };
@@ -191,7 +192,7 @@ impl<T: Element> DeviceSlice<T> {
         View { part: self.bytes(), _source: PhantomData }
     }
 
-    /// The same memory as bytes, to be written: each pattern of bytes is an element.
+    /// The same memory as bytes, to be written. Any bytes are valid elements.
     pub(super) fn as_bytes_mut(&mut self) -> ViewMut<'_, u8> {
         ViewMut { part: self.bytes(), _source: PhantomData }
     }

@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 
 /// A part of a tensor, perhaps with gaps or with the dimensions in another order.
 ///
-/// A view is not a [`DeviceSlice`]: a kernel that takes a slice would read the wrong elements. A kernel takes it as a
-/// [`Strided`](crate::kernel::Strided). A view without gaps becomes a slice by [`as_contiguous`](Self::as_contiguous).
+/// A view is not a [`DeviceSlice`], because a kernel that takes a slice would read the wrong elements. A kernel takes a view
+/// as a [`Strided`](crate::kernel::Strided). [`as_contiguous`](Self::as_contiguous) makes a slice of a view without gaps.
 #[derive(Clone, Copy)]
 #[must_use = "a view does nothing by itself"]
 pub struct TensorView<'a, T> {
@@ -18,15 +18,15 @@ pub struct TensorView<'a, T> {
     offset: usize,
     shape: Shape,
     strides: Strides,
-    /// Whether the gaps between the elements can only be padding, and not elements of another view.
+    /// Whether the gaps between the elements contain only padding, and no elements that another view may use.
     is_alone: bool,
 }
 
-// Most methods have no bound `Element`. If a kernel takes a view of a type that is no element, rustc then reports that
+// Most methods have no bound `Element`. So if a kernel takes a view of a type that is no element, rustc reports the error
 // only once.
 impl<'a, T> TensorView<'a, T> {
-    /// A view of all elements. The elements that the strides leave out are padding. The caller ensures that the elements
-    /// are within the slice.
+    /// Creates a view of all elements of a tensor. The gaps between the elements are padding. The caller ensures that the
+    /// elements of this shape with these strides are within the slice.
     pub(super) fn new(elements: &'a DeviceSlice<T>, shape: Shape, strides: Strides) -> Self {
         Self { elements, offset: 0, shape, strides, is_alone: true }
     }
@@ -63,8 +63,8 @@ impl<'a, T> TensorView<'a, T> {
         let shape = from_start.narrowed(dimension, range.end.checked_sub(range.start)?)?;
         let stride = self.strides[dimension];
         let offset = self.offset + range.start * stride;
-        // If the range is of the outermost dimension, the rest of the tensor lies before and after the part, and not
-        // between its elements.
+        // If the range is of the outermost dimension, the tensor's other elements lie before and after the part, and not
+        // between the elements of the part.
         let is_outermost = self
             .shape()
             .iter()
@@ -86,12 +86,12 @@ impl<'a, T> TensorView<'a, T> {
         self.shape
     }
 
-    /// The strides, if the view has gaps or another order of dimensions. `None` if the elements follow each other.
+    /// The strides, if the view has gaps or another order of dimensions. `None` if the view is contiguous.
     pub(super) fn gaps(&self) -> Option<Strides> {
         (!self.is_contiguous()).then_some(self.strides)
     }
 
-    /// Whether the gaps between the elements can only be padding.
+    /// Whether the gaps between the elements contain only padding.
     pub(crate) fn is_alone(&self) -> bool {
         self.is_alone
     }
@@ -119,14 +119,14 @@ impl<'a, T> TensorView<'a, T> {
         MemoryRange { address, bytes: (elements * size_of::<T>()) as u64 }
     }
 
-    /// The bytes of [`range`](Self::range) that an access touches. `None` if it touches all of them. A write includes
-    /// padding. A read does not: the padding may never have been written.
+    /// The bytes of [`range`](Self::range) that an access of this mode uses, as rows. `None` if the access uses the whole range.
+    /// A write counts as using the padding. A read does not, because the padding may never have been written.
     pub(crate) fn rows(&self, mode: AccessMode) -> Option<Rows> {
         if self.is_alone && mode == AccessMode::Write || self.is_empty() {
             return None;
         }
         let size = size_of::<T>();
-        // From the innermost dimension outwards: in most views the strides rise in this order.
+        // The levels go from the innermost dimension outwards, because in most views the strides rise in this order.
         let dims = self.shape().iter().zip(self.strides()).rev();
         let levels = dims.map(|(&len, &stride)| {
             let (count, pitch) = (len as u64, (stride * size) as u64);
@@ -140,7 +140,7 @@ impl<'a, T: Element> TensorView<'a, T> {
     /// The elements as a slice, for kernels that take one.
     ///
     /// # Errors
-    /// [`Error::Strided`] when there are gaps between the elements or they are in another order.
+    /// [`Error::Strided`] when there are gaps between the elements, or when the elements are in another order.
     pub fn as_contiguous(&self) -> Result<View<'a, T>> {
         let strided = || Error::Strided {
             shape: self.shape().to_vec(),
@@ -169,8 +169,8 @@ pub struct TensorViewMut<'a, T> {
 }
 
 impl<'a, T> TensorViewMut<'a, T> {
-    /// Creates a view that may be written. The caller has exclusive access to the elements for `'a`, and each element
-    /// is in the view once.
+    /// Creates a view that may be written. The caller has exclusive access to the elements for `'a`, and no two positions of
+    /// the view are the same element.
     pub(super) fn new(view: TensorView<'a, T>) -> Self {
         Self { view }
     }
@@ -205,14 +205,14 @@ impl<'a, T> TensorViewMut<'a, T> {
         Some(Self { view: self.view.slice(dimension, range)? })
     }
 
-    /// The underlying view, for launches.
+    /// The view without the permission to write, for the code that queues launches and copies.
     pub(crate) fn into_view(self) -> TensorView<'a, T> {
         self.view
     }
 }
 
 impl<T: Element> TensorViewMut<'_, T> {
-    /// The view, to be read. It borrows `self`.
+    /// The view, to be read. The result borrows `self`.
     pub fn as_view(&self) -> TensorView<'_, T> {
         self.view
     }
@@ -222,8 +222,8 @@ impl<T: Element> TensorViewMut<'_, T> {
         TensorViewMut { view: self.view }
     }
 
-    /// Two parts that don't overlap, the second from `mid` of a dimension on: one kernel may write both. `None` if
-    /// there is no such dimension, or if `mid` is beyond its end.
+    /// Two parts that don't overlap: in this dimension, the first ends before `mid` and the second begins at `mid`. One
+    /// kernel may write both. `None` if there is no such dimension, or if `mid` is beyond its end.
     pub fn split_at(self, dimension: usize, mid: usize) -> Option<(Self, Self)> {
         let len = *self.view.shape().get(dimension)?;
         let left = self.view.slice(dimension, 0..mid)?;

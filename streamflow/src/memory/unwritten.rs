@@ -4,7 +4,8 @@
 //! host does not read it: each attempt is an [`Error::Unwritten`] with the first error. So a dropped error is reported
 //! where it would lose data. An operator that sends other memory instead has handled the error. A mark ends when
 //!
-//! - the hook returns an error, because the hook has then not dropped the error;
+//! - the hook returns an error: the hook has then not dropped the error. A hook that loses a message and returns `Ok` has
+//!   dropped the error;
 //! - a copy, a fill or a function of `library` overwrites all of the memory that was to be written;
 //! - the operator vouches for the content by [`assume_written`](super::DeviceSlice::assume_written);
 //! - the memory has a new owner.

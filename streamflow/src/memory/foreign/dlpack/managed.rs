@@ -1,4 +1,4 @@
-//! A tensor that one library passes to another by DLPack.
+//! The owners of DLPack's structures: a tensor that streamflow has got from another library, or passes to one.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::memory::border::counts::{self, Count};
 use crate::memory::foreign::reaper;
 
 /// A tensor of another library: a `DLManagedTensorVersioned`, or the older `DLManagedTensor`. A `DlTensor` owns the
-/// structure: dropping it calls the structure's deleter, on a separate thread.
+/// structure: when the `DlTensor` is dropped, a separate thread calls the structure's deleter.
 #[must_use = "dropping it gives the tensor back; pass it to `import_dlpack`"]
 pub struct DlTensor {
     raw: Raw,
@@ -24,7 +24,7 @@ pub struct DlTensor {
     is_ours: bool,
 }
 
-/// The pointer to a structure, by its layout.
+/// The pointer to a structure of DLPack, which has one of two layouts.
 #[derive(Debug, Clone, Copy)]
 enum Raw {
     Versioned(NonNull<ManagedVersioned>),
@@ -34,7 +34,7 @@ enum Raw {
 // SAFETY: DLPack lets any thread use the structure and call its deleter.
 unsafe impl Send for DlTensor {}
 
-/// The fields of the structure, copied out of it.
+/// A copy of the structure's fields.
 #[derive(Debug, Clone)]
 struct Description {
     address: u64,
@@ -46,16 +46,16 @@ struct Description {
     flags: u64,
 }
 
-/// The structure alone, after its fields were copied out. Its drop calls the deleter.
+/// An owner of a structure without a copy of its fields. The drop calls the structure's deleter.
 struct Structure(Raw);
 
-// SAFETY: as for `DlTensor`.
+// SAFETY: DLPack lets any thread call the structure's deleter.
 unsafe impl Send for Structure {}
 
 impl Drop for Structure {
     fn drop(&mut self) {
-        // SAFETY: the structure is alive until its deleter is called, and only this drop calls it, once. A structure
-        // without a deleter needs no call.
+        // SAFETY: the structure is alive until its deleter is called, and only this drop calls the deleter, once. A
+        // structure without a deleter needs no call.
         unsafe {
             match self.0 {
                 Raw::Versioned(raw) => {
@@ -79,19 +79,19 @@ impl DlTensor {
     ///
     /// # Errors
     /// [`Error::Exchange`](crate::Error::Exchange) for a null pointer, for another major version of DLPack, and for a
-    /// structure with a shape that can't be read. After an error the deleter was called.
+    /// structure with a shape that can't be read. If this function returns an error, it has called the deleter.
     ///
     /// # Safety
     /// The pointer is null or the only one to such a structure, and the structure is as DLPack requires. No other code
-    /// than the returned value calls its deleter. The [`After`](crate::memory::After) of the import names the work that
-    /// has written the content. Other code no longer uses the memory, except in order with the work of streamflow.
+    /// than the returned value calls the deleter. The [`After`](crate::memory::After) of the import names the work that
+    /// has written the content. Other code no longer uses the memory, except by work that is ordered with streamflow's.
     pub unsafe fn from_versioned(pointer: *mut c_void) -> Result<Self> {
         let Some(raw) = NonNull::new(pointer.cast::<ManagedVersioned>()) else {
             return Err(null());
         };
         let structure = Structure(Raw::Versioned(raw));
-        // SAFETY: a structure of any version begins with its version and its deleter; the other fields are read only if
-        // the version is this one.
+        // SAFETY: a structure of any version begins with its version and its deleter. The fields after these are read only
+        // if the major version is that of `abi`.
         let version = unsafe { (*raw.as_ptr()).version };
         if version.major != abi::VERSION.major {
             return Err(refused(
@@ -99,7 +99,7 @@ impl DlTensor {
                 format!("export it with `max_version=({}, 0)`", abi::VERSION.major),
             ));
         }
-        // SAFETY: the structure has the layout of this version.
+        // SAFETY: the structure has the layout of `ManagedVersioned`, because its major version was compared.
         let (tensor, flags) = unsafe { ((*raw.as_ptr()).tensor, (*raw.as_ptr()).flags) };
         // SAFETY: the caller guarantees that the structure's pointers are as DLPack requires.
         unsafe { Self::describe(structure, &tensor, flags) }
@@ -135,7 +135,7 @@ impl DlTensor {
         if rank > 0 && tensor.shape.is_null() {
             return Err(refused("it has no shape", "export it again: its exporter is wrong"));
         }
-        // SAFETY: each of the two arrays has `ndim` numbers, or its pointer is null.
+        // SAFETY: the caller guarantees that the arrays of shape and strides have `ndim` numbers, or that a pointer is null.
         let (shape, strides) = unsafe { (read(tensor.shape, rank), read(tensor.strides, rank)) };
         let address = (tensor.data.expose_provenance() as u64).checked_add(tensor.byte_offset);
         let Some(address) = address else {
@@ -157,7 +157,7 @@ impl DlTensor {
         Ok(Self { raw, description, is_ours: false })
     }
 
-    /// Takes a structure that streamflow has made.
+    /// Creates the owner of a structure that streamflow has made.
     ///
     /// # Safety
     /// As for [`from_versioned`](Self::from_versioned).
@@ -168,7 +168,7 @@ impl DlTensor {
         Ok(DlExport(made))
     }
 
-    /// Takes a legacy structure that streamflow has made.
+    /// Creates the owner of a structure of the legacy layout that streamflow has made.
     ///
     /// # Safety
     /// As for [`from_legacy`](Self::from_legacy).
@@ -225,7 +225,7 @@ impl DlTensor {
         Structure(self.into_parts())
     }
 
-    /// Takes the pointer to the structure out. The deleter is then not called.
+    /// Returns the pointer to the structure without calling the deleter.
     fn into_parts(self) -> Raw {
         let mut whole = ManuallyDrop::new(self);
         let Description { shape, strides, .. } = &mut whole.description;
@@ -238,7 +238,7 @@ impl Drop for DlTensor {
     fn drop(&mut self) {
         let structure = Structure(self.raw);
         if self.is_ours {
-            // A structure of streamflow is dropped here: its deleter waits for nothing.
+            // The deleter of a structure that streamflow has made waits for nothing, so this thread calls it.
             return drop(structure);
         }
         counts::add(Count::Adopted);
@@ -255,8 +255,8 @@ impl fmt::Debug for DlTensor {
 /// A tensor for another library: a `DLManagedTensorVersioned`, or the older `DLManagedTensor`. A `DlExport` owns the
 /// structure: dropping it calls the structure's deleter.
 ///
-/// An exported tensor can't be imported again directly. Only a tensor that has passed through other code is a
-/// [`DlTensor`], because that code says in which order it used the memory.
+/// A `DlExport` can't be imported directly. Only a tensor that has passed through other code is a [`DlTensor`], because
+/// that code tells the import which of its work has used the memory.
 ///
 /// ```compile_fail,E0308
 /// # use streamflow::memory::After;
@@ -294,7 +294,7 @@ fn null() -> crate::Error {
     refused("its pointer is null", "export it again: its exporter is wrong")
 }
 
-/// The numbers of an array; `None` for a null pointer.
+/// Copies the numbers of an array. Returns `None` for a null pointer.
 ///
 /// # Safety
 /// The pointer is null or points to `rank` numbers.
@@ -302,7 +302,7 @@ unsafe fn read(numbers: *const i64, rank: usize) -> Option<Vec<i64>> {
     if numbers.is_null() {
         return None;
     }
-    // The read is unaligned, because other code made the array. SAFETY: the caller guarantees that the array has `rank`
-    // numbers.
+    // The read is unaligned, because other code made the array, perhaps without the alignment of its numbers. SAFETY: the
+    // caller guarantees that the array has `rank` numbers.
     Some((0..rank).map(|index| unsafe { numbers.add(index).read_unaligned() }).collect())
 }
