@@ -14,8 +14,8 @@ mod sealed {
 /// A [`Tensor`], a [`PitchedTensor`] or a [`Buffer`] of any element type: for code that learns the type at run time,
 /// for example a binding to another language.
 ///
-/// Work uses the memory as bytes, and is ordered like other work. `downcast_ref` returns the tensor
-/// again:
+/// Work that uses the memory as bytes is ordered like other work. `downcast_ref` returns the tensor with its
+/// element type:
 /// ```
 /// # use streamflow::memory::AnyTensor;
 /// # use streamflow::prelude::*;
@@ -39,16 +39,16 @@ pub trait AnyTensor: Any + Send + Sync + Debug + sealed::Sealed {
     /// The device of the memory.
     fn device(&self) -> DeviceId;
 
-    /// All memory of the tensor, padding included: for [`read_raw`](crate::stream::CudaStream::read_raw), and for
+    /// All memory of the tensor, padding included, as bytes: for [`read_raw`](crate::stream::CudaStream::read_raw) and for
     /// copies.
     fn bytes(&self) -> View<'_, u8>;
 
-    /// All memory of the tensor, padding included, to be written.
+    /// All memory of the tensor, padding included, as bytes to be written.
     fn bytes_mut(&mut self) -> ViewMut<'_, u8>;
 }
 
 impl dyn AnyTensor {
-    /// The tensor as a `T`; `None` if it has another type.
+    /// The tensor as a `T`, for example a `Tensor<f32>`. `None` if the tensor has another type.
     pub fn downcast_ref<T: AnyTensor>(&self) -> Option<&T> {
         (self as &dyn Any).downcast_ref()
     }

@@ -311,7 +311,7 @@ impl CudaStream {
                 return Ok(());
             }
             self.table().observe(&Note::At(location));
-            // SAFETY: both sides are alive, as in `copy_between`, and the callers have compared their lengths.
+            // SAFETY: source and target are alive, as in `copy_between`, and the callers have compared their lengths.
             Ok(unsafe { timeline.driver().copy(timeline.raw(), copy) }?)
         })?;
         uses.iter().for_each(Use::end_mark);

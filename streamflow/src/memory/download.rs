@@ -1,6 +1,6 @@
 //! Law 14: A download is read when it is there.
 //!
-//! Copies to the host, as values of the type [`Download`].
+//! The type [`Download`]: a copy to the host whose elements can't be read before the copy is complete.
 
 use std::task::Waker;
 
@@ -21,7 +21,7 @@ pub struct Download<T: Element> {
 }
 
 impl<T: Element> Download<T> {
-    /// Creates a download to memory that has the shape of the downloaded data.
+    /// Creates the value for a queued copy to `pinned`. The block of `pinned` has the shape of the downloaded data.
     pub(super) fn new(pinned: Pinned<T>) -> Self {
         Self { pinned }
     }
@@ -49,18 +49,18 @@ impl<T: Element> Download<T> {
         self.pinned.as_slice_blocking()
     }
 
-    /// The registration of a task for a future of this download.
+    /// Creates the registration by which a task is woken when this download is complete. The download's future uses it.
     pub(super) fn awaiting(&self) -> Awaiting {
         Awaiting::new(self.pinned.awaited())
     }
 
-    /// Whether the copy is complete. If it is not, `task` will be woken when the copy may be complete.
+    /// Returns whether the copy is complete. If it is not, registers `task`, which is woken when the copy may be complete.
     pub(super) fn poll_complete(&self, awaiting: &Awaiting, task: &Waker) -> Result<bool> {
-        // The table of streams comes from the pool: the future may outlive the platform.
+        // The table of streams is that of the pool, because the future may outlive the platform.
         let table = self.pinned.table();
         match self.pinned.block().first_incomplete(table)? {
             Some(point) => awaiting.wake_at(table, point, task).map(|()| false),
-            // `try_as_slice` notifies the driver that the host reads the memory.
+            // `try_as_slice` tells the driver's layers, such as the race checker, that the host reads the memory.
             None if self.pinned.try_as_slice()?.is_some() => Ok(true),
             None => {
                 task.wake_by_ref();
@@ -69,17 +69,18 @@ impl<T: Element> Download<T> {
         }
     }
 
-    /// The elements of a download whose copy was found complete.
+    /// The elements. The caller has found that the copy is complete.
     pub(super) fn complete_elements(&self) -> &[T] {
         self.pinned.complete_elements()
     }
 
-    /// The point at which the copy will be complete; `None` if it is complete.
+    /// The point at which the copy will be complete. `None` if the copy is complete now.
     pub(crate) fn incomplete(&self, streams: &StreamTable) -> Result<Option<Point>> {
         self.pinned.block().first_incomplete(streams)
     }
 
-    /// Returns the page-locked memory that the copy writes. Its elements can't be read before the copy is complete, either.
+    /// Returns the page-locked memory that the copy writes. The elements of a [`Pinned`], too, can't be read before the copy is
+    /// complete.
     pub fn into_pinned(self) -> Pinned<T> {
         self.pinned
     }

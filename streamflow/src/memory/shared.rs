@@ -1,14 +1,14 @@
-//! A value with several owners that can only read it.
+//! The type [`Shared`]: a value with several owners, who can only read the value.
 //!
-//! A drop first reads the reference count without a locked instruction, which saves one such instruction for each reader
-//! of a message that several read.
+//! The drop of an owner first reads the reference count without a locked instruction. This saves one locked instruction for
+//! each reader of a message that has several readers.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A tensor, or any other message, with several owners. They can read it and pass it on, but not
-/// write it. The last owner can take it: [`try_unwrap`](Self::try_unwrap).
+/// A tensor, or any other message, with several owners. The owners can read the message and pass it on, but not
+/// write it. The last owner can take the message out by [`try_unwrap`](Self::try_unwrap).
 ///
 /// An operator that keeps what it sends, such as a running average, has an output `#[output] average: Shared<Tensor<f32>>`.
 /// It emits `Shared::new(image)` and keeps a clone. An output of a shared tensor feeds inputs `&Tensor<f32>` and
@@ -22,22 +22,22 @@ struct Slot<T> {
     /// `None` only while the slot is free.
     value: Option<T>,
     recycler: Weak<Free<T>>,
-    /// Whether the value must stay in the slot, because nobody may write it.
+    /// Whether no owner can take the value out, not even the last one, because nobody may write the value.
     read_only: bool,
 }
 
-/// The free slots of a recycler: as many as were in use at once, but at most [`MAX_FREE`].
+/// The free slots of a recycler: at most as many as were in use at the same time, and at most [`MAX_FREE`].
 type Free<T> = Mutex<Vec<Arc<Slot<T>>>>;
 
-/// The most free slots that are kept.
+/// The most free slots that a recycler keeps.
 const MAX_FREE: usize = 1024;
 
-/// A pool of slots for shared values: sharing a value in every tick allocates nothing.
+/// A pool of slots for shared values. With reused slots, a program that shares a value in every tick allocates nothing.
 #[derive(Debug)]
 pub(crate) struct Recycler<T>(Arc<Free<T>>);
 
 impl<T> Recycler<T> {
-    /// A recycler without slots.
+    /// Creates a recycler without slots.
     pub(crate) fn new() -> Self {
         Self(Arc::default())
     }
@@ -50,7 +50,7 @@ impl<T> Recycler<T> {
         });
         match Arc::get_mut(&mut slot) {
             Some(free) => free.value = Some(value),
-            // Unreachable, since a free slot has one owner. If it were reached, a new slot would serve as well.
+            // This arm is not reached, because a free slot has one owner. If it were reached, a new slot would do the same.
             None => return Shared::new(value),
         }
         Shared { slot: Some(slot) }
@@ -93,8 +93,8 @@ impl<T> Shared<T> {
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         let Some(mut slot) = self.slot.take() else { return };
-        // Two owners that are dropped at the same time may each see the other one. The slot is then freed, and not
-        // reused. The count is read first, because `get_mut` takes a locked instruction.
+        // The count is read first, because `get_mut` takes a locked instruction. If two threads drop the last two owners at
+        // the same time, each may read a count of 2. The slot is then freed, and not returned to the recycler.
         if Arc::strong_count(&slot) > 1 {
             return;
         }

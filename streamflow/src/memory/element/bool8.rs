@@ -10,9 +10,9 @@ use crate::driver::Plain;
 
 /// A truth value of one byte, like NumPy's `bool`: an element of device memory.
 ///
-/// Rust's `bool` can't be an element. Device memory may hold any byte: an earlier content, or the 2 of another library.
-/// A `bool` with such a byte is undefined behaviour, also in a kernel's Rust body, although that is safe code. A
-/// `Bool8` may have any byte; each byte except 0 is true. CUDA's counterpart is the type `bool8`, with an implicit
+/// Rust's `bool` can't be an element. Device memory may have any byte: an earlier content, or a 2 that another library has
+/// written. A `bool` with such a byte is undefined behaviour, also in a kernel's Rust body, although that is safe code. A
+/// `Bool8` may have any byte; each byte except 0 is true. In CUDA C++ the type is `bool8`, with an implicit
 /// conversion to `bool`.
 ///
 /// ```
@@ -33,7 +33,7 @@ impl Bool8 {
         self.0 != 0
     }
 
-    /// The same values, for example to upload them.
+    /// The values of a slice of `bool` as a slice of `Bool8`, without a copy, for example to upload them.
     pub const fn slice_of(values: &[bool]) -> &[Self] {
         // SAFETY: a `bool` and a `Bool8` have one byte each, and any byte is a `Bool8`.
         unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
@@ -59,7 +59,7 @@ impl From<Bool8> for bool {
     }
 }
 
-// Compares truth values and not bytes: 255 of the 256 bytes mean true.
+// The comparison is one of truth values and not of bytes, because 255 of the 256 bytes mean true.
 impl PartialEq for Bool8 {
     fn eq(&self, other: &Self) -> bool {
         self.get() == other.get()

@@ -1,4 +1,4 @@
-//! Floating-point numbers of two bytes. Rust has no types for them, and NVRTC has none without CUDA's headers.
+//! Floating-point numbers of two bytes as elements. Rust has no such types, and NVRTC has none without CUDA's headers.
 
 use half::{bf16, f16};
 

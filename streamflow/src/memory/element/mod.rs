@@ -1,14 +1,14 @@
-//! The types that device memory holds and that kernels take by value.
+//! The types of elements: device memory contains such values, and kernels take them by value.
 //!
-//! Elements of other crates and elements that Rust has no type for are in files of their own.
+//! Element types of other crates, and element types for which Rust has no type, are in files of their own.
 
 use std::fmt::{Debug, Display};
 
 use crate::driver::Plain;
 
 mod sealed {
-    /// Restricts the traits of this file to the types named in it. NVRTC must know the CUDA name of each type without
-    /// headers, with the same layout as in Rust.
+    /// Restricts the traits of this module to the types named in it. For each such type, NVRTC must know the CUDA type without
+    /// headers, and the CUDA type must have the same layout as in Rust.
     pub trait Sealed {}
 }
 
@@ -28,13 +28,13 @@ pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
     const CUDA: &'static str;
 }
 
-/// A type that device memory holds.
+/// A type of the elements of device memory.
 ///
-/// The address of an element in device memory is a multiple of its size: code on the device may load the element as one
-/// word.
+/// The address of an element in device memory is a multiple of the element's size, so that code on the device may load the
+/// element as one word.
 ///
 /// # Safety
-/// `DTYPE` names NumPy's type of the same layout and meaning; for `bfloat16` that of `ml_dtypes`.
+/// `DTYPE` is the name of the NumPy type with the same layout and meaning. `bfloat16` is a type of `ml_dtypes`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type of device memory",
     label = "not an element type",
@@ -44,7 +44,8 @@ pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
 pub unsafe trait Element: Scalar + Default + PartialEq {
     /// The type's name in NumPy and similar libraries, for example `float32`.
     const DTYPE: &'static str;
-    /// The same as [`Scalar::CUDA`], for the code of `#[kernel]`: rustc then reports that a wrong type is no element.
+    /// The same as [`Scalar::CUDA`], for the code that `#[kernel]` generates. For a wrong type rustc then reports that the type
+    /// is no element.
     #[doc(hidden)]
     const ELEMENT_CUDA: &'static str = Self::CUDA;
 }
@@ -115,7 +116,8 @@ pub enum f16 {}
 pub enum bf16 {}
 
 impl sealed::Sealed for usize {}
-// SAFETY: the Rust type and the CUDA type have eight bytes; CUDA no longer supports hosts with pointers of another size.
+// SAFETY: the Rust type has eight bytes by the `cfg`, and the CUDA type has eight bytes. CUDA no longer supports hosts with
+// pointers of another size.
 #[cfg(target_pointer_width = "64")]
 #[diagnostic::do_not_recommend]
 unsafe impl Scalar for usize {

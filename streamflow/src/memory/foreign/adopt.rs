@@ -1,4 +1,4 @@
-//! Memory of other code as tensors.
+//! Adopting memory: making tensors of memory that other code owns.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::memory::slice::too_small;
 use crate::memory::{Block, Buffer, Element, MemoryPool, Shape, Shared, Tensor};
 use crate::stream::CudaStream;
 
-/// Memory that other code owns, to be used as a tensor: see
+/// Memory that other code owns, before streamflow adopts it as a tensor by
 /// [`Platform::adopt_tensor`](crate::Platform::adopt_tensor).
 #[must_use = "dropping it gives the memory back; pass it to `adopt_tensor`"]
 pub struct ForeignMemory {
@@ -27,14 +27,14 @@ pub struct ForeignMemory {
 }
 
 impl ForeignMemory {
-    /// Memory on a device: `bytes` bytes from `address` on. `owner` keeps the memory alive: dropping the owner gives
-    /// the memory back. The owner is dropped after the last use of the memory, on a separate thread; if the memory was
-    /// adopted, its device is current there. An owner that needs the lock of an interpreter takes it in its `Drop`.
+    /// Describes memory on a device: `bytes` bytes from `address` on. `owner` keeps the memory alive, and gives the memory
+    /// back when it is dropped. A separate thread drops the owner after the last use of the memory. If the memory was
+    /// adopted, its device is current on that thread. An owner that needs an interpreter's lock locks it in its `Drop`.
     ///
     /// # Safety
-    /// Until the owner is dropped, the device can access the memory, and its content is initialised. Meanwhile no other
-    /// code uses the memory, except in work that the adoption comes [after](After), and except for reads while the
-    /// memory is read only.
+    /// Until the owner is dropped, the device can access the memory, and the content of the memory is initialised. Until
+    /// then no other code uses the memory, except by work that the adoption comes [after](After), and except for reads if the
+    /// memory is adopted for reading only.
     pub unsafe fn new(
         device: DeviceId,
         address: u64,
@@ -48,8 +48,8 @@ impl ForeignMemory {
 
     /// Makes streamflow leak memory of other code from now on, instead of giving it back, and
     /// [count](crate::memory::ForeignCounts::leaked) that memory. This is for other code that ends before the program,
-    /// such as an interpreter that shuts down. If the reaper is dropping an owner, blocks until that drop has ended; the
-    /// caller must hold no lock that this drop needs.
+    /// such as an interpreter that shuts down. If the reaper thread is dropping an owner at that time, this call blocks until
+    /// that drop has ended; so the caller must hold no lock that this drop needs.
     pub fn stop_giving_back_blocking() {
         reaper::stop_giving_back_blocking();
     }
@@ -62,7 +62,7 @@ impl ForeignMemory {
 }
 
 impl Drop for ForeignMemory {
-    /// Gives back memory that was not adopted.
+    /// Gives the memory back to its owner if it was not adopted.
     fn drop(&mut self) {
         if let Some(owner) = self.owner.take() {
             reaper::give_back_later(owner);
@@ -76,7 +76,7 @@ impl std::fmt::Debug for ForeignMemory {
     }
 }
 
-/// The work of other code that adopted memory comes after. Later work with the memory is ordered after it.
+/// The work of other code that has written adopted memory. Streamflow's work with the memory is ordered after that work.
 #[derive(Debug, Clone, Copy)]
 pub enum After<'a> {
     /// All work that was queued on this stream before the call.
@@ -87,7 +87,7 @@ pub enum After<'a> {
     Complete,
 }
 
-/// No process has memory beyond this address, with five levels of page tables.
+/// The end of the addresses that a process can have with five levels of page tables.
 const LAST_ADDRESS: u64 = 1 << 56;
 
 /// Checks that memory at this address can hold elements of this shape. Returns the range of its bytes.
@@ -113,7 +113,7 @@ pub(crate) fn check_layout<T: Element>(address: u64, shape: &Shape) -> Result<Me
 }
 
 impl MemoryPool {
-    /// Makes a block from memory of other code on this pool's device.
+    /// Creates a block of memory that other code owns, on this pool's device.
     #[track_caller]
     fn adopt(
         self: &Arc<Self>,
@@ -130,11 +130,11 @@ impl MemoryPool {
         }
         if range.bytes > 0 {
             // SAFETY: the caller of `ForeignMemory::new` guarantees that the memory is valid until its owner is dropped.
-            // The owner is dropped after `return_foreign`, or after this function has failed.
+            // The owner is dropped after the block was returned and disowned, or after this function has failed.
             unsafe { table.driver().observer().adopt(self.device(), range) }?;
         }
         let mut pooled = PooledBlock::foreign(block, self);
-        // From here on, dropping the block gives the memory back.
+        // From here on, the drop of the block gives the memory back to its owner.
         pooled.owner = memory.owner.take().map(|owner| Bound::owner(owner, &self.reclaim));
         let mut block = OwnedBlock::new(pooled);
         match after {
@@ -142,8 +142,8 @@ impl MemoryPool {
             After::QueuedOn(stream) => {
                 self.written_by_other_code(stream.raw(), range);
                 block.block_mut().allocated_on(stream.timeline());
-                // The event is recorded now: the stream may be destroyed after the call, and later work on it must not be
-                // waited for.
+                // The event is recorded now, because the stream may be destroyed after this call, and because uses of the
+                // memory need not wait for later work on the stream.
                 stream.timeline().close()?;
             }
             After::Event(event) => {
@@ -168,7 +168,7 @@ impl MemoryPool {
         Ok(block)
     }
 
-    /// Notifies a driver that checks accesses: other code has written this range.
+    /// Tells the driver's layers, such as the race checker, that work of other code on `stream` has written this range.
     #[track_caller]
     fn written_by_other_code(&self, stream: RawStream, range: MemoryRange) {
         let (mode, location) = (AccessMode::Write, Location::caller());
@@ -182,7 +182,7 @@ impl MemoryPool {
         shape: &Shape,
         after: After<'_>,
     ) -> Result<Tensor<T>> {
-        // This comes before the check of the address, because empty memory may have no address.
+        // The size is checked before the address, so that empty memory without an address gets the error about its size.
         if shape.bytes::<T>() > memory.range.bytes {
             return Err(too_small(shape));
         }

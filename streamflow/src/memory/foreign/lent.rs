@@ -1,4 +1,4 @@
-//! Lent memory: memory of streamflow that other code has.
+//! Lent memory: memory of streamflow that other code uses until it returns the memory.
 
 use std::ptr::NonNull;
 
@@ -11,11 +11,11 @@ use crate::memory::border::task::{Entry, Task, entry};
 use crate::memory::pooled::OwnedBlock;
 use crate::memory::{Element, MemoryPool, Shared, Tensor};
 
-/// A value that keeps memory alive while other code has it.
+/// A value that keeps lent memory alive while other code uses it.
 pub(crate) trait Lendable: Send + 'static {
     /// The owner of the memory's block.
     fn owner(&self) -> &OwnedBlock<MemoryPool>;
-    /// The access that other code has.
+    /// The access to the memory that other code has: whether it may only read, or also write.
     fn mode(&self) -> AccessMode;
 }
 
@@ -39,28 +39,29 @@ impl<T: Element> Lendable for Shared<Tensor<T>> {
     }
 }
 
-/// Memory that other code has, or has returned and the pool has not taken back yet.
+/// Memory that is lent to other code, or that other code has returned and the pool has not taken back yet.
 pub(crate) struct Lent(Box<dyn Lendable>);
 
 /// CUDA's codes for a call that a stream capture forbids: `cudaErrorStreamCapture…`.
 pub(super) const CAPTURE: std::ops::RangeInclusive<i32> = 900..=908;
 
-/// Returns lent memory to its pool: other code calls [`give_back`](Self::give_back) when it no longer uses the memory.
+/// The value by which lent memory returns to its pool. Other code calls [`give_back`](Self::give_back) when it no longer
+/// uses the memory.
 pub(crate) struct Returner {
     entry: Box<Entry>,
-    /// The pool of the memory. The entry contains the memory, and the memory keeps the pool alive.
+    /// The pool of the memory. The pointer is valid because `entry` owns the memory, and the memory keeps the pool alive.
     pool: NonNull<MemoryPool>,
 }
 
 // SAFETY: the pool is `Sync`, and the entry is `Send`.
 unsafe impl Send for Returner {}
 
-/// Counts memory as lent.
+/// Creates the [`Returner`] of memory that is lent to other code, and counts the memory as lent.
 ///
 /// # Errors
 /// [`Error::Exchange`](crate::Error::Exchange), when the system has no thread for the reaper;
-/// [`DriverError::Unavailable`], when the driver can't make a stream wait for other code: the memory could then not be
-/// taken back.
+/// [`DriverError::Unavailable`], when the driver can't make a stream wait for work of other code, and so the pool could not
+/// take the memory back.
 pub(crate) fn lend(memory: impl Lendable) -> Result<Returner> {
     reaper::start()?;
     let pool = memory.owner().pool();
@@ -72,11 +73,11 @@ pub(crate) fn lend(memory: impl Lendable) -> Result<Returner> {
 }
 
 impl Returner {
-    /// Adds the memory to the pool's list of returned memory. Any thread may call this, under any lock: it waits for
-    /// nothing, and makes no call of the driver.
+    /// Adds the memory to the pool's list of returned memory. Any thread may call this function, under any lock, because the
+    /// function waits for nothing and makes no call of the driver.
     pub(crate) fn give_back(self) {
-        // SAFETY: the memory keeps its pool alive, and this function does not use the pool any more once another thread
-        // can see the memory.
+        // SAFETY: the memory keeps its pool alive, and this function does not use the pool any more after it has put the
+        // memory into a list where another thread can find it.
         let pool = unsafe { self.pool.as_ref() };
         if pool.table.driver().observer().works_alone() {
             return reaper::add(self.entry);
@@ -101,8 +102,8 @@ impl Task for Lent {
 }
 
 impl Lent {
-    /// Makes the pool's later use of the memory come after all work that other code may have queued with it, and drops
-    /// the owner of the memory. Does not wait.
+    /// Makes later uses of the memory come after all work that other code may have queued with it: the reclaim stream waits
+    /// for all work of the device. Then drops the owner of the memory. The host does not wait.
     ///
     /// # Errors
     /// The driver's error, together with the memory that is not taken back yet.
@@ -117,11 +118,12 @@ impl Lent {
             if let Err(error) = waited {
                 return Err((error, self));
             }
-            // Memory with several owners was only read: the other owners' reads need not wait for this use.
+            // The use is noted with the access of the other code. If that was a read, reads by other owners need not wait for
+            // this use.
             owner.note(stream, self.0.mode());
         }
         drop(self.0);
-        // The count changes after the drop: a thread that reads the count then finds the memory in its pool.
+        // The count changes after the drop, so that a thread that sees the lower count finds the memory in its pool.
         counts::remove(Count::Lent);
         Ok(())
     }
@@ -130,8 +132,8 @@ impl Lent {
         if let DriverError::Call { code, .. } = &error
             && CAPTURE.contains(code)
         {
-            // Another library is capturing a graph, so the driver has refused the call. The task is tried again later,
-            // because the capture will end.
+            // The driver has refused the call, because another library is capturing a graph. This task is returned and tried
+            // again later, when the capture may have ended.
             return Some(Box::new(self));
         }
         tracing::error!(%error, "memory that other code has returned is lost");
@@ -141,7 +143,7 @@ impl Lent {
 }
 
 impl MemoryPool {
-    /// Refuses a driver without the call by which lent memory is taken back.
+    /// Returns an error if the driver lacks the call by which the pool takes lent memory back.
     pub(super) fn check_take_back(&self) -> Result<()> {
         if self.waits_for_device {
             return Ok(());
@@ -154,7 +156,8 @@ impl MemoryPool {
         .into())
     }
 
-    /// Takes back the memory that other code has returned, unless that is the reaper's task.
+    /// Takes back the memory in the list of returned memory. On a GPU the list stays empty, because there the reaper thread
+    /// takes returned memory back.
     #[inline]
     pub(in crate::memory) fn take_lent_back(&self) {
         if !self.border.lent.is_empty() {
@@ -171,7 +174,8 @@ impl MemoryPool {
         }
     }
 
-    /// Leaves it to the reaper to take back memory that other code returns from now on.
+    /// Closes the list of returned memory, after taking back the memory in it. From then on the reaper thread takes back the
+    /// memory that other code returns.
     pub(in crate::memory) fn close_lent(&self) {
         let returned = self.border.lent.close();
         self.take_back_each(returned);

@@ -1,11 +1,11 @@
-//! The thread that gives memory back to its owners.
+//! The reaper: the thread that gives adopted memory back, by dropping the owners of that memory.
 //!
-//! A deleter of other code may do anything: wait for a lock that the dropping thread holds, such as Python's interpreter
-//! lock, call CUDA, or call streamflow again. So a deleter never runs in a drop of streamflow, in a function that a
-//! stream calls, or while a lock of streamflow is held. Only this thread calls deleters, and it holds no lock while it
-//! does.
+//! The drop of an owner calls a deleter of other code, which may do anything: wait for a lock that the thread dropping a
+//! tensor holds, such as Python's interpreter lock, call CUDA, or call streamflow again. So a deleter never runs in a drop of
+//! streamflow, in a function that a stream calls, or while a lock of streamflow is held. Only the reaper thread calls
+//! deleters, and it holds no lock meanwhile.
 //!
-//! Tasks reach the thread by a [`List`]: no code ever waits for the thread.
+//! Other threads add tasks to a [`List`] that the reaper reads, so that no code waits for the reaper.
 
 use std::sync::{OnceLock, PoisonError};
 use std::time::Duration;
@@ -36,16 +36,17 @@ statics! {
     static TASKS: List<Box<dyn Task>> = List::new();
     static THREAD: OnceLock<Thread> = OnceLock::new();
     static START: Mutex<()> = Mutex::new(());
-    /// The thread's state in two flags: `BUSY` while an owner is being dropped, and `STOPPED` once no more owners are dropped.
+    /// The state of the reaper thread: the flag `BUSY` is set while the thread drops an owner, and the flag `STOPPED` once it
+    /// is to drop no more owners.
     static STATE: AtomicU8 = AtomicU8::new(0);
 }
 const BUSY: u8 = 1;
 const STOPPED: u8 = 2;
 
-/// How long the thread sleeps before it tries again to take back memory that it could not take back.
+/// How long the reaper thread sleeps before it tries failed tasks again, for example to take lent memory back.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// Starts the thread, unless it is running.
+/// Starts the reaper thread, unless it is running.
 ///
 /// # Errors
 /// [`Error::Exchange`], when the system has no thread.
@@ -71,7 +72,7 @@ pub(super) fn start() -> Result<()> {
     }
 }
 
-/// Adds a task without waiting. The caller has called [`start`] before.
+/// Adds a task for the reaper thread, without waiting. The caller has called [`start`] before.
 pub(super) fn add(node: Box<Entry>) {
     if let Err(late) = TASKS.add(node) {
         leak(late.value);
@@ -81,12 +82,12 @@ pub(super) fn add(node: Box<Entry>) {
     }
 }
 
-/// Executes all tasks. If there is no task, sleeps until one is added. `again` has the tasks that failed before and are
-/// tried again.
+/// Executes all tasks once. If there is no task, sleeps until one is added. `again` contains the tasks that must be tried
+/// again: those from earlier calls are executed, and those that fail now are left in it.
 fn execute(again: &mut Vec<Box<dyn Task>>) {
     let tasks = TASKS.take_all();
     if tasks.is_empty() && again.is_empty() {
-        // If a task was added after the check, `park` returns at once.
+        // If another thread adds a task between `take_all` and `park`, its `unpark` makes `park` return at once.
         park();
     } else if tasks.is_empty() {
         park_timeout(AGAIN);
@@ -97,12 +98,12 @@ fn execute(again: &mut Vec<Box<dyn Task>>) {
     }
 }
 
-/// Creates the entry of a task that drops an owner.
+/// Creates the list entry of a task that drops this owner.
 pub(super) fn giving_back(owner: Owner) -> Box<Entry> {
     entry(GiveBack(owner))
 }
 
-/// Lets the thread drop the owner of memory that no work uses any more. Does not wait.
+/// Makes the reaper thread drop the owner of memory that no work uses any more. Does not wait for the drop.
 pub(super) fn give_back_later(owner: Owner) {
     match start() {
         Ok(()) => add(giving_back(owner)),
@@ -110,7 +111,7 @@ pub(super) fn give_back_later(owner: Owner) {
     }
 }
 
-/// Drops an owner, on the reaper thread.
+/// Drops an owner. Only the reaper thread calls this function.
 pub(super) fn give_back(owner: Owner) {
     if STATE.fetch_or(BUSY, Ordering::AcqRel) & STOPPED != 0 {
         STATE.fetch_and(!BUSY, Ordering::AcqRel);
@@ -123,20 +124,22 @@ pub(super) fn give_back(owner: Owner) {
     STATE.fetch_and(!BUSY, Ordering::AcqRel);
 }
 
-/// Leaks an owner: the memory is never given back.
+/// Leaks an owner, so that its memory is never given back.
 pub(super) fn leak_owner(owner: Owner) {
     leak(Box::new(GiveBack(owner)));
 }
 
-/// Leaks a task: it is never done.
+/// Leaks a task, so that it is never executed, and counts its memory as leaked.
 pub(super) fn leak(task: Box<dyn Task>) {
-    // The leaked count rises before the other one falls: one of the two includes the memory at all times.
+    // The count of leaked memory rises before the task's own count falls, so that at all times one of the two counts
+    // includes the memory.
     counts::add(Count::Leaked);
     counts::remove(task.count());
     std::mem::forget(task);
 }
 
-/// Makes the thread leak memory of other code from now on. If it is dropping an owner, blocks until that drop has ended.
+/// Makes the reaper thread leak memory of other code from now on. If the thread is dropping an owner, blocks until that drop
+/// has ended.
 pub(super) fn stop_giving_back_blocking() {
     STATE.fetch_or(STOPPED, Ordering::AcqRel);
     while STATE.load(Ordering::Acquire) & BUSY != 0 {

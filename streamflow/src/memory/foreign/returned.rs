@@ -1,4 +1,4 @@
-//! How adopted memory returns to its owner.
+//! The return of adopted memory to its owner, after the last use of the memory.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -13,16 +13,17 @@ use crate::memory::border::task::{Task, entry};
 use crate::memory::pooled::PooledBlock;
 use crate::sync::{AtomicUsize, Ordering};
 
-/// The name of this work in log lines about its failure.
+/// The name of ordering the return of memory, in log lines about a failure of it.
 const ORDERING: &str = "ordering the return of memory to its owner";
 
-/// The data of the function on the reclaim stream that passes an owner to the reaper.
+/// The argument of the host function on the reclaim stream that passes an owner to the reaper.
 struct Ready {
     owner: Owner,
     returning: Arc<AtomicUsize>,
 }
 
-/// Adopted memory whose uses no stream could be made to wait for. The reaper waits for them on the host.
+/// The task of returning adopted memory when the reclaim stream could not be made to wait for its uses, or to call the host
+/// function. The reaper thread waits for the uses.
 struct Unordered {
     block: Box<PooledBlock<MemoryPool>>,
     is_disowned: bool,
@@ -65,10 +66,11 @@ impl Task for Unordered {
 }
 
 impl PooledBlock<MemoryPool> {
-    /// Takes back a block of adopted memory after the drop of its tensor. Does not wait.
+    /// Returns the memory of an adopted block to its owner after the drop of its tensor. Does not wait: the owner gets the
+    /// memory after the last use.
     pub(in crate::memory) fn return_to_owner(mut self: Box<Self>) {
-        // This handle keeps the pool alive until the function ends: a pool that was dropped with its last block would
-        // wait for the function that is queued here.
+        // This reference keeps the pool alive until the host function is queued. The drop of a pool waits for queued host
+        // functions, so the pool must not be dropped in the middle of this function.
         let pool = self.pool_handle().clone();
         if pool.table.driver().sticky_error().is_some() {
             // The device may still use the memory, so its owner is leaked.
@@ -90,7 +92,7 @@ impl PooledBlock<MemoryPool> {
     }
 }
 
-/// Queues a function on the reclaim stream that passes an owner to the reaper.
+/// Queues a host function on the reclaim stream. The function passes the owner to the reaper.
 ///
 /// # Errors
 /// The owner, if the driver refuses the function.
@@ -104,7 +106,7 @@ fn queue(pool: &MemoryPool, owner: Owner) -> Result<(), Owner> {
     let queued = unsafe { pool.table.driver().launch_host_function(pool.reclaim.raw(), function) };
     let Err(error) = queued else { return Ok(()) };
     report_in_drop(ORDERING, Err(error));
-    // SAFETY: the pointer came from `into_raw`. The host function that would have owned it will not be called.
+    // SAFETY: the pointer came from `into_raw`. The host function that would have owned the data will not be called.
     let Ready { owner, returning } = *unsafe { Box::from_raw(data) };
     returning.fetch_sub(1, Ordering::Relaxed);
     Err(owner)
@@ -134,7 +136,8 @@ unsafe extern "C" fn ready(data: *mut c_void) {
 }
 
 impl MemoryPool {
-    /// On a driver that executes work only in calls, waits for the queued functions that give memory back.
+    /// On a driver that executes work only inside of calls, waits until the queued host functions that give memory back have
+    /// been called.
     pub(in crate::memory) fn finish_returning(&self) {
         let driver = self.table.driver();
         let is_needed =

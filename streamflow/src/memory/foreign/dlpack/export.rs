@@ -1,4 +1,4 @@
-//! Tensors for other libraries.
+//! The export of tensors to other libraries by DLPack.
 
 use std::panic::Location;
 
@@ -12,21 +12,21 @@ use crate::memory::pooled::OwnedBlock;
 use crate::memory::{Element, MemoryPool, Shape, Shared, Tensor};
 use crate::stream::CudaStream;
 
-/// Where the consumer of a tensor uses it.
+/// Where the consumer of an exported tensor uses the tensor.
 #[derive(Debug, Clone, Copy)]
 pub enum Consumer<'a> {
-    /// The consumer uses the tensor on this stream. The stream waits for the work that the tensor comes after; the host
-    /// does not.
+    /// The consumer uses the tensor on this stream. The stream waits for the earlier uses of the tensor that the consumer
+    /// must come after. The host does not wait.
     QueuesOn(&'a CudaStream),
-    /// The consumer uses the tensor on the host, or in another place that no stream orders. The calling thread waits for
-    /// the work that the tensor comes after.
+    /// The consumer uses the tensor on the host, or elsewhere without a stream. The calling thread waits for the earlier uses
+    /// of the tensor that the consumer must come after.
     HostBlocking,
-    /// The consumer orders its work itself: DLPack's `stream=-1`.
+    /// The consumer itself orders its work after the earlier uses of the tensor: DLPack's `stream=-1`.
     Unordered,
 }
 
 impl<T: Element> Tensor<T> {
-    /// Hands the tensor to other code for reading and writing. The memory returns to its pool when the other code has
+    /// Lends the tensor to other code, which may read and write it. The memory returns to its pool when the other code has
     /// called the structure's deleter, and is used again only after the work that the device has at that time. Does not
     /// block, unless the consumer is the host.
     ///
@@ -40,8 +40,8 @@ impl<T: Element> Tensor<T> {
 }
 
 impl<T: Element> Tensor<T> {
-    /// [`into_dlpack`](Self::into_dlpack) for a tensor that is a copy made for this exchange. The structure has the flag
-    /// for copies.
+    /// [`into_dlpack`](Self::into_dlpack) for a tensor that is a copy made for this exchange. The structure has DLPack's flag
+    /// `IS_COPIED`.
     ///
     /// # Errors
     /// As for [`into_dlpack`](Self::into_dlpack).
@@ -71,14 +71,14 @@ impl<T: Element> Shared<Tensor<T>> {
         export::<T>(self.clone(), &shape, abi, consumer, abi::READ_ONLY)
     }
 
-    /// Lets other code read and write the tensor, beside its other owners.
+    /// Lends the tensor to other code, which may read and write it while the tensor has other owners.
     ///
     /// # Errors
     /// As for [`Tensor::into_dlpack`].
     ///
     /// # Safety
-    /// The tensor may be written. No other owner uses it while the other code writes it, unless that owner orders its
-    /// use with the writes itself.
+    /// The tensor may be written. No other owner uses the tensor while the other code writes it, unless that owner itself
+    /// orders its use with the writes.
     #[track_caller]
     pub unsafe fn to_dlpack_writable(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport> {
         let shape = *self.owned_block().shape();
@@ -86,7 +86,7 @@ impl<T: Element> Shared<Tensor<T>> {
     }
 }
 
-/// A shared tensor that other code may write.
+/// A shared tensor that is lent to other code for writing.
 struct SharedForWriting<T: Element>(Shared<Tensor<T>>);
 
 impl<T: Element> Lendable for SharedForWriting<T> {
@@ -125,7 +125,7 @@ fn export<T: Element>(
     make(shape, abi, Content { address, device, dtype, flags, keeper: lend(memory)? })
 }
 
-/// Makes the consumer come after the work that an access of this mode must come after.
+/// Makes the consumer's access, which has this mode, come after the earlier uses of the block that it must come after.
 #[track_caller]
 fn order(block: &OwnedBlock<MemoryPool>, mode: AccessMode, consumer: Consumer<'_>) -> Result<()> {
     match consumer {

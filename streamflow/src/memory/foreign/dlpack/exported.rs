@@ -1,4 +1,4 @@
-//! The structures that streamflow makes for other libraries.
+//! The structures of DLPack that streamflow makes for other libraries.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -22,7 +22,7 @@ impl Keeper for Returner {
     }
 }
 
-/// The parts of a structure, before the structure is made.
+/// The values from which a structure is made, beside its shape.
 pub(super) struct Content<K> {
     pub(super) address: u64,
     pub(super) device: DlDevice,
@@ -31,7 +31,8 @@ pub(super) struct Content<K> {
     pub(super) keeper: K,
 }
 
-/// The allocation of an exported structure: the structure, and the arrays that it points to. The deleter frees it.
+/// The host allocation of an exported structure: the structure, the arrays that it points to, and the value that keeps the
+/// tensor's memory alive. The structure's deleter frees this allocation.
 #[repr(C)]
 struct Exported<S, K> {
     structure: S,
@@ -40,7 +41,7 @@ struct Exported<S, K> {
     keeper: K,
 }
 
-/// The type of an element.
+/// The type of the elements `T` in DLPack's terms.
 ///
 /// # Errors
 /// [`Error::Exchange`] for a type that DLPack does not have.
@@ -52,7 +53,7 @@ pub(super) fn dtype_of<T: Element>() -> Result<DlType> {
     })
 }
 
-/// Makes a structure of a dense tensor.
+/// Makes the structure of a dense tensor with this shape, in one of the two layouts.
 pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> Result<DlExport> {
     let Content { address, device, dtype, flags, keeper } = content;
     let tensor = Plain {
@@ -72,14 +73,14 @@ pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> R
             let structure = ManagedVersioned { version, context, deleter, flags, tensor };
             let exported = Exported { structure, shape: dims, strides, keeper };
             let raw = place(exported, |it| (&mut it.context, &mut it.tensor));
-            // SAFETY: the structure lives as long as its allocation, and the deleter frees that.
+            // SAFETY: the structure lives as long as its allocation, which only its deleter frees.
             unsafe { DlTensor::made_versioned(raw.cast()) }
         }
         Abi::Legacy => {
             let structure = Managed { tensor, context, deleter: Some(delete_legacy::<K> as _) };
             let exported = Exported { structure, shape: dims, strides, keeper };
             let raw = place(exported, |it| (&mut it.context, &mut it.tensor));
-            // SAFETY: as for the versioned structure.
+            // SAFETY: the structure lives as long as its allocation, which only its deleter frees.
             unsafe { DlTensor::made_legacy(raw.cast()) }
         }
     }
@@ -87,14 +88,14 @@ pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> R
 
 fn numbers(values: &[usize]) -> [i64; MAX_RANK] {
     let mut numbers = [0; MAX_RANK];
-    // Each number of a shape fits into an `i64`, because the shape's number of bytes does.
+    // Each number of a shape or of its strides fits into an `i64`, because the shape's number of bytes fits.
     numbers.iter_mut().zip(values).for_each(|(number, value)| *number = *value as i64);
     numbers
 }
 
-/// Leaks the allocation, to be freed by the structure's deleter, and sets the structure's pointers into the allocation.
-/// `parts` returns the context and the tensor of the structure. The structure is the first field, at the address of the
-/// allocation.
+/// Moves `exported` into an allocation that only the structure's deleter frees, and sets the structure's pointers into that
+/// allocation. `parts` returns the fields `context` and `tensor` of the structure. The structure is the first field, so a
+/// pointer to the allocation is also a pointer to the structure.
 fn place<S, K>(
     exported: Exported<S, K>,
     parts: impl FnOnce(&mut S) -> (&mut *mut c_void, &mut Plain),
@@ -117,11 +118,12 @@ unsafe extern "C" fn delete_versioned<K: Keeper>(structure: *mut ManagedVersione
 }
 
 unsafe extern "C" fn delete_legacy<K: Keeper>(structure: *mut Managed) {
-    // SAFETY: as in `delete_versioned`.
+    // SAFETY: the caller owns a structure that `make` has made, and calls its deleter once.
     unsafe { delete::<Managed, K>((*structure).context.cast()) }
 }
 
-/// Gives the memory back and frees the structure. No other step is allowed here, because the caller may hold any lock.
+/// Gives the tensor's memory back and frees the structure. A deleter may do no more than this, because its caller may hold
+/// any lock.
 ///
 /// # Safety
 /// The pointer came from [`place`], and is not used again.
