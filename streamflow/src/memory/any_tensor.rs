@@ -7,7 +7,7 @@ use super::{Buffer, DeviceSlice, Element, PitchedTensor, Shape, Strides, Tensor,
 use crate::driver::DeviceId;
 
 mod sealed {
-    /// Restricts [`AnyTensor`](super::AnyTensor) to the library's types: other code relies on what its methods return.
+    /// Restricts [`AnyTensor`](super::AnyTensor) to streamflow's types, because streamflow relies on the results of its methods.
     pub trait Sealed {}
 }
 

@@ -1,4 +1,4 @@
-//! Buffers: owned runs of elements.
+//! Buffers: owned elements in device memory, one after the other, without a shape.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -9,13 +9,14 @@ use super::{DeviceSlice, Element, MemoryPool, PoolHandle, Shape};
 use crate::error::Result;
 use crate::stream::CudaStream;
 
-/// A run of elements in device memory, owned. Made by
+/// Owned elements in device memory, one after the other. Made by
 /// [`Platform::buffer`](crate::Platform::buffer).
 ///
-/// Dropping a buffer does not wait: the memory is reused after all work that was queued with it has executed.
+/// Dropping a buffer does not wait. The memory is reused after all work that uses it has executed.
 pub struct Buffer<T: Element> {
     elements: Stored<T>,
-    // Declared after `elements`, so dropped later: the elements point into the block. The block's address is stable.
+    // The owner of the block that `elements` points into. It is declared after `elements`, and so dropped after it. A move of
+    // this value does not change the block's address.
     owner: OwnedBlock<MemoryPool>,
 }
 
@@ -31,7 +32,7 @@ impl<T: Element> Buffer<T> {
         Ok(Self { elements, owner })
     }
 
-    /// Creates a buffer of the elements in a block.
+    /// Creates a buffer whose elements are at the start of this block. `shape` has their number.
     pub(super) fn of(mut owner: OwnedBlock<MemoryPool>, shape: &Shape) -> Result<Self> {
         let elements = Self::shaped(&mut owner, shape)?;
         Ok(Self { elements, owner })
@@ -55,7 +56,7 @@ impl<T: Element> Buffer<T> {
         self.shape().dims()
     }
 
-    /// Gives the elements another shape with the same number of elements.
+    /// Sets another shape with the same number of elements.
     pub(super) fn reshape(&mut self, shape: &Shape) -> Result<()> {
         self.elements = Self::shaped(&mut self.owner, shape)?;
         Ok(())

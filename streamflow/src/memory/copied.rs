@@ -1,12 +1,12 @@
-//! The operands of copies.
+//! The traits of the operands of copies: device memory as the source and as the target.
 
 use std::sync::Arc;
 
 use super::{Buffer, DeviceSlice, Element, Shape, Shared, Tensor, TensorView, TensorViewMut};
 use super::{View, ViewMut};
 
-/// A parameter of trait methods whose results unsafe code relies on. Other code can't name this type, so it can't
-/// override these methods.
+/// The type of a parameter of trait methods on whose results unsafe code relies. Code of other crates can't name this type,
+/// and so can't override these methods.
 #[derive(Debug, Clone, Copy)]
 pub struct Trusted(());
 
@@ -15,8 +15,8 @@ pub(super) const TRUSTED: Trusted = Trusted(());
 /// Device memory that copies read: [`CudaStream::copy`](crate::CudaStream::copy),
 /// [`CudaStream::download`](crate::CudaStream::download) and the others.
 ///
-/// The operand may have gaps: a [`PitchedTensor`](super::PitchedTensor), or a [`TensorView`] of a part of a tensor.
-/// Each of their rows, the runs of the last dimension, is copied at once.
+/// The operand may have gaps, as a [`PitchedTensor`](super::PitchedTensor), or a [`TensorView`] of a part of a tensor.
+/// A row of such an operand, which is the elements along the last dimension, is copied as a whole.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory of a device that can be copied",
     label = "not a tensor, a buffer or a view",
@@ -26,8 +26,8 @@ pub trait CopySource<T: Element> {
     /// The elements to copy.
     fn copy_source(&self) -> TensorView<'_, T>;
 
-    /// The elements with their shape, or without it if they are a slice. `None` if there are gaps between the elements.
-    /// Makes no view.
+    /// The elements, with their shape, or with `None` in its place if the operand is a slice. The result is `None` if there
+    /// may be gaps between the elements. Makes no view.
     #[doc(hidden)]
     #[inline]
     fn dense(&self, trusted: Trusted) -> Option<(&DeviceSlice<T>, Option<&Shape>)> {
@@ -35,7 +35,7 @@ pub trait CopySource<T: Element> {
         None
     }
 
-    /// The elements, if the operand is a whole tensor of this shape: the layout then follows from the shape. Makes no view.
+    /// The elements, if the operand is a whole tensor of this shape, so that its layout follows from the shape. Makes no view.
     #[doc(hidden)]
     #[inline]
     fn whole(&self, shape: &Shape, trusted: Trusted) -> Option<&DeviceSlice<T>> {
@@ -64,10 +64,10 @@ pub trait CopyTarget<T: Element> {
     }
 }
 
-/// Finds the operands whose layout follows from their shape.
+/// Methods that find an operand whose layout follows from its shape.
 impl Shape {
-    /// Returns the elements of an operand that is a whole tensor of this shape, at the cost of a comparison of shapes.
-    /// For other operands returns `None`, and the caller uses [`copy_source`](CopySource::copy_source).
+    /// Returns the elements of an operand that is a whole tensor of this shape. This costs only a comparison of shapes.
+    /// Returns `None` for any other operand; the caller then uses [`copy_source`](CopySource::copy_source).
     #[inline]
     pub fn whole<'a, T: Element>(
         &self,
@@ -86,7 +86,8 @@ impl Shape {
     }
 }
 
-// The implementations are `do_not_recommend`: rustc would list them all, and the notes above name them already.
+// The implementations are `do_not_recommend`, because rustc would list all of them in an error. The `note`s of the traits
+// name the types already.
 #[diagnostic::do_not_recommend]
 impl<T: Element> CopySource<T> for DeviceSlice<T> {
     fn copy_source(&self) -> TensorView<'_, T> {
@@ -170,7 +171,7 @@ macro_rules! through_pointers {
         }
     )*};
 }
-// An emitted message is `Shared`, and so is a message with several readers.
+// `Shared` has the impl, because an emitted message and a message with several readers are `Shared`.
 through_pointers!([] Shared<S>, [+ ?Sized] Arc<S>, [+ ?Sized] Box<S>, [+ ?Sized] &S);
 
 macro_rules! through_unique_pointers {
@@ -212,5 +213,5 @@ macro_rules! slices {
         })?
     )*};
 }
-// With this impl a buffer can be passed directly, like a tensor.
+// With the impl for `Buffer`, a buffer can be passed to a copy directly, like a tensor.
 slices!(Buffer<T>: CopyTarget, View<'_, T>:, ViewMut<'_, T>: CopyTarget);

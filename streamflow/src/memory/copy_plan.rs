@@ -1,11 +1,11 @@
-//! The plan of a copy between views: the copies of the driver that it becomes, with their rows and distances.
+//! The plan of a copy between views with gaps: the driver's copies that together copy all elements, with their rows.
 
 use arrayvec::ArrayVec;
 
 use super::MAX_RANK;
 use crate::driver::{CopyKind, CopyOp, CopyRows, MemoryRange};
 
-/// A dimension of both sides: its length, and its strides in elements.
+/// A dimension of the source and of the target of a copy: its length, and its stride in each, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Dim {
     len: usize,
@@ -13,22 +13,24 @@ struct Dim {
     target: usize,
 }
 
-/// The extent of a copy, in elements.
+/// The plan of a copy: a row, and the dimensions in which rows are repeated.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CopyPlan {
-    /// The number of elements of a row. They follow each other on both sides.
+    /// The number of elements of a row. The elements of a row follow each other in the source and in the target.
     row: usize,
-    /// The dimensions outside of a row, innermost first. Two dimensions that continue each other are merged into one.
+    /// The dimensions in which rows are repeated, innermost first. Two dimensions without a gap between them are merged into
+    /// one.
     outer: ArrayVec<Dim, MAX_RANK>,
 }
 
 impl CopyPlan {
-    /// The plan for elements that follow each other on both sides.
+    /// Creates the plan for `len` elements that follow each other in the source and in the target.
     pub(super) fn run(len: usize) -> Self {
         Self { row: len, outer: ArrayVec::new() }
     }
 
-    /// The plan of two views of one shape. `None` if the elements of the last dimension don't follow each other.
+    /// Creates the plan of a copy between two views of this shape, with these strides. `None` if the elements along the last
+    /// dimension don't follow each other in one of the views.
     pub(super) fn new(shape: &[usize], source: &[usize], target: &[usize]) -> Option<Self> {
         if shape.contains(&0) {
             return Some(Self::run(0));
@@ -57,8 +59,8 @@ impl CopyPlan {
         Some(plan)
     }
 
-    /// Returns the copies of the driver, for elements of `size` bytes at these addresses. One copy of the driver covers
-    /// the rows of the longest dimension.
+    /// Returns the driver's copies for this plan, for elements of `size` bytes at these addresses of source and target. Each
+    /// copy of the driver copies all rows of the longest dimension.
     pub(super) fn copies(
         &self,
         kind: CopyKind,
@@ -100,7 +102,7 @@ impl CopyPlan {
 }
 
 impl Dim {
-    /// Whether this dimension and `outer` form a single one: `outer` continues where this one ends.
+    /// Whether this dimension and `outer` can be merged: in both views, `outer` continues where this dimension ends.
     fn continues_in(&self, outer: Dim) -> bool {
         (self.len * self.source, self.len * self.target) == (outer.source, outer.target)
     }
@@ -138,8 +140,8 @@ mod tests {
         (all, count)
     }
 
-    /// For all pairs of small views with up to three dimensions, as parts of padded arrays, a plan does the same as a
-    /// copy element by element.
+    /// For all pairs of small views of three dimensions with padding, a plan copies the same elements to the same addresses as
+    /// a copy element by element.
     #[test]
     fn each_element_is_copied_once_to_its_place() {
         let lens = [0, 1, 2, 3];
@@ -194,7 +196,7 @@ mod tests {
         assert_eq!((column.row, column.outer[0].len), (1, 3));
     }
 
-    /// Rows that are further apart than the driver's pitch are copied one by one.
+    /// Rows whose distance is more than the driver's largest pitch are copied one by one.
     #[test]
     fn a_pitch_beyond_the_limit_needs_a_copy_for_each_row() {
         for (pitch, copies) in [(CopyRows::MAX_PITCH as usize, 1), (1 << 31, 3)] {

@@ -1,18 +1,18 @@
-//! How much memory of an allocator is free, as the condition `memory_available` checks it.
+//! The check whether an allocator has enough free memory, for the condition `memory_available`.
 
 use super::limits::{MemoryLimits, granules};
 
-/// How much memory a tick needs.
+/// The amount of memory that a tick needs, in bytes or in blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryAmount {
-    /// This number of bytes, for one tensor or buffer. In a block pool: as many blocks as these bytes need.
+    /// This number of bytes, for one tensor or buffer. In a block pool, the amount is as many blocks as the bytes need.
     Bytes(u64),
     /// This number of blocks of a block pool.
     Blocks(u64),
 }
 
 impl MemoryLimits {
-    /// The reason why this amount of memory can never be free, and what to do about that; `None` if it can be free.
+    /// The reason why this amount of memory can never be free, with the remedy. `None` if this amount can be free.
     pub(super) fn reason_for_never(self, amount: MemoryAmount, pool: &str) -> Option<String> {
         if !self.is_bounded() {
             return Some(format!(
@@ -38,7 +38,7 @@ impl MemoryLimits {
         }
     }
 
-    /// Whether this amount is free when `used` bytes are in use.
+    /// Whether this amount of memory is free when `used` bytes are in use.
     pub(super) fn has_free(self, used: u64, amount: MemoryAmount) -> bool {
         let needed = match (amount, self.block_sizes()) {
             (MemoryAmount::Blocks(_), None) => return false,

@@ -1,5 +1,5 @@
-//! Names under which a program might try to read device data on the host, which it can't. Each has a bound that no type
-//! satisfies, and rustc's error says what to call instead.
+//! Methods and operators by which a program might try to read device data on the host, which is not possible. Each has a
+//! bound that no type satisfies, and rustc's error for that bound says what to call instead.
 
 use std::ops::{Index, IndexMut};
 use std::slice;
@@ -37,7 +37,7 @@ where
     }
 }
 
-// These methods are written out without a macro: rustc's error shows the method, and would show the macro's code.
+// These methods are written without a macro, because rustc's error shows the method's code, and would show the macro's.
 #[doc(hidden)]
 #[allow(missing_docs, clippy::iter_not_returning_iterator, clippy::missing_panics_doc)]
 impl<T> DeviceSlice<T> {

@@ -1,4 +1,4 @@
-//! Access to raw device addresses. The access is noted as a use.
+//! Access of other code to raw device addresses. Each access is noted as a use of the memory.
 
 use std::iter;
 use std::panic::Location;
@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::stream::CudaStream;
 
 impl CudaStream {
-    /// Calls `queue` with the device address of memory. `queue` may queue work on [`raw`](CudaStream::raw) that
-    /// reads the memory: through cudarc, a library, or another binding.
+    /// Calls `queue` with the device address of `memory`. `queue` may queue work that reads the memory on the stream
+    /// [`raw`](CudaStream::raw), through cudarc, a library, or another binding.
     ///
     /// This work comes after the last write, and later writes and the free of the memory come after this work. The
     /// address must not be used after `queue` has returned, nor on another stream.

@@ -1,17 +1,18 @@
-//! The sizes of blocks. Requests of almost equal sizes share blocks: a program with changing sizes has few lists of
-//! free blocks, and little memory in them.
+//! The rounding of requests to sizes of blocks. Requests of almost equal sizes share blocks. So a program whose requests
+//! change in size has few lists of free blocks, and little memory in them.
 //!
-//! Each power of two has [`PER_DOUBLING`] sizes, and from 16 MiB on each multiple of [`MOST_WASTE`] is one. So less than an
-//! eighth of a block is unused, and less than 2 MiB; CUDA's driver takes memory from the system in portions of that size.
+//! From each power of two to the next there are [`PER_DOUBLING`] sizes, and from 16 MiB on the sizes are the multiples of
+//! [`MOST_WASTE`]. So less than an eighth of a block is unused, and less than 2 MiB. CUDA's driver takes memory from the
+//! system in portions of 2 MiB.
 
-/// The number of sizes for each power of two.
+/// The number of sizes from one power of two to the next.
 const PER_DOUBLING: u64 = 8;
 
-/// The bound in bytes for the unused part of a block: each block has less.
+/// The bound of the unused part of a block, in bytes: the unused part of each block is smaller.
 const MOST_WASTE: u64 = 2 << 20;
 
-/// The size of the block for a request of `bytes`: a multiple of `granule`, a power of two. A size that would overflow
-/// gives the largest multiple: more than any device has.
+/// The size of the block for a request of `bytes`: a multiple of `granule`, which is a power of two. If the size would
+/// overflow, returns the largest multiple, which is more than any device has.
 #[inline]
 pub(super) fn block_size(bytes: u64, granule: u64) -> u64 {
     let bytes = bytes.max(1);

@@ -1,4 +1,4 @@
-//! Owned arrays with a shape.
+//! Tensors: owned dense arrays in device memory, with a shape.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -16,7 +16,7 @@ use crate::stream::CudaStream;
 /// A tensor derefs to the [`DeviceSlice`] of its elements, so it can be passed to kernels directly. Parts
 /// and transposed forms are [`TensorView`]s.
 pub struct Tensor<T: Element> {
-    /// The elements. Their block also stores the shape.
+    /// The elements. Their block also stores the shape of the tensor.
     elements: Buffer<T>,
 }
 
@@ -53,12 +53,12 @@ impl<T: Element> Tensor<T> {
         self.elements.shape().dense_strides()
     }
 
-    /// The first dimension; 1 for a scalar.
+    /// The length of the first dimension; 1 for a scalar.
     pub fn rows(&self) -> usize {
         self.shape().first().copied().unwrap_or(1)
     }
 
-    /// The last dimension; 1 for a scalar.
+    /// The length of the last dimension; 1 for a scalar.
     pub fn cols(&self) -> usize {
         self.shape().last().copied().unwrap_or(1)
     }
@@ -88,8 +88,8 @@ impl<T: Element> Tensor<T> {
     }
 }
 
-/// The error for a shape with another number of elements. It suggests a shape with the right number, if there is one:
-/// `target` with another first dimension.
+/// The error for a reshape to a shape with another number of elements. The error suggests a shape with the right number:
+/// `target` with another first dimension if that is possible, or else one dimension.
 #[cold]
 fn other_length(source: &[usize], target: &[usize]) -> Error {
     let count: usize = source.iter().product();

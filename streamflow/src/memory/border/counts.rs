@@ -1,15 +1,15 @@
-//! The numbers of allocations that streamflow has from other code, and other code from streamflow.
+//! The numbers of allocations that streamflow has adopted from other code, or has lent to other code.
 
 use crate::sync::{AtomicU64, Ordering, statics};
 
-/// The numbers of allocations that have crossed the border between streamflow and other code, in this process.
+/// The numbers of allocations that streamflow and other code have exchanged in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ForeignCounts {
     /// Allocations of other code that streamflow has not given back yet.
     pub adopted: u64,
-    /// Allocations of streamflow that other code has, or has returned without the pool having taken them back yet; also
-    /// copies on the host that were made for other code.
+    /// Allocations of streamflow that other code has, or that it has returned and the pool has not taken back yet; also
+    /// copies on the host that were made for other code and that it has not freed yet.
     pub lent: u64,
     /// Allocations that will never be given back or taken back, because the program ends or a device has failed.
     pub leaked: u64,
@@ -36,11 +36,12 @@ pub(crate) fn add(count: Count) {
 }
 
 pub(crate) fn remove(count: Count) {
-    // `Release`: a thread that reads the count with `Acquire` sees everything that was done with the memory before.
+    // The order is `Release`, so that a thread that reads the count with `Acquire` sees everything that this thread has done
+    // with the memory before.
     counter(count).fetch_sub(1, Ordering::Release);
 }
 
-/// The counts of this process.
+/// The current counts of this process.
 pub fn foreign_counts() -> ForeignCounts {
     let [adopted, lent, leaked] =
         [Count::Adopted, Count::Lent, Count::Leaked].map(|it| counter(it).load(Ordering::Acquire));

@@ -1,16 +1,16 @@
-//! A list that any thread may add to without waiting for another thread.
+//! A list to which any thread may add entries without waiting for another thread.
 
 use std::ptr::{self, NonNull};
 
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell, const_fn};
 
-/// An entry of a list, with the pointer to the next one: adding an entry allocates nothing.
+/// An entry of a list, with the pointer to the next entry. Adding an entry to a list allocates nothing.
 pub(crate) struct Node<T> {
     next: UnsafeCell<*mut Node<T>>,
     pub(crate) value: T,
 }
 
-// SAFETY: only one thread uses `next`: the owner of the node, or of the chain that contains it.
+// SAFETY: only one thread uses `next`: the owner of the node, or the owner of the chain that contains the node.
 unsafe impl<T: Send> Send for Node<T> {}
 
 impl<T> Node<T> {
@@ -19,18 +19,18 @@ impl<T> Node<T> {
     }
 }
 
-/// A list of entries. Adding an entry is a compare-and-swap; a single call takes all entries.
+/// A list of entries. A thread adds an entry by a compare-and-swap, and takes all entries at once.
 pub(crate) struct List<T> {
-    /// The latest entry; null if there is none; [`closed`] once the list was closed.
+    /// The pointer to the latest entry. Null if the list is empty, and [`closed`] after the list was closed.
     head: AtomicPtr<Node<T>>,
 }
 
 // SAFETY: a list only passes entries from one thread to another.
 unsafe impl<T: Send> Send for List<T> {}
-// SAFETY: as for `Send`.
+// SAFETY: a list only passes entries from one thread to another, by atomic operations.
 unsafe impl<T: Send> Sync for List<T> {}
 
-/// The head of a closed list. No node has this address.
+/// The pointer that is the head of a closed list. No node has this address.
 fn closed<T>() -> *mut Node<T> {
     ptr::without_provenance_mut(1)
 }
@@ -42,8 +42,8 @@ impl<T> List<T> {
         }
     }
 
-    /// Adds an entry without waiting. Once another thread can see the entry, this function uses the list no more: the
-    /// entry may own the list, and the other thread may drop both.
+    /// Adds an entry without waiting. After another thread can see the entry, this function does not use the list any more,
+    /// because the entry may own the list, and the other thread may drop the entry and so the list.
     ///
     /// # Errors
     /// The entry, if the list is closed.
@@ -102,11 +102,11 @@ impl<T> List<T> {
     }
 }
 
-/// The values of a chain of entries, in reverse order.
+/// Returns the values of a chain of entries in reverse order, and frees the entries.
 fn collect<T>(mut head: *mut Node<T>) -> Vec<T> {
     let mut values = Vec::new();
     while !head.is_null() {
-        // SAFETY: each node of the chain came from a box, and the caller has taken the chain out of its list.
+        // SAFETY: each node of the chain came from a box, and this thread has taken the chain out of its list.
         let node = *unsafe { Box::from_raw(head) };
         head = node.next.into_inner();
         values.push(node.value);
@@ -189,7 +189,7 @@ mod tests {
             all.extend(values(list.take_all()));
         }
         adders.into_iter().for_each(|thread| thread.join().unwrap());
-        // The entries of each thread are in the order in which it added them.
+        // The entries that one thread has added are in the order in which it added them.
         for thread in 0..4 {
             let own = all.iter().filter(|value| **value / EACH == thread);
             assert!(own.is_sorted());

@@ -1,5 +1,5 @@
-//! The fields that blocks and pools have for memory of other code, and the parts from which [`foreign`](super::foreign)
-//! builds the exchange. Pools use only this module, and not `foreign`.
+//! The parts of blocks and pools that concern memory of other code: owners, lists of tasks, and counts. The module
+//! [`foreign`](super::foreign) builds the exchange of memory from these. Pools use only this module, and not `foreign`.
 
 pub(crate) mod counts;
 pub(crate) mod list;
@@ -25,8 +25,8 @@ impl Owner {
 /// The part of a pool that concerns other code.
 #[derive(Default)]
 pub(crate) struct Border {
-    /// Memory that other code had and has returned.
+    /// The list of lent memory that other code has returned and the pool has not taken back yet.
     pub(crate) lent: List<Box<dyn Task>>,
-    /// The number of queued host functions, on the reclaim stream, that have not given their memory back yet.
+    /// The number of host functions on the reclaim stream that are queued and have not passed their owner to the reaper yet.
     pub(crate) returning: Arc<AtomicUsize>,
 }

@@ -1,4 +1,4 @@
-//! Values of other code, for example a library's handle, that a stream's work needs until it has executed.
+//! The type [`AfterWork`]: an owner of a value of other code that work on a stream needs until the work has executed.
 
 use std::ffi::c_void;
 use std::ops::{Deref, DerefMut};
@@ -12,9 +12,10 @@ use crate::memory::border::Owner;
 use crate::memory::border::counts::{self, Count};
 use crate::stream::{CudaStream, Timeline};
 
-/// A value that work on a stream uses, for example a library's handle, and that may call CUDA or block in its drop. A
-/// thread of streamflow drops the value with the stream's device current, after all work that was queued on the stream
-/// before the drop of the `AfterWork`. Until then the value counts as [adopted](crate::memory::ForeignCounts::adopted).
+/// An owner of a value that work on a stream uses, for example of a library's handle. The value's drop may call CUDA or
+/// block. A thread of streamflow drops the value with the stream's device current, after all work that was queued on the
+/// stream before the drop of the `AfterWork`. Until then the value counts as
+/// [adopted](crate::memory::ForeignCounts::adopted).
 #[derive(Debug)]
 pub struct AfterWork<H: Send + 'static> {
     timeline: Arc<Timeline>,
@@ -23,9 +24,9 @@ pub struct AfterWork<H: Send + 'static> {
 }
 
 impl<H: Send + 'static> AfterWork<H> {
-    /// Wraps a value that a library has just made. The stream comes after the work that the library has queued on the
-    /// device's default stream to make it: cuFFT, for example, writes the tables of a plan there, whichever stream the
-    /// plan is for, and a stream of streamflow does not wait for the default stream by itself.
+    /// Wraps a value that a library has just made. Makes the stream wait for the work that the library has queued on the
+    /// device's default stream to make the value. cuFFT, for example, writes the tables of a plan on the default stream,
+    /// whichever stream the plan is for, and a stream of streamflow does not wait for the default stream by itself.
     ///
     /// # Errors
     /// [`Error::Exchange`](crate::Error::Exchange), when the system has no thread for the reaper; the driver's.
@@ -70,7 +71,7 @@ impl<H: Send + 'static> Drop for AfterWork<H> {
         });
         if let Err(error) = queued {
             report_in_drop("dropping a library's handle after its work", Err(error));
-            // SAFETY: the pointer came from `into_raw`. The host function that would have owned it will not be called.
+            // SAFETY: the pointer came from `into_raw`. The host function that would have owned the data will not be called.
             reaper::leak_owner(*unsafe { Box::from_raw(data) });
         }
     }

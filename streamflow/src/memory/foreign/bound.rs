@@ -5,18 +5,19 @@ use std::sync::Arc;
 use crate::memory::border::Owner;
 use crate::stream::Timeline;
 
-/// A value whose drop may call CUDA, for example a library's handle or a slice of cudarc. The thread that drops it has no
-/// current device, and the failure of such a call is often not reported. So the drop of a `Bound` binds the device first.
+/// An owner of a value whose drop may call CUDA, for example a library's handle or a slice of cudarc. The thread that drops
+/// the value has no current device, and libraries often don't report that such a call has failed. So the drop of a `Bound`
+/// binds the device, and then drops the value.
 pub(super) struct Bound<V> {
-    /// The value. It is dropped after `drop` has bound the device, and before the timeline: the timeline may be the last
-    /// owner of the driver, and the driver's drop makes other devices current.
+    /// The value. The value is dropped after `drop` has bound the device, and before the timeline, by the order of the fields.
+    /// The timeline may be the last owner of the driver, and the driver's drop makes other devices current.
     #[allow(dead_code, reason = "it is there to be dropped")]
     value: V,
     timeline: Arc<Timeline>,
 }
 
 impl<V: Send + 'static> Bound<V> {
-    /// Makes an owner of a value that belongs to the device of a stream.
+    /// Creates an owner of a value that belongs to the device of the stream `timeline`.
     pub(super) fn owner(value: V, timeline: &Arc<Timeline>) -> Owner {
         Owner::new(Self { timeline: timeline.clone(), value })
     }
@@ -41,7 +42,7 @@ mod tests {
     use crate::driver::{DeviceId, Driver};
     use crate::stream::StreamTable;
 
-    /// A value whose drop notes how many owners the driver has at that time.
+    /// A value whose drop stores the number of owners that the driver has at that time.
     struct Counts(Weak<dyn Driver>, Arc<AtomicUsize>);
 
     impl Drop for Counts {

@@ -7,15 +7,15 @@ use crate::stream::CudaStream;
 
 impl<T: Element> Shared<Tensor<T>> {
     /// [`CudaStream::write_raw`] for a tensor with several owners. Notes a use of the tensor on `stream`: later work of
-    /// streamflow comes after all work that is queued there until then. If other code queues more work on the stream,
-    /// another call makes the use cover that work, too.
+    /// streamflow with the tensor comes after all work that was queued on `stream` when `queue` returned. If other code
+    /// queues more work on the stream, another call of this method makes the use cover that work, too.
     ///
     /// # Errors
     /// As for [`CudaStream::read_raw`].
     ///
     /// # Safety
-    /// The tensor may be written. No other owner uses it while the other code writes it, except by work of streamflow:
-    /// that is ordered.
+    /// The tensor may be written. No other owner uses the tensor while the other code writes it, except by work of
+    /// streamflow, which is ordered.
     #[track_caller]
     pub unsafe fn write_raw<R>(
         &self,
@@ -25,7 +25,7 @@ impl<T: Element> Shared<Tensor<T>> {
         stream.with_raw(self, AccessMode::Write, |address| Ok(queue(address)))
     }
 
-    /// Makes later work on `stream` come after all uses of the tensor so far, as a write would. Does not note a use.
+    /// Makes later work on `stream` come after all uses of the tensor so far, reads and writes. Does not note a use.
     ///
     /// # Errors
     /// For a stream of another device or platform; the driver's.

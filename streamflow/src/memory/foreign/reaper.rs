@@ -5,7 +5,7 @@
 //! streamflow, in a function that a stream calls, or while a lock of streamflow is held. Only the reaper thread calls
 //! deleters, and it holds no lock meanwhile.
 //!
-//! Other threads add tasks to a [`List`] that the reaper reads, so that no code waits for the reaper.
+//! Other threads add tasks to a [`List`] that the reaper reads, so that no code waits for the reaper when it adds a task.
 
 use std::sync::{OnceLock, PoisonError};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Images of the crate `image`.
+//! Images of the crate `image` as host memory.
 
 use std::ops::Deref;
 
@@ -42,25 +42,25 @@ fn of_samples<'a, T>(samples: &'a [T], layout: &SampleLayout) -> Result<(&'a [T]
     let (width, height) = (layout.width as usize, layout.height as usize);
     let shape = Shape::new(&[height, width, layout.channels.into()])?;
     let strides = [layout.height_stride, layout.width_stride, layout.channel_stride];
-    // If a dimension has one element, its stride is never used.
+    // A dimension of length 1 may have any stride, because its stride is never used.
     let is_dense = |(at, &stride): (usize, &usize)| {
         shape.dims()[at] <= 1 || stride == shape.dense_strides()[at]
     };
     if shape.count() > 0 && !strides.iter().enumerate().all(is_dense) {
         let remedy = "copy it row by row, or make it an `ImageBuffer`";
-        // The strides are only for the error's text.
+        // The cast may wrap a huge stride around, which only changes the text of the error.
         let strides = strides.map(|stride| stride.cast_signed());
         return Err(other_strides("an image", shape.dims(), &strides, remedy));
     }
     part(samples, shape)
 }
 
-/// The shape of an image.
+/// The shape of a tensor with the elements of an image of this size.
 fn shape_of<P: Pixel>(width: u32, height: u32) -> Result<Shape> {
     Shape::new(&[height as usize, width as usize, P::CHANNEL_COUNT.into()])
 }
 
-/// The elements of an image, which are at the start of its container. The container may be larger.
+/// The elements of an image with this shape: the first elements of its container, which may have more.
 fn part<T>(container: &[T], shape: Shape) -> Result<(&[T], Shape)> {
     let elements = container.get(..shape.count()).ok_or_else(|| {
         let wanted = format!("its {} elements", shape.count());
@@ -70,8 +70,8 @@ fn part<T>(container: &[T], shape: Shape) -> Result<(&[T], Shape)> {
     Ok((elements, shape))
 }
 
-/// The width and the height of an image of pixels `P` that has the elements of a tensor of this shape. A tensor of gray
-/// values may have two dimensions.
+/// The width and the height of an image of pixels `P` whose elements are those of a tensor with this shape. If a pixel has
+/// one channel, the tensor may have two dimensions.
 fn size_of<P: Pixel>(shape: &[usize]) -> Result<(u32, u32)> {
     let channels = usize::from(P::CHANNEL_COUNT);
     let size = match *shape {
@@ -107,7 +107,7 @@ fn too_short<P: Pixel>((width, height): (u32, u32), len: usize) -> Error {
 
 impl<T: Element> Download<T> {
     /// The elements as an image, without a copy; blocks until the download is complete. The downloaded memory has the
-    /// shape `[height, width, channels]`; with one channel `[height, width]` works, too.
+    /// shape `[height, width, channels]`, or for one channel also `[height, width]`.
     ///
     /// # Errors
     /// [`Error::HostLayout`] for any other shape; as for [`wait_blocking`](Self::wait_blocking).
@@ -119,7 +119,7 @@ impl<T: Element> Download<T> {
 }
 
 impl<T: Element> Downloaded<T> {
-    /// The elements as an image, without a copy, as [`Download::image_blocking`](Download::image_blocking).
+    /// The elements as an image, without a copy. The shapes are those of [`Download::image_blocking`](Download::image_blocking).
     ///
     /// # Errors
     /// [`Error::HostLayout`] for a shape that no image of these pixels has.

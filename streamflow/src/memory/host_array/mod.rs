@@ -1,8 +1,8 @@
 //! Arrays and images of other crates as host memory, with the features `ndarray` and `image`.
 //!
-//! Nothing here copies. A tensor is row-major and dense, so an array or an image of that layout is a slice with a
-//! shape, and page-locked memory and downloads can be views of these crates. Any other layout is an error that names
-//! both layouts: the caller then chooses how to copy.
+//! The functions of this module copy no elements. A tensor is row-major and dense. An array or an image of that layout is
+//! uploaded as a slice with a shape, and page-locked memory and downloads are read as arrays and images. For any other layout
+//! a function returns an error that names the layout it has found and the layout it needs. The caller then chooses how to copy.
 
 #[cfg(feature = "image")]
 mod image;
@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 /// `image::ImageBuffer` and `image::FlatSamples` with the feature `image`.
 /// [`Platform::upload_array`](crate::Platform::upload_array) takes one.
 ///
-/// For an `image::DynamicImage`, `as_rgb8` and similar methods return a buffer of known pixels, and `to_rgb8` converts
-/// to one. An `image::SubImage` has no samples of its own: `to_image` copies it.
+/// An `image::DynamicImage` has methods such as `as_rgb8`, which returns its buffer if it has pixels of this type, and
+/// `to_rgb8`, which converts it to such a buffer. An `image::SubImage` has no samples of its own: `to_image` copies it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no array or image whose memory can be uploaded",
     label = "no array of `ndarray`, and no `ImageBuffer` or `FlatSamples` of `image`",
@@ -27,16 +27,16 @@ pub trait HostArray {
     /// The type of the elements.
     type Element: Element;
 
-    /// The elements, and the shape of a tensor of them. An image has the shape `[height, width, channels]`. Nothing is
-    /// copied.
+    /// The elements, and the shape of a tensor with these elements. An image has the shape `[height, width, channels]`.
+    /// Copies no elements.
     ///
     /// # Errors
-    /// [`Error::HostLayout`] if the elements are not one after the other, the last dimension varying fastest;
-    /// [`Error::Shape`] for more dimensions than a tensor has.
+    /// [`Error::HostLayout`] if the elements are not dense and row-major; [`Error::Shape`] for more dimensions than a tensor
+    /// can have.
     fn elements(&self) -> Result<(&[Self::Element], Shape)>;
 }
 
-/// The error for strides that a tensor of this shape does not have.
+/// The error for an array or image whose strides are not the dense strides of its shape.
 #[cold]
 fn other_strides(
     what: &'static str,
@@ -54,7 +54,7 @@ fn other_strides(
     }
 }
 
-/// The error for memory with another number of elements than the array, or with another shape than the image.
+/// The error for an array or an image whose shape does not fit the memory.
 #[cold]
 fn other_shape(what: &'static str, found: &[usize], wanted: String, remedy: &'static str) -> Error {
     Error::HostLayout { what, found: format!("the shape {found:?}"), wanted, remedy }

@@ -1,4 +1,4 @@
-//! Arrays of `ndarray`.
+//! Arrays of the crate `ndarray` as host memory.
 
 use ndarray::{ArrayBase, ArrayViewD, ArrayViewMutD, Data, Dimension, IxDyn};
 
@@ -19,10 +19,10 @@ impl<S: Data<Elem: Element>, D: Dimension> HostArray for ArrayBase<S, D> {
     }
 }
 
-/// A view of the elements with this shape.
+/// The elements as an array of `ndarray` with this shape, without a copy.
 fn view<'a, T>(shape: &[usize], elements: &'a [T]) -> Result<ArrayViewD<'a, T>> {
     let len = elements.len();
-    // `from_shape` takes the first elements of a longer slice.
+    // The number of elements is compared, because `from_shape` accepts a slice that has more elements than the shape.
     if shape.iter().product::<usize>() != len {
         return Err(no_view(shape, len));
     }
@@ -56,8 +56,8 @@ impl<T: Element> Downloaded<T> {
     /// The elements as an array of the downloaded shape, without a copy.
     ///
     /// # Errors
-    /// [`Error::HostLayout`](crate::Error::HostLayout) for an empty shape with other dimensions that are too large for
-    /// `ndarray`.
+    /// [`Error::HostLayout`](crate::Error::HostLayout) for a shape with a dimension of length 0 whose other dimensions are
+    /// too large for `ndarray`.
     pub fn array(&self) -> Result<ArrayViewD<'_, T>> {
         view(self.shape(), self)
     }
@@ -75,7 +75,7 @@ impl<T: Element> PinnedSlice<T> {
     }
 
     /// The elements as an array of this shape, to be written; blocks until all copies from and to this memory are complete.
-    /// `assign` writes an array of any layout into it: the copy that an upload needs.
+    /// Its method `assign` copies an array of any layout into this memory, for example before an upload.
     ///
     /// # Errors
     /// As for [`array_blocking`](Self::array_blocking).

@@ -1,20 +1,20 @@
-//! The structures of DLPack 1.3 in memory, as `dlpack.h` declares them.
+//! The structures of DLPack 1.3, with the memory layout that `dlpack.h` declares.
 
 use std::ffi::c_void;
 
 /// The version of the structures that streamflow makes.
 pub(super) const VERSION: Version = Version { major: 1, minor: 3 };
 
-/// Flags of [`ManagedVersioned`].
+/// The flags of [`ManagedVersioned`]: memory that may only be read, and memory that is a copy made for the exchange.
 pub(super) const READ_ONLY: u64 = 1;
 pub(super) const IS_COPIED: u64 = 2;
 
-/// The kind of structure that the consumer takes.
+/// The structure in which a tensor is exported: one of two that DLPack has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Abi {
     /// `DLManagedTensorVersioned`, of DLPack 1.0 and later.
     Versioned,
-    /// `DLManagedTensor`, without flags.
+    /// `DLManagedTensor`, of versions before 1.0, which has no flags.
     Legacy,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Version {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Device {
-    /// `DLDeviceType`, as a number: other code may write a value that this version has no name for.
+    /// `DLDeviceType`, as a number and not as an enum, because other code may write a value without a name in this version.
     pub(super) kind: i32,
     pub(super) id: i32,
 }
@@ -77,7 +77,7 @@ pub(super) struct Managed {
     pub(super) deleter: Option<unsafe extern "C" fn(*mut Managed)>,
 }
 
-// The sizes and offsets of `dlpack.h` with 64-bit pointers.
+// The structures must have the sizes and offsets of `dlpack.h` for 64-bit pointers.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     use std::mem::offset_of;

@@ -15,12 +15,12 @@ pub struct DlType {
     pub lanes: u16,
 }
 
-/// The names of the types by their codes, as NumPy has them.
+/// The codes of kinds of types, each with the name that NumPy has for the kind.
 const NAMES: [(u8, &str); 5] =
     [(0, "int"), (1, "uint"), (2, "float"), (4, "bfloat"), (5, "complex")];
 
 impl DlType {
-    /// The type with this name in NumPy; `None` for a name that DLPack has no type for.
+    /// The type with this name in NumPy; `None` for a name without a type in DLPack.
     pub fn of_name(name: &str) -> Option<Self> {
         if name == "bool" {
             return Some(Self { code: 6, bits: 8, lanes: 1 });

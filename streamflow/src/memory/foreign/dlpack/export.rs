@@ -53,10 +53,10 @@ impl<T: Element> Tensor<T> {
 }
 
 impl<T: Element> Shared<Tensor<T>> {
-    /// Lets other code read the tensor. All else is as for [`Tensor::into_dlpack`].
+    /// Lends the tensor to other code, which may only read it. All else is as for [`Tensor::into_dlpack`].
     ///
     /// # Errors
-    /// As for [`Tensor::into_dlpack`]; [`Error::Exchange`] for the structure without flags: it can't say that the tensor is read only.
+    /// As for [`Tensor::into_dlpack`]; [`Error::Exchange`] for [`Abi::Legacy`], whose structure has no flag for read-only memory.
     #[track_caller]
     pub fn to_dlpack(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport> {
         if abi == Abi::Legacy {

@@ -1,7 +1,7 @@
-//! Copies in ordinary host memory, for libraries that work there.
+//! Copies of device memory in ordinary host memory, for libraries that work on the host.
 //!
-//! These copies belong to no pool: a pool of a GPU has no host memory, and page-locked memory is too scarce for arrays
-//! that a program keeps. So the structure's deleter frees the copy at once.
+//! These copies belong to no pool, because a pool of a GPU has no host memory, and page-locked memory is too scarce for
+//! arrays that a program keeps. So the structure's deleter frees the copy at once.
 
 use super::abi::{self, Abi};
 use super::exported::{Content, Keeper, dtype_of, make};
@@ -11,22 +11,22 @@ use crate::memory::border::counts::{self, Count};
 use crate::memory::{CopySource, Element};
 use crate::stream::CudaStream;
 
-/// The alignment in bytes that DLPack requires. Libraries copy memory that has a smaller alignment.
+/// The alignment in bytes that DLPack requires. A library may copy memory that has a smaller alignment.
 const ALIGNMENT: usize = 256;
 
-/// [`ALIGNMENT`] bytes, with that number as their alignment.
+/// [`ALIGNMENT`] bytes, aligned to [`ALIGNMENT`].
 #[derive(Clone, Copy)]
 #[repr(C, align(256))]
 struct Line([u8; ALIGNMENT]);
 
-/// Host memory that a structure owns. It counts as [lent](crate::memory::ForeignCounts::lent).
+/// Host memory that a structure of DLPack owns. This memory counts as [lent](crate::memory::ForeignCounts::lent).
 pub(super) struct HostCopy {
     lines: Vec<Line>,
     bytes: usize,
 }
 
 impl HostCopy {
-    /// Makes memory filled with zeros.
+    /// Allocates this number of bytes, filled with zeros.
     fn new(bytes: usize) -> Self {
         counts::add(Count::Lent);
         Self { lines: vec![Line([0; ALIGNMENT]); bytes.div_ceil(ALIGNMENT)], bytes }
@@ -40,14 +40,14 @@ impl HostCopy {
         unsafe { std::slice::from_raw_parts_mut(start, len) }
     }
 
-    /// The address; 0 if there are no bytes.
+    /// The address of the first byte; 0 if there are no bytes.
     fn address(&self) -> u64 {
         if self.bytes == 0 { 0 } else { self.lines.as_ptr().expose_provenance() as u64 }
     }
 }
 
 impl Keeper for HostCopy {
-    /// Frees the memory, by the drop.
+    /// Frees the memory, because `self` is dropped here.
     fn give_back(self) {}
 }
 
@@ -58,8 +58,8 @@ impl Drop for HostCopy {
 }
 
 impl CudaStream {
-    /// Copies to new, ordinary host memory for another library: DLPack's device is the CPU, and the structure says that
-    /// it is a copy. Blocks until the copy is complete. The deleter frees the memory.
+    /// Copies `source` to new, ordinary host memory for another library. The device of the structure is the CPU, and the
+    /// structure has DLPack's flag for copies. Blocks until the copy is complete. The deleter frees the memory.
     ///
     /// # Errors
     /// [`Error::Exchange`](crate::Error::Exchange) for a type that DLPack does not have; the driver's.

@@ -1,4 +1,4 @@
-//! Tensors of other libraries.
+//! The import of other libraries' tensors by DLPack.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::error::{Error, Result};
 use crate::memory::foreign::adopt::{After, ForeignMemory, check_layout};
 use crate::memory::{Element, MemoryPool, Shape, Shared, Tensor};
 
-/// A tensor of another library, as a tensor of streamflow.
+/// A tensor that another library has exported, as a tensor of streamflow.
 #[derive(Debug)]
 pub enum Imported<T: Element> {
-    /// The memory may be written.
+    /// A tensor whose memory may be read and written.
     Writable(Tensor<T>),
-    /// The memory may only be read.
+    /// A tensor whose memory may only be read.
     ReadOnly(Shared<Tensor<T>>),
 }
 
@@ -21,7 +21,7 @@ impl<T: Element> Imported<T> {
     /// The tensor, to be written.
     ///
     /// # Errors
-    /// [`Error::Exchange`] if it may only be read.
+    /// [`Error::Exchange`] if the tensor may only be read.
     pub fn into_writable(self) -> Result<Tensor<T>> {
         match self {
             Self::Writable(tensor) => Ok(tensor),
@@ -45,14 +45,14 @@ impl<T: Element> Imported<T> {
 /// Whether an import may write the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// The access that the exporter allows: a read-only structure gives a tensor that can't be written.
+    /// The access that the exporter allows: for a read-only structure the import makes a tensor that can't be written.
     AsExported,
-    /// Read only, whatever the exporter allows.
+    /// Only reads, whatever the exporter allows.
     ReadOnly,
 }
 
 impl MemoryPool {
-    /// Whether this pool's device can use memory of a device in DLPack's terms.
+    /// Whether this pool's device can use memory of `device`, which is a device in DLPack's terms.
     pub(crate) fn reaches(&self, device: DlDevice) -> bool {
         match self.ordinal {
             // A GPU reads page-locked memory at its host address.
@@ -76,8 +76,8 @@ impl MemoryPool {
         let is_read_only = tensor.is_read_only() || access == Access::ReadOnly;
         let (device, address, bytes): (DeviceId, _, _) =
             (self.device(), tensor.address(), shape.bytes::<T>());
-        // SAFETY: the exporter guarantees that the memory is valid until the deleter is called; the caller of
-        // `DlTensor::from_versioned` or `from_legacy` has vouched for the exporter.
+        // SAFETY: the exporter guarantees that the memory is valid until the deleter is called. The caller of
+        // `DlTensor::from_versioned` or `from_legacy` has guaranteed that the exporter follows DLPack.
         let memory = unsafe { ForeignMemory::new(device, address, bytes, tensor.into_owner()) };
         Ok(if is_read_only {
             Imported::ReadOnly(self.adopt_shared(memory, &shape, after)?)
@@ -88,12 +88,12 @@ impl MemoryPool {
 }
 
 impl DlTensor {
-    /// The shape of a dense tensor of elements `T`. If the memory is on the host, the elements are at
-    /// [`address`](Self::address).
+    /// The shape, after a check that this is a dense tensor of elements `T`. If the memory is on the host, the elements are
+    /// at [`address`](Self::address), one after the other.
     ///
     /// # Errors
-    /// [`Error::Exchange`] for other elements, for a dimension below 0, for a tensor that is not dense, and for an address that
-    /// is not aligned; [`Error::Shape`], also for memory beyond the last address.
+    /// [`Error::Exchange`] for elements of another type, for a dimension below 0, for a tensor that is not dense, and for an
+    /// address that is not aligned; [`Error::Shape`], also for memory beyond the last possible address.
     pub fn dense_shape<T: Element>(&self) -> Result<Shape> {
         if Some(self.dtype()) != DlType::of_name(T::DTYPE) {
             return Err(refused(

@@ -1,6 +1,6 @@
-//! Tensors to and from other libraries, by [DLPack](https://dmlc.github.io/dlpack/latest/).
+//! Exchange of tensors with other libraries by [DLPack](https://dmlc.github.io/dlpack/latest/).
 //!
-//! An exchange copies nothing and does not block the host. Work of both sides is ordered:
+//! An exchange copies nothing and does not block the host. The work of streamflow and of the other library is ordered:
 //!
 //! - [`Tensor::into_dlpack`](crate::Tensor::into_dlpack) and [`Shared::to_dlpack`](crate::Shared::to_dlpack) make the
 //!   [consumer's](Consumer) stream wait for the work that the tensor must come after. The memory lives until the
@@ -9,10 +9,10 @@
 //!   the tensor's content comes [after](super::After). The producer's deleter is called after the last use of the
 //!   tensor, on a separate thread.
 //!
-//! A library on the host gets a copy of a GPU's memory, by
+//! A library that works on the host gets a copy of a GPU's memory by
 //! [`download_dlpack_blocking`](crate::CudaStream::download_dlpack_blocking).
 //!
-//! On the simulator, device memory is ordinary host memory: DLPack's device is the CPU.
+//! On the simulator, device memory is ordinary host memory, so the device of a structure is the CPU.
 
 mod abi;
 mod dtype;
@@ -51,7 +51,7 @@ impl DlDevice {
     pub const CUDA: i32 = 2;
     /// Page-locked host memory.
     pub const CUDA_HOST: i32 = 3;
-    /// Memory that GPUs and the host share.
+    /// CUDA's managed memory, which GPUs and the host share.
     pub const CUDA_MANAGED: i32 = 13;
 }
 
