@@ -1,16 +1,17 @@
-//! The receiving end of edges: their queues, and the messages that the current tick has received.
+//! The receiving end of an input's edges: the queues, and the messages that the current tick has received.
 //!
-//! A message that the producer's `Outlet` has pushed waits in its queue. [`Inlet::receive`] takes it for the tick, and
-//! [`Receive::open`](super::Receive::open) hands it out as the type that the operator declared: `&T`, `Shared<T>` or
-//! `T`.
+//! A message that the producer's `Outlet` has pushed waits in the queue of its edge. [`Inlet::receive`] takes the message for
+//! the tick, and [`Receive::open`](super::Receive::open) hands the message out as the type that the operator declared: `&T`,
+//! `Shared<T>` or `T`.
 //!
 //! | file | content |
 //! |---|---|
 //! | `inlet/stage.rs` | the choice of the messages that the next tick receives |
-//! | `inlet/receive.rs` | taking them from the queues |
-//! | `inlet/open.rs` | handing them out, and dropping those that are left |
+//! | `inlet/receive.rs` | taking messages from the queues |
+//! | `inlet/open.rs` | handing messages out, and dropping the messages that were not handed out |
 //!
-//! An input with one edge has code without loops; `message::carried` has the number.
+//! For an input with one edge there is separate code without loops; `message::carried` has the number of instructions that
+//! this saves.
 
 mod open;
 mod receive;
@@ -28,59 +29,58 @@ use crate::error::{Error, Result};
 use crate::memory::Recycler;
 use crate::time::Timestamp;
 
-/// The queues and the messages behind an input. The type depends only on the message's type.
+/// The queues and the received messages of an input. The type depends only on the message's type.
 ///
-/// An inlet is a part of an [`Input`](crate::port::Input); the input adds the port.
-// Fields in this order: a tick of most nodes uses only the first ones.
+/// An inlet is a part of an [`Input`](crate::port::Input), which adds the port.
+// The fields have this order because a tick of most nodes uses only the first ones.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Inlet<T> {
     /// The edges. Most inputs have one.
     edges: Edges<Receiver<T>>,
-    /// The use of the input by the current tick, or by the last one.
+    /// The use of the input by the current tick, or between ticks by the last tick.
     pub(crate) handled: Handled,
-    /// The messages that the current tick, or the next one, receives.
+    /// Which messages the current tick receives, or between ticks the next tick.
     stage: Stage,
-    /// Whether an edge may have no staged message, because [`drop_older`](Self::drop_older) has dropped it.
+    /// Whether an edge may lack a staged message, because [`drop_older`](Self::drop_older) has dropped that edge's message.
     has_gap: bool,
-    /// The number of edges that have handed out their messages in this tick.
+    /// The number of edges whose messages this tick has handed out: the first edges of the list.
     handed_out: usize,
-    /// Whether the node carries the metadata of received messages on in this run.
+    /// Whether the messages that the node emits in this run get the metadata of the messages that it has received.
     carries: bool,
     /// Whether a tick compares the input's messages with those of other inputs.
     pub(crate) compares: bool,
-    /// Whether the metadata is only compared, and not carried on, as at a sink.
+    /// Whether a tick only compares the messages, and does not pass their metadata on, as at a sink.
     is_compared_alone: bool,
     pub(crate) name: Input,
     recycler: Recycler<T>,
-    /// For [`Handled::Oversized`], the number of messages that the tick asked for.
+    /// The number of messages that the tick has requested in a batch, if `handled` is [`Handled::Oversized`].
     asked: usize,
 }
 
-/// The state of an input, by the messages that wait. Of several inputs the greatest state counts.
+/// Whether an input has the messages that a tick needs. The state of several inputs together is the greatest of their states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InputState {
-    /// No message, and the operator may run without one.
+    /// The input has no message, and is optional, so the operator may run.
     Absent,
-    /// Enough for a tick: a message; at a required input, one on every edge.
+    /// The input has enough messages for a tick: a required input on every edge, and an optional input on at least one.
     Present,
-    /// The operator may not run: an edge has no message.
+    /// The input is required and an edge has no message, so the operator may not run.
     Missing,
 }
 
-/// The use of an input by a tick. Of several inputs the greatest value counts.
+/// The use of an input by a tick. The value for several inputs together is the greatest of their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Handled {
-    /// The message was left in the queue, or there was none.
+    /// The message was left in the queue, or the queue had no message.
     Left,
-    /// The tick did nothing with the input, and may: the input is optional, and was neither received, left nor
-    /// discarded.
+    /// The tick neither received, left nor discarded the message. This is allowed, because the input is optional.
     Ignored,
     /// The message was received or discarded.
     Taken,
-    /// The tick did nothing with a required input: it was neither received, left nor discarded.
+    /// The tick neither received, left nor discarded the message of a required input, which is an error.
     Untouched,
-    /// The messages were received in a batch that is larger than the edge's capacity.
+    /// The tick has requested a batch of more messages than the edge's capacity, which is an error.
     Oversized,
 }
 
@@ -101,14 +101,14 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Makes the queue of an edge. Returns the queue's other end, for the producer's `Outlet`.
+    /// Makes the queue of a new edge. Returns the sending end of the queue, for the producer's `Outlet`.
     pub(crate) fn connect(&mut self, options: EdgeOptions) -> Sender<T> {
         let (sender, receiver) = queue(options);
         self.edges.push(receiver);
         sender
     }
 
-    /// The edges, without the places of a batch.
+    /// The receivers of the edges, without the slots for further messages of a batch, which are in the same list.
     fn own(&self) -> impl Iterator<Item = &Receiver<T>> {
         self.edges.iter().filter(|edge| !edge.is_place())
     }
@@ -138,12 +138,12 @@ impl<T> Inlet<T> {
         state
     }
 
-    /// The number of waiting messages, including those that the next tick will receive.
+    /// The number of waiting messages, including the staged messages, which the next tick will receive.
     pub(crate) fn waiting(&self) -> usize {
         self.own().map(Receiver::waiting).sum()
     }
 
-    /// The time at which the oldest waiting message was acquired. A message without a time counts as older than all others.
+    /// The acquisition time of the oldest waiting message. A message without a time counts as older than all others.
     pub(crate) fn oldest(&self) -> Option<Timestamp> {
         let first = self.own().filter_map(|edge| edge.first_acquired(self.stage == Stage::Staged));
         first.map(|at| at.unwrap_or(Timestamp(0))).min()
@@ -164,15 +164,15 @@ impl<T> Inlet<T> {
         self.own().filter(|edge| edge.is_one_of(edges)).for_each(Receiver::keep);
     }
 
-    /// Prepares for a run: messages are counted anew. Removes the places of a batch or of a `flush`: an input with one
-    /// edge is then read on the fast path again.
+    /// Prepares for a run: sets the counts of messages to 0. Removes the slots for further messages that a batch or a `flush`
+    /// has added, so that an input with one edge is read on the fast path again.
     pub(crate) fn begin_run(&mut self) {
         self.edges.retain(|edge| !edge.is_place());
         self.own().for_each(Receiver::begin_run);
     }
 
-    /// Prepares for the start of the node. `carries` says whether the node carries metadata on. Each feedback edge must
-    /// carry a message into a run.
+    /// Prepares for the start of the node. `carries` says whether the node's emitted messages get the metadata of received
+    /// messages. Returns an error if a feedback edge has no message, because each feedback edge must have one before a run.
     ///
     /// # Errors
     /// [`Error::FeedbackLost`].
@@ -196,15 +196,15 @@ impl<T> Inlet<T> {
         self.own_mut().for_each(Receiver::clear);
     }
 
-    /// Puts a message on the edge that was connected last: a feedback edge.
+    /// Puts a message into the queue of the edge that was connected last, which is a feedback edge.
     pub(crate) fn push_last(&mut self, envelope: Envelope<T>) {
         if let Some(edge) = self.edges.last() {
             edge.push(envelope);
         }
     }
 
-    /// Puts a message into the queue of an edge, for a test without producers. Makes missing edges up to this one, with
-    /// room for any number of messages. A queue of that capacity is no ring, so this end may put messages into it.
+    /// Puts a message into the queue of an edge, for a test without producers. Adds missing edges up to this index, with
+    /// room for any number of messages. A queue of that capacity is no ring, so the receiver may put messages into it.
     pub(crate) fn push(&mut self, edge: usize, envelope: Envelope<T>) {
         while self.edges.len() <= edge {
             let options = EdgeOptions { capacity: usize::MAX, ..EdgeOptions::plain(self.name) };

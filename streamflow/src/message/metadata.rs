@@ -1,4 +1,4 @@
-//! Metadata: the information that travels with a message beside its data.
+//! Metadata: the values that travel with a message in addition to its data.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,25 +11,27 @@ use crate::time::Timestamp;
 
 /// The acquisition time of a message's data, its sequence number, and named values that operators add to it.
 ///
-/// The data begins at a source: its messages carry the moment of the first `emit` of the tick, and the number of the
-/// tick. The same holds for any tick of `compute` that has received nothing with an acquisition time. From there on, an
-/// emitted message carries on the metadata of the messages that were received in the same tick:
-/// - the earliest acquisition time, and the sequence number of the message with that time. Of equal times, the message
-///   with the smallest number counts.
-/// - all values. Of two values with one name, the one received last counts.
+/// The data of a message begins at a source: the source's messages get the moment of the first `emit` of the tick as their
+/// acquisition time, and the number of the tick as their sequence number. The same holds for any tick of `compute` that has
+/// received no message with an acquisition time. In any other tick, an emitted message gets the metadata of the messages
+/// that were received in the same tick:
+/// - the earliest acquisition time, and the sequence number of the message with that time. Of messages with equal times, the
+///   message with the smallest number counts.
+/// - all values. Of two values with the same name, the value that was received last counts.
 ///
 /// A message over a `#[feedback]` edge is the state of an earlier tick. The values of such a message count, but neither
-/// its time nor its number; otherwise the time of the first tick would be the time of all others. An operator that
-/// receives nothing else is the source of its messages.
+/// its time nor its number. If they counted, the time of the first tick would be the time of all later ticks. An operator
+/// that receives only such messages is the source of its messages.
 ///
 /// A tick of [`flush`](crate::Flush) begins with the metadata of the tick before it, as if it had received the messages
-/// of that tick. So a message that it emits without an input has the number of the last messages that `compute` received.
+/// of that tick. So a message that `flush` emits without an input has the number of the last messages that `compute`
+/// received.
 ///
-/// The metadata of a message that an operator [discards](crate::port::In::discard) or leaves is not carried on.
+/// If an operator [discards](crate::port::In::discard) or leaves a message, emitted messages don't get its metadata.
 ///
-/// An operator sets named values where it emits, with [`emit_with`](crate::port::Out::emit_with), and reads them at an
-/// input that it has received, with [`In::metadata`](crate::port::In::metadata). A name is compared with the few that
-/// the message has; nothing is hashed, and a name or text that is `'static` allocates nothing. A value that every
+/// An operator sets named values where it emits a message, by [`emit_with`](crate::port::Out::emit_with), and reads them at
+/// an input that it has received, by [`In::metadata`](crate::port::In::metadata). A name is compared with the few names that
+/// the message has: no name is hashed, and a name or text that is `'static` allocates nothing. A value that every
 /// message has belongs into the message's type, as a field of a struct with `#[derive(Message)]`, and not into its
 /// metadata.
 ///
@@ -83,25 +85,26 @@ pub struct Metadata {
     pub(super) values: Values,
 }
 
-/// A named value.
+/// A named value of a message: the name and the value.
 type Entry = (Cow<'static, str>, Value);
 
-/// The storage of named values.
+/// The storage of the named values of one message.
 type Storage = Box<Vec<Entry>>;
 
-/// Named values in order. Most messages carry none. They are stored behind a pointer, because a message should be small
-/// to move. The storage is reused: the steady state allocates nothing.
+/// The named values of a message, in the order in which they were first set. `None` if no value was set, as in most
+/// messages. The values are behind a pointer, because a message should be small to move. The storage is reused, so that the
+/// steady state allocates nothing.
 #[derive(Default)]
 pub(super) struct Values(Option<Storage>);
 
-/// Storages that no message uses: at most as many as were ever in use at once, up to [`MAX_FREE`], each with room for
-/// up to [`MAX_ENTRIES`] values.
+/// The storages that no message uses: at most as many as were in use at the same time, and at most [`MAX_FREE`]. Each has
+/// room for at most [`MAX_ENTRIES`] values.
 static FREE: Mutex<Vec<Storage>> = Mutex::new(Vec::new());
 
-/// Storages beyond this number are freed.
+/// The most unused storages that are kept. Further ones are freed.
 const MAX_FREE: usize = 1024;
 
-/// Storages with room for more values are freed.
+/// The most values for which an unused storage may have room. A larger storage is freed.
 const MAX_ENTRIES: usize = 256;
 
 fn free_storage() -> MutexGuard<'static, Vec<Storage>> {
@@ -120,7 +123,7 @@ impl Values {
         }
     }
 
-    /// Sets the value of a name.
+    /// Sets the value called `name`, and replaces an earlier value with this name.
     pub(super) fn set(&mut self, name: Cow<'static, str>, value: Value) {
         match self.get_mut(&name) {
             Some(old) => *old = value,
@@ -142,7 +145,7 @@ impl Values {
 
     #[cold]
     fn recycle(mut unused: Storage) {
-        // Cleared without the lock, because this drops values.
+        // The storage is cleared before the lock of `FREE` is taken, because clearing drops values.
         unused.clear();
         if unused.capacity() > MAX_ENTRIES {
             return;
@@ -192,16 +195,16 @@ impl Drop for Values {
 }
 
 impl Metadata {
-    /// The sequence number and the origin: they tell which messages belong together.
+    /// The sequence number and the origin, which tell which messages belong together.
     #[inline]
     pub(crate) fn mark(&self) -> &Mark {
         self.stamp.mark()
     }
 
     /// When the data was acquired: the moment of the first `emit` of the tick in which the data began, by the platform's
-    /// [clock](crate::time::Clock), to the microsecond, unless an operator has set another by
+    /// [clock](crate::time::Clock), to the microsecond, unless an operator has set another time by
     /// [`Out::acquired`](crate::port::Out::acquired). So the messages of a source that waits in `compute` for its
-    /// device, and then emits, have age 0.
+    /// device, and then emits, have age 0 when they are emitted.
     ///
     /// `None` for the first message of a feedback edge, and for a message that a test pushed without a time.
     pub fn acquired(&self) -> Option<Timestamp> {
@@ -215,14 +218,14 @@ impl Metadata {
 
     /// The sequence number of the data, for example of a frame: the [tick](crate::ExecutionContext::tick) in which the
     /// data began, unless an operator has set another number by [`Out::sequence`](crate::port::Out::sequence). The
-    /// number stays the same on all ways through the graph.
+    /// number stays the same on all paths through the graph.
     ///
-    /// `None` where [`acquired`](Self::acquired) is.
+    /// `None` for a message whose [`acquired`](Self::acquired) is `None`.
     pub fn sequence(&self) -> Option<u64> {
         self.stamp.sequence()
     }
 
-    /// Sets the sequence number.
+    /// Sets the sequence number of the data.
     pub fn set_sequence(&mut self, number: u64) {
         self.stamp.set_sequence(number);
     }

@@ -1,12 +1,13 @@
 //! Messages: the values that travel along edges. A [`Message`] is one payload (a tensor, a number, [`HostData`]) or
-//! several named ones in a struct with `#[derive(Message)]`; an input with several edges receives [`Many`]. The type of
-//! a message says whether it has device data; that can be reached only through a stream. Each message travels with
-//! [`Metadata`]: the acquisition time of its data, its sequence number (`stamp.rs`), and values that operators add.
+//! several named payloads in a struct with `#[derive(Message)]`. An input with several edges receives [`Many`] messages. The
+//! type of a message says whether the message has device data, which a program can reach only through a stream. Each message
+//! travels with [`Metadata`]: the acquisition time of its data, its sequence number (`stamp.rs`), and values that operators
+//! add.
 //!
 //! On its edge a message is in an `Envelope` (`payload.rs`): the payload, its metadata, and the point at which its
 //! device data is ready. The edge is a queue (`queue.rs`) with two ends. The consumer's end is in an `Inlet`
-//! (`inlet.rs`), the producer's end in an `Outlet`, in `port`. The documentation of [`port`](crate::port) follows a
-//! message from `emit` to the next `receive_cuda_stream`.
+//! (`inlet.rs`), and the producer's end is in an `Outlet` (module `port`). The documentation of [`port`](crate::port)
+//! follows a message from `emit` to the next `receive_cuda_stream`.
 
 mod carried;
 mod describe;
@@ -61,10 +62,10 @@ pub(crate) mod travels {
 
     /// A type that can travel along an edge.
     ///
-    /// Derive it for structs with fields that are messages, and for enums with variants of such fields: a message that
-    /// is one of several alternatives, for example a tensor or a video buffer. An enum has device data if one of its
-    /// variants has. `bool`, numbers, `String`, tensors and buffers are messages, and so is a `Vec` of messages; the
-    /// guide has [all types](crate::guide::reading_sharing_taking#which-types-are-messages). Wrap any other value that
+    /// Derive this trait for structs whose fields are messages, and for enums whose variants have such fields: a message
+    /// that is one of several alternatives, for example a tensor or a video buffer. An enum has device data if one of its
+    /// variants has device data. `bool`, numbers, `String`, tensors and buffers are messages, and so is a `Vec` of messages;
+    /// the guide has [all types](crate::guide::reading_sharing_taking#which-types-are-messages). Wrap any other value that
     /// is only for the host in a [`HostData`](crate::HostData). A message borrows nothing and may move between threads.
     /// An operator that is generic in the message it takes has the bound
     /// `M: Message + for<'t> Receive<'t, Message = M>`.
@@ -145,8 +146,8 @@ pub(crate) mod travels {
         /// How many owners the message may have when it is sent: [`Sole`](super::Sole), or [`Several`](super::Several)
         /// for a [`Shared`](crate::Shared).
         type Owners: Owned;
-        /// The type itself, as the type of an input. The macros name the type through this item: rustc then reports a
-        /// type that is no message only once, and not again as the type of an input.
+        /// The message type itself, as the type of an input. The macros use this item instead of the type, so that rustc
+        /// reports a type that is no message only once, and not again as the type of an input.
         #[doc(hidden)]
         type __Own: for<'t> Receive<'t, Message = Self::Item> + for<'t> ReceiveEach<'t>;
 
@@ -160,13 +161,13 @@ pub(crate) mod travels {
             describe.value(std::any::type_name::<Self>(), None);
         }
 
-        /// Adds the message's tensors.
+        /// Adds the message's tensors to `to`.
         #[doc(hidden)]
         fn __streamflow_tensors<'a>(&'a self, to: &mut Tensors<'a>) {
             let _ = to;
         }
 
-        /// Makes the message from named tensors.
+        /// Makes a message of this type from named tensors.
         #[doc(hidden)]
         fn __streamflow_from_tensors(from: &mut FromTensors<'_>) -> crate::error::Result<Self>
         where
@@ -175,8 +176,8 @@ pub(crate) mod travels {
             Err(from.no_tensor::<Self>())
         }
 
-        /// The message's tensors by name, for code that finds them at run time, for example a binding to another
-        /// language. An operator in Rust uses the fields.
+        /// The message's tensors by name, for code that finds the tensors at run time, for example a binding to another
+        /// language. An operator in Rust uses the fields of the message.
         fn tensors(&self) -> Tensors<'_>
         where
             Self: Sized,
@@ -189,7 +190,7 @@ pub(crate) mod travels {
         /// Passes all device memory and downloads of the message to `visit`.
         fn memory(&self, visit: &mut MemoryVisitor<'_>);
 
-        /// The message in the form in which it travels along an edge.
+        /// Converts the message to the form in which it travels along an edge.
         fn into_payload(self) -> Payload<Self::Item>;
     }
 }

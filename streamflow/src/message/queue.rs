@@ -1,8 +1,8 @@
-//! The queue of an edge, and its behaviour when it is full. The producer's `Outlet` has the [`Sender`], and the
-//! consumer's `Inlet` the [`Receiver`].
+//! The queue of an edge, and its behaviour when it is full. The producer's `Outlet` owns the [`Sender`], and the
+//! consumer's `Inlet` owns the [`Receiver`].
 //!
-//! Most edges are rings: each end changes its own side with plain loads and stores, and a tick takes no lock. The other
-//! queues are behind a lock: see [`EdgeOptions::is_ring`].
+//! Most queues are rings: each end changes its own count with plain loads and stores, and a tick takes no lock. Any other
+//! queue is behind a lock. [`EdgeOptions::is_ring`] says which queues are rings.
 
 mod locked;
 mod receiver;
@@ -22,10 +22,10 @@ use crate::error::{Error, Result};
 /// The fate of a message when its edge is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum QueuePolicy {
-    /// The producer does not run before there is room.
+    /// The producer does not run before the edge has room.
     #[default]
     BackPressure,
-    /// The oldest message is dropped: the consumer sees the latest messages.
+    /// The oldest message is dropped, so that the consumer receives the latest messages.
     Pop,
     /// The new message is dropped.
     Reject,
@@ -40,9 +40,9 @@ pub struct EdgeOptions {
     pub(crate) name: &'static str,
     pub(crate) capacity: usize,
     pub(crate) policy: QueuePolicy,
-    /// Whether the edge carries messages into the next tick. The first message is there before the consumer's first
-    /// tick, so the edge holds one more than its capacity. A message that waits at the end of a run is state: the next
-    /// run begins with it.
+    /// Whether this is a feedback edge, which carries messages into the next tick. Its first message is in the queue before
+    /// the consumer's first tick, so the edge holds one message more than its capacity in `graph!`. A message that waits at
+    /// the end of a run is state: the next run begins with it.
     pub(crate) feedback: bool,
 }
 
@@ -58,7 +58,7 @@ impl EdgeOptions {
         Ok(Self { name, capacity, policy, feedback: false })
     }
 
-    /// Adds `#[feedback]` to the options.
+    /// Makes these the options of an edge with `#[feedback]`.
     #[must_use]
     pub fn feedback(self) -> Self {
         Self { capacity: self.capacity.saturating_add(1), feedback: true, ..self }
@@ -66,7 +66,7 @@ impl EdgeOptions {
 }
 
 impl EdgeOptions {
-    /// The options of an edge without attributes.
+    /// The options of an edge without attributes: room for one message, and back-pressure.
     pub fn plain(name: &'static str) -> Self {
         Self { name, capacity: 1, policy: QueuePolicy::BackPressure, feedback: false }
     }
@@ -85,35 +85,35 @@ pub struct EdgeStatus {
     pub capacity: usize,
     /// The fate of a message when the edge is full.
     pub policy: QueuePolicy,
-    /// Whether the edge carries messages into the next tick.
+    /// Whether this is a feedback edge, which carries messages into the next tick.
     pub feedback: bool,
-    /// Whether the edge has [given way](Receiver::give_way) in this run: it no longer keeps its producer from running.
+    /// Whether the edge has [given way](Receiver::give_way) in this run. Its producer then runs even if the edge is full.
     pub(crate) gives_way: bool,
-    /// The number of messages that the producer has sent in this run, plus those that waited when the run began.
+    /// The number of messages that the producer has sent in this run, plus the number that waited when the run began.
     pub(crate) sent: u64,
-    /// The number of these messages that ticks of the consumer have taken.
+    /// The number of the messages in `sent` that ticks of the consumer have taken.
     pub(crate) received: u64,
-    /// The number of messages that were dropped because the edge has given way, and not by a policy.
+    /// The number of messages that were dropped in this run because the edge has given way and was full.
     pub(crate) dropped_to_go_on: u64,
     /// The number of messages that the policy dropped in this run.
     pub dropped_by_policy: u64,
     /// The number of messages that a condition of the consumer dropped in this run, because they had no partner.
     pub(crate) dropped_alone: u64,
-    /// The number of messages that failed ticks of the consumer dropped in this run without having taken them.
+    /// The number of messages that the consumer had not taken in a tick that failed, and that this tick dropped, in this run.
     pub(crate) dropped_by_failure: u64,
-    /// The number of messages that still waited when the run ended, and were dropped.
+    /// The number of messages that were waiting when the run ended, and were dropped.
     pub dropped_at_end: u64,
 }
 
 impl EdgeStatus {
-    /// Whether the edge has no room, and its producer must wait for room.
+    /// Whether the producer must wait because the edge is full.
     pub(crate) fn blocks(&self) -> bool {
         self.policy == QueuePolicy::BackPressure && self.is_full()
     }
 
-    /// Whether a producer that waits for room finds none.
+    /// Whether the edge is full and has not given way, so that a producer that waits for room can't run.
     pub(crate) fn is_full(&self) -> bool {
-        self.waiting >= self.capacity && !self.gives_way
+    self.waiting >= self.capacity && !self.gives_way
     }
 
     /// Whether the policy may drop messages.
@@ -122,48 +122,49 @@ impl EdgeStatus {
     }
 }
 
-/// The state that both ends of an edge share, beside the messages.
+/// The state, except the messages, that the sender and the receiver of an edge share.
 #[derive(Debug)]
 struct Edge {
     options: EdgeOptions,
-    /// Set while no worker has the consumer. The producer may be running, and sees the flag at a later message.
+    /// Whether the edge has given way. The flag is set while no worker runs the consumer. The producer may be running then,
+    /// and reads the new value when it sends a later message.
     gives_way: AtomicBool,
-    /// Set and read by the worker that has the consumer.
+    /// Whether `flush` leaves the edge's messages in the queue. Only the worker that has the consumer sets and reads the flag.
     keeps: AtomicBool,
-    /// The number of messages that a ring had passed on when this run began.
+    /// The number of messages that a ring's consumer had taken since the ring was made, when this run began.
     before: AtomicUsize,
     dropped_to_go_on: AtomicU64,
-    /// The number of messages that the policy refused in this run. Messages that the policy dropped from the queue are
-    /// counted in the queue.
+    /// The number of new messages that the policy has dropped in this run. The queue itself counts the waiting messages that
+    /// the policy `pop` has dropped.
     refused: AtomicU64,
     /// The number of messages that a condition of the consumer dropped in this run.
     dropped_alone: AtomicU64,
-    /// The number of messages that failed ticks of the consumer dropped in this run without having taken them.
+    /// The number of messages that the consumer had not taken in a tick that failed, and that this tick dropped, in this run.
     dropped_by_failure: AtomicU64,
     /// The number of messages that were dropped because the run ended before they were received.
     dropped_at_end: AtomicU64,
 }
 
-/// The messages of a queue in this run: each is waiting, taken or popped. Messages that found no room were never in the
-/// queue.
+/// The numbers of messages that were put into a queue in this run: each message is waiting, taken or popped. A message that
+/// found no room was never in the queue, and is not counted here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Passed {
-    /// The number of messages that were put in, plus those that waited when the run began.
+    /// The number of messages that were put in, plus the number that waited when the run began.
     put: u64,
     /// The number of messages that the consumer's end has taken out.
     taken: u64,
     /// The number of messages that the policy `pop` has dropped.
     popped: u64,
-    /// The number of waiting messages, including a held one that the consumer has not received yet.
+    /// The number of waiting messages, including a held message, which is chosen for the next tick and not received yet.
     waiting: usize,
 }
 
-/// The largest capacity of a ring. A larger ring would take much memory before there are any messages.
+/// The largest capacity of a ring. All slots of a ring are allocated at once, so a larger ring would take much memory.
 const MOST_IN_RING: usize = 64;
 
 impl EdgeOptions {
-    /// Whether the queue is a ring. A queue is behind a lock if the producer's end takes messages out, if the
-    /// consumer's end puts messages in, or if its capacity is so large that it should grow with its messages.
+    /// Whether the queue is a ring. A queue is behind a lock if the producer's end takes messages out (`pop`), if the
+    /// consumer's end puts messages in (feedback), or if its capacity is so large that it should grow with its messages.
     fn is_ring(&self) -> bool {
         self.policy != QueuePolicy::Pop && !self.feedback && self.capacity <= MOST_IN_RING
     }
@@ -195,8 +196,8 @@ impl Edge {
         }
     }
 
-    /// Prepares for a run: messages are counted anew. `before` is the number of messages that a ring has passed on so
-    /// far.
+    /// Prepares the edge for a run: sets the counts of messages to 0. `before` is the number of messages that a ring's
+    /// consumer has taken so far.
     fn begin_run(&self, before: usize) {
         self.gives_way.store(false, Ordering::Relaxed);
         self.keeps.store(false, Ordering::Relaxed);
@@ -212,7 +213,7 @@ impl Edge {
         self.gives_way.load(Ordering::Relaxed)
     }
 
-    /// Counts a message that found no room.
+    /// Counts a new message as dropped because it found no room.
     #[cold]
     fn count_dropped(&self) {
         let dropped = match self.options.policy {
@@ -222,12 +223,12 @@ impl Edge {
         dropped.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The number of the edge: the same at both ends, and at no other edge.
+    /// The number of the edge, which is the same at the sender and the receiver, and different for each edge.
     fn id(self: &Arc<Self>) -> usize {
         Arc::as_ptr(self).addr()
     }
 
-    /// The messages of a ring in this run. `written` and `read` are its counts.
+    /// The numbers of messages of a ring in this run. `written` and `read` are the ring's counts since it was made.
     fn of_ring(&self, written: usize, read: usize) -> Passed {
         let before = self.before.load(Ordering::Relaxed);
         let since = |count: usize| count.wrapping_sub(before) as u64;
@@ -239,7 +240,7 @@ impl Edge {
         let EdgeOptions { name, capacity, policy, feedback } = self.options;
         let Passed { put, taken, popped, waiting } = passed;
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        // Each count is read once: the numbers are then consistent while the producer runs.
+        // Each count is read once, so that the numbers computed from it agree even if the producer runs at the same time.
         let (refused, gave_way) = (count(&self.refused), count(&self.dropped_to_go_on));
         let (alone, failed) = (count(&self.dropped_alone), count(&self.dropped_by_failure));
         let at_end = count(&self.dropped_at_end);

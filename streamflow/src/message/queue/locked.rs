@@ -1,4 +1,4 @@
-//! The messages of an edge behind a lock.
+//! The queue of an edge behind a lock, for edges that are no rings.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,22 +10,24 @@ use crate::lock::Lock;
 use crate::message::Envelope;
 use crate::time::Timestamp;
 
-/// The messages of one edge, oldest first.
+/// The messages of one edge behind a lock, oldest first.
 pub(super) struct Locked<T> {
-    /// The number of messages, including the held one. Changed under the lock; schedulers read it without the lock.
+    /// The number of messages, including the held message. The count is changed under the lock, and schedulers read it without
+    /// the lock.
     count: AtomicUsize,
     waiting: Lock<Waiting<T>>,
 }
 
 struct Waiting<T> {
-    /// Whether the consumer has taken out a message that it has not received yet. That message still takes room.
+    /// Whether there is a held message: a message that the consumer has taken out of `messages` for its next tick, and has not
+    /// received yet. The held message takes room of the edge.
     held: bool,
-    /// The messages that have gone through the queue in this run, without those that wait.
+    /// The counts of messages that were put in, taken out and popped in this run. The count `waiting` is not used here.
     passed: Passed,
     messages: VecDeque<Envelope<T>>,
 }
 
-// Takes no lock: the messages and the writer are the user's code.
+// `fmt` takes no lock, because the messages and the formatter are the user's code.
 impl<T> fmt::Debug for Locked<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Locked").field("count", &self.count()).finish_non_exhaustive()
@@ -34,30 +36,30 @@ impl<T> fmt::Debug for Locked<T> {
 
 impl<T> Locked<T> {
     pub(super) fn new(capacity: usize) -> Self {
-        // A queue of large capacity grows with the number of messages that it really holds.
+        // A queue of large capacity has room for few messages at first, and grows with the number of messages.
         let messages = VecDeque::with_capacity(capacity.min(64));
         let waiting = Waiting { held: false, passed: Passed::default(), messages };
         Self { count: AtomicUsize::new(0), waiting: Lock::new(waiting) }
     }
 
-    /// Prepares for a run: messages are counted anew. Waiting messages count as sent in this run.
+    /// Prepares for a run: sets the counts to 0. The messages that wait now count as put in in this run.
     pub(super) fn begin_run(&self) {
         let mut waiting = self.waiting.lock();
         waiting.passed = Passed { put: self.count() as u64, ..Passed::default() };
     }
 
-    /// The messages of the queue in this run.
+    /// The numbers of messages of the queue in this run.
     pub(super) fn passed(&self) -> Passed {
         let waiting = self.waiting.lock();
         Passed { waiting: self.count(), ..waiting.passed }
     }
 
-    /// The number of waiting messages, including the held one.
+    /// The number of waiting messages, including the held message.
     pub(super) fn count(&self) -> usize {
         self.count.load(Ordering::Acquire)
     }
 
-    /// The acquisition time of the oldest message in the queue; the inner `None` if the message has none. A held
+    /// The acquisition time of the oldest message in the queue; the inner `None` if that message has no time. The held
     /// message is not in the queue.
     pub(super) fn first_acquired(&self) -> Option<Option<Timestamp>> {
         self.waiting.lock().messages.front().map(|envelope| envelope.metadata.acquired())
@@ -74,13 +76,13 @@ impl<T> Locked<T> {
         self.change_count(|count| count + 1);
     }
 
-    /// Changes the count. Called under the lock.
+    /// Changes the count of messages. The caller holds the lock.
     fn change_count(&self, change: impl FnOnce(usize) -> usize) {
         self.count.store(change(self.count.load(Ordering::Relaxed)), Ordering::Release);
     }
 
-    /// Adds a message at the end. If there was no room, takes out the oldest message and returns it. The caller drops
-    /// it without the lock: dropping a message runs the user's code, and that may do anything.
+    /// Adds a message at the end. If the queue was full, takes out the oldest message and returns it. The caller drops the
+    /// returned message without the lock, because the drop of a message runs the user's code, which may do anything.
     pub(super) fn push_and_pop(
         &self,
         message: Envelope<T>,
@@ -88,7 +90,7 @@ impl<T> Locked<T> {
     ) -> Option<Envelope<T>> {
         let mut waiting = self.waiting.lock();
         let mut oldest = None;
-        // The held message already belongs to the consumer, and is not dropped.
+        // The held message is not in `messages`, so it neither counts here nor is dropped: it belongs to the consumer.
         if waiting.messages.len() >= capacity {
             oldest = waiting.messages.pop_front();
             waiting.passed.popped += 1;
@@ -108,14 +110,14 @@ impl<T> Locked<T> {
         message
     }
 
-    /// Counts a message as taken: it belongs to the consumer and takes no room any more. Called under the lock.
+    /// Counts a message as taken: the message belongs to the consumer and takes no room any more. The caller holds the lock.
     fn take(&self, waiting: &mut Waiting<T>) {
         waiting.passed.taken += 1;
         self.change_count(|count| count - 1);
     }
 
-    /// Takes out the first message, and holds its room until the consumer has [received](Self::release) it. No policy
-    /// drops it any more.
+    /// Takes out the first message as the held message. The message takes room until the consumer has
+    /// [received](Self::release) it, and the policy can't drop it any more.
     pub(super) fn hold(&self) -> Option<Envelope<T>> {
         let mut waiting = self.waiting.lock();
         let message = waiting.messages.pop_front();
@@ -123,7 +125,7 @@ impl<T> Locked<T> {
         message
     }
 
-    /// Frees the room of the held message: it was received.
+    /// Frees the room of the held message, because the consumer has received it.
     pub(super) fn release(&self) {
         let mut waiting = self.waiting.lock();
         if mem::take(&mut waiting.held) {
@@ -131,7 +133,7 @@ impl<T> Locked<T> {
         }
     }
 
-    /// Puts the held message back to the front: it was not received.
+    /// Puts the held message back to the front of the queue, because the consumer has not received it.
     pub(super) fn put_back(&self, message: Option<Envelope<T>>) {
         let mut waiting = self.waiting.lock();
         if mem::take(&mut waiting.held)
