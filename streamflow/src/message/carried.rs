@@ -1,4 +1,5 @@
-//! The metadata that a tick carries on, from the messages that it has received to those that it emits.
+//! The metadata that a tick carries on: it merges the metadata of the messages that it has received, and the messages that
+//! it emits get the result.
 //!
 //! A node without outputs merges no metadata, unless the run keeps statistics. This rule, and the separate code for ports
 //! with one edge in `message::inlet` and `port::outlet`, together save 60 instructions in a tick of two operators, counted by
@@ -12,13 +13,13 @@ use super::metadata::Values;
 use super::stamp::{Origin, Stamp};
 use crate::time::Timestamp;
 
-/// The metadata of the messages that a tick has received, merged: see [`Metadata`].
+/// The merged metadata of the messages that a tick has received, by the rules of [`Metadata`].
 #[derive(Debug)]
 pub(crate) struct Carried {
     stamp: Cell<Stamp>,
     /// Whether no message of this tick has set the stamp yet.
     is_blank: Cell<bool>,
-    /// The named values. Most messages carry none.
+    /// The merged named values. Most messages have none.
     values: RefCell<Values>,
     has_values: Cell<bool>,
     joined: Joined,
@@ -37,18 +38,18 @@ impl Default for Carried {
 }
 
 impl Carried {
-    /// Prepares for a run.
+    /// Prepares for a run: forgets the mixed ticks of the last run.
     pub(crate) fn begin_run(&mut self) {
         self.joined.begin();
     }
 
-    /// Prepares for a tick: forgets the marks of the previous tick's messages.
+    /// Prepares for a tick: forgets the messages of the previous tick that were compared.
     #[inline]
     pub(crate) fn clear_marks(&self) {
         self.joined.clear();
     }
 
-    /// Prepares for a tick: forgets the metadata that the previous tick carried on.
+    /// Prepares for a tick: forgets the merged metadata of the previous tick.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.stamp.set(Stamp::default());
@@ -58,13 +59,14 @@ impl Carried {
         }
     }
 
-    /// The number of mixed ticks of the run, and the first pair.
+    /// The number of mixed ticks of the run, and the first pair of messages that made a tick mixed.
     pub(crate) fn mixed(&self) -> (u64, Option<Pair>) {
         self.joined.mixed()
     }
 
-    /// Adds a message that an input has received: `compares` it with the other messages, and `carries` its metadata on.
-    /// A message of a feedback edge `is_state`: it comes from an earlier tick, and is compared with no other message.
+    /// Adds a message that an input has received. If `compares` is set, the message is compared with the tick's other
+    /// messages, and if `carries` is set, its metadata is merged. `is_state` is set for a message of a feedback edge, which
+    /// comes from an earlier tick and is compared with no other message.
     #[inline(always)]
     pub(super) fn note(
         &self,
@@ -82,15 +84,16 @@ impl Carried {
         }
     }
 
-    /// Compares a message with the first one of the tick, and adds it if both have the same origin and sequence number.
-    /// Returns whether it was added.
+    /// Adds a message if it is the first one of the tick, or has the same origin and sequence number as the first one.
+    /// Returns whether the message was added.
     #[inline(always)]
     #[must_use]
     pub(super) fn has_joined(&self, received: &Metadata, input: &Input) -> bool {
         self.joined.add(received.mark(), input)
     }
 
-    /// Adds the metadata of a message that an input has received. A message of a feedback edge `is_state`.
+    /// Merges the metadata of a message that an input has received. `is_state` is set for a message of a feedback edge, of
+    /// which only the named values count.
     #[inline]
     pub(super) fn merge(&self, received: &Metadata, is_state: bool) {
         if !is_state && self.is_blank.replace(false) {
@@ -117,13 +120,13 @@ impl Carried {
         received.iter().for_each(|(name, value)| values.set(name.clone(), value.clone()));
     }
 
-    /// Whether the carried metadata has an acquisition time.
+    /// Whether the merged metadata has an acquisition time.
     #[inline]
     pub(crate) fn is_timed(&self) -> bool {
         self.stamp.get().acquired().is_some()
     }
 
-    /// Begins the data at this node: no message that was received in this tick has an acquisition time.
+    /// Sets this node as the origin of the data, because no message that this tick has received has an acquisition time.
     #[inline]
     pub(crate) fn begin(&self, at: Timestamp, number: u64, origin: Option<Origin>) {
         let mut stamp = self.stamp.get();
@@ -132,13 +135,14 @@ impl Carried {
         self.is_blank.set(false);
     }
 
-    /// The time when the data began, and the node at which it began, if the run numbers its nodes.
+    /// The acquisition time of the data, and the number of the node at which the data began. `None` if the run does not number
+    /// its nodes.
     pub(crate) fn began(&self) -> Option<(Timestamp, Origin)> {
         let stamp = self.stamp.get();
         Some((stamp.acquired()?, stamp.origin()?))
     }
 
-    /// The carried metadata, for a message.
+    /// A copy of the merged metadata, for a message that is emitted.
     #[inline]
     pub(crate) fn metadata(&self) -> Metadata {
         let values = if self.has_values.get() { self.copy_values() } else { Values::default() };

@@ -7,8 +7,8 @@ use super::Message;
 use crate::driver::DeviceId;
 use crate::memory::AnyTensor;
 
-/// The description of a message, without its device data: a [`Part`] for each payload in it.
-/// [`In::describe`](crate::port::In::describe) makes one, and [`Inspect`](crate::operators::Inspect) prints it.
+/// The description of a message, without its device data: a [`Part`] for each payload of the message.
+/// [`In::describe`](crate::port::In::describe) makes a description, and [`Inspect`](crate::operators::Inspect) prints it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description {
     parts: Vec<Part>,
@@ -16,7 +16,7 @@ pub struct Description {
     path: String,
 }
 
-/// A payload of a message.
+/// The description of one payload of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
@@ -25,15 +25,15 @@ pub struct Part {
     pub name: String,
     /// The type of the payload, for example `Tensor<float32>`.
     pub ty: Cow<'static, str>,
-    /// The name of the elements' type: [`Element::DTYPE`](crate::Element::DTYPE); `None` for a value.
+    /// The name of the elements' type: [`Element::DTYPE`](crate::Element::DTYPE); `None` for a payload without elements.
     pub dtype: Option<&'static str>,
-    /// The dimensions, outermost first; `None` for a value.
+    /// The dimensions, outermost first; `None` for a payload without elements.
     pub shape: Option<Vec<usize>>,
-    /// The distances, in elements, between neighbours in each dimension; `None` for a value.
+    /// The distances, in elements, between neighbours in each dimension; `None` for a payload without elements.
     pub strides: Option<Vec<usize>>,
     /// The device of the memory; `None` for host data.
     pub device: Option<DeviceId>,
-    /// The value itself, for a number or a text.
+    /// The value itself as text, for a number or a text; `None` for any other payload.
     pub value: Option<String>,
 }
 
@@ -45,12 +45,12 @@ impl Description {
         description
     }
 
-    /// The payload called `name`.
+    /// The description of the payload called `name`.
     pub fn part(&self, name: &str) -> Option<&Part> {
         self.parts.iter().find(|part| part.name == name)
     }
 
-    /// The payloads, in the order of the fields.
+    /// The descriptions of the payloads, in the order of the fields.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
@@ -63,7 +63,7 @@ impl Description {
         self.leave(len);
     }
 
-    /// Appends a field to the path. The result is for [`leave`](Self::leave).
+    /// Appends a field to the path. Returns the length of the path before, for [`leave`](Self::leave).
     pub(super) fn enter(&mut self, name: &str) -> usize {
         let len = self.path.len();
         self.path.push_str(if len == 0 { "" } else { "." });
@@ -71,7 +71,7 @@ impl Description {
         len
     }
 
-    /// Appends an element of a list to the path.
+    /// Appends an element of a list to the path. Returns the length of the path before, for [`leave`](Self::leave).
     pub(super) fn enter_element(&mut self, index: usize) -> usize {
         let len = self.path.len();
         self.path.push_str(&format!("[{index}]"));
@@ -87,34 +87,34 @@ impl Description {
         &self.path
     }
 
-    /// Notes the variant of an enum that a message is. `#[derive(Message)]` calls this.
+    /// Appends the variant of the enum that a message is to the path. `#[derive(Message)]` calls this.
     #[doc(hidden)]
     pub fn variant(&mut self, name: &str) {
-        let separator = if self.path.is_empty() { "" } else { "." };
+    let separator = if self.path.is_empty() { "" } else { "." };
         self.path.push_str(separator);
         self.path.push_str(name);
     }
 
-    /// Notes that a message is a variant without fields. `#[derive(Message)]` calls this.
+    /// Describes a message that is a variant without fields. `#[derive(Message)]` calls this.
     #[doc(hidden)]
     pub fn unit(&mut self, name: &'static str) {
         self.value(name, None);
     }
 
-    /// Describes an element of a list.
+    /// Describes an element of a message that is a list.
     pub(super) fn element(&mut self, index: usize, describe: impl FnOnce(&mut Self)) {
         let len = self.enter_element(index);
         describe(self);
         self.leave(len);
     }
 
-    /// Adds a tensor. `kind` is the name of its type, without the type of its elements.
+    /// Adds the description of a tensor. `kind` is the name of the tensor's type, without the type of its elements.
     pub(super) fn tensor(&mut self, kind: &str, tensor: &dyn AnyTensor) {
         let (dtype, device) = (tensor.dtype(), Some(tensor.device()));
         self.elements((kind, dtype), tensor.shape(), &tensor.strides(), device);
     }
 
-    /// Adds elements in host memory, one after the other.
+    /// Adds the description of elements in host memory, which are one after the other.
     pub(super) fn on_host(&mut self, (kind, dtype): (&str, &'static str), shape: &[usize]) {
         let mut strides = vec![1; shape.len()];
         for dim in (1..shape.len()).rev() {
@@ -141,7 +141,7 @@ impl Description {
         });
     }
 
-    /// Adds a value.
+    /// Adds the description of a payload without elements: its type, and for a number or a text its value.
     pub(super) fn value(&mut self, ty: &'static str, value: Option<String>) {
         self.parts.push(Part {
             name: self.path.clone(),
@@ -174,7 +174,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// A line for each part.
+/// Writes each part on a line of its own.
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, part) in self.parts.iter().enumerate() {

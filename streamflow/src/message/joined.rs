@@ -1,19 +1,19 @@
 //! Mixed ticks: ticks in which a node has received messages of one origin with different sequence numbers, for example
 //! a frame with the boxes of an earlier frame.
 //!
-//! They occur where the graph joins two ways from one source, and one way drops or delays messages that the other way
-//! does not. `#[when(same_sequence)]` (`operator/condition/same_sequence.rs`) avoids them. Each tick of a node with
-//! several required messages compares them when it receives them. Building the graph finds the inputs to compare
-//! (`graph/joined.rs`): those with data that may begin at the same node.
+//! Mixed ticks occur where the graph joins two paths from one source, and messages on one path are dropped or delayed that
+//! are not on the other path. `#[when(same_sequence)]` (`operator/condition/same_sequence.rs`) avoids mixed ticks. Each tick
+//! of a node with several required messages compares the messages when it receives them. Building the graph finds the inputs
+//! to compare (`graph/joined.rs`): the inputs whose data may begin at the same node.
 
 use std::cell::{Cell, RefCell};
 
 use super::stamp::{Mark, Origin};
 
-/// Two messages of one origin with different numbers that a tick has received.
+/// Two messages of one origin and with different sequence numbers that one tick has received.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair {
-    /// The number of the node at which the data of both began, from 0.
+    /// The number of the node at which the data of the two messages began, from 0.
     pub(crate) origin: usize,
     /// The inputs of the two messages.
     pub(crate) inputs: [&'static str; 2],
@@ -21,32 +21,32 @@ pub(crate) struct Pair {
     pub(crate) sequences: [u64; 2],
 }
 
-/// The name of an input, as a pointer of one word.
+/// The name of an input, as a reference that takes one word: `&'static str` itself takes two.
 pub(crate) type Input = &'static &'static str;
 
-/// The mixed ticks of a node in a run, and the messages that its tick has received.
+/// The count of a node's mixed ticks in a run, and the messages that the current tick has received, for the comparison.
 #[derive(Debug)]
 pub(crate) struct Joined {
-    /// The first message of the tick: its sequence number, its origin and its input. If there is no origin, as before
-    /// the first message, the next message replaces the first one.
-    // Separate fields: they take fewer instructions than one value that is copied as a whole.
+    /// The first message of the tick: its sequence number, its origin and its input. If `origin` is `None`, as before
+    /// the first message, the next message takes these fields.
+    // Three separate fields take fewer instructions than one value that is copied as a whole.
     sequence: Cell<u64>,
     origin: Cell<Option<Origin>>,
     input: Cell<Input>,
-    /// The number of messages in `known` that belong to this tick; [`MIXED`] if the tick is mixed.
+    /// The number of messages in `known` that belong to the current tick; [`MIXED`] if the tick is mixed.
     others: Cell<u32>,
-    /// The first message of each further origin, in the order in which they were received. Messages of an earlier tick
-    /// stay until their places are used again.
+    /// The first message of each further origin, in the order in which the messages were received. After `others` messages
+    /// of the current tick, the list may have messages of earlier ticks, which are removed when it is used next.
     known: RefCell<Vec<Known>>,
     ticks: Cell<u64>,
-    /// The first pair of the run.
+    /// The first pair of messages in the run that made a tick mixed.
     first: Cell<Option<Pair>>,
 }
 
-/// The value of `others` for a mixed tick. Further messages of the tick are not compared.
+/// The value of `others` for a mixed tick, of which no further messages are compared.
 const MIXED: u32 = u32::MAX;
 
-/// The number of further origins that have room from the beginning. More are rare; the list grows when they first come.
+/// The initial capacity of the list of further origins. A tick with more origins is rare, and makes the list grow.
 const ORIGINS: usize = 4;
 
 /// A message that a tick has received, and its input.
@@ -72,28 +72,28 @@ impl Default for Joined {
 }
 
 impl Joined {
-    /// Prepares for a run.
+    /// Prepares for a run: forgets the mixed ticks of the last run.
     pub(super) fn begin(&mut self) {
-        // The list keeps its capacity: the first message of a further origin may come late in a run.
+    // The list keeps its capacity, so that a message of a further origin that comes late in a run allocates nothing.
         let mut known = self.known.take();
         known.clear();
         *self = Self { known: RefCell::new(known), ..Self::default() };
     }
 
-    /// Prepares for a tick.
+    /// Prepares for a tick: forgets the messages of the last tick.
     #[inline]
     pub(super) fn clear(&self) {
         self.origin.set(None);
         self.others.set(0);
     }
 
-    /// The number of mixed ticks of the run, and the first pair.
+    /// The number of mixed ticks of the run, and the first pair of messages that made a tick mixed.
     pub(crate) fn mixed(&self) -> (u64, Option<Pair>) {
-        (self.ticks.get(), self.first.get())
+    (self.ticks.get(), self.first.get())
     }
 
     /// Adds a message of the tick if it is the first one, or has the number and the origin of the first one, as most
-    /// messages do. Returns `false` for other messages; the caller passes these to [`add_other`](Self::add_other).
+    /// messages do. Returns `false` for any other message; the caller passes that message to [`add_other`](Self::add_other).
     #[inline(always)]
     #[must_use]
     pub(super) fn add(&self, mark: &Mark, input: &Input) -> bool {
@@ -161,8 +161,8 @@ mod tests {
         }
     }
 
-    /// The first pair of a tick with different numbers: the earliest message that differs from an earlier one, and the
-    /// first message that it differs from.
+    /// The expected first pair of a tick: the earliest message whose number differs from that of an earlier message with the
+    /// same origin, and the first message of that origin.
     fn first_pair(tick: &[(u32, u64)]) -> Option<(u32, [u64; 2])> {
         let pairs = tick.iter().enumerate().map(|(at, later)| (&tick[..at], later));
         let mut found = pairs.filter_map(|(before, &(origin, number))| {
@@ -172,7 +172,7 @@ mod tests {
         found.next()
     }
 
-    /// Random ticks of up to 7 messages, with small origins and numbers.
+    /// The test compares the result with `first_pair` for random ticks of up to 7 messages, with few origins and numbers.
     #[test]
     fn a_tick_is_mixed_if_two_messages_of_an_origin_differ() {
         let mut draws = 1_u64;
@@ -186,7 +186,7 @@ mod tests {
             let tick: Vec<_> =
                 (0..digit(8)).map(|_| (digit(origins) as u32, u64::from(digit(6) == 0))).collect();
             joined.begin();
-            // The tick before leaves nothing behind.
+            // The messages of this earlier tick must have no effect on the next tick.
             (1..=6).for_each(|origin| add(&joined, origin, 9, &"before"));
             joined.clear();
             tick.iter().for_each(|&(origin, number)| add(&joined, origin, number, &"input"));

@@ -1,4 +1,4 @@
-//! Tensors by name: the tensors of a message, and a message that consists of named tensors.
+//! Tensors by name: the list of a message's tensors, and [`TensorMap`], a message that consists of named tensors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,16 +10,17 @@ use super::{
 use crate::error::{Error, Result};
 use crate::memory::AnyTensor;
 
-/// The tensors of a message by name, for code that finds them at run time: [`Message::tensors`] lists them.
+/// The tensors of a message by name, for code that finds the tensors at run time. Made by [`Message::tensors`].
 #[derive(Debug, Default)]
 pub struct Tensors<'a> {
     found: Vec<(String, &'a dyn AnyTensor)>,
-    /// The path of the field that is being visited.
+    /// The path of the field of the message that is being visited.
     path: Description,
 }
 
 impl<'a> Tensors<'a> {
-    /// The tensors, in the order of the fields. The name is the path of fields, as in a [`Part`](super::Part).
+    /// The names and tensors, in the order of the fields. A name is the path of fields to the tensor, as in a
+    /// [`Part`](super::Part).
     pub fn iter(&self) -> impl Iterator<Item = (&str, &'a dyn AnyTensor)> {
         self.found.iter().map(|(name, tensor)| (&**name, *tensor))
     }
@@ -27,7 +28,7 @@ impl<'a> Tensors<'a> {
     /// The tensor called `name`.
     ///
     /// # Errors
-    /// [`Error::NoTensor`] with the existing names.
+    /// [`Error::NoTensor`], which lists the existing names.
     pub fn get(&self, name: &str) -> Result<&'a dyn AnyTensor> {
         let found = self.iter().find(|(found, _)| *found == name);
         found.map(|(_, tensor)| tensor).ok_or_else(|| {
@@ -44,7 +45,7 @@ impl<'a> Tensors<'a> {
         self.path.leave(len);
     }
 
-    /// Visits an element of a list.
+    /// Visits an element of a message that is a list.
     pub(super) fn element(&mut self, index: usize, visit: impl FnOnce(&mut Self)) {
         let len = self.path.enter_element(index);
         visit(self);
@@ -57,7 +58,7 @@ impl<'a> Tensors<'a> {
         self.path.variant(name);
     }
 
-    /// [`variant`](Self::variant) for a variant without fields.
+    /// Does nothing for a variant without fields, which has no tensors. `#[derive(Message)]` calls this.
     #[doc(hidden)]
     pub fn unit(&mut self, _name: &'static str) {}
 
@@ -67,9 +68,9 @@ impl<'a> Tensors<'a> {
     }
 }
 
-/// A message of tensors with names that are chosen at run time: Holoscan's `TensorMap`. If the names are known, use a
-/// struct with `#[derive(Message)]` instead: the compiler checks it. [`into_message`](Self::into_message) converts a
-/// map to such a struct.
+/// A message of tensors with names that are chosen at run time: Holoscan's `TensorMap`. If the names are known when the
+/// program is written, use a struct with `#[derive(Message)]` instead, because the compiler checks its fields.
+/// [`into_message`](Self::into_message) converts a map to such a struct.
 ///
 /// Like any message, a map travels with [`Metadata`](super::Metadata). Unlike a struct, it allocates host memory for
 /// each inserted tensor.
@@ -84,7 +85,7 @@ impl TensorMap {
         Self::default()
     }
 
-    /// Adds a tensor, and returns the one that had the name before.
+    /// Adds a tensor, and returns the tensor that had this name before.
     pub fn insert(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -112,7 +113,7 @@ impl TensorMap {
         self.entries.iter().map(|(name, tensor)| (&**name, &**tensor))
     }
 
-    /// The tensor called `name`, of this type: `map.get::<Tensor<f32>>("boxes")?`.
+    /// The tensor called `name`, if it has the type `T`: `map.get::<Tensor<f32>>("boxes")?`.
     ///
     /// # Errors
     /// [`Error::NoTensor`], if there is no tensor with this name, or a tensor of another type.
@@ -121,7 +122,7 @@ impl TensorMap {
         found.and_then(|(_, tensor)| tensor.downcast_ref()).ok_or_else(|| self.missing::<T>(name))
     }
 
-    /// Removes the tensor called `name`, of this type. A tensor of another type stays.
+    /// Removes the tensor called `name` from the map and returns it, if it has the type `T`. A tensor of another type stays.
     ///
     /// # Errors
     /// As for [`get`](Self::get).
@@ -167,7 +168,7 @@ impl TensorMap {
     }
 }
 
-/// Makes a message from named tensors.
+/// The source of the tensors when a message is made from named tensors, with the path of the field that is being made.
 #[derive(Debug)]
 pub struct FromTensors<'a> {
     map: &'a mut TensorMap,
@@ -189,7 +190,7 @@ impl FromTensors<'_> {
         self.map.take(self.path.path())
     }
 
-    /// The error of a field that is no tensor.
+    /// The error for a field whose type `M` is no tensor.
     #[doc(hidden)]
     pub fn no_tensor<M>(&self) -> Error {
         let problem = format!("is a {}, which is made of no tensor by its name", short::<M>());
@@ -202,7 +203,7 @@ fn no_tensor(name: &str, problem: impl Into<String>, found: String) -> Error {
     Error::NoTensor { name: name.to_owned(), problem: problem.into(), found }
 }
 
-/// A type's name without paths.
+/// The name of a type without the paths of modules.
 fn short<T: ?Sized>() -> String {
     let mut short = String::new();
     for part in

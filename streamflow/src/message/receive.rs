@@ -1,4 +1,4 @@
-//! How an input hands out its message, as the type that the operator declared.
+//! The types of inputs: each opens a received message as the type that the operator declared.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use super::Message;
 use super::inlet::{Batch, Inlet};
 use crate::memory::Shared;
 
-/// The type of an input. `&T` reads the message in this tick, [`Shared<T>`] may keep it or send it on, and `T` takes
-/// it. An optional input has an `Option` of these.
+/// The type of an input. With `&T` the operator reads the message in this tick, with [`Shared<T>`] it may keep the message
+/// or send it on, and with `T` it owns the message. An optional input has an `Option` of one of these types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be the type of an input",
     label = "not a message, nor a reference to one",
@@ -17,7 +17,7 @@ pub trait Receive<'t>: Sized {
     /// The message type `T`.
     type Message: Message;
 
-    /// Opens a message that was received.
+    /// Opens the message that the inlet has received for this tick.
     fn open(inlet: &'t mut Inlet<Self::Message>) -> Self;
 }
 
@@ -49,21 +49,21 @@ impl<'t, A: Receive<'t>> Receive<'t> for Option<A> {
     }
 }
 
-/// A type that an input with several messages opens each of them as: a type that [`Receive`]s one message.
+/// The type of each message of an input with several messages: a type that [`Receive`]s one message.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be the type of a message at an input with several messages",
     label = "not one message",
     note = "declare such an input as `&T`, `Shared<T>` or `T`: it gives each message as that type"
 )]
 pub trait ReceiveEach<'t>: Receive<'t> {
-    /// The messages that were not opened yet.
+    /// The type of the messages that were not opened yet.
     type Messages;
 
-    /// All messages that were received.
+    /// Returns the received messages, of which none is opened yet.
     fn each(inlet: &'t mut Inlet<Self::Message>) -> Self::Messages;
     /// Opens the next message.
     fn next(messages: &mut Self::Messages) -> Option<Self>;
-    /// The number of messages that are left.
+    /// The number of messages that were not opened yet.
     fn left(messages: &Self::Messages) -> usize;
 }
 
@@ -84,7 +84,7 @@ impl<'t, T: Message> ReceiveEach<'t> for &'t T {
     }
 }
 
-/// An iterator over messages that are read.
+/// An iterator over the received messages of an input `&T`.
 pub struct Read<'t, T>(Batch<'t, T>);
 
 impl<T> Clone for Read<'_, T> {
@@ -116,8 +116,8 @@ impl<'t, T: Message> ReceiveEach<'t> for Shared<T> {
     }
 }
 
-/// Several messages, as an iterator: the messages of an input with several producers, `#[input(many)]`, in the order of
-/// the edges; or the messages of one edge, from [`receive_batch`](crate::port::In::receive_batch), in the order in
+/// An iterator over several received messages: the messages of an input with several producers, `#[input(many)]`, in the
+/// order of the edges; or the messages of one edge, from [`receive_batch`](crate::port::In::receive_batch), in the order in
 /// which they were sent.
 ///
 /// ```
@@ -157,7 +157,7 @@ impl<'t, A: ReceiveEach<'t>> ExactSizeIterator for Many<'t, A> {
     }
 }
 
-/// Messages that are only read can be iterated over again.
+/// Messages of the type `&T` can be iterated over again by a clone.
 impl<'t, T: Message> Clone for Many<'t, &'t T> {
     fn clone(&self) -> Self {
         Self { messages: self.messages.clone() }
@@ -170,7 +170,7 @@ impl<'t, A: ReceiveEach<'t>> fmt::Debug for Many<'t, A> {
     }
 }
 
-/// A message of each edge, in the order of the edges: the type of `#[input(size = n)]`.
+/// Opens one message of each edge, in the order of the edges: an array is the type of `#[input(size = n)]`.
 #[diagnostic::do_not_recommend]
 impl<'t, A: ReceiveEach<'t>, const N: usize> Receive<'t> for [A; N] {
     type Message = A::Message;
@@ -185,7 +185,7 @@ impl<'t, A: ReceiveEach<'t>, const N: usize> Receive<'t> for [A; N] {
     }
 }
 
-/// The ways in which an input receives a type that is a message by itself.
+/// Implements [`Receive`] and [`ReceiveEach`] for a message type itself, by which an input owns its message.
 macro_rules! received {
     ([$($generics:tt)*] $ty:ty) => {
         #[diagnostic::do_not_recommend]

@@ -1,27 +1,27 @@
-//! Stamps: the acquisition time of a message's data, its sequence number, and the node at which it began.
+//! Stamps: the acquisition time of a message's data, its sequence number, and the node at which the data began.
 //!
-//! The times alone tell which of two stamps is the earlier one, without the other fields. This, and outputs without copies
-//! that cancel none (`port::outlet`), together save 60 instructions for a task of Task Bench's `random`, counted by callgrind
+//! A quick test mostly tells which of two stamps is the earlier one: [`Stamp::is_first`]. This test, and outputs that have no
+//! copies to cancel (`port::outlet`), together save 60 instructions for a task of Task Bench's `random`, counted by callgrind
 //! on `floor`.
 
 use std::num::NonZeroU32;
 
 use crate::time::Timestamp;
 
-/// The number of the node that set the acquisition time of a message, from 1. A run numbers its nodes.
+/// The number, from 1, of the node at which the data of a message began. A run numbers its nodes.
 pub(crate) type Origin = NonZeroU32;
 
-/// A message's acquisition time, its sequence number and its origin. They stay together: of several messages that a
-/// tick receives, the stamp of one message is passed on as a whole. Flags in the [`Mark`] take the place of options,
-/// because a message should be small to move.
+/// A message's acquisition time, its sequence number and its origin. Of several messages that a tick receives, the stamp
+/// of one message is passed on as a whole. The time and the number are no `Option`s: flags in the [`Mark`] say whether they
+/// are set, because a message should be small to move.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Stamp {
     acquired: u64,
     mark: Mark,
 }
 
-/// The sequence number of a message and its origin: they say which messages belong together. The flags of a `Stamp` are
-/// here, too: 16 bytes are copied at once.
+/// The sequence number of a message and its origin, which say which messages belong together. A `Mark` also has the flags of
+/// its `Stamp`, and is copied as a whole, because it has 16 bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mark {
     sequence: u64,
@@ -31,13 +31,13 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The sequence number; 0 without one.
+    /// The sequence number; 0 if the message has none.
     #[inline]
     pub(crate) fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// The node at which the data began. A message with an origin has a sequence number.
+    /// The node at which the data began, if it is known. A message with an origin always has a sequence number.
     #[inline]
     pub(crate) fn origin(&self) -> Option<Origin> {
         self.origin
@@ -77,7 +77,8 @@ impl Stamp {
         &self.mark
     }
 
-    /// Begins the data at this node: no message that was received in this tick has an acquisition time.
+    /// Sets the node `origin` as the one where the data begins, with the time `at`. Sets the sequence number to `number` if
+    /// none is set. The caller's tick has received no message with an acquisition time.
     #[inline]
     pub(super) fn begin(&mut self, at: Timestamp, number: u64, origin: Option<Origin>) {
         self.set_acquired(at);
@@ -87,8 +88,8 @@ impl Stamp {
         }
     }
 
-    /// Whether this stamp is known to be the earlier one of two, or equal. For most stamps this quick test decides a
-    /// merge. If it returns `false`, [`merge`](Self::merge) must compare them.
+    /// Whether a quick test shows that this stamp is not later than `other`. For most stamps this test decides a merge. If it
+    /// returns `false`, [`merge`](Self::merge) must compare the stamps.
     #[inline]
     pub(super) fn is_first(&self, other: &Self) -> bool {
         let order = (self.acquired, self.mark.sequence) <= (other.acquired, other.mark.sequence);
@@ -96,7 +97,7 @@ impl Stamp {
         order & is_complete(self) & is_complete(other)
     }
 
-    /// Keeps the earlier stamp of two.
+    /// Replaces this stamp by `other` if `other` is the earlier one, or if this stamp has neither a time nor a number.
     #[inline]
     pub(super) fn merge(&mut self, other: &Self) {
         if !self.mark.is_timed && !self.mark.is_numbered || other.key() < self.key() {
@@ -104,15 +105,15 @@ impl Stamp {
         }
     }
 
-    /// The sort key: the acquisition time, and for equal times the sequence number. A stamp without time or number
-    /// comes last.
+    /// The sort key of a stamp: the acquisition time, and for equal times the sequence number. A stamp without a time comes
+    /// last, and of equal times a stamp without a number comes last.
     #[inline]
     fn key(&self) -> (bool, u64, bool, u64) {
         (!self.mark.is_timed, self.acquired, !self.mark.is_numbered, self.mark.sequence)
     }
 }
 
-/// Stamps are equal if time and sequence number are. A user does not see the origin.
+/// Stamps are equal if their times and sequence numbers are equal. The origin does not count, because users can't see it.
 impl PartialEq for Stamp {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()

@@ -1,5 +1,5 @@
-//! Visitors of a message's device memory and downloads, piece by piece: to order the memory, to find its device, to
-//! report it, and to find a download that is not complete.
+//! Visitors of a message's device memory and downloads, one block after the other. A visitor makes a stream wait for the
+//! memory, finds its device, reports it to the driver's layers, or finds a download that is not complete.
 
 use super::{Message, Place};
 use crate::driver::{AccessMode, DeviceId, Direction, Note};
@@ -8,21 +8,22 @@ use crate::memory::{Block, DeviceSlice, Download, Pinned};
 use crate::platform::Platform;
 use crate::stream::{CudaStream, Point};
 
-/// Visits the device memory of a message. [`Message::memory`] passes each piece to the visitor.
+/// A visitor of the device memory of a message. [`Message::memory`] passes each block of the message to the visitor.
 pub struct MemoryVisitor<'a> {
-    /// The work on each piece of a message.
+    /// What the visitor does with each block of the message.
     purpose: Purpose<'a>,
-    /// The first error, in a box because an error is large and rare.
+    /// The first error, in a box, because an error is large and rare.
     failed: Option<Box<Error>>,
 }
 
-/// Why the memory of a message is visited. An enum is cheaper than a closure, and each message of each tick is visited.
+/// What a visitor does with each block of a message. This is an enum, because a call of a closure would cost more, and each
+/// message of each tick is visited.
 enum Purpose<'a> {
-    /// Make the stream wait for the last write.
+    /// Make the stream wait for the last write of the block.
     Order(&'a CudaStream),
-    /// Find the device of the first piece.
+    /// Find the device of the first block.
     FindDevice(&'a mut Option<DeviceId>),
-    /// Report to the driver's layers that the memory passes a port.
+    /// Report to the driver's layers that the block passes a port.
     Report { platform: &'a Platform, port: &'static str, direction: Direction },
     /// Find the first download that is not complete.
     FindDownload { platform: &'a Platform, found: &'a mut Option<Point> },
@@ -48,7 +49,7 @@ impl<'a> MemoryVisitor<'a> {
         self.block(slice.block());
     }
 
-    /// Visits a copy to the host. A download is host data, so only a condition looks at it.
+    /// Visits a copy to the host. A download is host data, so only `FindDownload`, for the condition `host_done`, uses it.
     pub fn download<T: crate::Element>(&mut self, download: &Download<T>) {
         if let Purpose::FindDownload { platform, found } = &mut self.purpose
             && found.is_none()
@@ -61,13 +62,13 @@ impl<'a> MemoryVisitor<'a> {
         }
     }
 
-    /// Visits page-locked memory. Copies may still be reading or writing it.
+    /// Visits page-locked memory, which queued copies may still read or write.
     pub fn pinned<T: crate::Element>(&mut self, pinned: &Pinned<T>) {
         self.block(pinned.block());
     }
 
-    /// Visits a block. Inlined: where the compiler knows the purpose, only the code for that purpose is left, mostly
-    /// that of `Purpose::Order`.
+    /// Visits a block. The function is inlined, so that where the compiler knows the purpose, mostly `Purpose::Order`, it
+    /// removes the code for other purposes.
     #[inline]
     fn block(&mut self, block: &Block) {
         match &self.purpose {
@@ -104,7 +105,7 @@ fn ordered(block: &Block, stream: &CudaStream) -> Result<(), Box<Error>> {
 }
 
 /// Makes `stream` wait for the last write of all device memory in a message, so that a point on
-/// `stream` stands for the message (laws 4 and 7). Reads need no wait here: a later write waits for them at its launch.
+/// `stream` stands for the message (laws 4 and 7). The stream need not wait for reads, because a later write waits for them.
 pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> {
     match MemoryVisitor::visit(message, Purpose::Order(stream)).failed {
         None => Ok(()),
@@ -113,7 +114,8 @@ pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> 
 }
 
 /// The point at which the device data of a feedback edge's first message is ready. No operator sends that message, so
-/// the point is on the default stream of its device, and the message names no stream. `None` without device data.
+/// this function makes the default stream of its device wait for the data, and the point is on that stream. `None` for a
+/// message without device data.
 pub(crate) fn ready_point<M: Message>(message: &M, platform: &Platform) -> Result<Option<Point>> {
     let mut device = None;
     MemoryVisitor::visit(message, Purpose::FindDevice(&mut device));
@@ -123,7 +125,7 @@ pub(crate) fn ready_point<M: Message>(message: &M, platform: &Platform) -> Resul
     stream.record().map(Some)
 }
 
-/// The point at which the first incomplete download in a message will be complete; `None` if all are complete.
+/// The point at which the first incomplete download in a message will be complete; `None` if all downloads are complete.
 pub(crate) fn incomplete_download<M: Message>(
     message: &M,
     platform: &Platform,
@@ -136,7 +138,7 @@ pub(crate) fn incomplete_download<M: Message>(
     }
 }
 
-/// Reports to the driver's layers that a message's memory passes a port of the hook that is running.
+/// Reports to the driver's layers that a message's memory passes the port `port` of the hook that is running.
 #[inline]
 pub(crate) fn report_port<M: Message>(
     message: &M,

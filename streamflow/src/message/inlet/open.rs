@@ -1,4 +1,4 @@
-//! Handing out received messages, and dropping those that are left.
+//! Handing out received messages to the operator, and dropping the messages that it has not opened.
 
 use std::slice;
 
@@ -11,8 +11,8 @@ use crate::message::{Envelope, Message, Receiver, visit};
 use crate::platform::Platform;
 use crate::stream::Point;
 
-/// The messages that were received and not handed out yet, in the order of the edges; messages of one edge are in the
-/// order in which they were sent.
+/// An iterator over the messages that were received and not handed out yet, in the order of the edges. Messages of one edge
+/// are in the order in which they were sent.
 #[derive(Debug)]
 pub(crate) struct Batch<'a, T>(slice::Iter<'a, Receiver<T>>);
 
@@ -41,7 +41,7 @@ impl<T> Inlet<T> {
         Batch(self.edges.iter())
     }
 
-    /// The message of an input with one edge, if it was received and not handed out yet.
+    /// The message of an input with one edge, if the message was received and not handed out yet.
     #[inline]
     pub(crate) fn only(&self) -> Option<&Envelope<T>> {
         match &self.edges {
@@ -65,8 +65,8 @@ impl<T> Inlet<T> {
         self.edges.iter_mut().for_each(Receiver::drop_message);
     }
 
-    /// The first message, to read. The scheduler runs an operator only when its required inputs have messages, so there
-    /// is one.
+    /// A reference to the first received message. A required input always has a message here, because the scheduler runs an
+    /// operator only when its required inputs have messages.
     #[inline]
     pub fn read(&self) -> &T {
         match self.only() {
@@ -83,7 +83,7 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Whether a message was received.
+    /// Whether a message was received and not handed out yet.
     pub fn has_message(&self) -> bool {
         self.batch().next().is_some()
     }
@@ -93,12 +93,12 @@ impl<T> Inlet<T> {
         self.batch().count()
     }
 
-    /// Whether no message is left.
+    /// Whether all received messages were handed out.
     pub fn is_empty(&self) -> bool {
         !self.has_message()
     }
 
-    /// Hands out the next message.
+    /// Hands out the next received message, in its envelope.
     fn next(&mut self) -> Option<Envelope<T>> {
         while let Some(edge) = self.edges.get_mut(self.handed_out) {
             self.handed_out += 1;
@@ -109,7 +109,7 @@ impl<T> Inlet<T> {
         None
     }
 
-    /// Hands out the next message, to keep or to send on.
+    /// Hands out the next received message as a `Shared`, which the operator may keep or send on.
     pub fn share(&mut self) -> Shared<T> {
         match self.next() {
             Some(envelope) => envelope.message.into_shared(&self.recycler),
@@ -117,8 +117,8 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Hands out the next message itself. Only edges with one reader lead to inputs that take, so the message has no
-    /// other owner.
+    /// Hands out the next received message as a `T`. The message has no other owner, because only edges with one reader lead
+    /// to an input of the form `T`.
     #[inline]
     pub fn take(&mut self) -> T {
         if let Edges::One([edge]) = &mut self.edges
@@ -142,7 +142,7 @@ impl<T> Inlet<T> {
 }
 
 impl<T: Message> Inlet<T> {
-    /// Reports the memory of the batch to the driver's layers, such as the race checker.
+    /// Reports the memory of the received messages to the driver's layers, such as the race checker.
     #[cold]
     #[inline(never)]
     pub(crate) fn report_batch(&self, platform: &Platform) {
@@ -151,7 +151,8 @@ impl<T: Message> Inlet<T> {
         }
     }
 
-    /// The point at which the first incomplete download in the batch will be complete; `None` if all are complete.
+    /// The point at which the first incomplete download in the received messages will be complete. `None` if all downloads
+    /// are complete.
     pub(crate) fn incomplete_download(&self, platform: &Platform) -> Result<Option<Point>> {
         for envelope in self.batch() {
             if let Some(point) = visit::incomplete_download(&*envelope.message, platform)? {

@@ -1,4 +1,4 @@
-//! Taking messages from the queues, for a tick.
+//! Receiving: taking the messages of a tick from the queues of the input's edges.
 
 use super::{Handled, Inlet, Stage};
 use crate::error::Error;
@@ -6,13 +6,13 @@ use crate::message::edges::Edges;
 use crate::message::{Carried, Envelope, Metadata, Receiver};
 
 impl<T> Inlet<T> {
-    /// Takes a message of each edge.
+    /// Receives a message of each edge, or the messages that were staged.
     #[inline]
     pub(crate) fn receive(&mut self) {
         self.receive_each(None);
     }
 
-    /// [`receive`](Self::receive) that also notes the metadata that the run needs.
+    /// Calls [`receive`](Self::receive), and adds the metadata of the received messages to `carried`, if the run needs it.
     #[inline(always)]
     pub(crate) fn receive_noted(&mut self, carried: &Carried) {
         // Fast path: the only edge is a ring with a message.
@@ -47,7 +47,7 @@ impl<T> Inlet<T> {
             Stage::Staged => return self.receive_staged(carried),
             Stage::All => {
                 self.receive_all();
-                // The remaining messages belong to different ticks, so they are not compared.
+                // The messages that a `flush` receives belong to different ticks, so they are not compared.
                 return carried
                     .into_iter()
                     .for_each(|carried| self.collect_metadata(carried, false));
@@ -55,7 +55,7 @@ impl<T> Inlet<T> {
             Stage::Nothing => return,
         }
         let Self { edges, handled, name, carries, compares, is_compared_alone, .. } = self;
-        // A loop for each kind of input: a test within one loop would cost time for each message.
+        // Each kind of input has a loop of its own, because a test within a common loop would cost time for each message.
         match carried {
             Some(carried) if *is_compared_alone => {
                 of_each(edges, handled, Receiver::receive, |first, is_state| {
@@ -71,7 +71,7 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Takes the messages that were [staged](Self::stage).
+    /// Receives the messages that were [staged](Self::stage).
     #[inline(never)]
     fn receive_staged(&mut self, carried: Option<&Carried>) {
         let Self { edges, handled, name, carries, compares, .. } = self;
@@ -82,7 +82,7 @@ impl<T> Inlet<T> {
         });
     }
 
-    /// Takes all messages that wait when this is called, in the order of the edges. Edges that [keep](Receiver::keep)
+    /// Receives all messages that wait at the time of the call, in the order of the edges. Edges that [keep](Receiver::keep)
     /// their messages are left out.
     fn receive_all(&mut self) {
         let own = self.own().count();
@@ -107,11 +107,11 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Takes the messages of an input with one edge that wait when this is called: at most `at_most`, and at least one.
-    /// If `at_most` is larger than the edge's capacity, the tick fails.
+    /// Receives the messages that wait at the time of the call, at an input with one edge: at most `at_most` messages, and
+    /// at least one. If `at_most` is larger than the edge's capacity, the tick fails.
     pub(crate) fn receive_batch(&mut self, at_most: usize) {
-        // Counted first, because a taken message makes room: a fast producer could otherwise prolong the batch for
-        // ever.
+        // The waiting messages are counted before the first is taken, because each taken message makes room, and a fast
+        // producer could then send so many messages that the batch never ends.
         let waiting = self.waiting();
         self.receive();
         if self.edges.first().is_some_and(|edge| at_most > edge.capacity()) {
@@ -132,7 +132,7 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// [`Error::BatchTooLarge`], if this tick asked for more messages than the edge holds.
+    /// Returns [`Error::BatchTooLarge`] if this tick has requested a batch of more messages than the edge's capacity.
     pub(crate) fn oversized(&self) -> Option<Error> {
         let edge = self.edges.first().filter(|_| self.handled == Handled::Oversized)?;
         let (port, at_most) = (*self.name, self.asked);
@@ -144,8 +144,8 @@ impl<T> Inlet<T> {
         self.drop_batch();
     }
 
-    /// Drops the messages of an input that a failed tick has not touched. Sets `any` and counts the messages before the
-    /// drop, because the drop may panic.
+    /// Receives and drops the messages of an input that a failed tick has neither received, left nor discarded. Sets `any` if
+    /// there are such messages, and counts them. Both come before the drop, because the drop may panic.
     pub(crate) fn drop_untaken(&mut self, any: &mut bool) {
         self.receive();
         *any |= self.has_message();
@@ -153,13 +153,13 @@ impl<T> Inlet<T> {
         self.drop_batch();
     }
 
-    /// Notes the metadata of a batch, as far as the run needs it. Only the first message of the batch is compared.
+    /// Adds the metadata of a batch to `carried`, if the run needs it. Only the first message of the batch is compared.
     pub(crate) fn note(&self, carried: &Carried) {
         self.collect_metadata(carried, self.compares);
     }
 
-    /// Notes the metadata of received messages, as far as the run needs it. If `compares` is set, the first message is
-    /// also compared.
+    /// Adds the metadata of the received messages to `carried`, if the run needs it. If `compares` is set, compares the first
+    /// message with those of other inputs.
     #[inline(never)]
     fn collect_metadata(&self, carried: &Carried, mut compares: bool) {
         for edge in &*self.edges {
@@ -171,7 +171,8 @@ impl<T> Inlet<T> {
     }
 }
 
-/// Takes a message of each edge with `take`, and passes to `note` its metadata and whether a feedback edge carried it.
+/// Receives a message of each edge by `take`. For each message, passes its metadata to `note`, with whether its edge is a
+/// feedback edge.
 #[inline(always)]
 fn of_each<T>(
     edges: &mut [Receiver<T>],

@@ -1,15 +1,15 @@
-//! The choice of the messages that the next tick receives.
+//! Staging: the choice of the messages that the next tick receives, before that tick runs.
 
 use super::{Handled, Inlet};
 use crate::message::{Mark, Receiver};
 use crate::stream::Point;
 
-/// The messages that [`Inlet::receive`] takes.
+/// Which messages [`Inlet::receive`] takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// A message of each edge, chosen when the tick receives.
+    /// The first waiting message of each edge at the time when the tick receives.
     One,
-    /// The held messages of the edges: the next tick will receive them, and they don't belong to the current tick.
+    /// The held messages of the edges, which were chosen before and don't belong to the current tick.
     Staged,
     /// All waiting messages, in the first tick of `flush`.
     All,
@@ -18,8 +18,9 @@ pub(super) enum Stage {
 }
 
 impl<T> Inlet<T> {
-    /// Decides which messages the next tick receives: one of each edge. A condition waits only for these; messages that
-    /// arrive meanwhile are for a later tick. Visits the point at which the device data of each message is ready.
+    /// Chooses the messages that the next tick receives: one of each edge. A condition waits only for the data of these
+    /// messages; messages that arrive later are for a later tick. Visits the point at which the device data of each chosen
+    /// message is ready.
     pub(crate) fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
         self.hold();
         self.batch().filter_map(|envelope| envelope.sent).for_each(visit);
@@ -37,17 +38,17 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Decides which messages the next tick receives, as [`stage`](Self::stage) does, and visits the mark of the
-    /// message of each edge; `None` for an edge without a message. Feedback edges are left out, because their messages
-    /// come from an earlier tick.
+    /// Chooses the messages that the next tick receives, as [`stage`](Self::stage) does, and visits the origin and sequence
+    /// number of each edge's message; `None` for an edge without a message. Feedback edges are left out, because their
+    /// messages come from an earlier tick.
     pub(crate) fn heads(&mut self, visit: &mut dyn FnMut(Option<Mark>)) {
         self.hold();
         let edges = self.own().filter(|edge| !edge.is_feedback());
         edges.for_each(|edge| visit(edge.message().map(|envelope| *envelope.metadata.mark())));
     }
 
-    /// Drops the [heads](Self::heads) with a smaller number than `than`: no partner will come for them. Called again if
-    /// the drop of a message has panicked.
+    /// Drops the [heads](Self::heads) with a smaller sequence number than `than`, because no partner will come for them. The
+    /// caller calls this again if the drop of a message has panicked.
     pub(crate) fn drop_older(&mut self, than: u64) {
         for edge in self.edges.iter_mut().filter(|edge| !edge.is_place() && !edge.is_feedback()) {
             if edge.message().is_some_and(|head| head.metadata.mark().sequence() < than) {
@@ -57,15 +58,15 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Prepares for a tick of `flush`: [`receive`](Self::receive) takes all messages that are left in the first tick,
-    /// and none in later ticks.
+    /// Prepares for a tick of `flush`. In the first such tick, [`receive`](Self::receive) takes all waiting messages; in later
+    /// ones it takes none.
     pub(crate) fn begin_flush(&mut self, is_first: bool) {
         self.unstage();
         self.handled = Handled::Left;
         self.stage = if is_first { Stage::All } else { Stage::Nothing };
     }
 
-    /// Puts the held messages back: they wait like all others.
+    /// Puts the held messages back to the front of their queues, so that they wait like all other messages.
     pub(super) fn unstage(&mut self) {
         if std::mem::replace(&mut self.stage, Stage::One) == Stage::Staged {
             self.own_mut().for_each(Receiver::put_back);

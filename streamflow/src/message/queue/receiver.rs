@@ -9,22 +9,24 @@ use super::{Edge, EdgeStatus, Passed};
 use crate::message::Envelope;
 use crate::time::Timestamp;
 
-/// The consumer's end of an edge, with the consumer's message: the message that the current tick has received and not
-/// handed out yet, or the held message that the next tick will receive.
+/// The consumer's end of an edge. It also has the *consumer's message*: the message that the current tick has received and
+/// not handed out yet, or the held message, which is chosen for the next tick.
 #[derive(Debug)]
 pub(crate) struct Receiver<T> {
     edge: Arc<Edge>,
     messages: Messages<T>,
 }
 
-/// The messages of the edge.
+/// The form of the edge's queue, with the consumer's message.
 #[derive(Debug)]
 enum Messages<T> {
-    /// The consumer's message, if it has one (`has_first`), stays the first in the ring and is read there.
+/// A ring. If there is a consumer's message (`has_first`), it stays in the ring as the first message, and is read there.
     Ring { ring: Reader<Envelope<T>>, has_first: bool },
-    /// The message is in a box, because a message in place would make the enum larger, and most edges are rings.
+    /// A queue behind a lock. The consumer's message is in a box, because a message in place would make the enum larger,
+    /// and most edges are rings.
     Locked { queue: Arc<Locked<T>>, message: Box<Option<Envelope<T>>> },
-    /// A place for one more received message of another queue. A batch fills it; no message waits here.
+    /// A slot for one more received message of an edge that has a receiver of its own. A batch fills the slot. No queue
+    /// belongs to it.
     BatchSlot(Box<Option<Envelope<T>>>),
 }
 
@@ -37,24 +39,24 @@ impl<T> Receiver<T> {
         Self { edge, messages: Messages::Locked { queue, message: Box::default() } }
     }
 
-    /// Makes a place for one more message of this queue.
+    /// Creates a slot for one more received message of this edge.
     pub(crate) fn place(&self) -> Self {
         Self { edge: self.edge.clone(), messages: Messages::BatchSlot(Box::default()) }
     }
 
-    /// Whether this is such a place.
+    /// Whether this is a slot that [`place`](Self::place) has created.
     pub(crate) fn is_place(&self) -> bool {
         matches!(self.messages, Messages::BatchSlot(_))
     }
 
-    /// Puts a message into a place.
+    /// Puts a received message into this slot.
     pub(crate) fn put(&mut self, message: Envelope<T>) {
         if let Messages::BatchSlot(place) = &mut self.messages {
             **place = Some(message);
         }
     }
 
-    /// Prepares for a run.
+    /// Prepares for a run: sets the edge's counts of messages to 0.
     pub(crate) fn begin_run(&self) {
         match &self.messages {
             Messages::Ring { ring, .. } => self.edge.begin_run(ring.read()),
@@ -66,20 +68,20 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Makes the edge drop messages that find no room, from now on until the end of the run: the producer does not
-    /// wait. The caller has exclusive access to the consumer. The producer may be running, and sees the change at a
-    /// later message.
+    /// Makes the edge drop messages that find no room, from now on until the end of the run, so that the producer does not
+    /// wait for room. The caller has exclusive access to the consumer. The producer may be running at this time, and reads
+    /// the new value when it sends a later message.
     pub(crate) fn give_way(&self) {
         self.edge.gives_way.store(true, Ordering::Relaxed);
     }
 
-    /// Keeps the edge's messages from `flush`, from now on until the end of the run. The caller has exclusive access to
-    /// the consumer.
+    /// Makes `flush` leave the edge's messages in the queue, from now on until the end of the run. The caller has exclusive
+    /// access to the consumer.
     pub(crate) fn keep(&self) {
         self.edge.keeps.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the edge keeps its messages from `flush`.
+    /// Whether `flush` leaves the edge's messages in the queue.
     pub(crate) fn keeps(&self) -> bool {
         self.edge.keeps.load(Ordering::Relaxed)
     }
@@ -96,7 +98,7 @@ impl<T> Receiver<T> {
         self.edge.status(passed)
     }
 
-    /// Whether the edge has one of these numbers.
+    /// Whether the number of this edge is in the list.
     pub(crate) fn is_one_of(&self, edges: &[usize]) -> bool {
         edges.contains(&self.edge.id())
     }
@@ -109,13 +111,13 @@ impl<T> Receiver<T> {
         self.edge.options.capacity
     }
 
-    /// Whether the edge carries messages into the next tick. The queue of such an edge is no ring.
+    /// Whether this is a feedback edge, which carries messages into the next tick. The queue of a feedback edge is no ring.
     #[inline]
     pub(crate) fn is_feedback(&self) -> bool {
         !matches!(self.messages, Messages::Ring { .. }) && self.edge.options.feedback
     }
 
-    /// Whether a message waits, including one that the next tick will receive.
+    /// Whether a message waits, including the held message, which the next tick will receive.
     #[inline]
     pub(crate) fn has_message(&self) -> bool {
         match &self.messages {
@@ -125,7 +127,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The number of waiting messages, including one that the next tick will receive.
+    /// The number of waiting messages, including the held message, which the next tick will receive.
     pub(crate) fn waiting(&self) -> usize {
         match &self.messages {
             Messages::Ring { ring, .. } => ring.waiting(),
@@ -134,8 +136,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The acquisition time of the oldest waiting message; the inner `None` if the message has none. `staged` says that
-    /// the consumer's message waits for the next tick.
+    /// The acquisition time of the oldest waiting message; the inner `None` if that message has no time. `staged` says that
+    /// the consumer's message is the held message, and so the oldest waiting one.
     pub(crate) fn first_acquired(&self, staged: bool) -> Option<Option<Timestamp>> {
         match &self.messages {
             Messages::Ring { ring, .. } => ring.first().map(|first| first.metadata.acquired()),
@@ -147,8 +149,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Holds the first waiting message: it becomes the consumer's message, and its room stays taken. Drops a message
-    /// that a failed tick has left.
+    /// Makes the first waiting message the held message: the consumer's message, which still takes room of the edge. Before,
+    /// drops a consumer's message that a failed tick has left.
     pub(crate) fn hold(&mut self) {
         self.drop_message();
         match &mut self.messages {
@@ -158,30 +160,30 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Notes that the held message was received, and returns it.
+    /// Notes that the tick has received the held message, and returns that message.
     pub(crate) fn release(&mut self) -> Option<&Envelope<T>> {
-        // The room in a ring gets free when the message is handed out or dropped. That happens in this tick.
+        // In a ring, the room of the message gets free when this tick hands the message out or drops it.
         if let Messages::Locked { queue, .. } = &self.messages {
             queue.release();
         }
         self.message()
     }
 
-    /// Drops the held message, because it has no partner. Counts it first, because the drop may panic.
+    /// Drops the held message, because it has no partner. Counts the message before the drop, because the drop may panic.
     pub(crate) fn drop_held(&mut self) {
         self.release();
         self.edge.dropped_alone.fetch_add(1, Ordering::Relaxed);
         drop(self.take());
     }
 
-    /// Counts the consumer's message as dropped by a failed tick that has not taken it.
+    /// Counts the consumer's message, if there is one, as a message that a failed tick has not taken and drops.
     pub(crate) fn mark_failed(&self) {
         if self.message().is_some() {
             self.edge.dropped_by_failure.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Puts the held message back: it was not received, and is the first waiting message again.
+    /// Puts the held message back to the front of the queue. It is then a waiting message like all others.
     pub(crate) fn put_back(&mut self) {
         match &mut self.messages {
             Messages::Ring { has_first, .. } => *has_first = false,
@@ -190,8 +192,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Takes the first waiting message as the consumer's message, and returns it. Drops a message that a failed tick
-    /// has left.
+    /// Makes the first waiting message the consumer's message, and returns it. Before, drops a consumer's message that a
+    /// failed tick has left.
     #[inline]
     pub(crate) fn receive(&mut self) -> Option<&Envelope<T>> {
         match self.messages {
@@ -204,8 +206,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// [`receive`](Self::receive) for a ring. Returns `None` for an empty ring, and for other queues without receiving
-    /// from them.
+    /// The part of [`receive`](Self::receive) for a ring without a consumer's message. For an empty ring, a ring that has one,
+    /// and any other queue, returns `None` and receives nothing.
     #[inline(always)]
     pub(crate) fn receive_first(&mut self) -> Option<&Envelope<T>> {
         match &mut self.messages {
@@ -229,7 +231,7 @@ impl<T> Receiver<T> {
         self.message()
     }
 
-    /// The consumer's message.
+    /// The consumer's message; `None` if the tick has received none, or has handed it out.
     #[inline]
     pub(crate) fn message(&self) -> Option<&Envelope<T>> {
         match &self.messages {
@@ -245,7 +247,7 @@ impl<T> Receiver<T> {
         self.take_with(|envelope| envelope)
     }
 
-    /// Takes out the consumer's message, and passes it to a function directly from its place: that saves a copy.
+    /// Takes out the consumer's message, and passes it directly from its slot to `use_it`, which saves a copy of the message.
     #[inline]
     pub(crate) fn take_with<R>(&mut self, use_it: impl FnOnce(Envelope<T>) -> R) -> Option<R> {
         match &mut self.messages {
@@ -260,7 +262,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Drops the consumer's message. The message is gone even if its `Drop` panics.
+    /// Drops the consumer's message. Even if the message's `Drop` panics, there is no consumer's message afterwards.
     #[inline(always)]
     pub(crate) fn drop_message(&mut self) {
         match &mut self.messages {
@@ -281,7 +283,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Drops all waiting messages; a feedback edge keeps them.
+    /// Drops all waiting messages, and counts them. A feedback edge keeps its messages.
     pub(crate) fn clear(&mut self) {
         while !self.is_feedback() && self.has_message() {
             let dropped = match &mut self.messages {
@@ -292,13 +294,13 @@ impl<T> Receiver<T> {
                 Messages::Locked { queue, .. } => queue.pop(),
                 Messages::BatchSlot(_) => None,
             };
-            // Counted before the drop, because the drop may panic. After a panic `clear` is called again.
+            // The message is counted before its drop, because the drop may panic. After a panic, `clear` is called again.
             self.edge.dropped_at_end.fetch_add(1, Ordering::Relaxed);
             drop(dropped);
         }
     }
 
-    /// Puts a message into the queue of a feedback edge, or of an edge without a producer.
+    /// Puts a message into the queue of a feedback edge, or of an edge without a producer. Such a queue is no ring.
     pub(crate) fn push(&self, message: Envelope<T>) {
         match &self.messages {
             Messages::Ring { .. } | Messages::BatchSlot(_) => {
@@ -309,7 +311,8 @@ impl<T> Receiver<T> {
     }
 }
 
-/// Takes a message, in a separate stack frame: the code for rings then reserves no room for the message.
+/// Takes a message out of its slot. A function of its own, so that the stack frames of the code for rings reserve no room
+/// for this message.
 #[inline(never)]
 fn take_apart<T>(message: &mut Option<Envelope<T>>) -> Option<Envelope<T>> {
     message.take()

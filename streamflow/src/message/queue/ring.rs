@@ -1,66 +1,67 @@
-//! A ring of slots between one writer and one reader. Values are written and read in place.
+//! A ring of slots between one writer and one reader, which write and read values in the slots.
 //!
-//! Neither end takes a lock or a locked instruction: two ends on one thread cost as much as a plain list.
+//! Neither the writer nor the reader uses a lock or a locked instruction. If both are on one thread, the ring costs as much
+//! as a plain list.
 //!
 //! # Invariants
 //!
-//! 1. Only the writer changes `written`, and only the reader changes `read`. Each of the two ends has one owner, and is
-//!    not `Clone`.
+//! 1. Only the writer changes `written`, and only the reader changes `read`. The writer and the reader have one owner each,
+//!    and are not `Clone`.
 //! 2. `written - read` is never more than the number of slots. Counts wrap around, but their difference does not.
-//! 3. The slots from `read` to `written` belong to the reader, and the others to the writer. A slot changes hands by a
-//!    `Release` store of its old owner; the new owner has read the stored value with `Acquire` before it touches the
-//!    slot.
+//! 3. The slots from `read` to `written` belong to the reader, and the other slots to the writer. A slot changes its owner by
+//!    a `Release` store of a count by the old owner. The new owner reads that count with `Acquire` before it uses the slot.
 //!
-//! Saves two locked instructions for each message, 8 ns of a tick of two operators, measured by the benchmark `overhead`. The
-//! first slot lies in the ring itself; `message::edges` has the number.
+//! The ring saves two locked instructions for each message, 8 ns of a tick of two operators, measured by the benchmark
+//! `overhead`. The first slot is a field of the ring; `message::edges` has the number of instructions that this saves.
 
 use crate::sync::{Arc, AtomicUsize, Ordering, UnsafeCell};
 
-/// The initial value of the counts. In a model they wrap around at once.
+/// The initial value of the counts. In a model the counts begin with the largest number, so that they wrap around at once.
 #[cfg(not(loom))]
 const BEGIN: usize = 0;
 #[cfg(loom)]
 const BEGIN: usize = usize::MAX;
 
-// Fields in this order, from the beginning of a cache line: a ring with one slot has its value right behind the counts.
+// The fields have this order, and begin with a cache line, so that the value of a ring with one slot is in the cache line of
+// the counts.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Ring<T> {
-    /// The number of values written since the beginning.
+    /// The number of values written since the ring was made.
     written: AtomicUsize,
-    /// The number of values read since the beginning.
+    /// The number of values read since the ring was made.
     read: AtomicUsize,
-    /// The first slot. Most rings have no other one.
+    /// The first slot. Most rings have no further slot.
     slot: UnsafeCell<Option<T>>,
     more: Box<[UnsafeCell<Option<T>>]>,
 }
 
-// SAFETY: by 3 no two threads touch a slot at the same time, except that several threads with a reference to the reader
-// may read one value: so values are `Sync`. A value that one thread has written is taken out or dropped by another
-// thread: so values are `Send`.
+// SAFETY: by invariant 3 no two threads use a slot at the same time, except that several threads with a reference to the
+// reader may read one value. That is why values must be `Sync`. A value that one thread has written is taken out or dropped
+// by another thread. That is why values must be `Send`.
 unsafe impl<T: Send + Sync> Sync for Ring<T> {}
 
-/// The end that writes.
+/// The writer of a ring.
 #[derive(Debug)]
 pub(crate) struct Writer<T> {
     ring: Arc<Ring<T>>,
     written: usize,
-    /// The index of the next slot.
+    /// The index of the slot that is written next.
     next: u32,
     slots: u32,
 }
 
-/// The end that reads.
+/// The reader of a ring.
 #[derive(Debug)]
 pub(crate) struct Reader<T> {
     ring: Arc<Ring<T>>,
     read: usize,
-    /// The index of the first slot.
+    /// The index of the slot that is read next.
     first: u32,
     slots: u32,
 }
 
-/// Makes a ring with room for `capacity` values, at least one.
+/// Makes a ring with room for `capacity` values, or for one if `capacity` is 0. Returns its writer and its reader.
 pub(crate) fn ring<T>(capacity: u32) -> (Writer<T>, Reader<T>) {
     let slots = capacity.max(1);
     let more = (1..slots).map(|_| UnsafeCell::new(None)).collect();
@@ -71,14 +72,14 @@ pub(crate) fn ring<T>(capacity: u32) -> (Writer<T>, Reader<T>) {
 }
 
 impl<T> Ring<T> {
-    /// The slot with this index.
+    /// The slot with this index. `None` if there is no such slot.
     #[inline]
     fn slot(&self, index: u32) -> Option<&UnsafeCell<Option<T>>> {
         if index == 0 { Some(&self.slot) } else { self.more.get(index as usize - 1) }
     }
 }
 
-/// The index of the slot after this one.
+/// The index of the slot that comes after the slot `index` in a ring of `slots` slots.
 #[inline]
 fn after(index: u32, slots: u32) -> u32 {
     if index + 1 == slots { 0 } else { index + 1 }
@@ -91,7 +92,7 @@ impl<T> Writer<T> {
         self.written.wrapping_sub(self.ring.read.load(Ordering::Acquire))
     }
 
-    /// The number of values written since the beginning. The count wraps around.
+    /// The number of values written since the ring was made. The count wraps around.
     pub(crate) fn written(&self) -> usize {
         self.written
     }
@@ -102,7 +103,8 @@ impl<T> Writer<T> {
         self.waiting() == self.slots as usize
     }
 
-    /// The next free slot; `None` if there is none. [`send`](Self::send) passes its value on.
+    /// The next free slot; `None` if no slot is free. After the caller has put a value into the slot,
+    /// [`send`](Self::send) passes the value to the reader.
     #[inline]
     pub(crate) fn slot(&mut self) -> Option<&mut Option<T>> {
         if self.is_full() {
@@ -114,7 +116,7 @@ impl<T> Writer<T> {
         Some(unsafe { &mut *slot })
     }
 
-    /// Hands the slot that [`slot`](Self::slot) has returned to the reader, with its value.
+    /// Passes the slot that [`slot`](Self::slot) has returned, with its value, to the reader.
     #[inline]
     pub(crate) fn send(&mut self) {
         if self.is_full() {
@@ -133,18 +135,18 @@ impl<T> Reader<T> {
         self.ring.written.load(Ordering::Acquire).wrapping_sub(self.read)
     }
 
-    /// The number of values read since the beginning. The count wraps around.
+    /// The number of values read since the ring was made. The count wraps around.
     pub(crate) fn read(&self) -> usize {
         self.read
     }
 
-    /// Whether there is no value.
+    /// Whether the ring has no value to read.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting() == 0
     }
 
-    /// The first value, in its slot.
+    /// A reference to the first value, which stays in its slot.
     #[inline]
     pub(crate) fn first(&self) -> Option<&T> {
         if self.is_empty() {
@@ -156,20 +158,20 @@ impl<T> Reader<T> {
         unsafe { &*slot }.as_ref()
     }
 
-    /// Takes out the first value, and gives its slot to the writer.
+    /// Takes out the first value, and gives its slot back to the writer.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<T> {
         if self.is_empty() {
             return None;
         }
         let slot = self.ring.slot(self.first)?.to_write();
-        // SAFETY: as in `first`, and `self` is borrowed exclusively.
+        // SAFETY: the slot has a value, so it belongs to the reader, and `self` is borrowed exclusively.
         let value = unsafe { &mut *slot }.take();
         self.give_back();
         value
     }
 
-    /// Drops the first value in its slot, and gives the slot to the writer, even if the value's `Drop` panics.
+    /// Drops the first value in its slot, and gives the slot back to the writer, even if the value's `Drop` panics.
     #[inline(always)]
     pub(crate) fn discard(&mut self) {
         if self.is_empty() {
@@ -177,7 +179,8 @@ impl<T> Reader<T> {
         }
         let Some(slot) = self.ring.slot(self.first).map(UnsafeCell::to_write) else { return };
         let _given_back = GiveBack(self);
-        // SAFETY: as in `take`. The slot is given back after this.
+        // SAFETY: the slot has a value, so it belongs to the reader, and `self` is borrowed exclusively. The guard gives the
+        // slot back after this assignment.
         unsafe { *slot = None };
     }
 
@@ -189,7 +192,7 @@ impl<T> Reader<T> {
     }
 }
 
-/// A guard that gives a slot back to the writer when it is dropped.
+/// A guard whose drop gives the reader's first slot back to the writer.
 struct GiveBack<'a, T>(&'a mut Reader<T>);
 
 impl<T> Drop for GiveBack<'_, T> {

@@ -14,7 +14,7 @@ pub(crate) struct Sender<T> {
     messages: Messages<T>,
 }
 
-/// The messages of the edge.
+/// The queue of the edge, in one of its two forms.
 #[derive(Debug)]
 enum Messages<T> {
     Ring(Writer<Envelope<T>>),
@@ -49,7 +49,7 @@ impl<T> Sender<T> {
         self.edge.options.capacity
     }
 
-    /// Whether the producer may run.
+    /// Whether the edge lets the producer run: it has room, needs none because of its policy, or has given way.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         !self.is_full()
@@ -57,22 +57,22 @@ impl<T> Sender<T> {
             || self.edge.gives_way()
     }
 
-    /// Whether a producer that waits for room finds none, whatever the policy.
+    /// Whether the edge is full and has not given way, whatever its policy.
     pub(crate) fn lacks_room(&self) -> bool {
         self.is_full() && !self.edge.gives_way()
     }
 
-    /// Whether a message that finds no room is an error.
+    /// Whether the policy makes a message that finds no room an error.
     pub(crate) fn may_fault(&self) -> bool {
         self.edge.options.policy == QueuePolicy::Fault
     }
 
-    /// Whether one more message would be an error now.
+    /// Whether one more message would be an error now, by the policy `fault`.
     pub(crate) fn would_fault(&self) -> bool {
         self.may_fault() && self.is_full()
     }
 
-    /// Whether there is no room for a message, whatever the policy.
+    /// Whether the queue has no room for a message, whatever the policy.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         match &self.messages {
@@ -81,8 +81,8 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Adds a message by the edge's policy. Returns the message that the edge drops, if it drops one. The node has
-    /// checked [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault) before.
+    /// Adds a message by the edge's policy. If a message is dropped, the new one or the oldest, returns that message. The
+    /// caller has checked [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault) before.
     #[inline]
     pub(crate) fn push(&mut self, message: Envelope<T>) -> Option<Envelope<T>> {
         match &mut self.messages {
