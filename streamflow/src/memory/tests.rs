@@ -1,5 +1,5 @@
-//! Tests of the memory that an allocation gets, and when, as a recorder over the simulator sees it. Under the lazy
-//! policy the simulator executes no work before it is waited for.
+//! Tests of which memory an allocation gets, and which driver calls it makes. A recorder over the simulator lists the calls.
+//! With the lazy policy the simulator executes work only when a call waits for it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod access;
@@ -44,7 +44,7 @@ struct Bench {
     pool: StreamPool,
 }
 
-/// Options that allow this many free blocks of any size to be still in use by the device.
+/// Returns options with which this many free blocks of each size may be in use by the device.
 fn in_flight(blocks: usize) -> MemoryOptions {
     MemoryOptions { in_flight: blocks, small_in_flight: blocks, ..MemoryOptions::default() }
 }
@@ -62,7 +62,7 @@ fn bench_with(policy: Policy, options: MemoryOptions) -> Bench {
 }
 
 impl Bench {
-    /// Creates a stream, and returns it with its label in the log.
+    /// Creates a stream, and returns it with the name that the recorder has given it.
     fn stream(&self) -> (CudaStream, StreamLabel) {
         let stream = self.pool.allocate("a test").unwrap();
         self.recorder.clear();

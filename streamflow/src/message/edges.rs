@@ -1,13 +1,14 @@
-//! The edges of a port.
+//! The list of a port's edges.
 //!
-//! A port with one edge has it in place, behind a tag and not a length, and a ring has its first slot in place. With the copy
-//! of metadata in `port::output` that saves 136 of 768 instructions for a task of a chain, counted by callgrind on `floor`.
+//! A single edge is stored in the list itself and not on the heap, and is found by comparing a tag and no length. A ring stores
+//! its first slot in itself, too. With the copy of metadata in `port::output` that saves 136 of 768 instructions for a task
+//! of a chain, counted by callgrind on `floor`.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// The edges of a port, in the order in which they were connected. Most ports have a single edge, stored in place: a
-/// tick looks at it about six times, and each look compares a tag and no length.
+/// The edges of a port, in the order in which they were connected. Most ports have a single edge, which is stored in this
+/// value itself. A tick uses that edge about six times, and each time compares only the enum's tag and no length.
 pub(crate) enum Edges<E> {
     One([E; 1]),
     /// Any other number of edges.
@@ -31,7 +32,7 @@ impl<E> Edges<E> {
         *self = Self::Several(edges);
     }
 
-    /// Removes the edges for which `holds` returns `false`. If a single edge is left, it is stored in place again.
+    /// Removes the edges for which `holds` returns `false`. If a single edge is left, it is stored as `One` again.
     pub(crate) fn retain(&mut self, holds: impl FnMut(&E) -> bool) {
         let Self::Several(edges) = self else { return };
         edges.retain(holds);

@@ -1,25 +1,25 @@
-//! The number of owners that a message may have, and the number that an input permits, as types.
+//! Types for the number of owners that a message may have, and for the form of an input, which depends on that number.
 
-/// Number of owners: the message has one owner, since the sender gives it away.
+/// The number of owners of a message that has one owner, because the sender gives the message away.
 #[derive(Debug)]
 pub enum Sole {}
 
-/// Number of owners: the message may have several.
+/// The number of owners of a message that may have several owners.
 #[derive(Debug)]
 pub enum Several {}
 
-/// The form of an input that is `&T`.
+/// The form of an input that is declared as `&T`.
 #[derive(Debug)]
 pub enum Reads {}
-/// The form of an input that is [`Shared<T>`](crate::Shared).
+/// The form of an input that is declared as [`Shared<T>`](crate::Shared).
 #[derive(Debug)]
 pub enum Shares {}
-/// The form of an input that is `T`.
+/// The form of an input that is declared as `T`.
 #[derive(Debug)]
 pub enum Takes {}
 
-/// The form of an input that is declared by the name of a type alias, where the macro sees only the name and not the
-/// type behind it. The form follows from the number of owners that the message may have.
+/// The number of owners of a message, with the form of an input that is declared by a type alias. The macro sees only the
+/// name of the alias, so the form follows from the number of owners that the message may have.
 pub trait Owned {
     /// [`Takes`] or [`Shares`].
     type Form;

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::memory::{Buffer, Download, Element, Pinned, PitchedTensor, Shared, Tensor};
 use crate::time::Timestamp;
 
-/// The types that a [`HostData`] can hold as a message: any owned type that several threads may use.
+/// The types whose [`HostData`] is a message: any owned type that several threads may use.
 #[diagnostic::on_unimplemented(
     message = "`HostData<{Self}>` is not a message: messages move between threads, and `{Self}` does not",
     label = "several threads can't use this type, or it borrows",
@@ -22,10 +22,10 @@ pub trait HostPayload: Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> HostPayload for T {}
 
-/// Any value that is only for the host, as a message. Don't put device data into it: the data would travel without its
-/// stream. A port or a field of a message does not compile if the written arguments of its type are device data, also
-/// inside of an `Arc`, a tuple or another type of the standard library. For your own types this is known only if they
-/// are messages: other types are not looked into.
+/// A message of any value that is only for the host. Don't put device data into a `HostData`, because the data would travel
+/// without its stream. A port or a field of a message does not compile if the type arguments in its declaration are device
+/// data, also inside of an `Arc`, a tuple or another type of the standard library. Device data inside of your own types is
+/// found only if these types are messages; the fields of other types are not checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct HostData<T>(pub T);
 
@@ -76,7 +76,7 @@ macro_rules! payload {
     };
 }
 
-/// The methods of a tensor.
+/// Implements the methods of [`Message`] for the named tensors of a type that is a tensor.
 macro_rules! named {
     (tensor) => {
         fn __streamflow_tensors<'a>(&'a self, to: &mut Tensors<'a>) {
@@ -109,7 +109,8 @@ payload! {
     |message, visit| visit.pinned(message),
     |pinned, describe| describe.on_host(("Pinned", T::DTYPE), &[pinned.len()])
 }
-// A download is host data, although a copy may still write it: reading it waits for the copy.
+// A download is host data, although a queued copy may still write its memory, because a read of a download first waits for
+// the copy or queries it.
 payload! {
     [T: Element] Download<T>, Host, true,
     |message, visit| visit.download(message),
@@ -118,7 +119,7 @@ payload! {
 
 macro_rules! host_payloads {
     ($($ty:ty),*) => {
-        // Hidden: otherwise rustc would list them when it reports a type that is no message.
+        // The impls are `do_not_recommend`, because rustc would list them when it reports a type that is no message.
         $(payload! {
             #[diagnostic::do_not_recommend] [] $ty, Host, false,
             |_message, _visit| (),
@@ -130,7 +131,8 @@ macro_rules! host_payloads {
 host_payloads!((), bool, i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64, String);
 host_payloads!(Timestamp, Metadata);
 
-// Written without the macro: rustc shows the impl when its bounds don't hold, and would show the macro's code instead.
+// This impl is written without the macro, because rustc shows the impl when its bounds don't hold, and would show the code of
+// the macro instead.
 impl<T: HostPayload> Message for HostData<T> {
     type Place = Host;
     type Item = Self;

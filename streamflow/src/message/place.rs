@@ -1,27 +1,27 @@
 //! Law 2: Device data is behind its stream.
 //!
-//! The place of a message's data, as a type. `In::into_data` opens only messages of host data; device data comes with
-//! its stream, from `In::receive_cuda_stream`.
+//! The place of a message's data, host or device, as a type. `In::into_data` opens only messages of host data. A hook gets
+//! device data only from `In::receive_cuda_stream`, together with its stream.
 
 /// Whether a message has device data: [`Host`] or [`Device`]. A message of several fields is [`Device`] if one of its
-/// fields is.
+/// fields is [`Device`].
 pub trait Place: 'static {
     /// The place of a message with fields of this place and of `Other`.
     type And<Other: Place>: Place;
     /// The place that decides in which state an output of messages of this place begins, in an operator with inputs of
-    /// the place `Inputs`. With [`Device`] it needs no further stream: host data is sent without one, and for device
-    /// data the internal stream comes with the device data of an input.
+    /// the place `Inputs`. If the result is [`Device`], the output needs no stream of its own: host data is sent without a
+    /// stream, and device data is sent on the internal stream, which comes with the device data of an input.
     #[doc(hidden)]
     type Behind<Inputs: Place>: Place;
-    /// Whether there is device data.
+    /// Whether a message of this place has device data.
     const IS_DEVICE: bool;
 }
 
-/// Only host data: received without a stream.
+/// The place of a message with only host data, which is received without a stream.
 #[derive(Debug)]
 pub enum Host {}
 
-/// Device data, perhaps with host data beside it: received together with a stream.
+/// The place of a message with device data, and perhaps also host data, which is received together with a stream.
 #[derive(Debug)]
 pub enum Device {}
 
@@ -37,7 +37,8 @@ impl Place for Device {
     const IS_DEVICE: bool = true;
 }
 
-/// Seals the traits below: other code could implement them for its own place, and open data that is not ready.
+/// Seals the traits `CarriesStream` and `Plain`. If other code could implement them for a place of its own, it could open
+/// device data that is not ready.
 mod sealed {
     pub trait Device {}
     impl Device for super::Device {}
@@ -45,7 +46,7 @@ mod sealed {
     impl Host for super::Host {}
 }
 
-/// Data that comes with a stream: [`Device`].
+/// The place of data that comes with a stream: only [`Device`] implements this trait.
 #[diagnostic::on_unimplemented(
     message = "`{M}` carries no stream",
     label = "this is host data",
@@ -56,7 +57,7 @@ pub trait CarriesStream<M>: Place + sealed::Device {}
 #[diagnostic::do_not_recommend]
 impl<M> CarriesStream<M> for Device {}
 
-/// Data that needs no stream: [`Host`].
+/// The place of data that needs no stream: only [`Host`] implements this trait.
 #[diagnostic::on_unimplemented(
     message = "`{M}` is device data, out of reach before its stream was received",
     label = "device data needs a stream",

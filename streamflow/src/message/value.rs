@@ -1,10 +1,10 @@
-//! The values of metadata: named values that an operator adds to a message beside its data.
+//! The type [`Value`]: the value of a name in the metadata of a message, which an operator adds in addition to the data.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A value of [`Metadata`](super::Metadata). Numbers, `bool` and text convert to a `Value`; a `u64` or `usize` may be
-/// too large, and needs `i64::try_from`.
+/// A named value in [`Metadata`](super::Metadata). Numbers, `bool` and text convert to a `Value`. A `u64` or `usize` may be
+/// too large for [`Value::Integer`], and needs `i64::try_from` first.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -12,14 +12,14 @@ pub enum Value {
     Bool(bool),
     /// A whole number.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Float(f64),
     /// Text.
     Text(Cow<'static, str>),
 }
 
 impl Value {
-    /// The value, if it is a truth value.
+    /// The value as `bool`; `None` if it is no truth value.
     pub const fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Bool(value) => Some(*value),
@@ -27,7 +27,7 @@ impl Value {
         }
     }
 
-    /// The value, if it is a whole number.
+    /// The value as `i64`; `None` if it is no whole number.
     pub const fn as_integer(&self) -> Option<i64> {
         match self {
             Self::Integer(value) => Some(*value),
@@ -35,7 +35,7 @@ impl Value {
         }
     }
 
-    /// The value, if it is a number. A whole number is rounded to 53 bits.
+    /// The value as `f64`; `None` if it is no number. A whole number is rounded to 53 bits.
     pub const fn as_float(&self) -> Option<f64> {
         match self {
             Self::Float(value) => Some(*value),
@@ -44,7 +44,7 @@ impl Value {
         }
     }
 
-    /// The value, if it is text.
+    /// The value as `str`; `None` if it is no text.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(value) => Some(value),

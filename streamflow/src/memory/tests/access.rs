@@ -1,5 +1,6 @@
-//! Tests of uses of memory by several threads: rules 1 and 4 of `stream::order`, and the uses that may be forgotten.
-//! The steps of a second thread are done by the same thread at a named point, as in `stream::tests::order`.
+//! Tests of uses of memory by several threads: rules 1 and 4 of `stream::order`, and which uses a block may forget.
+//! The test's own thread takes the steps of the second thread, at a named point of the code under test, as in
+//! `stream::tests::order`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -12,13 +13,13 @@ const QUEUED: &str = "the work is queued, and its uses are not noted yet";
 const NOT_QUEUED: &str = "the stream comes after what memory needs, and the work is not queued yet";
 const FORGOTTEN: &str = "uses are forgotten, and the point is not taken yet";
 
-/// Returns another handle of a stream, as another thread would have it.
+/// Returns another handle of the same stream, for the steps of another thread.
 fn other(bench: &Bench, stream: &CudaStream) -> CudaStream {
     CudaStream::adopted(bench.platform.streams(), stream.timeline().open_point())
 }
 
-/// Another thread waits for the stream, and so records it, just before the work is queued. The record does not cover
-/// the work.
+/// Just before the work is queued, another thread makes a stream wait for this one, and so records it. That record does
+/// not cover the work.
 #[test]
 fn a_use_is_noted_with_a_point_from_after_its_work() {
     let bench = bench(MemoryOptions::default());
@@ -35,7 +36,7 @@ fn a_use_is_noted_with_a_point_from_after_its_work() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
 }
 
-/// Another thread records the stream between the wait for the order and the work.
+/// Another thread records the stream after the stream has waited for earlier uses, and before the work is queued.
 #[test]
 fn a_record_between_the_order_and_the_work_does_not_cover_the_work() {
     let bench = bench(MemoryOptions::default());
@@ -71,8 +72,8 @@ fn work_that_was_queued_before_a_panic_is_noted() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
 }
 
-/// The left half is written on `a`. After the write is queued, a read of the right half on `c` is noted, `a` is
-/// recorded, and only then `a` waits for the read. So the point of the write does not cover the read, and a later write
+/// Work on `a` writes the left half. After that work is queued, a read of the right half on `c` is noted, `a` is recorded,
+/// and only after this record `a` waits for the read. So the point of the write does not cover the read, and a later write
 /// of the right half must wait for `c` itself.
 #[test]
 fn a_use_that_the_stream_came_after_too_late_is_kept() {
@@ -83,8 +84,8 @@ fn a_use_that_the_stream_came_after_too_late_is_kept() {
     b.record().unwrap();
     a.wait(b.record().unwrap()).unwrap();
     c.wait(b.record().unwrap()).unwrap();
-    // Another thread takes these steps while the write is noted. If the note's point were taken too early, it would be
-    // from before these steps.
+    // Another thread takes the steps of the hook while the write is noted. The write's point must be taken after these
+    // steps.
     block.note(c.timeline(), Read);
     let of_c = c.record().unwrap();
     let again = other(&bench, &a);
@@ -96,7 +97,7 @@ fn a_use_that_the_stream_came_after_too_late_is_kept() {
     assert!(hooks::are_done());
     bench.recorder.clear();
     block.order(&b, Write).unwrap();
-    // One wait for `a` and one for `c`, whether or not one implies the other.
+    // Stream `b` must wait once for `a` and once for `c`.
     let waits = bench.count(is_wait);
     assert!(b.timeline().implies(of_c), "{}", bench.recorder.text());
     assert_eq!(waits, 2, "{}", bench.recorder.text());
@@ -131,7 +132,7 @@ fn a_read_does_not_replace_a_later_one_on_its_stream() {
     }
 }
 
-/// Two streams that were not ordered use one half each. A use of the whole block waits for each of them once.
+/// Two streams without an order each use one half of a block. A later use of the whole block waits once for each stream.
 #[test]
 fn two_unordered_uses_are_both_kept() {
     for (first, second) in [(Write, Write), (Read, Write), (Write, Read)] {
@@ -155,7 +156,8 @@ fn two_unordered_uses_are_both_kept() {
     }
 }
 
-/// The word for the last write is read without a lock. Still, a write must find a read that came after that write.
+/// An access reads the word for the last write without a lock. A write must nevertheless wait for a read that came after
+/// that last write.
 #[test]
 fn a_write_waits_for_a_read_after_the_only_write() {
     let bench = bench(MemoryOptions::default());
@@ -168,8 +170,8 @@ fn a_write_waits_for_a_read_after_the_only_write() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [1; LEN]);
 }
 
-/// A stream reads one half and another one writes the other half, without an order. The next write waits for that read,
-/// because the only write does not come after the read.
+/// One stream reads one half of a block, and a second stream writes the other half, without an order. The next write waits
+/// for the read, because the noted write does not come after the read.
 #[test]
 fn a_write_waits_for_a_read_beside_the_only_write() {
     let bench = bench(MemoryOptions::default());
@@ -185,7 +187,8 @@ fn a_write_waits_for_a_read_beside_the_only_write() {
     assert_eq!(bench.count(is_wait), 1);
 }
 
-/// There are more readers than a stream's clock has entries. The first write waits for each of them, and then forgets them all.
+/// A block has more readers than a stream's clock has entries. The first write waits for each reader, and the block then
+/// forgets all of them.
 #[test]
 fn a_write_waits_once_for_each_of_many_readers() {
     for readers in [7, 8, 9, 16, 17, 40] {

@@ -1,12 +1,12 @@
-//! Tests of Rust bodies of work that was queued before a thread releases free memory.
+//! Tests that the simulator executes no Rust body of queued work while a thread holds the mutex for releasing memory.
 
 use super::*;
 use crate::driver::{LibraryBody, LibraryCall};
 
 const BYTES: usize = 64 << 10;
 
-/// Queues a body, and then calls `release` to release free memory. The body may need another thread that allocates from
-/// the pool, so it must execute while the pool's mutex is free. Returns `false` if it executes earlier, or never.
+/// Queues work with a Rust body, and then calls `release`, which releases free memory. The body may wait for another thread
+/// that allocates from the pool, so it must execute while the pool's mutex is free. Returns whether it has done so.
 fn executes_late(release: impl Fn(&Platform, &Allocator, &CudaStream)) -> bool {
     let driver = Arc::new(HostDriver::builder().policy(Policy::Eager).build());
     let platform = Platform::builder().driver(driver.clone()).unwrap();
@@ -29,7 +29,7 @@ fn executes_late(release: impl Fn(&Platform, &Allocator, &CudaStream)) -> bool {
         host: &host,
         device: &|_| Ok(()),
     };
-    // The lock is held so that the body does not execute at once.
+    // While this value lives, the simulator executes no body. So the body does not execute before `release` is called.
     let held = crate::lock::hold();
     // SAFETY: the stream is alive, and the body touches no memory.
     unsafe { driver.libraries().call_library(stream.timeline().raw(), &call) }.unwrap();

@@ -1,5 +1,6 @@
-//! Tests of each call of the library, and of each drop, on a thread that has bound no device or a different one. The
-//! simulator refuses a driver call without its context. A refused call in a drop is logged as an error.
+//! Tests of each call of the library, and of each drop, on a thread that has bound no device, or another device than the
+//! call needs. The simulator refuses a driver call whose context is not current. A call that is refused in a drop is logged
+//! as an error.
 
 use super::logged::errors_in;
 use super::*;
@@ -8,7 +9,7 @@ use crate::error::Result;
 use crate::memory::{Allocator, MemoryLimits};
 use crate::stream::{BorrowedStream, Coscheduling, CudaGreenContextPool, TimingEvent};
 
-/// The values that the steps make and drop.
+/// The values that the steps of the test make and drop.
 #[derive(Default)]
 struct Made {
     pool: Option<StreamPool>,
@@ -22,7 +23,7 @@ struct Made {
 
 type Step = (&'static str, fn(&Platform, &mut Made) -> Result<()>);
 
-/// The steps. Their streams are `a` and `b` of a pool, and the default stream.
+/// The steps of the test: names and functions. Their streams are `a` and `b` of a pool, and the default stream.
 const STEPS: &[Step] = &[
     ("a pool", |platform, it| {
         it.pool = Some(platform.stream_pool("POOL", &CudaStreamPool::new())?);
@@ -92,7 +93,7 @@ const STEPS: &[Step] = &[
         Ok(())
     }),
     ("a time", |_, it| {
-        // Either of the two moments may come first, so the result is not checked.
+        // Either of the two timing events may come first, so the result is not checked.
         let _ = it.moments[0].elapsed_blocking(&it.moments[1]);
         it.moments[0].elapsed_blocking(&it.moments[0]).map(drop)
     }),
@@ -179,7 +180,7 @@ const STEPS: &[Step] = &[
     }),
 ];
 
-/// Binds another device than the steps use, if there is one.
+/// Binds device 1, which the steps don't use, if the platform has it.
 fn bind_another(platform: &Platform) -> Result<()> {
     if platform.device_count() > 1 {
         platform.driver().bind(device(1))?;
@@ -194,7 +195,7 @@ fn on_a_new_thread(run: impl FnOnce() + Send) -> u32 {
 
 #[test]
 fn every_call_and_every_drop_binds_the_device_that_it_needs() {
-    // With two devices, each thread has bound the wrong device.
+    // With two devices, each thread has bound the device that the steps don't use.
     for devices in [1, 2] {
         for seed in 0..16 {
             let driver = Arc::new(HostDriver::builder().seed(seed).devices(devices).build());
@@ -217,7 +218,7 @@ fn every_call_and_every_drop_binds_the_device_that_it_needs() {
     }
 }
 
-/// The control of these tests: a driver call in a drop without its context is counted.
+/// This is the control of these tests: a driver call in a drop that fails without its context is counted.
 #[test]
 fn a_drop_that_does_not_bind_is_counted() {
     let driver = HostDriver::builder().build();
@@ -231,12 +232,12 @@ fn a_drop_that_does_not_bind_is_counted() {
     assert_eq!(errors, 1);
 }
 
-/// The steps that begin with work on a stream that the thread has bound before. After a library has cleared the context
-/// they fail, and succeed when the device is bound again. Binding before each launch and copy would cost every program
-/// time.
+/// The steps that begin with work on a stream whose device streamflow has bound on this thread before. After a library has
+/// cleared the thread's context, these steps fail, and they succeed when the device is bound again. To bind the device
+/// before each launch and copy would cost every program time.
 const QUEUES: &[&str] = &["a buffer", "a buffer of an allocator", "an upload", "a blocking upload"];
 
-/// Another library leaves the thread without a context between two calls of streamflow. The first call had bound the
+/// Between two calls of streamflow, another library clears the thread's context, in which the first call had bound the
 /// device.
 #[test]
 fn a_context_that_a_library_has_cleared_is_bound_again() {

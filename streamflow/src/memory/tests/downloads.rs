@@ -14,7 +14,7 @@ fn a_download_cannot_be_read_before_it_is_complete() {
     assert!(done.is_some(), "repeated queries must succeed in the end");
     assert_eq!(download.try_get().unwrap(), Some([6; LEN].as_slice()));
     assert!(!bench.recorder.calls().iter().any(Call::blocks_host));
-    // The same steps, with a blocking wait.
+    // The second download takes the same steps, and waits by a blocking call.
     a.fill_bytes(&mut data, 8).unwrap();
     let next = bench.platform.download(&data, &b).unwrap();
     assert_eq!(next.try_get().unwrap(), None);
@@ -22,7 +22,7 @@ fn a_download_cannot_be_read_before_it_is_complete() {
     assert_eq!(download.wait_blocking().unwrap(), [6; LEN], "the earlier one keeps its values");
 }
 
-/// The host has not read the first download, so its copy may still run when the memory has a new owner.
+/// The host has not waited for the first download, so its copy may still run when the memory has a new owner.
 #[test]
 fn a_download_that_was_dropped_does_not_write_into_the_next() {
     for most in [1, 2] {

@@ -1,4 +1,4 @@
-//! Tests of the time at which memory returns to the driver, and of the stream that waits for it.
+//! Tests of when memory returns to the driver, and which stream waits for the uses of that memory.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn a_drop_makes_no_stream_of_a_user_wait() {
 
 #[test]
 fn memory_is_kept_up_to_the_threshold() {
-    // 1003 bytes take 1024.
+    // A buffer of 1003 bytes has a block of 1024 bytes.
     for (threshold, freed) in [(0, 3), (1023, 3), (1024, 2), (2048, 1), (u64::MAX, 0)] {
         let options = MemoryOptions { release_threshold: threshold, ..in_flight(9) };
         let bench = bench(options);

@@ -1,5 +1,5 @@
-//! Tests with a call of the driver that fails while memory or a stream is given back. It is still given back, and the
-//! error is reported.
+//! Tests with a call of the driver that fails while memory or a stream is given back. The memory or stream is given back
+//! nevertheless, and the error is reported.
 
 use super::logged::errors_in;
 use super::*;
@@ -7,7 +7,7 @@ use crate::driver::{RawEvent, RawStream, StreamOptions};
 use crate::kernel;
 use crate::stream::BorrowedStream;
 
-/// A driver whose next call of a given name fails, once.
+/// A driver of which the next call with the name in `next` fails once.
 #[derive(Debug)]
 struct FailsOnce {
     below: HostDriver,
@@ -47,7 +47,7 @@ unsafe impl Layer for FailsOnce {
     }
 }
 
-/// A bench and its failing driver.
+/// Creates a bench over a driver of which a call can be made to fail.
 fn failing(options: MemoryOptions) -> (Bench, Arc<FailsOnce>) {
     let below = HostDriver::builder().policy(Policy::Lazy).build();
     let driver = Arc::new(FailsOnce { below, next: Mutex::default() });
@@ -67,7 +67,7 @@ impl FailsOnce {
     }
 }
 
-/// Drops memory that another stream still reads, with a failure on the way.
+/// The test drops memory that another stream still reads, and a driver call of that drop fails.
 #[test]
 fn device_memory_is_freed_after_its_uses_although_a_call_fails() {
     for call in ["bind", "wait_event"] {
@@ -88,7 +88,7 @@ fn device_memory_is_freed_after_its_uses_although_a_call_fails() {
     }
 }
 
-/// Drops page-locked memory that a copy still writes when the platform is dropped, with a failure on the way.
+/// The test drops page-locked memory that a copy still writes, after its platform, and a driver call of that drop fails.
 #[test]
 fn page_locked_memory_is_freed_although_a_call_fails() {
     for call in ["bind", "synchronize_event"] {
@@ -131,7 +131,7 @@ fn faults(out: &mut [u8]) {
     assert!(out.is_empty(), "a trap");
 }
 
-/// A drop is the first call that meets a sticky error. The error is logged there, and nowhere else.
+/// A drop makes the first driver call that returns a sticky error. The drop logs that error, and no other code does.
 #[test]
 fn a_drop_that_meets_a_sticky_error_reports_it() {
     for is_external in [false, true] {

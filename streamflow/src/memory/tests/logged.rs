@@ -1,4 +1,4 @@
-//! Helpers for the events that a thread logs.
+//! Helpers that count the log events of a thread, or call a function at one.
 
 use std::sync::atomic::AtomicU32;
 
@@ -8,7 +8,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 use super::*;
 
-/// A subscriber that calls a function at each event of a level.
+/// A subscriber of the log that calls a function at each event of one level.
 struct AtEach<F> {
     level: Level,
     call: F,
@@ -30,7 +30,7 @@ impl<F: Fn() + Send + Sync + 'static> Subscriber for AtEach<F> {
     fn exit(&self, _: &Id) {}
 }
 
-/// Runs a function, and returns how many errors this thread has logged in it.
+/// Runs `run`, and returns how many errors this thread logs meanwhile.
 pub(super) fn errors_in(run: impl FnOnce()) -> u32 {
     let errors = Arc::new(AtomicU32::new(0));
     let counted = errors.clone();
@@ -41,7 +41,7 @@ pub(super) fn errors_in(run: impl FnOnce()) -> u32 {
     errors.load(Ordering::Relaxed)
 }
 
-/// Runs a function, and a job at the first warning that this thread logs in it.
+/// Runs `run`, and calls `job` at the first warning that this thread logs meanwhile.
 pub(super) fn at_first_warning(job: impl FnOnce() + Send + 'static, run: impl FnOnce()) {
     let job = Mutex::new(Some(job));
     let call = move || {

@@ -144,8 +144,8 @@ impl<T> Inlet<T> {
         self.drop_batch();
     }
 
-    /// Receives and drops the messages of an input that a failed tick has neither received, left nor discarded. Sets `any` if
-    /// there are such messages, and counts them. Both come before the drop, because the drop may panic.
+    /// Receives and drops the messages of an input that a failed tick has neither received, left nor discarded. Before the
+    /// drop, sets `any` if there are such messages, and counts them, because the drop may panic.
     pub(crate) fn drop_untaken(&mut self, any: &mut bool) {
         self.receive();
         *any |= self.has_message();

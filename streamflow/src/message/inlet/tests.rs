@@ -1,4 +1,4 @@
-//! Tests of the messages of an input, and of the counts of its edges.
+//! Tests of the messages that an input receives, and of the counts of messages that its edges keep.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ fn send(edge: &mut Sender<u64>, number: u64) {
     assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
 }
 
-/// Sends one more message, as another thread, whenever the batch has taken one.
+/// Sends one more message whenever the batch has taken a message, as another thread might.
 fn send_at_each_step(mut edge: Sender<u64>, number: u64) {
     hooks::at("a batch has taken a message", move || {
         send(&mut edge, number);
@@ -73,7 +73,8 @@ fn flush_gets_no_message_of_an_edge_that_keeps_its_own_in_this_run() {
     }
 }
 
-/// The counts of the edge, equal at both of its ends: sent, received, dropped by its policy, and waiting.
+/// Returns the edge's counts of messages: sent, received, dropped by its policy, and waiting. Checks that the sender and
+/// the receiver report the same counts.
 fn figures(inlet: &Inlet<u64>, sender: &Sender<u64>) -> (u64, u64, u64, usize) {
     let of = |edge: EdgeStatus| (edge.sent, edge.received, edge.dropped_by_policy, edge.waiting);
     assert_eq!(of(inlet.edges()[0]), of(sender.status()));
@@ -84,8 +85,8 @@ fn figures(inlet: &Inlet<u64>, sender: &Sender<u64>) -> (u64, u64, u64, usize) {
 fn an_edge_counts_its_messages_in_each_form_of_its_queue() {
     let plain = |capacity, policy| EdgeOptions::new("edge", capacity, policy).unwrap();
     let forms = [
-        // The form, the number of dropped messages out of six, and the number of messages that the first run begins
-        // with.
+        // Each entry has the options of the edge, how many of six messages it drops, and how many messages are in the queue
+        // before the first run.
         (plain(2, QueuePolicy::Reject), 4, 0),
         (plain(2, QueuePolicy::Pop), 4, 0),
         (plain(100, QueuePolicy::Reject), 0, 0),
@@ -103,14 +104,14 @@ fn an_edge_counts_its_messages_in_each_form_of_its_queue() {
         };
         (0..initial).for_each(|_| inlet.push_last(envelope(9)));
         for run in 0..3 {
-            // Messages that a feedback edge has kept count as sent in this run.
+            // Messages that a feedback edge has kept from the last run count as sent in this run.
             let begins = inlet.waiting() as u64;
             inlet.begin_run();
             assert_eq!(figures(&inlet, &sender), (begins, 0, 0, begins as usize), "{options:?}");
             (0..6).for_each(|number| drop(sender.push(envelope(number))));
             let sent = 6 + begins;
             assert_eq!(figures(&inlet, &sender), (sent, 0, dropped, (sent - dropped) as usize));
-            // A condition that holds a message has not received it.
+            // A staged message does not count as received.
             inlet.stage(&mut |_| ());
             assert_eq!(figures(&inlet, &sender).1, 0);
             inlet.receive();
@@ -153,13 +154,13 @@ fn a_message_without_a_partner_makes_room_and_the_next_one_is_staged() {
         numbered(&mut one, 3);
         numbered(&mut other, 5);
         assert_eq!(sequences(&mut inlet), [Some(3), Some(5)]);
-        // The producer has no room yet, and the policy drops none of the messages that were compared.
+        // Both edges are full, and the policy drops neither of the two held messages.
         assert!(one.is_full() && other.is_full());
         inlet.drop_older(5);
         assert!(!one.is_full() && other.is_full());
         assert_eq!(sequences(&mut inlet), [None, Some(5)]);
         numbered(&mut one, 5);
-        // A condition that waits for the data of the messages sees the new one, too.
+        // Staging again includes the message that was sent after `drop_older`.
         inlet.stage(&mut |_| ());
         assert_eq!(inlet.len(), 2);
         inlet.receive();
@@ -169,7 +170,7 @@ fn a_message_without_a_partner_makes_room_and_the_next_one_is_staged() {
     }
 }
 
-/// Sends a message of a source's tick, with data that begins at that moment.
+/// Sends a message as a source does in its tick: its data begins at node 1, at the time `at`, with the number `number`.
 fn begun(edge: &mut Sender<u64>, at: Timestamp, number: u64) {
     let mut metadata = Metadata::default();
     metadata.stamp.begin(at, number, Origin::new(1));
@@ -177,8 +178,9 @@ fn begun(edge: &mut Sender<u64>, at: Timestamp, number: u64) {
     assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
 }
 
-/// The metadata that ticks of two inputs carry on. The first input has `edges` edges. The last message has another
-/// number, or the same.
+/// Runs two ticks of a node with two inputs, of which the first has `edges` edges, and returns the metadata that the ticks
+/// carry on. `modes` says whether messages are compared, whether metadata is carried on, whether messages are staged, and
+/// whether the message of the second input has another sequence number.
 fn carried_of_ticks(policy: QueuePolicy, edges: usize, modes: [bool; 4]) -> Carried {
     let [compares, carries, is_staged, is_other] = modes;
     let mut inlets = [Inlet::new(&"left"), Inlet::new(&"right")];
@@ -227,7 +229,7 @@ fn messages_are_compared_and_carried_on_in_each_way_in_which_a_tick_receives_the
     }
 }
 
-/// The consumer already has the message that a condition holds: the message takes no room, and no policy drops it.
+/// A held message belongs to the consumer. On an edge with the policy `pop`, it takes no room and is not dropped.
 #[test]
 fn a_held_message_takes_no_room_on_an_edge_that_pops() {
     let mut inlet = Inlet::new(&"numbers");
@@ -245,7 +247,7 @@ fn a_held_message_takes_no_room_on_an_edge_that_pops() {
     assert_eq!([(); 3].map(|()| next(&mut inlet)), [0, 1, 2]);
 }
 
-/// `flush` gets all messages in order, even if a condition held the first one.
+/// `flush` receives all messages in order, even if the first one was staged before.
 #[test]
 fn a_held_message_is_the_first_again_when_it_is_put_back() {
     for policy in [QueuePolicy::BackPressure, QueuePolicy::Pop] {
@@ -259,8 +261,7 @@ fn a_held_message_is_the_first_again_when_it_is_put_back() {
     }
 }
 
-/// A condition that lets messages expire counts from the oldest message of all edges, whether that one is held or
-/// waits.
+/// The oldest acquisition time is that of all edges' messages, whether a message is staged or not.
 #[test]
 fn the_oldest_message_is_that_of_all_edges() {
     for policy in [QueuePolicy::BackPressure, QueuePolicy::Pop] {
@@ -280,7 +281,8 @@ fn the_oldest_message_is_that_of_all_edges() {
     }
 }
 
-/// The producer goes on in each form of the queue, and the message that has no room is counted.
+/// The producer may send to a full edge that has given way, for a ring and for a queue behind a lock, and the message that
+/// finds no room is counted.
 #[test]
 fn an_edge_that_gives_way_has_room_and_drops_what_it_can_t_hold() {
     for capacity in [1, 100] {
