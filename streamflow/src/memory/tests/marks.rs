@@ -1,5 +1,5 @@
-//! Tests of marks of memory that is not written, with two threads that use parts of one block. `graph_failures` tests
-//! the rules by data.
+//! Tests of marks of memory that is not written, mostly with two threads that use parts of one block. The integration test
+//! `graph_failures` tests the rules of marks by the data that a graph computes.
 
 use std::sync::Barrier;
 
@@ -18,7 +18,8 @@ fn error() -> Error {
     Error::Panicked { message: "INJECTED".into() }
 }
 
-/// Calls `first` and `second` at the same time, in many rounds, both in a hook. After each round `is_right` must hold.
+/// Calls `first` and `second` at the same time, on two threads and each in a hook, in many rounds. After each round
+/// `is_right` must return `true`.
 fn race(
     block: &Block,
     first: impl Fn(&Block) + Sync,
@@ -36,7 +37,7 @@ fn race(
             }
         });
         Asker::named("first").enter();
-        // All rounds are made, even after a wrong one, because the other thread waits in each of them.
+        // The loop makes all rounds, even after a wrong one, because the other thread waits for this thread in each round.
         let wrong = (0..ROUNDS).filter(|_| {
             barrier.wait();
             first(block);
@@ -47,7 +48,7 @@ fn race(
     });
 }
 
-/// A thread marks memory again and again. Another thread that checks the memory finds a mark at each moment.
+/// One thread marks memory repeatedly. Another thread checks the memory meanwhile, and finds a mark each time.
 #[test]
 fn marked_memory_stays_marked_while_it_is_marked_again() {
     let bench = bench(MemoryOptions::default());
@@ -66,7 +67,8 @@ fn marked_memory_stays_marked_while_it_is_marked_again() {
     assert_eq!(missed.into_inner(), 0);
 }
 
-/// A thread overwrites one half while another thread fails to write the other half. That half is marked afterwards.
+/// One thread overwrites the left half of a block while a call of another thread fails to write the right half. Afterwards
+/// the right half is marked.
 #[test]
 fn a_mark_that_ends_takes_no_later_one_with_it() {
     let bench = bench(MemoryOptions::default());
@@ -96,9 +98,9 @@ fn a_mark_that_ends_takes_no_later_one_with_it() {
     race(block, overwrite, |block| block.fail(right, &error()), is_right);
 }
 
-/// A call that may read the memory that it writes needs the content that a failed call was to write. A call that
-/// overwrites the memory does not, and neither does a call of a library's plan, because the plan's own memory is among
-/// the memory that it writes.
+/// A call that may read the memory that it writes is refused if a failed call was to write that memory. A call that
+/// overwrites the memory is not refused, and neither is a call of a library's plan, because most memory that it writes is
+/// the plan's own.
 #[test]
 fn work_that_may_read_memory_that_is_not_written_is_refused() {
     let bench = bench(MemoryOptions::default());
@@ -119,8 +121,8 @@ fn work_that_may_read_memory_that_is_not_written_is_refused() {
     }
 }
 
-/// A later hook overwrites the memory by a call of a library. The call fails, and the hook returns its error: the
-/// memory has still never been written, and the first error is reported.
+/// A later hook calls a function of a library that overwrites marked memory. The call fails, and the hook returns the
+/// call's error. The memory has not been written even then, so the mark stays, with the first error.
 #[test]
 fn a_call_that_overwrites_memory_ends_a_mark_by_its_success_alone() {
     let bench = bench(MemoryOptions::default());
@@ -137,11 +139,11 @@ fn a_call_that_overwrites_memory_ends_a_mark_by_its_success_alone() {
     hook_has_failed();
     let told = block.check_written(range);
     assert!(matches!(told, Err(Error::Unwritten { node, .. }) if node == "first"));
-    // Only half of the memory is overwritten, so the mark stays.
+    // This call overwrites only half of the marked memory, so the mark stays.
     block.begin_overwrite(half);
     block.end_overwrite(half);
     assert!(block.check_written(range).is_err());
-    // A call that overwrites half of the memory ends no mark of the whole.
+    // A call that overwrites half of the memory ends no mark of the whole memory, even while another call overwrites it.
     block.begin_overwrite(range);
     block.end_overwrite(half);
     block.fail(range, &error());
@@ -150,7 +152,7 @@ fn a_call_that_overwrites_memory_ends_a_mark_by_its_success_alone() {
     block.begin_overwrite(range);
     block.end_overwrite(range);
     assert!(block.check_written(range).is_ok());
-    // A later call that fails makes a mark of its own.
+    // A call that fails after the mark has ended makes a new mark, which ends when its own hook returns an error.
     Asker::named("third").enter();
     block.fail(range, &error());
     hook_has_failed();

@@ -1,4 +1,4 @@
-//! Tests of page-locked memory: when it is reused, written by the host, and freed.
+//! Tests of page-locked memory: when the memory is reused, when the host may write it, and when it is freed.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn page_locked_memory_is_reused_only_when_no_copy_uses_it() {
     assert_ne!(uploaded_from(&bench), one);
     assert_eq!(a.download_blocking(&first).unwrap(), [3; LEN]);
     assert_eq!(a.download_blocking(&second).unwrap(), [9; LEN]);
-    // Both uploads are complete now, and the host has found them so.
+    // After this call both uploads are complete, and the host knows it.
     a.synchronize_blocking().unwrap();
     bench.recorder.clear();
     let (third, fourth) = (pinned(4), pinned(5));
@@ -45,7 +45,7 @@ fn the_host_waits_for_uploads_before_it_overwrites_their_memory() {
     pinned.as_mut_slice_blocking().unwrap().fill(3);
     a.upload(&pinned, &mut one).unwrap();
     b.upload(&pinned, &mut two).unwrap();
-    // A read needs no wait, since the uploads only read the memory as well.
+    // The host may read the memory without a wait, because the uploads only read the memory.
     bench.recorder.clear();
     assert_eq!(pinned.as_slice_blocking().unwrap(), [3; LEN]);
     assert!(!bench.recorder.calls().iter().any(Call::blocks_host));
@@ -54,7 +54,7 @@ fn the_host_waits_for_uploads_before_it_overwrites_their_memory() {
     assert_eq!(b.download_blocking(&two).unwrap(), [3; LEN]);
 }
 
-/// A driver that runs out of page-locked memory once, and for which freeing the first block fails. While it frees a
+/// A driver that has no page-locked memory for one allocation, and that fails to free the first block. While it frees a
 /// block, it waits until another thread has dropped the memory in `meanwhile`.
 #[derive(Debug)]
 struct RunsOut {
@@ -95,7 +95,7 @@ unsafe impl Layer for RunsOut {
     }
 }
 
-/// Freeing page-locked memory waits for the device: other threads must not wait for that.
+/// Freeing page-locked memory waits for the device. Other threads can return memory to the pool meanwhile.
 #[test]
 fn memory_can_be_returned_while_other_memory_is_freed() {
     let driver = Arc::new(RunsOut {

@@ -1,10 +1,10 @@
-//! Tests of many small blocks, and of the queries of the driver about them.
+//! Tests of the reuse of many small blocks, and of the queries of the driver about the uses of these blocks.
 
 use super::bound::bound_with;
 use super::*;
 
-/// Drops four blocks of `a`, one after the other, while `b` still copies each block into its part of the result. No work
-/// of `b` is executed yet. Returns the result and the addresses of the blocks.
+/// Drops four blocks of `a`, one after the other. Before each drop, a copy of the block into a part of a larger buffer is
+/// queued on `b`, and not executed yet. Returns that buffer and the addresses of the blocks.
 fn four_in_use(bench: &Bench, a: &CudaStream, b: &CudaStream) -> (Buffer<u8>, Vec<u64>) {
     let mut copies = bench.platform.buffer::<u8>(4 * LEN, b).unwrap();
     let addresses = (0..4).map(|tick| {
@@ -22,8 +22,8 @@ fn is_query(call: &Call) -> bool {
     matches!(call, Call::QueryEvent { .. })
 }
 
-/// The test has two controls: if the uses are not known to be complete, the stream waits; and if they are wrongly
-/// marked as complete, the earlier reader finds the new owner's values.
+/// The test has two controls: if the uses are not known to be complete, the stream waits; and if the test wrongly marks
+/// the uses as complete, the earlier reader finds the new owner's values.
 #[test]
 fn memory_whose_uses_are_known_complete_is_reused_without_a_wait() {
     for (is_known, is_true) in [(true, true), (true, false), (false, true)] {
@@ -39,7 +39,7 @@ fn memory_whose_uses_are_known_complete_is_reused_without_a_wait() {
         let mut next = bench.buffer(&a);
         assert_eq!(next.range().address, addresses[0], "the oldest");
         assert_eq!(bench.count(is_wait), usize::from(!is_known));
-        // The first query is about the third block, the next ones about older blocks, until one is complete.
+        // The first query is about the third block, and the next query about an older block. None of their uses is complete.
         let queries = if is_known { 0 } else { 2 };
         assert_eq!(bench.count(is_query), queries, "a known use needs no query");
         a.fill_bytes(&mut next, 9).unwrap();
@@ -54,7 +54,7 @@ fn the_driver_is_queried_once_for_several_allocations() {
     let bench = bench(in_flight(4));
     let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
     let (copies, addresses) = four_in_use(&bench, &a, &b);
-    // The device has executed the work, but the host has not noted that for `b`.
+    // After this the device has executed the work of `b`, but the host has noted only that `c` is complete.
     c.wait(b.record().unwrap()).unwrap();
     c.synchronize_blocking().unwrap();
     bench.recorder.clear();
@@ -65,7 +65,8 @@ fn the_driver_is_queried_once_for_several_allocations() {
     drop(copies);
 }
 
-/// Ticks take streams in turn, as in a plan. The progress of one stream says nothing about the others.
+/// The readers of successive blocks are on different streams, as in a plan. The progress of one stream says nothing about
+/// the other streams, so the driver is queried about a block whose last use is on the stream of the oldest block's last use.
 #[test]
 fn the_driver_is_queried_about_the_streams_of_the_oldest_block() {
     let bench = bench(in_flight(4));
@@ -81,7 +82,7 @@ fn the_driver_is_queried_about_the_streams_of_the_oldest_block() {
         reader.copy(&data, &mut copies.slice_mut(part).unwrap()).unwrap();
         addresses.push(data.range().address);
     }
-    // The device has executed the work, but the host has not noted that for `b`.
+    // After this the device has executed the work of `b`, but the host has noted only that `d` is complete.
     let (d, _) = bench.stream();
     d.wait(b.record().unwrap()).unwrap();
     d.synchronize_blocking().unwrap();
@@ -110,8 +111,8 @@ fn chain(bench: &Bench, streams: &[CudaStream], ticks: std::ops::Range<u8>) {
     }
 }
 
-/// The last stream of a chain has waited for all others, so a query about it covers the blocks of all of them. If the
-/// device is done with no block, the streams wait, and no more memory is allocated.
+/// The last stream of a chain has waited for all other streams, so a query about its blocks covers the blocks of all
+/// streams. If the device has not completed the uses of any block, the streams wait, and no new memory is allocated.
 #[test]
 fn one_query_is_about_the_blocks_of_a_whole_chain() {
     const STREAMS: usize = 20;
@@ -121,7 +122,7 @@ fn one_query_is_about_the_blocks_of_a_whole_chain() {
         chain(&bench, &streams, 0..100);
         bench.recorder.clear();
         chain(&bench, &streams, 100..200);
-        // Within a tick, each stream waits for the one before, to order the copies.
+        // The order of the copies alone needs this number of waits: in each tick, each stream waits for the stream before.
         let of_order = 100 * (STREAMS - 1);
         let (queries, waits) = (bench.count(is_query), bench.count(is_wait));
         match policy {
@@ -136,8 +137,8 @@ fn one_query_is_about_the_blocks_of_a_whole_chain() {
     }
 }
 
-/// Memory with uses only on its own stream is reused at once, without checking another block. The reused block is the one
-/// that was returned last: the blocks behind it may still be in use on other streams.
+/// A block with uses only on its own stream is reused at once, without checking another block. The reused block is the
+/// block that was returned last, although older blocks in the list are still in use on other streams.
 #[test]
 fn memory_that_was_used_on_its_own_stream_alone_is_the_next() {
     let bench = bench(in_flight(8));
@@ -156,7 +157,8 @@ fn memory_that_was_used_on_its_own_stream_alone_is_the_next() {
     drop(copies);
 }
 
-/// Other streams still use the oldest block, but not the younger ones. There is no room for another block.
+/// Another stream still uses the oldest block, but no later block. The pool has no room for a new block, so the allocation
+/// takes a later block, without a wait.
 #[test]
 fn memory_that_is_free_in_stream_order_is_preferred_among_many_blocks() {
     for most in [2, 4] {
@@ -176,7 +178,8 @@ fn memory_that_is_free_in_stream_order_is_preferred_among_many_blocks() {
     }
 }
 
-/// The query about a block fails. The allocation then reuses the oldest block, which may be another one.
+/// The query about a block fails. The allocation then reuses the oldest block, which may be another block than the one that
+/// the query was about.
 #[test]
 fn a_block_whose_query_fails_does_not_end_all_allocation() {
     for blocks in [3, 4] {
@@ -250,13 +253,14 @@ fn page_locked_memory_is_queried_without_the_lock_of_its_pool() {
     let pinned = || platform.pinned::<u8>(device(0), LEN).unwrap();
     let other = pinned();
     stream.upload(&pinned(), &mut data).unwrap();
-    // The upload's memory was returned, and its copy has not been executed: the driver is queried about that copy.
+    // The memory of the upload was returned before its copy is executed, so the next allocation queries the driver about that
+    // copy.
     *driver.meanwhile.lock().unwrap() = Some(other);
     drop(pinned());
     assert_eq!(driver.dropped.load(Ordering::Relaxed), 1);
 }
 
-/// All uses of the blocks are on one stream. The completion of the first use says nothing about the later ones.
+/// The last uses of all blocks are on one stream. That the first of these uses is complete says nothing about later uses.
 #[test]
 fn a_use_after_a_complete_one_is_not_taken_for_complete() {
     let bench = bench(in_flight(4));

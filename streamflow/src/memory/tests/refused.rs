@@ -1,8 +1,8 @@
-//! A test of a launch that has to wait while the driver refuses the wait.
+//! A test of a launch whose stream must wait for its memory, and the driver refuses a wait.
 
 use super::*;
 
-/// A driver that calls a closure at the next wait of a stream, once, and refuses the wait after that.
+/// A driver that calls a closure once, at the next wait of a stream, and refuses the wait that follows.
 struct Meanwhile {
     below: HostDriver,
     then: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -41,8 +41,9 @@ unsafe impl Layer for Meanwhile {
 #[crate::kernel(unsafe cuda = "")]
 fn three(_first: &[u8], _second: &[u8], _third: &[u8]) {}
 
-/// Two threads each have a handle of a default stream, and read one buffer. While the launch of the first thread waits
-/// for another argument, the second thread records and reads; then the wait for a third argument is refused.
+/// Two threads have handles of the same default stream, and read one buffer. While the launch of the first thread queues
+/// the wait for its first argument, the second thread records the stream and reads the buffer. Then the driver refuses the
+/// launch's wait for its third argument. The buffer must still have the second thread's read as a use.
 #[test]
 fn a_launch_that_is_refused_forgets_no_use_of_another_thread() {
     let driver = Arc::new(Meanwhile {

@@ -1,12 +1,12 @@
-//! Tests of free memory that a thread releases for a block of its own, while another thread allocates.
+//! Tests with two threads: one releases free memory to make room for a new block, while the other allocates.
 
 use super::logged::at_first_warning;
 use super::*;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A driver that makes another thread allocate during the first free. The free continues when that thread has returned,
-/// or seems to wait.
+/// A driver that starts a job on another thread during the first call of `free`. The call continues when that thread has
+/// ended, or after many yields, because that thread then seems to wait.
 struct Beside {
     below: HostDriver,
     job: Mutex<Option<Job>>,
@@ -14,8 +14,8 @@ struct Beside {
     is_freed: AtomicBool,
 }
 
-/// How often the freeing thread yields to the other one. If that is too seldom, the test may miss a mistake, but never
-/// fails without one.
+/// How often the freeing thread yields to the other thread. If this number is too small, the test may miss a mistake of the
+/// pool, but it never fails without a mistake.
 const YIELDS: usize = 50_000;
 
 impl std::fmt::Debug for Beside {
@@ -54,9 +54,9 @@ const CAPACITY: usize = 64 << 10;
 
 const PART: usize = CAPACITY / 16;
 
-/// Of 16 parts of the memory 7 are in use, and the sizes in `free` are free in the pool, a block each. A thread needs
-/// `first` parts, and while it releases the free blocks, another thread needs `second` parts. Returns whether the other
-/// thread got them, and whether memory was freed by then.
+/// Of the 16 parts of the device's memory, 7 are in use, and for each number in `free` a block of that many parts is free in
+/// the pool. A thread allocates `first` parts. While it releases the free blocks, another thread allocates `second` parts.
+/// Returns whether the other thread got its memory, and whether memory had been freed before that.
 fn beside(limits: MemoryLimits, free: &[usize], first: usize, second: usize) -> (bool, bool) {
     let below = HostDriver::builder().memory(CAPACITY as u64).build();
     let (job, thread) = (Mutex::new(None), Mutex::new(None));
@@ -81,35 +81,39 @@ fn beside(limits: MemoryLimits, free: &[usize], first: usize, second: usize) -> 
     told.recv().unwrap()
 }
 
-/// Invariant 9 for two threads: the room of released blocks can be taken only when their frees are queued.
+/// This tests invariant 9 with two threads: another thread gets the room of released blocks only after their frees are
+/// queued.
 #[test]
 fn a_thread_finds_no_room_before_its_frees_are_queued() {
     let limits = MemoryLimits::stream_ordered().max_size(CAPACITY as u64);
     assert_eq!(beside(limits, &[8], 3, 2), (true, true));
 }
 
-/// The device has no memory left, and another thread is releasing some.
+/// The device has no memory left for a thread while another thread is releasing memory. The allocation waits for the
+/// release and succeeds.
 #[test]
 fn memory_that_another_thread_is_releasing_is_waited_for() {
     assert_eq!(beside(MemoryLimits::stream_ordered(), &[8], 3, 2), (true, true));
     assert_eq!(beside(MemoryLimits::unbounded(), &[8], 3, 2), (true, true));
 }
 
-/// The limit is more than the device has, and the other thread's block fits beside the memory that is being freed.
+/// The limit is more than the memory of the device. The block of the other thread fits into the limit even if the memory
+/// that is being freed counts as in use.
 #[test]
 fn memory_that_is_released_when_the_device_has_none_counts_until_it_is_freed() {
     let limits = MemoryLimits::stream_ordered().max_size(18 * PART as u64);
     assert_eq!(beside(limits, &[8], 3, 1), (true, true));
 }
 
-/// A tick of a pool that has reached its limit waits for no thread that frees memory.
+/// An allocation from a pool that has reached its limit takes a free block, and does not wait for a thread that releases
+/// memory.
 #[test]
 fn a_free_block_of_another_stream_is_taken_while_memory_is_released() {
     let limits = MemoryLimits::stream_ordered().max_size(CAPACITY as u64);
     assert_eq!(beside(limits, &[6, 2], 7, 2), (true, false));
 }
 
-/// A driver in which each trim of the device does the work of another thread.
+/// A driver that calls a closure in each trim of the device. The closure does what another thread might do at that time.
 struct InTrim {
     below: HostDriver,
     work: Mutex<Option<Box<dyn FnMut() + Send>>>,
@@ -130,7 +134,7 @@ unsafe impl Layer for InTrim {
 
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
         self.trims.fetch_add(1, Ordering::Relaxed);
-        // The work never runs out of memory itself, so this lock is not taken twice.
+        // The work itself never runs out of memory, so it causes no trim, and this lock is not taken twice.
         if let Some(work) = &mut *self.work.lock().unwrap() {
             work();
         }
@@ -138,10 +142,10 @@ unsafe impl Layer for InTrim {
     }
 }
 
-/// All of the memory is free in the pool, and a block of another size is needed. Each time the free memory is released,
-/// another thread takes most of it. The first `drops` times, that thread drops the memory at once. After that, the
-/// thread keeps the memory if `is_kept`, and else takes none. Returns whether the block was made, and how often memory
-/// was released.
+/// All memory of the device is free in the pool, and a thread allocates a block of another size. Each time the free memory
+/// is released, another thread takes most of it. The first `drops` times, that thread drops the memory at once. After
+/// that, the thread keeps the memory if `is_kept` is set, and else takes none. Returns whether the allocation succeeds, and
+/// how often memory was released.
 fn taken_meanwhile(drops: usize, is_kept: bool) -> (bool, usize) {
     let below = HostDriver::builder().memory(CAPACITY as u64).build();
     let driver = Arc::new(InTrim { below, work: Mutex::new(None), trims: AtomicUsize::new(0) });
@@ -162,7 +166,7 @@ fn taken_meanwhile(drops: usize, is_kept: bool) -> (bool, usize) {
         }
     }));
     let is_made = platform.buffer::<u8>(2 * PART, &stream).is_ok();
-    // This breaks a cycle: the work owns the platform, and the platform owns the driver.
+    // The closure is dropped to break a cycle: the closure owns the platform, and the platform owns the driver.
     *driver.work.lock().unwrap() = None;
     (is_made, driver.trims.load(Ordering::Relaxed))
 }
@@ -172,20 +176,21 @@ fn memory_that_another_thread_takes_and_drops_is_released_again() {
     assert_eq!(taken_meanwhile(2, false), (true, 3));
 }
 
-/// All memory is in use.
+/// If another thread keeps the memory, all memory is in use, and the allocation is an error.
 #[test]
 fn memory_that_another_thread_takes_and_keeps_is_an_error() {
     assert_eq!(taken_meanwhile(0, true), (false, 1));
     assert_eq!(taken_meanwhile(2, true), (false, 3));
 }
 
-/// Without a bound on the rounds, a thread could lose its memory to faster threads for ever.
+/// An allocation releases memory 16 times at most. Without this bound, a thread could lose the memory to faster threads for
+/// ever.
 #[test]
 fn an_allocation_releases_memory_so_many_times() {
     assert_eq!(taken_meanwhile(usize::MAX, false), (false, 16));
 }
 
-/// A subscriber of the log is the program's code: it may wait for a thread that needs memory.
+/// A subscriber of the log is code of the program, and may wait for another thread that needs memory of the device.
 #[test]
 fn no_thread_waits_while_a_release_is_logged() {
     let driver = Arc::new(HostDriver::builder().memory(CAPACITY as u64).build());
@@ -199,14 +204,15 @@ fn no_thread_waits_while_a_release_is_logged() {
     let of_other = platform.clone();
     let in_warning = move || {
         thread::spawn(move || tell.send(of_other.buffer::<u8>(9 * PART, &other).is_ok()).unwrap());
-        // The other thread answers at once. If it has not after this time, the test fails.
+        // The other thread's allocation ends at once, because no mutex is held. If it has not ended after this time, the test
+        // fails.
         say.send(told.recv_timeout(Duration::from_secs(20))).unwrap();
     };
     at_first_warning(in_warning, || drop(platform.buffer::<u8>(7 * PART, &stream).unwrap()));
     assert_eq!(said.recv().unwrap(), Ok(false));
 }
 
-/// A driver that has no memory for the first allocation, as if another thread were just releasing some.
+/// A driver that refuses only the first allocation for want of memory, as if another thread were just releasing memory.
 #[derive(Debug)]
 struct FirstRefused {
     below: HostDriver,
@@ -233,7 +239,7 @@ unsafe impl Layer for FirstRefused {
     }
 }
 
-/// Law 10 for an allocation that succeeds at the second try, without having released memory itself.
+/// Law 10: an allocation that succeeds at its second call of the driver is logged, even if it has released no memory itself.
 #[test]
 fn a_second_try_is_logged() {
     let (below, has_refused) = (HostDriver::builder().build(), AtomicBool::new(false));

@@ -1,4 +1,4 @@
-//! Tests of the block that an allocation reuses, and of the waits for it.
+//! Tests of which free block an allocation reuses, and of the waits of its stream for the uses of that block.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn memory_that_is_free_in_stream_order_is_preferred() {
     let first = bench.buffer(&a);
     assert_eq!(first.range().address, addresses[1]);
     assert_eq!(bench.count(is_wait), 0);
-    // The older block comes next: the stream of its *new* owner waits for the read.
+    // The next allocation takes the older block, and the stream of the *new* owner waits for the read by `b`.
     let second = bench.buffer(&a);
     assert_eq!(second.range().address, addresses[0]);
     assert_eq!(bench.count(is_wait), 1);
@@ -46,8 +46,8 @@ fn a_slow_consumer_bounds_memory() {
     }
 }
 
-/// Law 8 for memory: the stream of a block's next owner waits for the last uses, and not for later work on the streams of
-/// these uses.
+/// Law 8 for memory: the stream of a block's next owner waits for the last uses by the previous owner, and not for later
+/// work on the streams of these uses.
 #[test]
 fn dropping_memory_records_its_uses_on_other_streams() {
     let bench = bench(in_flight(1));
@@ -83,7 +83,8 @@ fn a_new_owner_waits_only_for_the_latest_use() {
     assert_eq!(bench.count(is_wait), 1);
 }
 
-/// The steps of `memory/README.md`: which calls each step makes, and which record of each stream comes next after it.
+/// The test takes the steps of the example in `memory/README.md`. After each step it checks which driver calls the step has
+/// made, and which number the next record of each stream has.
 #[test]
 fn the_example_of_the_readme() {
     let bench = bench(MemoryOptions::default());

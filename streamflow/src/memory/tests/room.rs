@@ -1,10 +1,10 @@
-//! Tests of the room for a new block in a pool with limits.
+//! Tests of room: the bytes within a pool's limits that a new block takes.
 
 use super::*;
 
-/// A driver reuses freed memory in the order of streams. So the new block is allocated on the stream of the frees,
-/// after them; otherwise the driver would have to take more memory than the pool's limit. The block's own stream comes
-/// after the allocation.
+/// A driver reuses freed memory in the order of streams. So a new block that needs the room of freed blocks is allocated on
+/// the stream of the frees, after the frees. On another stream the driver would need more memory than the pool's limit. The
+/// new block's own stream waits for the allocation.
 #[test]
 fn a_block_that_needs_the_room_of_others_comes_after_their_frees() {
     let bench = bench(MemoryOptions::default());
@@ -40,8 +40,8 @@ fn a_block_that_needs_the_room_of_others_comes_after_their_frees() {
     drop(large);
 }
 
-/// A block that the device has not freed yet counts against the limit: a new block that needs its room comes after the
-/// free, and a new block that finds other room does not wait.
+/// A block whose free is queued and not executed yet counts against the limit. A new block that needs the room of that block
+/// comes after the free, and a new block that finds other room does not wait.
 #[test]
 fn a_block_in_the_room_of_memory_above_the_threshold_comes_after_its_free() {
     for threshold in [0, 1024] {
@@ -57,7 +57,8 @@ fn a_block_in_the_room_of_memory_above_the_threshold_comes_after_its_free() {
         let waits = |bench: &Bench| {
             bench.count(|call| matches!(call, Call::WaitEvent { stream, .. } if *stream == of_a))
         };
-        // The first new block has room beside the block that the device may still use; the second one has none.
+        // The first new block finds room beside the block whose free is queued. The second new block needs the room of that
+        // block, and so waits for the free.
         for expected in [0, 1] {
             bench.recorder.clear();
             let mut block = allocator.buffer::<u8>(2048, &a).unwrap();
@@ -85,7 +86,8 @@ fn the_rest_of_a_released_block_is_room_after_its_free() {
     assert_eq!(waits, 1, "{}", bench.recorder.text());
 }
 
-/// The device had no memory, so the host has waited until the frees were executed.
+/// After the device had no memory for an allocation, the host has waited until the frees were executed. So a new block in
+/// their room needs no wait.
 #[test]
 fn the_room_of_blocks_whose_frees_are_done_is_taken_without_a_wait() {
     let host = HostDriver::builder().policy(Policy::Lazy).memory(16 << 10).build();
@@ -104,7 +106,8 @@ fn the_room_of_blocks_whose_frees_are_done_is_taken_without_a_wait() {
     assert_eq!(recorder.count(is_wait), 0, "{}", recorder.text());
 }
 
-/// On a stream of CUDA that has freed memory, each record and each wait costs more, for good.
+/// After one free on a stream of CUDA, each record and each wait on that stream costs more, for good. So such a stream is
+/// never used for the program's work.
 #[test]
 fn a_stream_on_which_memory_was_freed_never_works_for_the_program() {
     let bench = bench(MemoryOptions::default());

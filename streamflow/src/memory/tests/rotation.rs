@@ -1,9 +1,9 @@
-//! Tests of which memory replayed ticks get: it depends only on the ticks' numbers.
+//! Tests of which memory replayed ticks get. The memory of a tick depends only on the number of the tick.
 
 use super::*;
 use crate::driver::replay::{ReplayRun, Replaying};
 
-/// A platform with a driver that replays, and a run of one node.
+/// A platform whose driver replays ticks, and a run of one node.
 struct Ticks {
     bench: Bench,
     run: ReplayRun,
@@ -21,7 +21,7 @@ fn ticks(options: MemoryOptions) -> Ticks {
 }
 
 impl Ticks {
-    /// Calls a function in the next tick.
+    /// Runs the next tick, with `hook` as the hook of the node.
     fn next<R>(&mut self, hook: impl FnOnce(&Bench, u64) -> R) -> R {
         let driver = self.bench.platform.driver().clone();
         let replays = driver.observer().replays().unwrap();
@@ -66,14 +66,14 @@ fn a_replayed_tick_has_the_memory_of_an_earlier_tick() {
             b.synchronize_blocking().unwrap();
         }
     }
-    // The first round makes the blocks, and the second one sorts them.
+    // The first four ticks allocate the blocks of the four sets, and the next four sort the blocks by address.
     for tick in 8..48 {
         assert_eq!(addresses[tick], addresses[tick - 4], "tick {tick}");
         assert_ne!(addresses[tick], addresses[tick - 1], "tick {tick}");
     }
 }
 
-/// `reuse::a_slow_consumer_bounds_memory` for each number of ticks in flight.
+/// The test is `reuse::a_slow_consumer_bounds_memory` in replayed ticks, for several numbers of ticks in flight.
 #[test]
 fn a_slow_consumer_bounds_the_memory_of_replayed_ticks() {
     for (most, sets) in [(1, 1), (2, 2), (3, 2), (4, 4), (16, 4)] {
@@ -97,7 +97,8 @@ fn a_slow_consumer_bounds_the_memory_of_replayed_ticks() {
     }
 }
 
-/// A tick takes twenty steps on one stream. Each step drops the memory of the step before.
+/// Each tick takes twenty steps on one stream, and each step drops the memory of the step before. So the tick needs only two
+/// blocks.
 #[test]
 fn a_replayed_tick_uses_memory_of_its_own_stream_again() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -117,7 +118,7 @@ fn a_replayed_tick_uses_memory_of_its_own_stream_again() {
     assert_eq!(ticks.allocations(), 4 * 2, "two blocks for each set");
 }
 
-/// A tensor is held for more ticks than there are sets, so the ticks repeat after more ticks.
+/// A program keeps each buffer for more ticks than there are sets, so the addresses repeat after more ticks than sets.
 #[test]
 fn memory_that_is_held_long_repeats_after_more_ticks() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -135,7 +136,7 @@ fn memory_that_is_held_long_repeats_after_more_ticks() {
     assert!(repeats(8) && !repeats(4), "{addresses:?}");
 }
 
-/// An allocator stays within its limit, and uses free memory of whichever tick.
+/// In replayed ticks, an allocator stays within its limit, and takes free memory of any tick's set if it must.
 #[test]
 fn limits_hold_in_replayed_ticks() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -155,7 +156,7 @@ fn limits_hold_in_replayed_ticks() {
     assert_eq!(b.download_blocking(&last).unwrap(), [39; LEN]);
 }
 
-/// Memory that a call outside of ticks has used returns to its tick.
+/// A block that an allocation outside of replayed ticks has used returns to the set of the tick that had it before.
 #[test]
 fn memory_outside_of_ticks_leaves_most_ticks_as_they_were() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -172,7 +173,7 @@ fn memory_outside_of_ticks_leaves_most_ticks_as_they_were() {
     }
 }
 
-/// The test covers page-locked memory for a copy and for the host.
+/// Replayed ticks get the same page-locked memory as earlier ticks, for a download and for memory that the host writes.
 #[test]
 fn page_locked_memory_of_replayed_ticks_repeats() {
     let mut ticks = ticks(MemoryOptions::new());
@@ -195,14 +196,14 @@ fn page_locked_memory_of_replayed_ticks_repeats() {
     }
 }
 
-/// A tick makes and drops page-locked memory in a loop, and later runs count their ticks from the beginning.
+/// Each tick allocates and drops page-locked memory in a loop, and each later run counts its ticks from 0 again.
 #[test]
 fn page_locked_memory_of_replayed_ticks_is_bounded() {
     let mut ticks = ticks(MemoryOptions::new());
     let made =
         |ticks: &Ticks| ticks.bench.count(|call| matches!(call, Call::AllocatePinned { .. }));
     for tick in 0..8 {
-        // The two ticks of a run have the same numbers as those of the run before.
+        // Each run has two ticks, with the numbers 0 and 1.
         ticks.tick = tick % 2;
         ticks.next(|bench, _| {
             for _ in 0..100 {
@@ -214,7 +215,7 @@ fn page_locked_memory_of_replayed_ticks_is_bounded() {
     assert!(made(&ticks) <= 4, "{}", made(&ticks));
 }
 
-/// The memory of all sets together is above the threshold, and that of a single tick is not.
+/// The memory of all sets together would be above the release threshold, and the memory of a single tick is below it.
 #[test]
 fn replayed_ticks_below_the_threshold_allocate_once() {
     const THREE: u64 = 3 * 1024;

@@ -1,4 +1,4 @@
-//! Tests of the invariants of shapes, and that no slice goes beyond its memory.
+//! Tests of the invariants of shapes, and tests that no slice goes beyond its block.
 
 use super::super::slice::Stored;
 use super::*;
@@ -9,7 +9,8 @@ fn is_shape(error: &Error) -> bool {
     matches!(error, Error::Shape { .. })
 }
 
-/// Every build makes this check, and without a panic: memory safety depends on it.
+/// Every build checks that a slice is within its block, because memory safety depends on this. A failed check is an error
+/// and no panic.
 #[test]
 fn no_slice_is_larger_than_its_block() {
     let bench = bench(in_flight(1));
@@ -27,7 +28,8 @@ fn no_slice_is_larger_than_its_block() {
     assert!(error.to_string().contains("memory that it was given is smaller"), "{error}");
 }
 
-/// The device loads an element as one word, even if Rust aligns the type to less than its size.
+/// The address of an element must be a multiple of the element's size, because the device loads an element as one word, even
+/// if Rust aligns the type to less than its size.
 #[test]
 fn no_element_has_an_address_that_is_not_a_multiple_of_its_size() {
     use num_complex::Complex;
@@ -51,7 +53,7 @@ fn no_element_has_an_address_that_is_not_a_multiple_of_its_size() {
     assert!(text.contains("not a multiple of its element's size"), "{text}");
 }
 
-/// Views are made from checked shapes and strides, so their own computations need no check.
+/// Views are made from checked shapes and strides, so the computations of views need no overflow checks.
 #[test]
 fn views_of_a_huge_empty_tensor_stay_within_it() {
     let bench = bench(in_flight(1));
@@ -100,7 +102,7 @@ fn a_view_without_gaps_in_its_order_is_contiguous() {
     let matrix = bench.platform.tensor::<u8>([5, 7], &stream).unwrap();
     let part = |dimension, range| matrix.view().slice(dimension, range).unwrap();
     assert!(matrix.view().is_contiguous() && part(0, 2..4).is_contiguous());
-    // A part of a single row has no gaps, and neither has a part without rows.
+    // A part of one row has no gaps, and neither has a part without rows.
     assert!(part(0, 1..2).slice(1, 3..6).unwrap().is_contiguous());
     assert!(part(0, 5..5).transpose().is_contiguous());
     assert!(!part(1, 0..6).is_contiguous() && !matrix.view().transpose().is_contiguous());
@@ -110,7 +112,8 @@ fn levels(rows: &Rows) -> Vec<(u64, u64)> {
     rows.levels().iter().map(|level| (level.count, level.pitch)).collect()
 }
 
-/// A launch declares the rows of a view if elements of other views may lie between them, and else its range.
+/// A launch declares the rows of a view if elements of other views may lie between the rows. Else it declares the range of
+/// the view.
 #[test]
 fn a_part_with_gaps_declares_its_rows() {
     let bench = bench(in_flight(1));
@@ -132,14 +135,15 @@ fn a_part_with_gaps_declares_its_rows() {
     assert_eq!(part(&[]), (0, 480, None));
     assert_eq!(part(&[(0, 2..4)]), (96, 96, None));
     assert_eq!(part(&[(1, 2..4)]), (12, 9 * 48 + 12, Some((12, vec![(10, 48)]))));
-    // The view has one channel of all pixels, and then of some columns.
+    // The next two views have one channel: of all pixels, and of the pixels of some columns.
     assert_eq!(part(&[(2, 1..2)]), (2, 79 * 6 + 2, Some((2, vec![(80, 6)]))));
     let channel = (2, 9 * 48 + 3 * 6 + 2, Some((2, vec![(4, 6), (10, 48)])));
     assert_eq!(part(&[(1, 0..4), (2, 1..2)]), channel);
     assert_eq!(part(&[(0, 1..2), (2, 1..2)]), (50, 7 * 6 + 2, Some((2, vec![(8, 6)]))));
     assert_eq!(part(&[(0, 1..2), (1, 3..5)]), (66, 12, None));
     assert_eq!(part(&[(1, 3..3)]).1, 0);
-    // No view has an element in the padding: it may be written, and need not be written before a read.
+    // No view has an element in the padding of a pitched tensor. So a write may include the padding, and a read does not
+    // require that it was written.
     let padded = bench.platform.pitched_tensor::<u8>([4, 5], &stream).unwrap();
     let whole = padded.view();
     assert_eq!((whole.range().bytes, whole.rows(AccessMode::Write)), (3 * 512 + 5, None));

@@ -1,4 +1,4 @@
-//! Tests of an allocation that the device has no memory for, while another pool of the device has free memory.
+//! Tests of an allocation for which the device has no memory, while another pool of the device has free memory.
 
 use super::*;
 
@@ -6,7 +6,8 @@ const CAPACITY: usize = 64 << 10;
 
 const PART: usize = CAPACITY / 16;
 
-/// A driver in which each synchronisation with a stream starts work on another thread, and waits until that is done.
+/// A driver in which the first synchronisation with a stream starts work on another thread, and waits until that work is
+/// done.
 struct Meanwhile {
     below: HostDriver,
     work: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -32,7 +33,7 @@ unsafe impl Layer for Meanwhile {
                 work();
                 done.send(())
             });
-            // If the other thread needs longer, the test fails.
+            // If the other thread has not ended after this time, the test fails.
             let waited = is_done.recv_timeout(Duration::from_secs(20));
             assert_eq!(waited, Ok(()), "another thread can't go on meanwhile");
         }
@@ -67,7 +68,7 @@ fn no_other_thread_waits_for_the_device() {
     assert!(driver.work.lock().unwrap().is_none(), "the device was waited for");
 }
 
-/// Two threads allocate at once, and each has free memory in its pool that the other one needs.
+/// Two threads allocate at the same time from two pools. Each pool has free memory that the other thread needs.
 #[test]
 fn two_pools_give_back_to_each_other() {
     for _ in 0..50 {
@@ -89,7 +90,8 @@ fn two_pools_give_back_to_each_other() {
     }
 }
 
-/// The room of memory that another pool has freed counts within that pool's limit as if it had never been used.
+/// An allocation of one pool frees the free memory of a pool with a limit. In that second pool, the room of the freed blocks
+/// then counts as if it had never been used.
 #[test]
 fn a_pool_that_has_given_back_needs_no_wait_for_a_new_block() {
     let driver = HostDriver::builder().policy(Policy::Lazy).memory(CAPACITY as u64).build();
@@ -110,7 +112,7 @@ fn a_pool_that_has_given_back_needs_no_wait_for_a_new_block() {
     assert_eq!(recorder.count(is_wait), 0);
 }
 
-/// A pool that was dropped before, and its allocator's streams, have no effect on an allocation from another pool.
+/// Pools that were dropped are removed from the list of the device's pools.
 #[test]
 fn pools_that_are_dropped_are_forgotten() {
     let platform = Platform::host().build().unwrap();

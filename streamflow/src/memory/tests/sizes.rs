@@ -1,4 +1,5 @@
-//! Tests of programs with changing sizes: the number of lists of free blocks in a pool, and the number of driver calls.
+//! Tests of programs whose allocations change in size: how many lists of free blocks a pool has, and how many driver calls
+//! it makes.
 
 use super::*;
 
@@ -16,7 +17,7 @@ fn the_lists_of_sizes_that_are_gone_are_removed() {
     assert!(lists <= 130, "{lists} lists");
 }
 
-/// A size that each round uses keeps its block, although other sizes are used once in between.
+/// A size that is used in each round keeps its block, although each round also uses another size, once.
 #[test]
 fn a_size_in_steady_use_is_not_made_again() {
     let bench = bench_with(Policy::Eager, MemoryOptions::default());
@@ -34,7 +35,7 @@ fn a_size_in_steady_use_is_not_made_again() {
     assert_eq!(made, 300, "one for each size that comes once");
 }
 
-/// In a pool without a limit almost equal sizes share blocks.
+/// In a pool without a limit, requests of almost equal sizes share blocks.
 #[test]
 fn almost_equal_sizes_share_blocks() {
     let bench = bench_with(Policy::Eager, MemoryOptions::default());
@@ -49,7 +50,7 @@ fn almost_equal_sizes_share_blocks() {
     assert!(count <= 2 * 9, "{count} blocks for nine sizes");
 }
 
-/// With a limit each byte counts: rounding does not use the limit up.
+/// In a pool with a limit, sizes are rounded so little that the limit has room for the tensors for which it was computed.
 #[test]
 fn a_limit_of_so_many_frames_has_room_for_as_many() {
     let bench = bench_with(Policy::Eager, MemoryOptions::default());

@@ -1,5 +1,5 @@
-//! Tests of the rules of DLPack, with structures that another library could have made, and with a log of the driver's
-//! calls.
+//! Tests of the rules of DLPack. The tests make structures as another library could make them, and a recorder lists the
+//! driver's calls.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fuzz;
@@ -19,7 +19,7 @@ use crate::driver::{Call, Recorder};
 use crate::memory::{After, ForeignCounts, MemoryOptions, Tensor, foreign_counts};
 use crate::{CudaStream, CudaStreamPool, Platform};
 
-/// A tensor of another library, with four numbers.
+/// A tensor as another library could export it: a structure, and the memory that the structure points to.
 struct Theirs {
     structure: ManagedVersioned,
     shape: Vec<i64>,
@@ -28,10 +28,10 @@ struct Theirs {
     deleted: Arc<Deleted>,
 }
 
-/// A change that makes a tensor invalid.
+/// A function that makes a tensor of another library invalid.
 type Edit = fn(&mut Theirs);
 
-/// Counts the calls of a deleter.
+/// The number of calls of a deleter, and the thread of the last call.
 #[derive(Debug, Default)]
 struct Deleted {
     times: AtomicUsize,
@@ -39,7 +39,7 @@ struct Deleted {
 }
 
 impl Deleted {
-    /// Waits until the deleter was called, for 10 s at most.
+    /// Waits until the deleter was called, for 10 s at most. Returns the number of calls.
     fn wait(&self) -> usize {
         let end = Instant::now() + Duration::from_secs(10);
         while self.times.load(Ordering::Acquire) == 0 && Instant::now() < end {
@@ -52,7 +52,7 @@ impl Deleted {
 const FLOAT: DataType = DataType { code: 2, bits: 32, lanes: 1 };
 const ON_HOST: Device = Device { kind: DlDevice::CPU, id: 0 };
 
-/// A tensor of another library. The deleter overwrites the memory with NaN.
+/// Makes a tensor of another library with this shape and these elements. The deleter overwrites the elements with NaN.
 fn theirs(shape: &[i64], data: &[f32]) -> Box<Theirs> {
     let mut theirs = Box::new(Theirs {
         structure: ManagedVersioned {
@@ -87,7 +87,7 @@ impl Theirs {
         self
     }
 
-    /// The pointer that a capsule would have.
+    /// Returns the pointer to the structure, as a Python capsule would contain it.
     fn into_raw(self: Box<Self>) -> *mut c_void {
         let whole = Box::into_raw(self);
         // SAFETY: the box was just leaked.
@@ -171,7 +171,8 @@ fn null_strides_zero_sizes_and_no_deleter_are_right() {
     let tensor = platform.import_dlpack::<f32>(managed, After::Complete).unwrap();
     assert_eq!(stream.download_blocking(&*tensor.into_shared()).unwrap(), [6.0]);
     drop((stream, platform));
-    // The reaper does its tasks in order: after this one it does not read the structure above.
+    // The reaper executes its tasks in order. When this last tensor's deleter was called, the reaper no longer reads the
+    // structure in `kept`.
     let last = theirs(&[1], &[0.0]);
     let deleted = last.deleted.clone();
     drop(last.import().unwrap());
@@ -247,7 +248,7 @@ fn a_read_only_tensor_can_not_be_written() {
     };
     let error = text(read_only().into_writable());
     assert!(error.contains("READ_ONLY") && error.contains("`into_shared`"), "{error}");
-    // Even its only owner can't take the tensor out.
+    // Even the only owner of a read-only tensor can't take the tensor out.
     let shared = read_only().into_shared().try_unwrap().unwrap_err();
     assert_eq!(stream.download_blocking(&*shared).unwrap(), [3.0]);
     let writable = theirs(&[1], &[3.0]).import().unwrap();
@@ -255,7 +256,7 @@ fn a_read_only_tensor_can_not_be_written() {
     assert!(forced.into_writable().is_err());
 }
 
-/// Returns the content of an export as an importer reads it.
+/// Reads an export as an importer would, and calls its deleter. Returns shape, strides, elements and flags.
 fn exported(tensor: DlExport) -> (Vec<i64>, Vec<i64>, Vec<f32>, u64) {
     assert!(tensor.is_versioned());
     let raw = tensor.into_raw().cast::<ManagedVersioned>();
@@ -318,7 +319,8 @@ fn a_tensor_comes_back_by_both_structures() {
     }
 }
 
-/// The deleter makes no call of the driver: the consumer may hold any lock, and may be inside of a stream's function.
+/// The deleter makes no call of the driver, because the consumer that calls it may hold any lock, and may be inside of a
+/// function that a stream calls.
 #[test]
 fn the_deleter_of_an_export_only_adds_to_a_list() {
     let (recorder, ..) = bench();
@@ -336,7 +338,7 @@ fn the_deleter_of_an_export_only_adds_to_a_list() {
         address
     };
     assert!(recorder.calls().is_empty(), "{}", recorder.text());
-    // The next allocation takes the memory back. The memory's next use comes after all work of the device.
+    // The next allocation takes the returned memory back. The memory's next use comes after all work that the device has.
     let mut again = Vec::new();
     let mut waits = 0;
     for _ in 0..3 {
@@ -348,7 +350,7 @@ fn the_deleter_of_an_export_only_adds_to_a_list() {
     assert!(has_it, "the memory is used again");
 }
 
-/// Memory that is returned after the drop of its platform is freed, too.
+/// Memory that other code returns after the drop of the platform is freed.
 #[test]
 fn an_export_may_outlive_its_platform() {
     let (recorder, platform, stream) = bench();
@@ -365,7 +367,7 @@ fn an_export_may_outlive_its_platform() {
     assert_eq!(leaked, 0);
 }
 
-/// A `DLManagedTensor` without context and deleter.
+/// Makes a `DLManagedTensor` without context and deleter.
 fn legacy(plain: Plain) -> Managed {
     Managed { tensor: plain, context: std::ptr::null_mut(), deleter: None }
 }

@@ -9,8 +9,8 @@ fn one_of<T: Copy>(random: &mut SplitMix, values: &[T]) -> T {
 
 const DIMS: [i64; 9] = [0, 1, 2, 3, 4, -1, i64::MIN, i64::MAX, 1 << 40];
 
-/// A structure with random fields, of which half are valid values. The memory has room for 4 elements; with a valid
-/// device and type, the shape never has more.
+/// Makes a structure with random fields, about half of which are valid. The memory has room for 4 elements. If the device
+/// and the type are valid, the shape has at most 4 elements.
 fn drawn(
     random: &mut SplitMix,
     memory: &mut [f32; 4],
@@ -53,7 +53,7 @@ fn drawn(
 fn no_structure_makes_an_import_crash() {
     let (_, platform, stream) = bench();
     let (mut taken, mut refused) = (0, 0);
-    // The reaper reads a structure some time after its tensor was dropped.
+    // The structures are freed at the end, because the reaper reads a structure some time after its tensor was dropped.
     let mut kept = Vec::new();
     for seed in 0..20_000 {
         let random = &mut SplitMix::new(seed);
@@ -97,13 +97,14 @@ fn no_structure_makes_an_import_crash() {
         }
     }
     assert!(taken > 100 && refused > 1000, "{taken} were taken and {refused} refused");
-    // The reaper does its tasks in order: after this one it uses none of the structures above.
+    // The reaper executes its tasks in order. When this last tensor's deleter was called, the reaper no longer uses the
+    // structures in `kept`.
     let last = theirs(&[1], &[0.0]);
     let deleted = last.deleted.clone();
     drop(last.import().unwrap());
     assert_eq!(deleted.wait(), 1);
     for structures in kept {
-        // SAFETY: the structure was made by `into_raw` above, and the reaper has read it for the last time.
+        // SAFETY: the pointer came from `into_raw`, and the reaper has read the structure for the last time.
         drop(unsafe { Box::from_raw(structures) });
     }
 }

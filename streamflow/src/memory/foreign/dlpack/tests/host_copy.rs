@@ -1,8 +1,8 @@
-//! Tests of copies on the host for other libraries.
+//! Tests of copies in host memory that are made for other libraries.
 
 use super::*;
 
-/// The numbers that a structure points to.
+/// Returns the first `len` elements of a tensor that another library would read on the host.
 fn numbers<T: Copy>(tensor: &DlTensor, len: usize) -> Vec<T> {
     let start = std::ptr::with_exposed_provenance::<T>(tensor.address() as usize);
     // SAFETY: the structure is alive, and its tensor has this number of dense elements on the host.

@@ -1,5 +1,4 @@
-//! Tests of the order of exports and imports: the driver's calls show which work each one comes after, and which work
-//! comes after it.
+//! Tests of the order of exports and imports. The recorded calls of the driver show which streams wait for which work.
 
 use super::*;
 use crate::device;
@@ -7,25 +6,25 @@ use crate::driver::StreamLabel;
 use crate::driver::{BorrowedEvent, DeviceId};
 use crate::stream::BorrowedStream;
 
-/// The streams that were made to wait, by the recorded calls.
+/// The streams that wait for an event, by the recorded calls, one entry for each wait.
 fn waiting(recorder: &Recorder) -> Vec<StreamLabel> {
     let is_wait = |call: &&Call| matches!(call, Call::WaitEvent { .. });
     recorder.calls().iter().filter(is_wait).filter_map(Call::stream).collect()
 }
 
-/// The stream on which a consumer uses a tensor.
+/// The stream on which a consumer uses an exported tensor.
 enum Consuming {
     Default,
     Handle(u64),
     Unordered,
 }
 
-/// Exports a tensor that a stream writes. Returns the streams that waited.
+/// Exports a tensor that queued work writes. Returns the streams that the export has made wait.
 fn export(on: &Consuming) -> Result<Vec<StreamLabel>, Error> {
     let (recorder, platform, stream) = bench();
     let mut tensor: Tensor<f32> = platform.tensor([4], &stream)?;
     stream.fill_bytes(&mut tensor, 0)?;
-    // These streams are the consumer's; one of them is stream 3.
+    // These streams are those of the consumer. One of them has the handle 3.
     let pool = platform.stream_pool("THEIRS", &CudaStreamPool::new())?;
     let theirs: Vec<_> = (0..4).map(|_| pool.allocate("a consumer")).collect::<Result<_, _>>()?;
     assert!(theirs.iter().any(|it| it.raw().handle() == 3));
@@ -57,7 +56,7 @@ fn an_export_orders_the_stream_of_its_consumer_and_does_not_block() {
     assert_eq!(export(&Consuming::Unordered).unwrap(), []);
 }
 
-/// A writable export comes after readers as well; a read-only export does not.
+/// A writable export waits for earlier writes and reads. A read-only export waits only for earlier writes.
 #[test]
 fn an_export_comes_after_readers_if_it_may_be_written() {
     let (recorder, platform, stream) = bench();
@@ -109,7 +108,7 @@ fn an_import_comes_after_a_stream_an_event_or_nothing() {
         recorder.clear();
         let tensor = platform.import_dlpack::<f32>(managed, after).unwrap().into_shared();
         let _copy = stream.download(&tensor).unwrap();
-        // A stream of the platform waits for the event, and then the reader waits for that stream.
+        // For `After::Event`, a stream of the platform waits for the event, and then the reader's stream waits for that stream.
         assert_eq!(waiting(&recorder).len(), expected, "{after:?}: {}", recorder.text());
         assert!(!recorder.calls().iter().any(Call::blocks_host), "{}", recorder.text());
     }
