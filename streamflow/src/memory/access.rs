@@ -12,7 +12,7 @@ use crate::driver::{AccessMode, MemoryRange};
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
-/// One use of memory by work that will be queued.
+/// A use of memory by work that will be queued: the block, the range of its bytes, and the access mode.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Use<'a> {
     block: &'a Block,

@@ -201,7 +201,7 @@ impl Allocator {
         self.0.releasing.try_lock().is_err()
     }
 
-    /// Whether the allocator can allocate this amount of memory beside the memory in use.
+    /// Whether the allocator can allocate this amount of memory in addition to the memory in use.
     pub(crate) fn has_free(&self, amount: MemoryAmount) -> bool {
         self.0.limits.has_free(self.0.used(), amount)
     }

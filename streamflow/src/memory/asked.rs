@@ -16,7 +16,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Whether this allocation makes no query. If so, counts the allocation as one of those that skip the query.
+    /// Returns whether this allocation makes no query. If so, decrements `to_skip`.
     pub(super) fn skip(&mut self) -> bool {
         let skips = self.to_skip > 0;
         self.to_skip -= usize::from(skips);

@@ -224,12 +224,12 @@ impl Block {
         self.claims.all(|point| point.stream() == stream)
     }
 
-    /// The number of the stream of one of the block's latest uses.
+    /// The number of the stream of the block's [latest use](Self::last_use).
     pub(super) fn last_stream(&mut self) -> Option<u32> {
         self.claims.latest().map(Point::stream)
     }
 
-    /// One of the block's latest uses.
+    /// The block's latest read, or its latest write if it has no reads. `None` for a block without uses.
     pub(super) fn last_use(&mut self) -> Option<Point> {
         self.claims.latest()
     }

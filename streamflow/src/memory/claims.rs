@@ -101,8 +101,8 @@ impl Claims {
     pub(super) fn note(&self, stream: &impl Ordered, mode: AccessMode) {
         match mode {
             AccessMode::Read => self.mark_read(stream),
-            // Fast path of a write: the word already has this write. So it is if the memory was allocated for this stream, and
-            // no other stream has used the memory since.
+            // Fast path of a write: the word already has a write at this point, and no read after it. So it is when the memory
+            // was just allocated for this stream.
             AccessMode::Write if self.last_write.covers(stream.open_point()) => {}
             AccessMode::Write => self.mark_written(stream),
         }
@@ -170,7 +170,7 @@ impl Claims {
         self.uses.get_mut().try_for_each(visit)
     }
 
-    /// One of the block's latest uses.
+    /// The block's latest read, or its latest write if it has no reads. `None` for a block without uses.
     pub(super) fn latest(&mut self) -> Option<Point> {
         self.uses.get_mut().latest_first().next()
     }
@@ -192,7 +192,7 @@ impl Claims {
 }
 
 impl Uses {
-    /// Marks those of these points that are still noted as waited for by `stream`.
+    /// Marks the uses at these points as waited for by `stream`. A point that is no longer noted is ignored.
     fn mark(&mut self, points: &[Point], stream: u32) {
         self.reads.mark(points, stream);
         self.writes.mark(points, stream);

@@ -12,8 +12,8 @@ pub struct Trusted(());
 
 pub(super) const TRUSTED: Trusted = Trusted(());
 
-/// Device memory that copies read: [`CudaStream::copy`](crate::CudaStream::copy),
-/// [`CudaStream::download`](crate::CudaStream::download) and the others.
+/// Device memory that copies read: the source of [`CudaStream::copy`](crate::CudaStream::copy),
+/// [`CudaStream::download`](crate::CudaStream::download) and similar methods.
 ///
 /// The operand may have gaps, as a [`PitchedTensor`](super::PitchedTensor), or a [`TensorView`] of a part of a tensor.
 /// A row of such an operand, which is the elements along the last dimension, is copied as a whole.
@@ -44,8 +44,8 @@ pub trait CopySource<T: Element> {
     }
 }
 
-/// Device memory that copies and fills write: [`CudaStream::copy`](crate::CudaStream::copy),
-/// [`CudaStream::upload`](crate::CudaStream::upload) and the others. The operand may have gaps, as for [`CopySource`].
+/// Device memory that copies and fills write: the target of [`CudaStream::copy`](crate::CudaStream::copy),
+/// [`CudaStream::upload`](crate::CudaStream::upload) and similar methods. The target may have gaps, as a [`CopySource`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory of a device that a copy can write",
     label = "not a tensor, a buffer or a view that is written",

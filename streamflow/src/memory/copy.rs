@@ -333,7 +333,7 @@ fn uses<'a>(source: &Side<'a>, target: &Side<'a>) -> ArrayVec<Use<'a>, 2> {
     both.into_iter().flatten().collect()
 }
 
-/// One side of a copy: its source or its target.
+/// A side of a copy: its source or its target.
 struct Side<'a> {
     /// The block of the memory. `None` for ordinary host memory: a copy with such memory blocks the host.
     block: Option<&'a Block>,

@@ -210,7 +210,7 @@ impl<P> FreeList<P> {
         })
     }
 
-    /// The size classes: those of `others` from the largest size to the smallest, and then `first`.
+    /// The size classes: `others` from the largest size to the smallest, and then `first`.
     pub(super) fn largest_first(&mut self) -> impl Iterator<Item = &mut SizeClass<P>> {
         self.others.values_mut().rev().chain(std::iter::once(&mut self.first))
     }

@@ -50,7 +50,7 @@ pub(crate) struct Pools(Box<[OfDevice]>);
 /// The pools of one device.
 #[derive(Default)]
 pub(super) struct OfDevice {
-    /// The platform's own pool, and those of its allocators.
+    /// The platform's own pool of device memory, and the pools of its allocators.
     memory: Lock<Vec<Weak<dyn DevicePool>>>,
     /// The pool that all streams of the device take page-locked memory from. It is read without a lock.
     pinned: OnceLock<Weak<dyn HostPool>>,
@@ -82,7 +82,7 @@ impl Pools {
         &self.0[device.index()]
     }
 
-    /// The number of pools in the list of a device, with those that are dropped but still in the list.
+    /// The length of the list of a device's pools, which may contain pools that are dropped already.
     #[cfg(all(test, not(loom)))]
     pub(super) fn known_pools(&self, device: DeviceId) -> usize {
         self.of_device(device).memory.lock().len()

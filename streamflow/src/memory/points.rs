@@ -126,7 +126,7 @@ impl PointSet {
         }
     }
 
-    /// Marks those of `points` that the set contains as waited for by `stream`.
+    /// Marks these points as waited for by `stream`. A point that is not in the set is ignored.
     pub(super) fn mark(&mut self, points: &[Point], stream: u32) {
         if self.latest.is_some_and(|latest| points.contains(&latest)) {
             self.others.get_or_insert_default().latest_waited_by = Some(stream);

@@ -219,8 +219,8 @@ impl MemoryPool {
         Decision::Query
     }
 
-    /// The number of free blocks of a size, in use by the device, from which on an allocation reuses the oldest of them. The
-    /// number is at most the number of free blocks that the pool may keep.
+    /// The number of free blocks of a size from which on an allocation reuses the oldest block and waits for its uses, instead
+    /// of allocating a new block. The result is at most the number of free blocks that the pool may keep.
     #[inline]
     fn most_in_flight(&self, bytes: u64) -> usize {
         let MemoryOptions { in_flight, small_in_flight, .. } = self.options;

@@ -40,7 +40,7 @@ pub struct Inlet<T> {
     edges: Edges<Receiver<T>>,
     /// The use of the input by the current tick, or between ticks by the last tick.
     pub(crate) handled: Handled,
-    /// Which messages the current tick receives, or between ticks the next tick.
+    /// The choice of the messages that the current tick receives, or between ticks the next tick.
     stage: Stage,
     /// Whether an edge may lack a staged message, because [`drop_older`](Self::drop_older) has dropped that edge's message.
     has_gap: bool,

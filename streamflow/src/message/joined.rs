@@ -35,8 +35,8 @@ pub(crate) struct Joined {
     input: Cell<Input>,
     /// The number of messages in `known` that belong to the current tick; [`MIXED`] if the tick is mixed.
     others: Cell<u32>,
-    /// The first message of each further origin, in the order in which the messages were received. After `others` messages
-    /// of the current tick, the list may have messages of earlier ticks, which are removed when it is used next.
+    /// The first message of each further origin, in the order in which the messages were received. The first `others`
+    /// entries belong to the current tick. Entries after these are of earlier ticks, and are removed before the next use.
     known: RefCell<Vec<Known>>,
     ticks: Cell<u64>,
     /// The first pair of messages in the run that made a tick mixed.

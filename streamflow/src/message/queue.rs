@@ -77,11 +77,11 @@ impl EdgeOptions {
 pub struct EdgeStatus {
     /// `producer.output >> consumer.input`
     pub name: &'static str,
-    /// The same number at both ends of the edge, and at no other edge.
+    /// The number of the edge. The sender and the receiver report the same number, and each edge has a different one.
     pub(crate) id: usize,
     /// The number of waiting messages.
     pub waiting: usize,
-    /// The number of messages that the edge holds at most.
+    /// The capacity: the most messages that the edge can have.
     pub capacity: usize,
     /// The fate of a message when the edge is full.
     pub policy: QueuePolicy,
@@ -155,7 +155,7 @@ struct Passed {
     taken: u64,
     /// The number of messages that the policy `pop` has dropped.
     popped: u64,
-    /// The number of waiting messages, including a held message, which is chosen for the next tick and not received yet.
+    /// The number of waiting messages, including a staged message, which is chosen for the next tick and not received yet.
     waiting: usize,
 }
 

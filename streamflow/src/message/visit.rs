@@ -10,13 +10,13 @@ use crate::stream::{CudaStream, Point};
 
 /// A visitor of the device memory of a message. [`Message::memory`] passes each block of the message to the visitor.
 pub struct MemoryVisitor<'a> {
-    /// What the visitor does with each block of the message.
+    /// The work of the visitor on each block of the message.
     purpose: Purpose<'a>,
     /// The first error, in a box, because an error is large and rare.
     failed: Option<Box<Error>>,
 }
 
-/// What a visitor does with each block of a message. This is an enum, because a call of a closure would cost more, and each
+/// The work of a visitor on each block of a message. This is an enum, because a call of a closure would cost more, and each
 /// message of each tick is visited.
 enum Purpose<'a> {
     /// Make the stream wait for the last write of the block.

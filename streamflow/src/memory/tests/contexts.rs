@@ -218,7 +218,7 @@ fn every_call_and_every_drop_binds_the_device_that_it_needs() {
     }
 }
 
-/// This is the control of these tests: a driver call in a drop that fails without its context is counted.
+/// The control of these tests: a call that the simulator refuses in a drop is counted as an error.
 #[test]
 fn a_drop_that_does_not_bind_is_counted() {
     let driver = HostDriver::builder().build();

@@ -54,7 +54,7 @@ fn the_driver_is_queried_once_for_several_allocations() {
     let bench = bench(in_flight(4));
     let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
     let (copies, addresses) = four_in_use(&bench, &a, &b);
-    // After this the device has executed the work of `b`, but the host has noted only that `c` is complete.
+    // After these two calls the device has executed the work of `b`, but the host has noted only that `c` is complete.
     c.wait(b.record().unwrap()).unwrap();
     c.synchronize_blocking().unwrap();
     bench.recorder.clear();
@@ -82,7 +82,7 @@ fn the_driver_is_queried_about_the_streams_of_the_oldest_block() {
         reader.copy(&data, &mut copies.slice_mut(part).unwrap()).unwrap();
         addresses.push(data.range().address);
     }
-    // After this the device has executed the work of `b`, but the host has noted only that `d` is complete.
+    // After these steps the device has executed the work of `b`, but the host has noted only that `d` is complete.
     let (d, _) = bench.stream();
     d.wait(b.record().unwrap()).unwrap();
     d.synchronize_blocking().unwrap();

@@ -4,12 +4,12 @@ use super::{Handled, Inlet};
 use crate::message::{Mark, Receiver};
 use crate::stream::Point;
 
-/// Which messages [`Inlet::receive`] takes.
+/// The choice of the messages that [`Inlet::receive`] takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The first waiting message of each edge at the time when the tick receives.
     One,
-    /// The held messages of the edges, which were chosen before and don't belong to the current tick.
+    /// The staged messages: one of each edge, which [`Inlet::stage`] has chosen before the tick that receives them.
     Staged,
     /// All waiting messages, in the first tick of `flush`.
     All,
@@ -66,7 +66,7 @@ impl<T> Inlet<T> {
         self.stage = if is_first { Stage::All } else { Stage::Nothing };
     }
 
-    /// Puts the held messages back to the front of their queues, so that they wait like all other messages.
+    /// Puts the staged messages back to the front of their queues, so that they wait like all other messages.
     pub(super) fn unstage(&mut self) {
         if std::mem::replace(&mut self.stage, Stage::One) == Stage::Staged {
             self.own_mut().for_each(Receiver::put_back);

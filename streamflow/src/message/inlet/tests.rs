@@ -154,7 +154,7 @@ fn a_message_without_a_partner_makes_room_and_the_next_one_is_staged() {
         numbered(&mut one, 3);
         numbered(&mut other, 5);
         assert_eq!(sequences(&mut inlet), [Some(3), Some(5)]);
-        // Both edges are full, and the policy drops neither of the two held messages.
+        // The two edges are full, and their policy drops neither of the two staged messages.
         assert!(one.is_full() && other.is_full());
         inlet.drop_older(5);
         assert!(!one.is_full() && other.is_full());
@@ -229,7 +229,7 @@ fn messages_are_compared_and_carried_on_in_each_way_in_which_a_tick_receives_the
     }
 }
 
-/// A held message belongs to the consumer. On an edge with the policy `pop`, it takes no room and is not dropped.
+/// A staged message belongs to the consumer. On an edge with the policy `pop`, it takes no room and is not dropped.
 #[test]
 fn a_held_message_takes_no_room_on_an_edge_that_pops() {
     let mut inlet = Inlet::new(&"numbers");

@@ -12,15 +12,15 @@ use crate::time::Timestamp;
 
 /// The messages of one edge behind a lock, oldest first.
 pub(super) struct Locked<T> {
-    /// The number of messages, including the held message. The count is changed under the lock, and schedulers read it without
+    /// The number of messages, including the staged message. The count is changed under the lock, and schedulers read it without
     /// the lock.
     count: AtomicUsize,
     waiting: Lock<Waiting<T>>,
 }
 
 struct Waiting<T> {
-    /// Whether there is a held message: a message that the consumer has taken out of `messages` for its next tick, and has not
-    /// received yet. The held message takes room of the edge.
+    /// Whether there is a staged message: a message that the consumer has taken out of `messages` for its next tick, and has not
+    /// received yet. The staged message takes room of the edge.
     held: bool,
     /// The counts of messages that were put in, taken out and popped in this run. The count `waiting` is not used here.
     passed: Passed,
@@ -54,7 +54,7 @@ impl<T> Locked<T> {
         Passed { waiting: self.count(), ..waiting.passed }
     }
 
-    /// The number of waiting messages, including the held message.
+    /// The number of waiting messages, including the staged message.
     pub(super) fn count(&self) -> usize {
         self.count.load(Ordering::Acquire)
     }
@@ -90,7 +90,7 @@ impl<T> Locked<T> {
     ) -> Option<Envelope<T>> {
         let mut waiting = self.waiting.lock();
         let mut oldest = None;
-        // The held message is not in `messages`, so it neither counts here nor is dropped: it belongs to the consumer.
+        // The staged message is not in `messages`, so it neither counts here nor is dropped: it belongs to the consumer.
         if waiting.messages.len() >= capacity {
             oldest = waiting.messages.pop_front();
             waiting.passed.popped += 1;
@@ -116,7 +116,7 @@ impl<T> Locked<T> {
         self.change_count(|count| count - 1);
     }
 
-    /// Takes out the first message as the held message. The message takes room until the consumer has
+    /// Takes out the first message as the staged message. The message takes room until the consumer has
     /// [received](Self::release) it, and the policy can't drop it any more.
     pub(super) fn hold(&self) -> Option<Envelope<T>> {
         let mut waiting = self.waiting.lock();
@@ -125,7 +125,7 @@ impl<T> Locked<T> {
         message
     }
 
-    /// Frees the room of the held message, because the consumer has received it.
+    /// Frees the room of the staged message, because the consumer has received it.
     pub(super) fn release(&self) {
         let mut waiting = self.waiting.lock();
         if mem::take(&mut waiting.held) {
@@ -133,7 +133,7 @@ impl<T> Locked<T> {
         }
     }
 
-    /// Puts the held message back to the front of the queue, because the consumer has not received it.
+    /// Puts the staged message back to the front of the queue, because the consumer has not received it.
     pub(super) fn put_back(&self, message: Option<Envelope<T>>) {
         let mut waiting = self.waiting.lock();
         if mem::take(&mut waiting.held)

@@ -10,7 +10,7 @@ use crate::message::Envelope;
 use crate::time::Timestamp;
 
 /// The consumer's end of an edge. It also has the *consumer's message*: the message that the current tick has received and
-/// not handed out yet, or the held message, which is chosen for the next tick.
+/// not handed out yet, or the staged message, which is chosen for the next tick.
 #[derive(Debug)]
 pub(crate) struct Receiver<T> {
     edge: Arc<Edge>,
@@ -117,7 +117,7 @@ impl<T> Receiver<T> {
         !matches!(self.messages, Messages::Ring { .. }) && self.edge.options.feedback
     }
 
-    /// Whether a message waits, including the held message, which the next tick will receive.
+    /// Whether a message waits, including the staged message, which the next tick will receive.
     #[inline]
     pub(crate) fn has_message(&self) -> bool {
         match &self.messages {
@@ -127,7 +127,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The number of waiting messages, including the held message, which the next tick will receive.
+    /// The number of waiting messages, including the staged message, which the next tick will receive.
     pub(crate) fn waiting(&self) -> usize {
         match &self.messages {
             Messages::Ring { ring, .. } => ring.waiting(),
@@ -137,7 +137,7 @@ impl<T> Receiver<T> {
     }
 
     /// The acquisition time of the oldest waiting message; the inner `None` if that message has no time. `staged` says that
-    /// the consumer's message is the held message, and so the oldest waiting one.
+    /// the consumer's message is the staged message, and so the oldest waiting one.
     pub(crate) fn first_acquired(&self, staged: bool) -> Option<Option<Timestamp>> {
         match &self.messages {
             Messages::Ring { ring, .. } => ring.first().map(|first| first.metadata.acquired()),
@@ -149,7 +149,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Makes the first waiting message the held message: the consumer's message, which still takes room of the edge. Before,
+    /// Makes the first waiting message the staged message: the consumer's message, which still takes room of the edge. Before,
     /// drops a consumer's message that a failed tick has left.
     pub(crate) fn hold(&mut self) {
         self.drop_message();
@@ -160,7 +160,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Notes that the tick has received the held message, and returns that message.
+    /// Notes that the tick has received the staged message, and returns that message.
     pub(crate) fn release(&mut self) -> Option<&Envelope<T>> {
         // In a ring, the room of the message gets free when this tick hands the message out or drops it.
         if let Messages::Locked { queue, .. } = &self.messages {
@@ -169,7 +169,7 @@ impl<T> Receiver<T> {
         self.message()
     }
 
-    /// Drops the held message, because it has no partner. Counts the message before the drop, because the drop may panic.
+    /// Drops the staged message, because it has no partner. Counts the message before the drop, because the drop may panic.
     pub(crate) fn drop_held(&mut self) {
         self.release();
         self.edge.dropped_alone.fetch_add(1, Ordering::Relaxed);
@@ -183,7 +183,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Puts the held message back to the front of the queue. It is then a waiting message like all others.
+    /// Puts the staged message back to the front of the queue. It is then a waiting message like all others.
     pub(crate) fn put_back(&mut self) {
         match &mut self.messages {
             Messages::Ring { has_first, .. } => *has_first = false,

@@ -22,7 +22,7 @@ impl Keeper for Returner {
     }
 }
 
-/// The values from which a structure is made, beside its shape.
+/// The values, except the shape, from which a structure is made.
 pub(super) struct Content<K> {
     pub(super) address: u64,
     pub(super) device: DlDevice,
