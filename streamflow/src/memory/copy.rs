@@ -352,7 +352,7 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     fn of<T: Element>(view: &TensorView<'a, T>) -> Self {
         let (address, strides) = (view.address(), view.gaps());
-        // Fast path: only a view with gaps needs its strides here.
+        // Fast path: the range of a view without gaps follows from its length, and needs no strides.
         let range = match strides {
             None => MemoryRange { address, bytes: Shape::bytes_of::<T>(view.len()) },
             Some(_) => view.range(),

@@ -138,7 +138,7 @@ impl<P> SizeClass<P> {
         }
     }
 
-    /// Whether there is no block of this size.
+    /// Whether neither `blocks` nor a set has a block of this size.
     fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.sets.as_ref().is_none_or(|sets| sets.is_empty())
     }

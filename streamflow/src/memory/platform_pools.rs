@@ -63,9 +63,9 @@ pub(super) struct OfDevice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Trimmed {
-    /// Device memory, of all devices.
+    /// The bytes of device memory, of all devices.
     pub device: u64,
-    /// Page-locked host memory.
+    /// The bytes of page-locked host memory, of all devices.
     pub pinned: u64,
 }
 

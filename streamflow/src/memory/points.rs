@@ -45,7 +45,7 @@ impl PointSet {
         self.latest.is_none()
     }
 
-    /// The point of a set that has exactly one.
+    /// The point, if the set has exactly one point.
     pub(super) fn only(&self) -> Option<Point> {
         if self.others().is_empty() { self.latest } else { None }
     }

@@ -101,7 +101,7 @@ impl<P> DerefMut for PooledBlock<P> {
     }
 }
 
-/// A pool that blocks return to.
+/// A pool of blocks. A block returns to its pool after the drop of its owner.
 pub(crate) trait BlockPool: Sized {
     /// Takes a block back after the drop of its owner. The device may not have completed the uses of the block.
     fn return_block(block: Box<PooledBlock<Self>>);
@@ -154,7 +154,7 @@ pub(super) struct OwnedBlock<P: BlockPool> {
 // SAFETY: an `OwnedBlock` owns a box with a block, which is `Send` and `Sync`, with an `Arc` of the block's pool, and with
 // the owner of adopted memory. That owner is `Send`, and is used only when the block is dropped.
 unsafe impl<P: BlockPool + Send + Sync> Send for OwnedBlock<P> {}
-// SAFETY: as for `Send`.
+// SAFETY: a `&OwnedBlock` gives access only to the block and to the pool, both of which are `Sync`.
 unsafe impl<P: BlockPool + Send + Sync> Sync for OwnedBlock<P> {}
 
 impl<P: BlockPool> OwnedBlock<P> {

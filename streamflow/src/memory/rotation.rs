@@ -122,12 +122,12 @@ impl<B: InTurns> Sets<B> {
         self.of(turn).returned.push(block);
     }
 
-    /// Whether there is no block.
+    /// Whether no set has a block.
     pub(super) fn is_empty(&self) -> bool {
         self.0.iter().all(|set| set.before.is_empty() && set.returned.is_empty())
     }
 
-    /// Takes any block.
+    /// Takes any block of any set.
     pub(super) fn pop(&mut self) -> Option<B> {
         self.0.iter_mut().find_map(Set::pop)
     }

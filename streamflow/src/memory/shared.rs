@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// It emits `Shared::new(image)` and keeps a clone. An output of a shared tensor feeds inputs `&Tensor<f32>` and
 /// `Shared<Tensor<f32>>`.
 pub struct Shared<T> {
-    /// `None` only while this handle is being dropped or unwrapped.
+    /// The slot with the value. `None` only while this handle is being dropped or unwrapped.
     slot: Option<Arc<Slot<T>>>,
 }
 
 struct Slot<T> {
-    /// `None` only while the slot is free.
+    /// The shared value. `None` only while the slot is free.
     value: Option<T>,
     recycler: Weak<Free<T>>,
     /// Whether no owner can take the value out, not even the last one, because nobody may write the value.
@@ -64,7 +64,7 @@ impl<T> Default for Recycler<T> {
 }
 
 impl<T> Shared<T> {
-    /// Makes a value shareable.
+    /// Makes a value shareable. The result is its first owner, and each clone of the result is another owner.
     pub fn new(value: T) -> Self {
         Self::in_slot(value, false)
     }

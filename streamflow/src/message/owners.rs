@@ -21,7 +21,7 @@ pub enum Takes {}
 /// The number of owners of a message, with the form of an input that is declared by a type alias. The macro sees only the
 /// name of the alias, so the form follows from the number of owners that the message may have.
 pub trait Owned {
-    /// [`Takes`] or [`Shares`].
+    /// The form of the input: [`Takes`] or [`Shares`].
     type Form;
 }
 

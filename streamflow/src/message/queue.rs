@@ -36,7 +36,7 @@ pub enum QueuePolicy {
 /// The options of an edge in `graph!`.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeOptions {
-    /// `producer.output >> consumer.input`
+    /// The name of the edge: `producer.output >> consumer.input`.
     pub(crate) name: &'static str,
     pub(crate) capacity: usize,
     pub(crate) policy: QueuePolicy,
@@ -75,7 +75,7 @@ impl EdgeOptions {
 /// The state of an edge at one moment, for reports.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeStatus {
-    /// `producer.output >> consumer.input`
+    /// The name of the edge: `producer.output >> consumer.input`.
     pub name: &'static str,
     /// The number of the edge. The sender and the receiver report the same number, and each edge has a different one.
     pub(crate) id: usize,

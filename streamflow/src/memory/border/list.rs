@@ -70,7 +70,7 @@ impl<T> List<T> {
         }
     }
 
-    /// Whether there is no entry.
+    /// Whether the list has no entry.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         let head = self.head.load(Ordering::Relaxed);

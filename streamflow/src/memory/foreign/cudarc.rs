@@ -107,7 +107,7 @@ impl CudaStream {
         })
     }
 
-    /// Passes memory that this stream has claimed to `queue`, as a slice of cudarc.
+    /// Calls `queue` with memory that this stream has claimed, as a slice of cudarc.
     fn claimed<T, R>(
         &self,
         address: u64,

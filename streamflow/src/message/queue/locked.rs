@@ -59,8 +59,8 @@ impl<T> Locked<T> {
         self.count.load(Ordering::Acquire)
     }
 
-    /// The acquisition time of the oldest message in the queue; the inner `None` if that message has no time. The held
-    /// message is not in the queue.
+    /// The acquisition time of the oldest message in `messages`; the inner `None` if that message has no time. The staged
+    /// message is not in `messages`.
     pub(super) fn first_acquired(&self) -> Option<Option<Timestamp>> {
         self.waiting.lock().messages.front().map(|envelope| envelope.metadata.acquired())
     }

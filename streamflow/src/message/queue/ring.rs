@@ -97,7 +97,7 @@ impl<T> Writer<T> {
         self.written
     }
 
-    /// Whether there is no free slot.
+    /// Whether the ring has no free slot.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.waiting() == self.slots as usize

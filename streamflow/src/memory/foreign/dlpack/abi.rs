@@ -18,7 +18,7 @@ pub enum Abi {
     Legacy,
 }
 
-/// `DLPackVersion`.
+/// DLPack's structure `DLPackVersion`: the version of DLPack that a tensor's structure follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Version {
@@ -26,7 +26,7 @@ pub(super) struct Version {
     pub(super) minor: u32,
 }
 
-/// `DLDevice`.
+/// DLPack's structure `DLDevice`: a device, by its kind and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Device {
@@ -35,7 +35,7 @@ pub(super) struct Device {
     pub(super) id: i32,
 }
 
-/// `DLDataType`.
+/// DLPack's structure `DLDataType`: the type of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct DataType {
@@ -44,7 +44,7 @@ pub(super) struct DataType {
     pub(super) lanes: u16,
 }
 
-/// `DLTensor`.
+/// DLPack's structure `DLTensor`: memory with its device, element type, shape and strides, without an owner.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(super) struct Plain {
@@ -57,7 +57,7 @@ pub(super) struct Plain {
     pub(super) byte_offset: u64,
 }
 
-/// `DLManagedTensorVersioned`.
+/// DLPack's structure `DLManagedTensorVersioned`: a tensor with its deleter, flags and version.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct ManagedVersioned {
@@ -68,7 +68,7 @@ pub(super) struct ManagedVersioned {
     pub(super) tensor: Plain,
 }
 
-/// `DLManagedTensor`, of versions before 1.0.
+/// DLPack's structure `DLManagedTensor`, of versions before 1.0: a tensor with its deleter.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Managed {
