@@ -1,6 +1,6 @@
 //! Law 5: Reading, sharing, taking.
 //!
-//! Edges: the rules which output may lead to which input. Types check them, at the place where `graph!` writes the edge.
+//! Edges: the rules for which output may lead to which input. Traits check these rules where `graph!` writes the edge.
 
 use super::edge_copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};
 use super::info::{InputPort, OutputPort};
@@ -22,10 +22,10 @@ use crate::platform::Platform;
     note = "edges are written `producer.output >> consumer.input`"
 )]
 pub trait EdgeSource {
-    /// The port.
+    /// The type of the port.
     type Port: OutputPort;
-    /// `B`, the port at the other end. If an edge is written the wrong way round, only the input at this end is
-    /// reported: without this type, rustc has no error about the other end.
+    /// `B`, the type of the port at the edge's other end. If an edge is written in the wrong direction, this type makes rustc
+    /// report only the input at this end: rustc can't check the port at the other end without it.
     #[doc(hidden)]
     type To<B>;
     #[doc(hidden)]
@@ -55,7 +55,7 @@ impl<P: OutputPort> EdgeSource for Output<P> {
     note = "edges are written `producer.output >> consumer.input`"
 )]
 pub trait EdgeTarget {
-    /// The port.
+    /// The type of the port.
     type Port: InputPort;
     #[doc(hidden)]
     fn inlet(&mut self) -> &mut Inlet<<Self::Port as InputPort>::Message>;
@@ -70,7 +70,7 @@ impl<P: InputPort> EdgeTarget for Input<P> {
     }
 }
 
-/// The output's message has the type that the input expects.
+/// Implemented for the type `Self` of an output's message, if the input expects the same type.
 #[diagnostic::on_unimplemented(
     message = "port type mismatch: output `{From}` carries `{Self}`, but input `{To}` expects `{Expected}`",
     label = "this edge connects `{Self}` to `{Expected}`",
@@ -90,7 +90,7 @@ impl<T, From, To> Feeds<T, From, To> for T {
     }
 }
 
-/// Seals [`Accepts`]: another implementation could give one message to two inputs that take it.
+/// Seals [`Accepts`]: an implementation outside of this module could let two inputs own (take) the same message.
 mod sealed {
     use super::{Reads, Several, Shares, Sole, Takes};
 
@@ -102,7 +102,7 @@ mod sealed {
     impl Accepts<Several> for Shares {}
 }
 
-/// The form of an input, if it permits as many owners as the message has.
+/// Implemented for the form of an input (as `Reads`) that permits as many owners as the message has: `Sole` or `Several`.
 #[diagnostic::on_unimplemented(
     message = "input `{To}` takes its message, but output `{From}` has other readers too",
     label = "this input must be the message's only owner",
@@ -121,7 +121,7 @@ impl<From, To> Accepts<Several, From, To> for Reads {}
 #[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Several, From, To> for Shares {}
 
-/// Two ports that an edge connects; nothing is checked yet.
+/// The two ports of an edge, before the edge is connected. The types of the ports are not checked yet.
 #[derive(Debug)]
 pub struct Edge<'a, A, B> {
     from: &'a mut A,
@@ -141,7 +141,7 @@ type Port<B> = <B as EdgeTarget>::Port;
 type Expected<B> = <<B as EdgeTarget>::Port as InputPort>::Message;
 type Form<B> = <<B as EdgeTarget>::Port as InputPort>::Form;
 
-/// Connects an output to its only input.
+/// Connects an output to the only input that gets its messages.
 pub fn connect<A: EdgeSource, B>(edge: Edge<'_, A, B>)
 where
     End<A, B>: EdgeTarget,
@@ -152,7 +152,7 @@ where
     edge.from.outlet().connect(queue, None);
 }
 
-/// Connects an output to one of several inputs.
+/// Connects an output to one of the several inputs that share its messages.
 pub fn connect_shared<A: EdgeSource, B>(edge: Edge<'_, A, B>)
 where
     End<A, B>: EdgeTarget,
@@ -163,7 +163,7 @@ where
     edge.from.outlet().connect(queue, None);
 }
 
-/// Connects an output to one of several inputs. The input gets a copy of its own.
+/// Connects an output to an input that gets its own copy of each message: `#[copy]`.
 pub fn connect_copy<A: EdgeSource, B>(edge: Edge<'_, A, B>)
 where
     End<A, B>: EdgeTarget,
@@ -173,7 +173,7 @@ where
     edge.from.outlet().connect(queue, Some(EdgeCopy::on_sending_stream()));
 }
 
-/// Connects an output to an input on another device, `device`. The input gets a copy there.
+/// Connects an output to an input on another device, `device`. The input gets a copy of each message in that device's memory.
 pub fn connect_transfer<A: EdgeSource, B>(edge: Edge<'_, A, B>, device: DeviceId)
 where
     End<A, B>: EdgeTarget,
@@ -183,11 +183,11 @@ where
     edge.from.outlet().connect(queue, Some(EdgeCopy::to(device, edge.options.name)));
 }
 
-/// Puts the first message on a feedback edge: the last edge that was connected to this input. Call it directly after
-/// `connect`.
+/// Puts the first message on a feedback edge: the edge that was connected to this input last. Generated code calls this function
+/// directly after `connect`.
 ///
 /// # Errors
-/// An error for memory of another platform; errors of the driver.
+/// An error if the message has memory of another platform; errors of the driver.
 pub fn begin<B: EdgeTarget>(to: &mut B, first: Expected<B>, platform: &Platform) -> Result<()> {
     let sent = message::ready_point(&first, platform)?;
     let (message, metadata) = (Payload::One(first), Metadata::default());
@@ -195,7 +195,7 @@ pub fn begin<B: EdgeTarget>(to: &mut B, first: Expected<B>, platform: &Platform)
     Ok(())
 }
 
-/// Discards the messages of an output: `>> _`.
+/// Declares that the messages of an output are discarded: `>> _`.
 pub fn discard<A: EdgeSource>(_: &mut A) {}
 
 /// A port at which a condition can wait for messages: an [`Input`].
@@ -205,7 +205,7 @@ pub fn discard<A: EdgeSource>(_: &mut A) {}
     note = "name an input of this node; for room at an output, write `room(output)`"
 )]
 pub trait AwaitedTarget {
-    /// The port.
+    /// The type of the port.
     type Port: InputPort;
 }
 
@@ -225,7 +225,7 @@ pub trait AwaitedSource {}
 #[diagnostic::do_not_recommend]
 impl<P: OutputPort> AwaitedSource for Output<P> {}
 
-/// The place of messages that `stream_done` can wait for: [`Device`].
+/// Implemented for the place of messages for which `stream_done` can wait: [`Device`].
 #[diagnostic::on_unimplemented(
     message = "`stream_done` needs a stream, but input `{To}` receives `{M}`, which is host data",
     label = "no stream comes with this input's message",
@@ -238,13 +238,13 @@ impl<M, To> Awaited<M, To> for Device {}
 
 type AwaitedMessage<B> = <<B as AwaitedTarget>::Port as InputPort>::Message;
 
-/// Checks that a condition can wait for messages at a port.
+/// Compiles only if a condition can wait for messages at this port.
 pub fn when_message<B: AwaitedTarget>(_: &mut B) {}
 
-/// Checks that a condition can wait for room at a port.
+/// Compiles only if a condition can wait for room at this port.
 pub fn when_room<B: AwaitedSource>(_: &mut B) {}
 
-/// Checks that `stream_done` can wait for an input: its message must carry a stream.
+/// Compiles only if `stream_done` can wait for this input: the input's message must carry a stream.
 pub fn when_stream_done<B: AwaitedTarget>(_: &mut B)
 where
     <AwaitedMessage<B> as Message>::Place: Awaited<AwaitedMessage<B>, B::Port>,

@@ -8,8 +8,8 @@ use crate::memory::{Buffer, Element, Tensor};
 use crate::message::{Device, HostData, Message, Metadata};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
 
-/// A message, or a part of one, that can be copied: device data on a stream, to the device of that stream. A message of
-/// host data alone has no stream.
+/// A message, or a part of one, that can be copied. Device data is copied on a stream, into memory of that stream's device. Host
+/// data needs no stream.
 #[diagnostic::on_unimplemented(
     message = "`#[copy]` can't copy `{Self}`",
     label = "no copy of this message can be made",
@@ -21,7 +21,8 @@ pub trait CopyPart: Sized {
     fn copy_on(&self, stream: Option<&CudaStream>, cx: &ExecutionContext) -> Result<Self>;
 }
 
-/// The stream of a message with device data. It exists: the message's type says that there is device data.
+/// Returns the stream of a message with device data. The error never occurs: a message whose type has device data is sent on a
+/// stream.
 fn of_device_data<'a>(
     stream: Option<&'a CudaStream>,
     cx: &ExecutionContext,
@@ -55,7 +56,7 @@ impl<M: CopyPart> CopyPart for Vec<M> {
 
 macro_rules! copy_by_clone {
     ($([$($generics:tt)*] $ty:ty),*) => {$(
-        // Without this attribute, an error about other types would name this macro as its origin.
+        // Without this attribute, rustc's error about a type that can't be copied would name this macro as its origin.
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> CopyPart for $ty {
             fn copy_on(&self, _: Option<&CudaStream>, _: &ExecutionContext) -> Result<Self> {
@@ -91,7 +92,7 @@ pub trait Fields {
     fn from_fields(fields: Self::List) -> Self;
 }
 
-/// A list of fields, as nested pairs, `(A, (B, ()))`, or [one](Either) of several lists.
+/// A list of the fields of a struct, as nested pairs, `(A, (B, ()))`; for an enum, [`Either`] of the lists of its variants.
 pub trait FieldList {
     /// References to the fields.
     type FieldRefs<'a>
@@ -110,16 +111,16 @@ impl<First, Rest: FieldList> FieldList for (First, Rest) {
         Self: 'a;
 }
 
-/// The fields of a variant of an enum: of the first variant, or of one of the others.
+/// The fields of a variant of an enum: of the enum's first variant, or of a later variant.
 #[derive(Debug)]
 pub enum Either<First, Others> {
     /// The fields of the first variant.
     This(First),
-    /// The fields of another variant.
+    /// The fields of a later variant.
     Other(Others),
 }
 
-/// The end of a list of variants: no variant follows the last one.
+/// The end of a list of variants: no value has this type, since no variant follows the last one.
 #[derive(Debug)]
 pub enum Neither {}
 
@@ -134,7 +135,7 @@ impl FieldList for Neither {
     type FieldRefs<'a> = Self;
 }
 
-/// A list of fields that can all be copied.
+/// A list of fields each of which can be copied.
 pub trait CopyFields: FieldList + Sized {
     #[doc(hidden)]
     fn copy_on(
@@ -187,7 +188,7 @@ impl CopyFields for Neither {
 )]
 pub trait CopyOnEdge: CopyPart + Message {}
 
-// rustc follows this impl to the field that can't be copied.
+// For a struct that can't be copied, rustc follows this impl and reports the field that can't be copied.
 impl<M: CopyPart + Message> CopyOnEdge for M {}
 
 /// A message that `#[transfer]` can copy to another device.
@@ -205,29 +206,29 @@ impl<M: CopyPart + Message<Place = Device>> TransferOnEdge for M {}
 /// Copies a message on a stream, to the device of that stream.
 type CopyMessage<T> = fn(&T, Option<&CudaStream>, &ExecutionContext) -> Result<T>;
 
-/// The way in which an edge copies its messages, and the target device.
+/// The copying on an edge: the function that copies a message, and for `#[transfer]` the target device.
 pub(super) struct EdgeCopy<T> {
     copy: CopyMessage<T>,
     transfer: Option<Transfer>,
 }
 
-/// A copy to another device. Each edge has a stream of that device for its copies: the producer's stream does not wait
-/// for them, and the memory that they write is on the consumer's device.
+/// The target of copies to another device. The copies run on the edge's own stream of that device, so the producer's stream does
+/// not wait for them. The copies are written into memory of the target device, where the consumer is.
 struct Transfer {
     to: DeviceId,
     /// The edge's name, for errors and labels.
     edge: &'static str,
-    /// The stream of the copies, made for the first message.
+    /// The stream on which the edge copies, allocated when the first message is copied.
     stream: Option<CudaStream>,
 }
 
 impl<T: CopyPart> EdgeCopy<T> {
-    /// Creates a copy on the stream that the message is sent on.
+    /// Creates the copying of a `#[copy]` edge: it copies on the stream on which the producer sends the message.
     pub(super) fn on_sending_stream() -> Self {
         Self { copy: T::copy_on, transfer: None }
     }
 
-    /// Creates a copy on a stream of another device.
+    /// Creates the copying of a `#[transfer]` edge: it copies on a stream of the target device.
     pub(super) fn to(device: DeviceId, edge: &'static str) -> Self {
         let transfer = Some(Transfer { to: device, edge, stream: None });
         Self { copy: T::copy_on, transfer }
@@ -235,8 +236,8 @@ impl<T: CopyPart> EdgeCopy<T> {
 }
 
 impl<T> EdgeCopy<T> {
-    /// Copies a message that is sent on `stream`, if it has device data. Returns the copy and the point at which its
-    /// device data is ready.
+    /// Copies a message. `stream` is the stream on which the message is sent, `None` for host data. Returns the copy and the
+    /// point at which the device data of the copy is ready.
     pub(super) fn make(
         &mut self,
         message: &T,
@@ -250,15 +251,15 @@ impl<T> EdgeCopy<T> {
         let target = transfer.stream(cx)?;
         let copied = (self.copy)(message, Some(target), cx);
         let ready = target.timeline().open_point();
-        // Record after each copy, so that a wait for this copy does not wait for the next one.
+        // Record an event after each copy, so that a consumer's wait for this copy does not also wait for the next copy.
         let closed = target.timeline().close();
-        // Bind the producer's device again for the rest of the hook.
+        // Make the producer's device current again on this thread, for the rest of the hook.
         stream.timeline().bind()?;
         closed?;
         Ok((copied?, Some(ready)))
     }
 
-    /// Blocks until all copies on the edge's own stream are complete.
+    /// Blocks the host until all copies on the stream of a `#[transfer]` edge are complete.
     pub(super) fn synchronize_blocking(&self) -> Result<()> {
         let stream = self.transfer.as_ref().and_then(|transfer| transfer.stream.as_ref());
         stream.map_or(Ok(()), CudaStream::synchronize_blocking)

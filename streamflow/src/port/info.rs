@@ -1,24 +1,24 @@
-//! The declaration of a port by `#[operator]`: as a constant, and as a type.
+//! A port as `#[operator]` declares it: as a constant, [`PortInfo`], and as a type, [`InputPort`] or [`OutputPort`].
 
 use crate::message::{Message, Receive};
 
-/// The number of edges that lead to an input. A tick receives a message from each.
+/// The number of edges that lead to an input. A tick receives one message from each edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortSize {
     /// One edge.
     One,
     /// Any number: `#[input(many)]`.
     Many,
-    /// This number: `#[input(size = n)]`.
+    /// This number of edges: `#[input(size = n)]`.
     Exactly(usize),
 }
 
-/// A port as a constant: for checks, pictures and documentation.
+/// A port as a constant: for checks, pictures of graphs and documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortInfo {
     /// The field's name.
     pub name: &'static str,
-    /// Whether the operator may run without a message here; `false` for outputs.
+    /// Whether the operator may run without a message at this port; `false` for outputs.
     pub optional: bool,
     /// The number of edges that lead to an input. For outputs this is `One`, whatever the number of their edges.
     pub size: PortSize,
@@ -26,37 +26,37 @@ pub struct PortInfo {
     pub device: bool,
     /// Whether the port's messages may have [downloads](crate::Download).
     pub downloads: bool,
-    /// The type as the user wrote it.
+    /// The port's type as the user wrote it.
     pub ty: &'static str,
-    /// The user's documentation.
+    /// The doc comment that the user wrote at the port.
     pub doc: &'static str,
 }
 
-/// An input as a type, with everything known while compiling: its name, form and message. `#[operator]` makes such a
+/// An input as a type, with all that is known while compiling: its name, its form and its message. `#[operator]` makes such a
 /// type for each input.
 pub trait InputPort: 'static {
     /// The field's name.
     const NAME: &'static str;
     /// The operator's name.
     const OPERATOR: &'static str;
-    /// Whether the operator may run without a message here.
+    /// Whether the operator may run without a message at this input.
     const OPTIONAL: bool;
-    /// The message: `T`, for an input of `&T`, `Shared<T>` or `T`.
+    /// The type `T` of the message, for an input that is declared as `&T`, `Shared<T>` or `T`.
     type Message: Message;
-    /// The type that the operator gets: `&T`, `Shared<T>`, `T`, or an `Option`, [`Many`](super::Many) or array of
+    /// The type that the operator receives: `&T`, `Shared<T>` or `T`; or an `Option`, a [`Many`](super::Many) or an array of
     /// these.
     type Arg<'t>: Receive<'t, Message = Self::Message>;
-    /// `Reads`, `Shares` or `Takes`.
+    /// The form of the input: `Reads`, `Shares` or `Takes`.
     type Form;
 }
 
-/// An output as a type, with everything known while compiling: its name and message. `#[operator]` makes such a type
-/// for each output.
+/// An output as a type, with all that is known while compiling: its name and its message. `#[operator]` makes such a type for
+/// each output.
 pub trait OutputPort: 'static {
     /// The field's name.
     const NAME: &'static str;
     /// The operator's name.
     const OPERATOR: &'static str;
-    /// The type that the operator emits.
+    /// The type of the message that the operator emits.
     type Item: Message;
 }

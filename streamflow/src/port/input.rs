@@ -1,9 +1,9 @@
 //! Law 1: First the message, then its stream.
 //!
-//! Inputs: first the message, then its stream, then its data.
+//! Inputs. An operator first receives the message, then the stream on which its data is ready, and with the stream the data.
 //!
-//! [`In::receive`] takes the message from the queue (`message/inlet.rs`); [`In::receive_cuda_stream`] then makes the
-//! internal stream wait for it (`context/streams.rs`) and opens the data (`message/receive.rs`).
+//! [`In::receive`] takes the message from the queue (`message/inlet.rs`). [`In::receive_cuda_stream`] makes the internal stream
+//! wait for the message (`context/streams.rs`) and opens the data (`message/receive.rs`).
 
 mod batch;
 
@@ -28,7 +28,7 @@ use crate::time::Timestamp;
 
 /// An input of a node, from the first run to the last.
 ///
-/// An [`Inlet`] has the queues. A tick gets the input as an [`In`].
+/// An [`Inlet`] has the input's queues. A tick gets the input as an [`In`].
 #[derive(Debug)]
 pub struct Input<P: InputPort> {
     pub(crate) inlet: Inlet<P::Message>,
@@ -41,13 +41,13 @@ impl<P: InputPort> Input<P> {
         Self { inlet: Inlet::new(const { &P::NAME }) }
     }
 
-    /// The input in one tick.
+    /// Begins a tick: returns the input as `compute` gets it.
     pub fn io<'t>(&'t mut self, cx: &'t ExecutionContext) -> In<'t, P::Arg<'t>> {
         self.begin_tick();
         In { inlet: &mut self.inlet, cx, _state: PhantomData }
     }
 
-    /// The input in a tick of `flush`. The first such tick gets all messages that are left.
+    /// Returns the input in a tick of `flush`. The run's first such tick gets all messages that are left in the queues.
     pub fn flush_io<'t, A: ReceiveEach<'t, Message = P::Message>>(
         &'t mut self,
         is_first: bool,
@@ -141,10 +141,10 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
     }
 }
 
-/// An input in one tick, as `compute` gets it. The type has the state of the input: `S` is [`Pending`], then
-/// [`Received`].
+/// An input in one tick, as `compute` gets it. The type parameter `S` is the state of the input: first [`Pending`], and
+/// [`Received`] once the message was received.
 ///
-/// `A` is the declared type: `&T`, [`Shared<T>`](crate::Shared) or `T`, in an `Option` for an optional input.
+/// `A` is the type that the operator declared: `&T`, [`Shared<T>`](crate::Shared) or `T`, in an `Option` for an optional input.
 ///
 /// ```text
 /// let input = io.input.receive();                        // host data: `.into_data()`
@@ -158,8 +158,8 @@ pub struct In<'t, A: Receive<'t>, S = Pending> {
 }
 
 impl<'t, A: Receive<'t>, S> In<'t, A, S> {
-    /// Takes the message from the queue; at an input with several edges, one from each. A required input has messages,
-    /// else the operator would not run. The data need not be opened: no stream then waits for it.
+    /// Takes the message from the queue; at an input with several edges, one message from each. A required input has messages,
+    /// since the operator runs only then. The data may stay unopened: then no stream waits for it.
     #[inline]
     pub fn receive(self) -> In<'t, A, Received>
     where
@@ -173,8 +173,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         In { inlet: self.inlet, cx: self.cx, _state: PhantomData }
     }
 
-    /// Leaves the message in the queue for a later tick. A tick that takes no message and sends none is repeated only
-    /// when another node has changed something; if no node can, the run has [stalled](crate::Error::Stalled).
+    /// Leaves the message in the queue for a later tick. After a tick that takes no message and sends none, the node runs again
+    /// only when another node has changed something; if no node can, the run has [stalled](crate::Error::Stalled).
     pub fn leave(self)
     where
         S: Unreceived,
@@ -190,21 +190,21 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.inlet.discard();
     }
 
-    /// The data and the operator's internal stream. Work that is queued on this stream from now on comes after the work
-    /// that made the data, on whichever stream that was queued. All inputs of an operator give the same stream, in all
-    /// ticks. The stream's device is current on this thread now.
+    /// Returns the data and the operator's internal stream. Work that is queued on this stream from now on comes after the work
+    /// that wrote the data, whichever stream wrote it. All inputs of an operator return the same stream, in all ticks. The call
+    /// makes the stream's device current on this thread.
     ///
-    /// The internal stream is allocated from the node's pool at the first call. An adopting node, `#[streams(none)]`,
-    /// uses the first stream that a message came with, and the default stream for messages that
-    /// were sent there. To choose another way, call one of these before: [`or_adopt`](Self::or_adopt),
-    /// [`adopt`](Self::adopt), [`or_default`](Self::or_default), [`sync_to_default`](Self::sync_to_default).
+    /// The first call allocates the internal stream from the node's pool. An adopting node, `#[streams(none)]`, adopts the first
+    /// stream that comes with a message; for messages that were sent on the default stream, it uses that. To choose another rule,
+    /// first call [`or_adopt`](Self::or_adopt), [`adopt`](Self::adopt), [`or_default`](Self::or_default) or
+    /// [`sync_to_default`](Self::sync_to_default).
     ///
-    /// Outputs send on this stream, unless `set_cuda_stream` chooses another. Holoscan's `receive_cuda_stream`.
+    /// Outputs send on this stream, unless `set_cuda_stream` chooses another. Holoscan calls this `receive_cuda_stream` as well.
     ///
     /// # Errors
-    /// An error loses the message, so the tick fails with it, also if the operator drops the error.
-    /// [`Error::PoolExhausted`](crate::Error::PoolExhausted);
-    /// [`Error::NothingToAdopt`](crate::Error::NothingToAdopt); errors of the driver, when the wait fails.
+    /// A failed call loses the message, so the tick fails with this error, even if the operator ignores it:
+    /// [`Error::PoolExhausted`](crate::Error::PoolExhausted), [`Error::NothingToAdopt`](crate::Error::NothingToAdopt), or an
+    /// error of the driver, when the wait fails.
     pub fn receive_cuda_stream<'c>(self, cx: &'c ExecutionContext) -> Result<(A, Stream<'c>)>
     where
         S: StreamReady,
@@ -220,8 +220,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         Ok((A::open(self.inlet), stream))
     }
 
-    /// If the pool is exhausted, or if there is no pool, the first stream that comes with a message becomes the
-    /// internal one. Holoscan does so by default.
+    /// If the pool is exhausted, or if the node has no pool, the first stream that comes with a message becomes the internal
+    /// stream. Holoscan does so by default.
     pub fn or_adopt(self) -> In<'t, A, Received<AllocatedOrAdopted>>
     where
         S: Open,
@@ -229,8 +229,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.into_state()
     }
 
-    /// The first stream that comes with a message becomes the internal one; no stream is allocated.
-    /// Holoscan's `allocate = false`.
+    /// The first stream that comes with a message becomes the internal stream. No stream is allocated from the pool. Holoscan's
+    /// `allocate = false`.
     pub fn adopt(self) -> In<'t, A, Received<Adopted>>
     where
         S: Open,
@@ -238,8 +238,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.into_state()
     }
 
-    /// If no message comes with a stream, the work of this tick goes to the device's default stream, and the messages
-    /// that it emits name no stream. Consumers still wait for that work: the message carries the point of it.
+    /// If no message comes with a stream, the work of this tick goes to the device's default stream, and the messages that the
+    /// tick emits name no stream. Their consumers still wait for the work: each message carries its point on the default stream.
     pub fn or_default(self) -> In<'t, A, OrDefault<S>>
     where
         S: MayMiss,
@@ -247,8 +247,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.into_state()
     }
 
-    /// Orders the device's default stream after the messages as well, for libraries that work there. Work through
-    /// streamflow does not need it. Holoscan's `sync_to_default`.
+    /// Makes the device's default stream wait for the messages too, for libraries that queue work there. Work that is queued
+    /// through streamflow does not need this. Holoscan's `sync_to_default`.
     pub fn sync_to_default(self) -> In<'t, A, ToDefault<S>>
     where
         S: Unsynchronized,
@@ -256,9 +256,9 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.into_state()
     }
 
-    /// The streams of the messages, in order of arrival, without waiting for them and without
-    /// opening the data. `None` for a message without a named stream: host data, and device data that was
-    /// sent on the default stream. Holoscan's `receive_cuda_streams`.
+    /// Returns the streams of the messages, in order of arrival. No stream is made to wait, and the data is not opened. The item
+    /// is `None` for a message without a named stream: host data, or device data that was sent on the default stream. Holoscan's
+    /// `receive_cuda_streams`.
     pub fn streams(&self) -> impl Iterator<Item = Option<StreamRef>> + use<'_, 't, A, S>
     where
         S: HasMessage,
@@ -271,13 +271,13 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         })
     }
 
-    /// The device data, for use on the stream that [`synchronize_streams`](ExecutionContext::synchronize_streams)
-    /// made wait for all streams that [`streams`](Self::streams) named. No stream is allocated, and no stream becomes
-    /// the internal one: an output needs `set_cuda_stream`.
+    /// Returns the device data, for work on a stream that [`synchronize_streams`](ExecutionContext::synchronize_streams) has made
+    /// wait for all streams that [`streams`](Self::streams) returned. No stream is allocated, and no stream becomes the internal
+    /// stream: an output then needs `set_cuda_stream`.
     ///
     /// # Errors
-    /// An error loses the message, so the tick fails with it, also if the operator drops the error.
-    /// [`Error::NotSynchronized`](crate::Error::NotSynchronized) if one of the streams was left out; errors of the driver.
+    /// A failed call loses the message, so the tick fails with this error, even if the operator ignores it:
+    /// [`Error::NotSynchronized`](crate::Error::NotSynchronized) if a stream was left out; errors of the driver.
     pub fn into_synchronized_data(self, after: &Synchronized<'_>) -> Result<A>
     where
         S: HasMessage,
@@ -291,8 +291,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         Ok(A::open(self.inlet))
     }
 
-    /// A description of the messages, in order of arrival: the names, types, shapes and devices of their parts. The
-    /// data is not opened. The call allocates.
+    /// Returns a description of each message, in order of arrival: the names, types, shapes and devices of its parts. The data is
+    /// not opened. The call allocates host memory.
     pub fn describe(&self) -> impl Iterator<Item = Description> + use<'_, 't, A, S>
     where
         S: HasMessage,
@@ -300,8 +300,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.inlet.batch().map(|envelope| Description::of(&*envelope.message))
     }
 
-    /// The metadata of the message, or of the first of several; `None` if an optional input has no message. Read it after
-    /// [`receive`](Self::receive) and before [`receive_cuda_stream`](Self::receive_cuda_stream): that call consumes the input.
+    /// The metadata of the message, or of the first of several; `None` if an optional input has no message. Call it after
+    /// [`receive`](Self::receive) and before [`receive_cuda_stream`](Self::receive_cuda_stream), which consumes the input.
     pub fn metadata(&self) -> Option<&Metadata>
     where
         S: HasMessage,
@@ -309,7 +309,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.inlet.batch().next().map(|envelope| &envelope.metadata)
     }
 
-    /// The host data.
+    /// Returns the host data of the message.
     #[inline]
     pub fn into_data(self) -> A
     where
@@ -319,11 +319,11 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         A::open(self.inlet)
     }
 
-    /// The device data without its stream.
+    /// Returns the device data without a stream that waits for it.
     ///
     /// # Safety
-    /// Work with the data that is queued outside of streamflow must come after the points that
-    /// [`streams`](Self::streams) names. Launches and copies of streamflow order themselves.
+    /// Work on the data that is queued outside of streamflow must come after the points that [`streams`](Self::streams) names.
+    /// Launches and copies of streamflow wait for those points by themselves.
     pub unsafe fn into_unordered_data(self) -> A
     where
         S: HasMessage,
@@ -332,7 +332,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         A::open(self.inlet)
     }
 
-    /// Reports the memory of the received messages to the layers below, such as the race checker.
+    /// Tells the layers of the driver, such as the race checker, which memory the received messages have.
     fn report_received(&self) {
         let platform = self.cx.platform();
         if platform.is_watched() {
@@ -341,7 +341,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     }
 }
 
-/// Records that a call at an input has failed. If a message was received there, it is lost.
+/// Records in the context that a call at an input has failed, if the input has a message: the failed call loses it.
 #[cold]
 #[inline(never)]
 pub(super) fn lost<T>(cx: &ExecutionContext, call: &'static str, inlet: &Inlet<T>, error: &Error) {
@@ -356,7 +356,7 @@ impl<'t, A: Receive<'t>, S> fmt::Debug for In<'t, A, S> {
     }
 }
 
-/// Makes the internal stream come after all messages of an input.
+/// Makes the operator's internal stream wait for all messages of an input, and returns the stream.
 #[inline(never)]
 pub(super) fn order_each<'c, T: Message>(
     inlet: &Inlet<T>,

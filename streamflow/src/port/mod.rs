@@ -1,14 +1,13 @@
 //! Ports: the inputs and outputs of operators, and the edges between them.
 //!
-//! [`In`] and [`Out`] are the ports in one tick. Each use changes the type of the port, so a wrong order of calls does
-//! not compile: a message is received before its stream, its device data is out of reach before its stream was
-//! received, and a message is emitted once, on a stream that was chosen before. The types cost nothing: a
-//! port is as large as the pointers in it. The [glossary](crate::guide::glossary#an-input-and-an-output) lists the
-//! names of ports.
+//! [`In`] and [`Out`] are the ports in one tick. Each call on a port changes the port's type, so a wrong order of calls does not
+//! compile. A message is received before its stream, and its device data can be used only with that stream. A message is emitted
+//! once, on a stream that was chosen before. The types cost nothing: a port is as large as the pointers in it. The
+//! [glossary](crate::guide::glossary#an-input-and-an-output) lists the names of ports.
 //!
-//! # The way of a message
+//! # How a message travels
 //!
-//! From [`emit`](Out::emit) to the next [`receive_cuda_stream`](In::receive_cuda_stream), by file:
+//! The steps from [`emit`](Out::emit) to the consumer's [`receive_cuda_stream`](In::receive_cuda_stream), by file:
 //!
 //! 1. `port/output.rs`: `Out::emit` finds the stream to send on, and passes the message to its `Outlet`.
 //! 2. `port/outlet.rs`: `Outlet::emit` makes that stream wait for all work that wrote the message
@@ -27,9 +26,9 @@
 //!    makes the consumer's internal stream wait for it. `stream/order.rs` decides whether the driver must be called
 //!    for that, and with which event. Then `message/receive.rs` opens the data as the type that the input declares.
 //!
-//! # Why one wait is enough
+//! # Why one wait per message is enough
 //!
-//! The consumer's stream waits for one record per message, whatever streams wrote the message:
+//! The consumer's stream waits for one record per message, even if several streams wrote the message:
 //!
 //! - On emit, the producer's stream comes after all writers of the message: `Out::emit` → `message::order` →
 //!   `block.order(Read)`. The point is taken after that (step 2). The point is recorded when the hook ends, and the

@@ -1,10 +1,9 @@
-//! The sending end of edges: their queues, and the message that this tick emitted.
+//! The sending end of edges: the queues of an output, and the message that the current tick emitted.
 //!
-//! [`Outlet::emit`] keeps a message until `operator/runner/tick.rs` calls [`Outlet::publish`], which pushes it to the
-//! queues.
+//! [`Outlet::emit`] stores the message until `operator/runner/tick.rs` calls [`Outlet::publish`], which pushes it to the queues.
 //!
-//! An output with one edge has code without loops, and an output without copies cancels none; `message::carried` and
-//! `message::stamp` have the numbers.
+//! For speed, the code for an output with one edge has no loops, and an output without copying edges cancels no copies. The docs
+//! of `message::carried` and `message::stamp` have the measurements.
 
 use std::fmt;
 
@@ -16,38 +15,38 @@ use crate::memory::Recycler;
 use crate::message::{self, EdgeStatus, Edges, Envelope, Message, Metadata, Payload, Sender};
 use crate::stream::CudaStream;
 
-/// The queues and the message behind an output, by the message's type alone.
+/// The queues of an output and its emitted message. The type depends only on the message's type.
 ///
-/// An outlet is one part of an [`Output`](super::Output), which adds the port.
+/// An outlet is a part of an [`Output`](super::Output); the output adds the port.
 // The fields are in this order because a tick of most nodes uses only the first ones.
 #[repr(C)]
 pub struct Outlet<T: Message> {
-    /// The edges. Most outputs have one.
+    /// The edges that begin at this output. Most outputs have one.
     edges: Edges<OutgoingEdge<T::Item>>,
-    /// Whether a tick of this run has emitted here.
+    /// Whether a tick of this run has emitted a message at this output.
     pub(super) has_emitted: bool,
-    /// Whether at most one edge begins here, and it does not copy.
+    /// Whether this output has exactly one edge that does not copy, or no edge at all.
     is_unshared: bool,
     pub(super) name: &'static str,
-    /// The number of edges that get the message itself, and not a copy.
+    /// The number of edges without a copy: their consumers get the emitted message itself, shared if there are several.
     readers: usize,
     recycler: Recycler<T::Item>,
-    /// The message that this tick emitted, until the tick ends.
+    /// The message that the current tick emitted, until the tick ends.
     pending: Option<Envelope<T::Item>>,
-    /// The messages that edges have dropped, kept until all edges have got theirs.
+    /// The messages that edges have dropped to make room, stored until all edges have got the new message.
     evicted: Vec<Envelope<T::Item>>,
 }
 
 struct OutgoingEdge<T> {
     queue: Sender<T>,
-    /// The copying, for an edge that gets a copy of its own.
+    /// How the edge copies each message, if it is marked with `#[copy]` or `#[transfer]`.
     copy: Option<Box<OwnCopy<T>>>,
 }
 
-/// A copy of the message for one edge.
+/// The copying for one edge.
 struct OwnCopy<T> {
     how: EdgeCopy<T>,
-    /// The copy, made when the message was emitted.
+    /// The copy of the emitted message, from `emit` until the tick ends.
     made: Option<Envelope<T>>,
 }
 
@@ -69,13 +68,13 @@ impl<T: Message> Outlet<T> {
         self.readers += usize::from(copy.is_none());
         let copy = copy.map(|how| Box::new(OwnCopy { how, made: None }));
         self.edges.push(OutgoingEdge { queue, copy });
-        // Room for a dropped message of each edge, reserved here since the first drop may come late in a run.
+        // Reserve space for one dropped message per edge now, so that no drop allocates during a run.
         self.evicted.reserve(self.edges.len() + 1);
         self.is_unshared = self.readers == 1 && self.edges.len() == 1;
     }
 
-    /// Keeps a message until the tick has succeeded. The message is sent on `stream`: the stream comes after all work
-    /// that wrote the message, and the point for consumers is on that stream.
+    /// Stores a message until the tick has succeeded. `stream` is the stream on which the message is sent: it is made to wait for
+    /// all work that wrote the message, and the point for which consumers wait is on it.
     #[inline(always)]
     pub(super) fn emit(
         &mut self,
@@ -89,13 +88,14 @@ impl<T: Message> Outlet<T> {
             message::order(&message, stream)?;
             message::report_port(&message, cx.platform(), self.name, Direction::Outward);
         }
-        // If all edges copy, no consumer waits for the message itself, and it needs no point.
+        // A message that is not shared gets its point here. `share_and_copy` sets the point of a shared message; a message that
+        // all edges copy needs none.
         let sent = stream.filter(|_| self.is_unshared).map(|stream| stream.timeline().open_point());
         self.pending = Some(Envelope { message: message.into_payload(), metadata, sent });
         if self.is_unshared { Ok(()) } else { self.share_and_copy(stream, cx) }
     }
 
-    /// Shares or copies the emitted message, as the edges need it.
+    /// Makes the emitted message shared if several edges need it, and makes the copies for edges that copy.
     fn share_and_copy(
         &mut self,
         stream: Option<&CudaStream>,
@@ -116,7 +116,7 @@ impl<T: Message> Outlet<T> {
         Ok(())
     }
 
-    /// Copies a message for the edges that get a copy of their own.
+    /// Copies a message for each edge that copies.
     fn copy(
         &mut self,
         message: &T::Item,
@@ -133,7 +133,7 @@ impl<T: Message> Outlet<T> {
         Ok(())
     }
 
-    /// The output's edges, in the order in which they were connected.
+    /// Returns the status of each edge, in the order in which the edges were connected.
     pub(super) fn edges(&self) -> Vec<EdgeStatus> {
         self.edges.iter().map(|edge| edge.queue.status()).collect()
     }
@@ -150,8 +150,8 @@ impl<T: Message> Outlet<T> {
         self.edges.iter().any(|edge| edge.queue.lacks_room())
     }
 
-    /// Pushes the emitted message to the queues of all edges. Returns whether there was a message. The consumer's
-    /// `Inlet` takes it out.
+    /// Pushes the emitted message to the queues of all edges, from which the consumers' `Inlet`s take it. Returns whether there
+    /// was a message.
     #[inline]
     pub(super) fn publish(&mut self) -> bool {
         let Some(message) = self.pending.take() else {
@@ -159,15 +159,15 @@ impl<T: Message> Outlet<T> {
             return false;
         };
         match &mut self.edges {
-            // The drop of a message that the edge refuses or evicts, after it was counted.
+            // `push` returns a message that the edge has refused or evicted, already counted; it is dropped here.
             Edges::One([OutgoingEdge { queue, copy: None }]) => drop(queue.push(message)),
             _ => self.publish_to_each(message),
         }
         true
     }
 
-    /// Pushes a message to each of several edges. A message that an edge drops is kept until all edges have got theirs:
-    /// its `Drop` is the user's code, and may panic.
+    /// Pushes a message to each of several edges. The messages that edges drop are stored until all edges have got the new
+    /// message: a message's `Drop` is the user's code, and may panic.
     fn publish_to_each(&mut self, message: Envelope<T::Item>) {
         let mut readers = self.readers;
         let mut message = Some(message);
@@ -176,7 +176,7 @@ impl<T: Message> Outlet<T> {
                 self.evicted.extend(copy.made.take().and_then(|message| queue.push(message)));
                 continue;
             }
-            // A message with several readers is shared; the last reader gets the handle itself.
+            // Each reader gets a handle to the shared message; the last reader gets the original handle, without a clone.
             readers -= 1;
             let next = match &message {
                 Some(message) if readers > 0 => message.for_another_reader(),
@@ -188,7 +188,7 @@ impl<T: Message> Outlet<T> {
         self.drop_evicted();
     }
 
-    /// Drops the kept messages one by one: each drop may panic, and the other messages stay for the next call.
+    /// Drops the stored messages one by one. If a drop panics, the remaining messages stay stored for the next call.
     fn drop_evicted(&mut self) {
         while let Some(message) = self.evicted.pop() {
             drop(message);
@@ -216,13 +216,13 @@ impl<T: Message> Outlet<T> {
         }
     }
 
-    /// Blocks until all copies on the edges' own streams are complete.
+    /// Blocks the host until all copies on the streams of `#[transfer]` edges are complete.
     pub(super) fn synchronize_blocking(&self) -> Result<()> {
         let mut copies = self.edges.iter().filter_map(|edge| edge.copy.as_ref());
         copies.try_for_each(|copy| copy.how.synchronize_blocking())
     }
 
-    /// The message that a tick emitted, for a test without consumers.
+    /// Removes and returns the message that a tick emitted, for a test without consumers.
     pub(crate) fn take_pending(&mut self) -> Option<Envelope<T::Item>> {
         self.pending.take()
     }

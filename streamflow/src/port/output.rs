@@ -1,11 +1,11 @@
 //! Law 4: A message leaves on the stream that wrote it.
 //!
-//! Outputs: first the stream, then the message, once. The chosen stream is *made to come after* the streams that wrote
-//! the message: [`Out::emit`] passes the message to the [`Outlet`] (`port/outlet.rs`), which calls
+//! Outputs. An operator first chooses the stream, and then emits the message, once. The chosen stream is *made to wait* for the
+//! streams that wrote the message: [`Out::emit`] passes the message to the [`Outlet`] (`port/outlet.rs`), which calls
 //! [`message::order`](crate::message::order), in `message/visit.rs`.
 //!
-//! The metadata of a message is copied as a whole, without the fields that an output sets itself. The stream of an output
-//! that no input has left is read without a call; `message::edges` has the number.
+//! For speed, the metadata of a message is copied as a whole, unless the output sets a field itself. If no input has left its
+//! message in the tick, the sending stream is read without a call; the docs of `message::edges` have the measurement.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -22,7 +22,7 @@ use crate::time::Timestamp;
 
 /// An output of a node, from the first run to the last.
 ///
-/// An [`Outlet`] has the queues. A tick gets the output as an [`Out`].
+/// An [`Outlet`] has the output's queues. A tick gets the output as an [`Out`].
 #[derive(Debug)]
 pub struct Output<P: OutputPort> {
     pub(crate) outlet: Outlet<P::Item>,
@@ -35,7 +35,7 @@ impl<P: OutputPort> Output<P> {
         Self { outlet: Outlet::new(P::NAME) }
     }
 
-    /// The output in one tick.
+    /// Begins a tick: returns the output as `compute` gets it.
     pub fn io<'t, S: Initial>(&'t mut self, cx: &'t ExecutionContext) -> Out<'t, P::Item, S> {
         Out { outlet: &mut self.outlet, cx, stream: S::INITIAL, acquired: None, sequence: None }
     }
@@ -87,19 +87,19 @@ impl<P: OutputPort> SendingEnd for Output<P> {
     }
 }
 
-/// State of an output: no stream is chosen yet. `P` is the place of the data of the operator's inputs. With `Device`,
-/// the default state of an [`Out`], the output sends on the operator's internal stream. With `Host`, for operators with
-/// host data alone or without inputs, there is no such stream.
+/// State of an output: no stream is chosen yet. `P` is the place of the data that the operator's inputs receive. With `Device`,
+/// the default, the output sends on the operator's internal stream. With `Host`, for operators without inputs of device data, no
+/// internal stream exists.
 #[derive(Debug, Clone, Copy)]
 pub struct Unset<P: Place = Host>(PhantomData<P>);
 
-/// State of an output: a stream to send on was chosen.
+/// State of an output: `set_cuda_stream` has chosen the stream on which it sends.
 #[derive(Debug)]
 pub struct On<'c>(Stream<'c>);
 
-/// The states at the begin of a tick.
+/// The states that an output can have at the beginning of a tick.
 pub trait Initial: Sized {
-    /// The state.
+    /// The state as a value.
     const INITIAL: Self;
 }
 
@@ -107,7 +107,7 @@ impl<P: Place> Initial for Unset<P> {
     const INITIAL: Self = Self(PhantomData);
 }
 
-/// The states in which no stream was chosen yet.
+/// The states of an output whose stream is not chosen yet.
 #[diagnostic::on_unimplemented(
     message = "the stream of this message is chosen already",
     label = "a second `set_cuda_stream`",
@@ -118,14 +118,14 @@ pub trait Unchosen {}
 #[diagnostic::do_not_recommend]
 impl<P: Place> Unchosen for Unset<P> {}
 
-/// The states in which data of a place can be sent.
+/// The states of an output in which it can send data of the place `P`: `Host` or `Device`.
 #[diagnostic::on_unimplemented(
     message = "device data is emitted without a stream",
     label = "an operator without a device input has no internal stream",
     note = "choose one: `.set_cuda_stream(&stream).emit(…)`; `#[operator(streams(name))]` declares a stream, and `cx.allocate_cuda_stream(io.name)?` returns it"
 )]
 pub trait Sends<P> {
-    /// The stream to send on; `None` for host data.
+    /// Returns the stream on which the message is sent; `None` for host data.
     ///
     /// # Errors
     /// [`Error::NoStream`] if the operator has not received its internal stream.
@@ -172,11 +172,11 @@ impl Sends<Device> for On<'_> {
     }
 }
 
-/// An output in one tick, as `compute` gets it. The type has the state of the output: `S` is the stream that it sends
-/// on, [`Unset`] or [`On`].
+/// An output in one tick, as `compute` gets it. The type parameter `S` is the state of the output: [`Unset`], or [`On`] the
+/// stream that was chosen.
 ///
-/// The message is sent when the tick has succeeded. A failed tick sends nothing, with one exception: if it fails
-/// because a message that an edge drops for this one panics, everything is sent.
+/// The message is sent when the tick has succeeded. A failed tick sends nothing, with one exception: if an edge drops an older
+/// message to make room, and the `Drop` of that one panics, the tick fails but all its messages are sent.
 #[must_use = "nothing is sent until `emit`"]
 pub struct Out<'t, T: Message, S = Unset<Device>> {
     outlet: &'t mut Outlet<T>,
@@ -187,8 +187,8 @@ pub struct Out<'t, T: Message, S = Unset<Device>> {
 }
 
 impl<'t, T: Message, S> Out<'t, T, S> {
-    /// Chooses the stream that the message is sent on: the one that wrote its data last. If other streams wrote some
-    /// of it, this stream waits for them.
+    /// Chooses the stream that the message is sent on: the stream that wrote its data last. If other streams wrote parts of the
+    /// data, this stream is made to wait for them.
     pub fn set_cuda_stream<'c>(self, stream: &Stream<'c>) -> Out<'t, T, On<'c>>
     where
         S: Unchosen,
@@ -197,17 +197,17 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         Out { outlet, cx, stream: On(*stream), acquired, sequence }
     }
 
-    /// Sets when the data of this message was acquired. The default is the earliest time of the messages received
-    /// in this tick; without any, the moment of the first `emit` of the tick, by the platform's clock. A tick of
-    /// [`flush`](crate::Flush) counts the messages of the tick before it as received. See [`Metadata`].
+    /// Sets when the data of this message was acquired. The default is the earliest acquisition time of the messages received in
+    /// this tick; if there are none, the time of the tick's first `emit`, by the platform's clock. A tick of
+    /// [`flush`](crate::Flush) counts the messages of the preceding tick as received. See [`Metadata`].
     pub fn acquired(mut self, at: Timestamp) -> Self {
         self.acquired = Some(at);
         self
     }
 
-    /// Sets the sequence number of this message. The default is the number of the received message with the earliest
-    /// acquisition time in this tick; without received messages, the number of the [tick](ExecutionContext::tick). A
-    /// tick of [`flush`](crate::Flush) counts the messages of the tick before it as received. See [`Metadata`].
+    /// Sets the sequence number of this message. The default is the number of the received message with the earliest acquisition
+    /// time in this tick; without received messages, the number of the [tick](ExecutionContext::tick). A tick of
+    /// [`flush`](crate::Flush) counts the messages of the preceding tick as received. See [`Metadata`].
     pub fn sequence(mut self, number: u64) -> Self {
         self.sequence = Some(number);
         self
@@ -217,10 +217,10 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     /// in this tick.
     ///
     /// # Errors
-    /// An error loses the message, so the tick fails with it, also if the operator drops the error.
-    /// [`Error::NoStream`] for device data of an operator that received no stream in this or an earlier tick;
-    /// [`Error::WrongDevice`] and [`Error::ForeignPlatform`]; [`Error::Unwritten`] for memory that a failed call was to
-    /// write; errors of the driver.
+    /// A failed call loses the message, so the tick fails with this error, even if the operator ignores it: [`Error::NoStream`]
+    /// for device data of an operator that received no stream in this or an earlier tick; [`Error::WrongDevice`] and
+    /// [`Error::ForeignPlatform`]; [`Error::Unwritten`] for memory that a failed call should have written; errors of the
+    /// driver.
     #[inline]
     pub fn emit(self, message: T) -> Result<()>
     where
@@ -229,8 +229,8 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         self.emit_with(message, |_| ())
     }
 
-    /// The same as [`emit`](Self::emit), and changes the metadata of the message:
-    /// `io.frame.emit_with(frame, |metadata| metadata.set("gain", 0.5))`. See [`Metadata`].
+    /// Emits a message as [`emit`](Self::emit) does, after `change` has changed its metadata: `io.frame.emit_with(frame,
+    /// |metadata| metadata.set("gain", 0.5))`. See [`Metadata`].
     ///
     /// # Errors
     /// As for [`emit`](Self::emit).
@@ -262,14 +262,14 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     }
 }
 
-/// Records that a message could not be sent, and is lost.
+/// Records in the context that a message could not be emitted, and is lost.
 #[cold]
 #[inline(never)]
 pub(super) fn lost(cx: &ExecutionContext, port: &'static str, error: &Failure) {
     cx.add_lost("emit", port, error.clone());
 }
 
-/// Changes metadata. Not inlined: the metadata of most messages is then copied as a whole.
+/// Sets the time and the number that the operator chose. Not inlined: other messages' metadata is then copied as a whole.
 #[cold]
 #[inline(never)]
 pub(super) fn stamp(metadata: &mut Metadata, acquired: Option<Timestamp>, sequence: Option<u64>) {

@@ -1,4 +1,4 @@
-//! The states of an input in one tick, as types: they say which calls were made, and which may follow.
+//! The states of an input in one tick, as types. A state tells which methods were called on the input, and so which may follow.
 
 use std::marker::PhantomData;
 
@@ -6,16 +6,16 @@ use super::stream_policy::{
     Adopted, Allocated, AllocatedOrAdopted, FindStream, OrDefault, ToDefault,
 };
 
-/// State of an input: its message was not received in this tick.
+/// State of an input: its message was not received yet in this tick.
 #[derive(Debug)]
 pub enum Pending {}
 
-/// State of an input: its message was received. `P` is the way in which `receive_cuda_stream` finds the internal
-/// stream: by default `Allocated`.
+/// State of an input: its message was received. `P` says where `receive_cuda_stream` gets the internal stream from; by default,
+/// `Allocated`, from the node's pool.
 #[derive(Debug)]
 pub struct Received<P = Allocated>(PhantomData<P>);
 
-/// The states in which a message was received.
+/// The states of an input whose message was received.
 #[diagnostic::on_unimplemented(
     message = "the message of this input was not received yet",
     label = "this input was not received yet",
@@ -26,7 +26,7 @@ pub trait HasMessage {}
 #[diagnostic::do_not_recommend]
 impl<P> HasMessage for Received<P> {}
 
-/// The states in which no message was received yet.
+/// The states of an input whose message was not received yet.
 #[diagnostic::on_unimplemented(
     message = "this input was received already",
     label = "a message is received once per tick",
@@ -37,14 +37,14 @@ pub trait Unreceived {}
 #[diagnostic::do_not_recommend]
 impl Unreceived for Pending {}
 
-/// The states in which `receive_cuda_stream` may be called.
+/// The states of an input in which `receive_cuda_stream` may be called.
 #[diagnostic::on_unimplemented(
     message = "`receive_cuda_stream` is called before `receive` on this input",
     label = "this input was not received yet",
     note = "receive first: `let input = input.receive();`, then `input.receive_cuda_stream(cx)?`"
 )]
 pub trait StreamReady {
-    /// The way to find the internal stream.
+    /// Where `receive_cuda_stream` gets the internal stream from.
     type Policy: FindStream;
 }
 
@@ -53,7 +53,7 @@ impl<P: FindStream> StreamReady for Received<P> {
     type Policy = P;
 }
 
-/// The states in which `or_adopt` and `adopt` may be called: the way to find the stream was not chosen yet.
+/// The states of an input in which `or_adopt` and `adopt` may be called: neither was called yet.
 #[diagnostic::on_unimplemented(
     message = "where the stream comes from is chosen once, after `receive()`",
     label = "the message is not received yet, or the choice is made already",
@@ -64,7 +64,7 @@ pub trait Open {}
 #[diagnostic::do_not_recommend]
 impl Open for Received<Allocated> {}
 
-/// The states in which `or_default` may be called: there may be no stream.
+/// The states of an input in which `or_default` may be called: after `adopt` or `or_adopt`, messages may come without a stream.
 #[diagnostic::on_unimplemented(
     message = "`or_default` is called after `adopt()` or `or_adopt()`: without them the stream comes from the pool",
     label = "there is always a stream here",
@@ -84,7 +84,7 @@ impl<S: StreamReady> StreamReady for OrDefault<S> {
 #[diagnostic::do_not_recommend]
 impl<S: HasMessage> HasMessage for OrDefault<S> {}
 
-/// The states in which `sync_to_default` may be called: the default stream does not wait for the input's stream yet.
+/// The states of an input in which `sync_to_default` may be called: it was not called yet.
 #[diagnostic::on_unimplemented(
     message = "`sync_to_default` is called once, after `receive()` and after the choice of the stream",
     label = "the message is not received yet, or `sync_to_default` is called already",

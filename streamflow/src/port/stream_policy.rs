@@ -1,39 +1,38 @@
-//! The ways in which `receive_cuda_stream` finds the operator's internal stream, as types: Holoscan's `allocate` and
-//! `sync_to_default`.
+//! Types that say where `receive_cuda_stream` gets the operator's internal stream from. They stand for Holoscan's parameters
+//! `allocate` and `sync_to_default`.
 //!
-//! The first stream that is found is used from then on: all ports and all later ticks return the same stream.
+//! The internal stream is found once: all ports and all later ticks return the stream that was found first.
 
 use crate::context::StreamPolicy;
 
-/// The way in which `receive_cuda_stream` finds the internal stream, as a type.
+/// A type that says where `receive_cuda_stream` gets the internal stream from.
 pub trait FindStream: sealed::FindStream {
-    /// The policy.
+    /// The policy as a value, for the execution context.
     const POLICY: StreamPolicy;
 }
 
-/// The stream is allocated from the node's pool. Holoscan's `allocate = true`, without its fallbacks.
+/// The internal stream is allocated from the node's pool. Holoscan's `allocate = true`, without its fallbacks.
 #[derive(Debug)]
 pub enum Allocated {}
 
-/// The stream is allocated from the node's pool. If the pool is exhausted, or if there is no pool, it is the first
-/// stream that comes with a message. Holoscan's `allocate = true`.
+/// The internal stream is allocated from the node's pool. If the pool is exhausted, or if the node has no pool, the first stream
+/// that comes with a message is adopted. Holoscan's `allocate = true`.
 #[derive(Debug)]
 pub enum AllocatedOrAdopted {}
 
-/// The stream is the first stream that comes with a message. Holoscan's `allocate = false`.
+/// The first stream that comes with a message is adopted as the internal stream. Holoscan's `allocate = false`.
 #[derive(Debug)]
 pub enum Adopted {}
 
-/// The policy or state `S`, extended: if no message comes with a stream, the stream is the default stream.
+/// Extends the policy or state `S`: if no message comes with a stream, the default stream is the internal stream.
 #[derive(Debug)]
 pub struct OrDefault<S>(std::marker::PhantomData<S>);
 
-/// The policy or state `S`, extended: the default stream waits for the stream that is found. Holoscan's
-/// `sync_to_default`.
+/// Extends the policy or state `S`: the default stream is made to wait for the internal stream. Holoscan's `sync_to_default`.
 #[derive(Debug)]
 pub struct ToDefault<S>(std::marker::PhantomData<S>);
 
-/// Seals [`FindStream`](super::FindStream): the runtime knows these policies, and no others.
+/// Seals [`FindStream`](super::FindStream): the execution context knows these policies alone.
 mod sealed {
     pub trait FindStream {}
     impl FindStream for super::Allocated {}

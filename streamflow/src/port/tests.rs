@@ -1,4 +1,4 @@
-//! Tests of the order between a sent message and the work that wrote it.
+//! Tests: a stream that waits for a sent message comes after the work that wrote the message.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
@@ -13,13 +13,14 @@ use crate::stream::{CudaStream, CudaStreamPool};
 use crate::turns::hooks;
 use crate::{Platform, device};
 
-/// Passes every call to the driver below. Each wait has a turn point before it, at which a test can run code.
+/// A driver layer that passes every call to the driver below it. Before each wait it has a turn point, at which a test can run
+/// code of its own.
 #[derive(Debug)]
 struct PointBeforeWait(HostDriver);
 
 const WAITING: &str = "the driver is about to wait";
 
-// SAFETY: all calls are passed to the driver below.
+// SAFETY: every call is passed to the driver below, which implements the contract.
 unsafe impl Layer for PointBeforeWait {
     fn below(&self) -> &dyn Driver {
         &self.0
@@ -27,7 +28,7 @@ unsafe impl Layer for PointBeforeWait {
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         crate::turns::point(WAITING);
-        // SAFETY: the caller keeps the same contract.
+        // SAFETY: the caller keeps the contract of this function, and the driver below has the same one.
         unsafe { self.0.wait_event(stream, event) }
     }
 }
@@ -35,7 +36,7 @@ unsafe impl Layer for PointBeforeWait {
 struct Bench {
     driver: Arc<PointBeforeWait>,
     platform: Platform,
-    /// The stream on which the message is written. It is sent on `sender`.
+    /// The stream that writes the message.
     writer: CudaStream,
     sender: CudaStream,
     receiver: CudaStream,
@@ -52,7 +53,7 @@ fn bench() -> Bench {
 }
 
 impl Bench {
-    /// Writes a message and emits it.
+    /// Writes a message on the stream `writer` and emits it on the stream `sender`.
     fn emit(&self, outlet: &mut Outlet<Buffer<u8>>) {
         let mut data = self.platform.buffer::<u8>(3, &self.writer).unwrap();
         self.writer.fill_bytes(&mut data, 7).unwrap();
@@ -69,15 +70,15 @@ impl Bench {
         outlet.emit(data, Metadata::default(), Some(&self.sender), &cx).unwrap();
     }
 
-    /// Writes a message and sends it.
+    /// Writes a message, emits it, and returns it with the point at which its data is ready.
     fn send(&self) -> Envelope<Buffer<u8>> {
         let mut outlet = Outlet::new("out");
         self.emit(&mut outlet);
         outlet.take_pending().unwrap()
     }
 
-    /// Whether a stream that waits for the message comes after the write. Under the lazy policy nothing else executes
-    /// it.
+    /// Returns whether a stream that waits for the message comes after the write of its data. Under the lazy policy the simulator
+    /// executes the write only if the wait needs it.
     fn is_written_before(&self, message: &Envelope<Buffer<u8>>) -> bool {
         self.receiver.wait(message.sent.unwrap()).unwrap();
         self.receiver.synchronize_blocking().unwrap();
@@ -93,8 +94,8 @@ fn a_message_is_sent_after_what_was_written_on_another_stream() {
     assert!(bench.is_written_before(&message));
 }
 
-/// Another thread records the sender's stream before that stream waits for the data. The record does not cover the
-/// message.
+/// Another thread records the sender's stream before that stream has waited for the write of the data. The record does not cover
+/// the message, so the message must get a later point.
 #[test]
 fn a_record_from_before_a_message_was_ordered_does_not_cover_it() {
     let bench = bench();
@@ -104,7 +105,7 @@ fn a_record_from_before_a_message_was_ordered_does_not_cover_it() {
     assert!(hooks::are_done() && bench.is_written_before(&message));
 }
 
-/// The same holds when several consumers share the message.
+/// A wait for the message that one of several consumers has received comes after the write of the data.
 #[test]
 fn each_consumer_gets_the_point_at_which_its_message_is_ready() {
     for consumers in 1..=3 {

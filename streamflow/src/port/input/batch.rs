@@ -1,4 +1,4 @@
-//! Several messages of one edge in one tick.
+//! `receive_batch`: several messages of one edge in one tick.
 
 use std::marker::PhantomData;
 
@@ -6,12 +6,13 @@ use super::{In, Received, Unreceived};
 use crate::message::{Many, ReceiveEach};
 
 impl<'t, A: ReceiveEach<'t>, S> In<'t, A, S> {
-    /// Takes messages that wait in the queue, the oldest first: at most `at_most`, and like [`receive`](Self::receive)
-    /// at least one. The rest waits for a later tick. The operator gets the messages as [`Many`], in the order of their
-    /// sending. The method is for required inputs with one producer; `#[input(many)]` is for several producers.
+    /// Takes messages that wait in the queue, the oldest first: at most `at_most`, and like [`receive`](Self::receive) at least
+    /// one. The remaining messages wait for a later tick. The operator gets the messages as [`Many`], in the order in which they
+    /// were sent. The method is for required inputs with one producer; `#[input(many)]` is for several producers.
     ///
-    /// The edge must hold `at_most` messages: `#[capacity(8)]`. Otherwise the tick fails with
-    /// [`Error::BatchTooLarge`](crate::Error::BatchTooLarge). A batch of 8 messages, or of those that have come within 50 ms:
+    /// The edge must have the capacity for `at_most` messages: `#[capacity(8)]`. If its capacity is smaller, the tick fails with
+    /// [`Error::BatchTooLarge`](crate::Error::BatchTooLarge). In this example a batch has 8 messages, or those that have come
+    /// within 50 ms:
     ///
     /// ```
     /// use streamflow::time::Clock;
@@ -60,7 +61,7 @@ impl<'t, A: ReceiveEach<'t>, S> In<'t, A, S> {
     /// # }
     /// ```
     ///
-    /// Device data comes with one stream. That stream waits for all messages of the batch:
+    /// Device data comes with one stream, which waits for the data of all messages of the batch:
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -82,12 +83,12 @@ impl<'t, A: ReceiveEach<'t>, S> In<'t, A, S> {
     /// }
     /// ```
     ///
-    /// [`metadata`](Self::metadata) returns the metadata of the first message, and the messages that the tick emits get
-    /// the same. If each message needs a number of its own, put it into the message: a struct with `#[derive(Message)]`
+    /// [`metadata`](Self::metadata) returns the metadata of the batch's first message. The messages that the tick emits get the
+    /// same metadata. If each message needs its own number, put the number into the message: a struct with `#[derive(Message)]`
     /// and the fields `number` and `image`.
     ///
-    /// `stream_done` waits for the data of the oldest message alone, and `host_done` for its downloads. The first batch
-    /// of a size allocates room for it on the host; later batches allocate nothing.
+    /// The condition `stream_done` waits for the data of the oldest message alone, and `host_done` for the downloads in that
+    /// message. The first batch of a size allocates host memory for its messages; later batches of this size allocate nothing.
     pub fn receive_batch(self, at_most: usize) -> In<'t, Many<'t, A>, Received>
     where
         S: Unreceived,
