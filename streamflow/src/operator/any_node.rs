@@ -1,4 +1,4 @@
-//! The trait by which schedulers call nodes.
+//! `AnyNode`: the trait by which schedulers call nodes, whatever their operators are.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -13,98 +13,102 @@ use crate::error::{Error, Result};
 use crate::stream::Assign;
 use crate::time::Timestamp;
 
-/// A node as schedulers see it.
+/// A node as schedulers see it, without the type of its operator.
 pub trait AnyNode: Send {
-    /// The node's name in the graph.
+    /// Returns the node's name in the graph.
     fn name(&self) -> &str;
-    /// The name of the node's operator.
+    /// Returns the name of the node's operator.
     fn operator(&self) -> &'static str;
-    /// The worker named by `#[worker(name)]`. No other thread then runs the node.
+    /// Returns the name of the worker that `#[worker(name)]` sets, if it does. No other thread then runs the node.
     fn worker(&self) -> Option<&'static str> {
         None
     }
-    /// Whether the operator is `#[operator(stays)]`: only the thread that runs the graph, the caller of `run` or the
-    /// thread that `spawn` makes, calls its hooks. A node that stays has no [`worker`](Self::worker).
+    /// Returns whether the operator is `#[operator(stays)]`: only the thread of the run, the caller of `run` or the thread that
+    /// `spawn` makes, calls the operator's hooks. A node that stays has no [`worker`](Self::worker).
     fn stays(&self) -> bool {
         false
     }
-    /// Runs a tick if the node is ready for one: calls `compute` and sends the emitted messages. If the node waits for
-    /// an event outside of the graph, adds that event to `waits`. Begins no tick when the run is paused or ends, and
-    /// none at the moment `until` or later.
+    /// Runs a tick if the node is ready for one: calls `compute` and sends the emitted messages. If the node waits for an event
+    /// outside of the graph, adds the event to `waits`. Begins no tick if the run is paused or ending, or if the time is `until`
+    /// or later.
     ///
     /// # Errors
-    /// The operator's error, with node, hook and tick; [`Error::Unhandled`]; an error of the driver when it queries a
-    /// stream. After an error, nothing was sent. The error is in a box: a small result returns in registers.
+    /// The operator's error, with node, hook and tick; [`Error::Unhandled`]; an error of the driver when it queries a stream.
+    /// After an error, nothing was sent. The error is boxed, so that the result is small and returns in registers.
     fn step(&mut self, waits: &mut Waits, until: Option<Timestamp>) -> Result<Step, Box<Error>>;
-    /// Whether the node has work, now or later, without any other node: it is a source that is not done, or it has the
+    /// Returns whether the node can run, now or later, without any other node: it is a source that is not done, or it has the
     /// messages for a tick. A run ends when no node has work.
     fn has_work(&mut self) -> bool;
-    /// Makes the next ticks call `flush`, if the node has an operator to call. The edges in `keep` keep their messages.
+    /// Makes the node's next ticks call `flush`, if its operator has that hook. Edges with the numbers in `keep` keep their
+    /// messages.
     #[doc(hidden)]
     fn begin_flush(&mut self, keep: &[usize]) {
         let _ = keep;
     }
-    /// Makes these edges to the node's inputs drop messages for which they have no room, until the run has ended. The
-    /// caller holds this node; other nodes may run.
+    /// Makes the edges with these numbers, which lead to the node's inputs, give way until the end of the run: each drops the
+    /// messages for which it has no room. The caller has exclusive access to this node; other nodes may run.
     #[doc(hidden)]
     fn give_way(&mut self, edges: &[usize]) {
         let _ = edges;
     }
-    /// Begins a run: resets all counts, and gives the node its number as an origin of messages.
+    /// Begins a run: resets all counts, and sets the number by which messages name this node as their origin.
     fn set_number(&mut self, number: NonZeroU32);
-    /// Makes the histograms for the statistics of the run that begins now. `paths` are the paths that end at this node;
-    /// `None` if the node is no sink.
+    /// Makes the histograms for the statistics of the run that begins now. `paths` has the paths that end at this node; `None` if
+    /// the node is no sink.
     fn keep_statistics(&mut self, paths: Option<&NodePaths>);
-    /// The text of the condition that lets the node run only for messages with equal sequence numbers, if there is one.
+    /// Returns the text of the condition `same_sequence`, by which the node runs only for messages with equal sequence numbers,
+    /// if there is one.
     #[doc(hidden)]
     fn pairs(&self) -> Option<&'static str> {
         None
     }
-    /// Sets for each input whether a tick compares its messages with those of other inputs: see `graph/joined.rs`.
+    /// Sets for each input whether a tick compares the sequence numbers of its messages with those of other inputs: see
+    /// `graph/joined.rs`.
     #[doc(hidden)]
     fn compare(&mut self, inputs: &[bool]) {
         let _ = inputs;
     }
-    /// The state of the node that other threads see.
+    /// Returns the part of the node's state that other threads may read.
     fn cell(&self) -> &Arc<NodeCell>;
-    /// Limits the further ticks of a node without inputs in this run; `None` removes the limit. Returns whether the
-    /// node has no inputs.
+    /// Limits how many more ticks a node without inputs does in this run; `None` removes the limit. Returns whether the node has
+    /// no inputs.
     fn limit(&mut self, ticks: Option<u64>) -> bool;
-    /// Checks the values of the node's conditions, when all edges are connected.
+    /// Checks the values in the node's conditions, as a count or a number of messages, after all edges were connected.
     ///
     /// # Errors
     /// [`Error::ImpossibleCondition`] for a condition that can never hold.
     fn bind_conditions(&mut self) -> Result<()>;
-    /// The way in which the node's pool assigns internal streams, if the pool sets one.
+    /// Returns the rule by which the node's pool assigns internal streams, if the pool sets one.
     #[doc(hidden)]
     fn assign(&self) -> Option<Assign> {
         None
     }
-    /// The facts about the node that a plan needs; `None` for a node that `graph!` did not make.
+    /// Returns the facts about the node that a plan of the streams needs; `None` for a node that `graph!` did not make.
     #[doc(hidden)]
     fn facts(&mut self) -> Option<NodeFacts> {
         None
     }
-    /// Gives the node its place in a plan. Called before all hooks.
+    /// Gives the node its part of a plan of the streams. The runtime calls this before all hooks.
     #[doc(hidden)]
     fn set_planned(&mut self, planned: Planned) {
         drop(planned);
     }
-    /// Calls `start`. `run` controls the run of the whole graph.
+    /// Calls the operator's `start` hook. `run` controls the run of the whole graph.
     ///
     /// # Errors
     /// The operator's error, with node, hook and tick.
     fn start(&mut self, run: &Arc<RunControl>) -> Result<()>;
-    /// The state of the node, for reports. The call allocates.
+    /// Returns the state of the node, for reports. The call allocates.
     fn status(&mut self) -> NodeStatus;
-    /// Calls `stop` if `start` was called, and drops all waiting messages.
+    /// Calls the operator's `stop` hook if `start` was called, and drops all messages that wait for the node.
     ///
     /// # Errors
     /// The operator's error, with node, hook and tick.
     fn stop(&mut self) -> Result<()>;
-    /// Blocks until all work is complete on the node's streams, and on the streams that copy its messages to other devices.
+    /// Blocks the host until all work on the node's streams, and on the streams that copy its messages to other devices, is
+    /// complete.
     ///
     /// # Errors
-    /// The driver's errors; an error of earlier work is reported here.
+    /// The driver's errors. They include errors of work that was queued earlier.
     fn synchronize_blocking(&mut self) -> Result<()>;
 }

@@ -1,7 +1,7 @@
-//! Types that a macro checks once. A macro knows types by their names only, so rustc decides whether a type fits, and
-//! would report a wrong one at every use. `#[operator]` therefore names such a type through [`Checked`]: if the
-//! constant of [`Fits`] can't be evaluated, because a bound in it does not hold, rustc reports that bound once. A value
-//! made from the checked type then has an unknown type, and rustc reports no further error about it.
+//! Checks of types in generated code, so that each wrong type is reported once. A macro sees only the name of a type, so rustc
+//! decides whether the type fits, and would report a wrong type at every use. `#[operator]` therefore writes each such type
+//! through [`Checked`]: if a bound in the constant of [`Fits`] does not hold, rustc reports that bound once. The checked type is
+//! then unknown to rustc, and values of it cause no further errors.
 
 use std::marker::PhantomData;
 
@@ -9,13 +9,13 @@ use super::Operator;
 use crate::memory::Element;
 use crate::message::{Device, Message, Place};
 
-/// Whether a type fits.
+/// Stands for the answer of a check: whether a type fits.
 #[derive(Debug)]
 pub struct Fits<const IT: bool>;
 
-/// `T`, once it is known to fit.
+/// Names the type `T` if the check has found that `T` fits: only `Fits<true>` implements this trait.
 pub trait Checked<T> {
-    /// `T`
+    /// The type `T`.
     type Type;
 }
 
@@ -23,10 +23,10 @@ impl<T> Checked<T> for Fits<true> {
     type Type = T;
 }
 
-/// The node of an operator, once the type is known to be an operator. For any other type, the field of the graph has an
-/// unknown type, and uses of the graph cause no further errors.
+/// Names the node type of an operator, if the check has found that the type is an operator. For any other type, the field of the
+/// graph has an unknown type, and uses of the graph cause no further errors.
 pub trait CheckedNode<const IT: bool> {
-    /// `Box<Node<Self>>`
+    /// The type `Box<Node<Self>>`.
     type Type;
 }
 
@@ -34,26 +34,26 @@ impl<T: Operator> CheckedNode<true> for T {
     type Type = T::__Node;
 }
 
-/// A type that exists: its own bounds hold.
+/// Returns `true`, and compiles only if the type `T` is well-formed: the bounds in its declaration hold.
 #[must_use]
 pub const fn exists<T>() -> bool {
     true
 }
 
-/// A port of this type.
+/// Stands for a port of type `T`, in the checks below.
 #[derive(Debug)]
 pub struct PortOf<T: ?Sized>(PhantomData<T>);
 
-/// A message. The trait has no supertrait: rustc would report a second error about it.
+/// Implemented for [`PortOf`] a message. The trait has no supertrait: rustc would report a second error about the supertrait.
 pub trait IsMessage {
-    /// `true`. A macro names this item, and rustc reports a type that does not fit there.
+    /// `true`. A macro names this constant, and rustc reports a type that is not a message at that place.
     const __STREAMFLOW_IS: bool = true;
 }
 
 impl<T: Message> IsMessage for PortOf<T> {}
 
-/// A message `T`, checked in the same way. `NAMES_DEVICE_DATA`: `T` names device data. [`HostData`](crate::HostData)
-/// would hide that data from the runtime, and the runtime could not order it.
+/// Implemented for a port of a message `T`, checked as [`IsMessage`] is. `NAMES_DEVICE_DATA` says that the text of the type names
+/// device data. A [`HostData`](crate::HostData) around device data would hide it, so the runtime could not order it.
 #[diagnostic::on_unimplemented(
     message = "`{T}` is not a message: the device data within it would travel without its stream",
     label = "device data is hidden in this type",
@@ -61,7 +61,7 @@ impl<T: Message> IsMessage for PortOf<T> {}
             several owners, or a struct or an enum with `#[derive(Message)]` for device data beside other values"
 )]
 pub trait IsOpenMessage<T, const NAMES_DEVICE_DATA: bool> {
-    /// `true`. A macro names this item, and rustc reports a type that does not fit there.
+    /// `true`. A macro names this constant, and rustc reports a type that is not such a message at that place.
     #[doc(hidden)]
     const __STREAMFLOW_IS: bool = true;
 }
@@ -71,34 +71,35 @@ impl<T> IsOpenMessage<T, false> for PortOf<T> where Self: IsMessage {}
 #[diagnostic::do_not_recommend]
 impl<T: Message<Place = Device>> IsOpenMessage<T, true> for PortOf<T> {}
 
-/// Stands for a `HostData`, which another bound checks.
+/// Stands for a port of `HostData`, when another bound checks its content.
 #[derive(Debug)]
 pub struct HostDataOf;
 
 impl<T> IsOpenMessage<T, false> for HostDataOf {}
 
 impl<T: Message> PortOf<T> {
-    /// Whether this message is device data. For a type that is no message, the name resolves to the constant of [`Otherwise`].
+    /// Whether the message is device data. For a type that is not a message, Rust finds the constant of [`Otherwise`] by this
+    /// name instead.
     pub const IS_DEVICE_DATA: bool = T::Place::IS_DEVICE;
 }
 
-/// The answer for a type that is no message.
+/// Gives [`PortOf`] the constant `IS_DEVICE_DATA` for a type that is not a message.
 pub trait Otherwise {
-    /// The type is no device data.
+    /// `false`: a type that is not a message is not device data.
     const IS_DEVICE_DATA: bool = false;
 }
 
 impl<T: ?Sized> Otherwise for PortOf<T> {}
 
-/// An element of device memory, checked in the same way.
+/// Implemented for [`PortOf`] an element of device memory.
 pub trait IsElement {
-    /// `true`. A macro names this item, and rustc reports a type that does not fit there.
+    /// `true`. A macro names this constant, and rustc reports a type that is not an element at that place.
     const __STREAMFLOW_IS: bool = true;
 }
 
 impl<T: Element> IsElement for PortOf<T> {}
 
-/// The type of an operator's field.
+/// Implemented for each type that can be the type of an operator's field.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a field of an operator, which moves between threads and outlives a tick",
     label = "this type can't move to another thread, or it borrows",
@@ -107,7 +108,7 @@ impl<T: Element> IsElement for PortOf<T> {}
     note = "a tick's `Stream` stays in its tick: keep its data as `OnStream<…>`, or keep a `CudaStream` of your own"
 )]
 pub trait State {
-    /// `true`. A macro names this item, and rustc reports a type that does not fit there.
+    /// `true`. A macro names this constant, and rustc reports a type that can't be a field at that place.
     #[doc(hidden)]
     const __STREAMFLOW_IS: bool = true;
 }
@@ -115,15 +116,15 @@ pub trait State {
 #[diagnostic::do_not_recommend]
 impl<T: Send + 'static> State for T {}
 
-/// The type of a field that may mention a tick's `Stream`. It is written as `fn(Type)`: the stream's lifetime may be
-/// left out there.
+/// Implemented for the type of a field that may mention a tick's `Stream`. The macro writes the field's type as `fn(Type)`, since
+/// there the lifetime of `Stream` may be left out.
 #[diagnostic::on_unimplemented(
     message = "a tick's `Stream` can't be a field of an operator: it stays in its tick",
     label = "this field outlives the tick",
     note = "keep the data with its stream as `OnStream<…>`, or keep a `CudaStream` of your own"
 )]
 pub trait FieldType {
-    /// `true`. A macro names this item, and rustc reports a type that does not fit there.
+    /// `true`. A macro names this constant, and rustc reports a type that can't be a field at that place.
     #[doc(hidden)]
     const __STREAMFLOW_IS: bool = true;
 }
@@ -131,9 +132,9 @@ pub trait FieldType {
 #[diagnostic::do_not_recommend]
 impl<T: State> FieldType for fn(T) {}
 
-/// Returns `T` from `fn(T)`. Within the type of a function, rustc permits a type with an elided lifetime.
+/// Names `T`, given `fn(T)`. The macro writes a field's type as `fn(T)`, because rustc permits elided lifetimes there.
 pub trait Argument {
-    /// `T`
+    /// The type `T`.
     type Type;
 }
 

@@ -1,4 +1,4 @@
-//! The trait of an operator's work.
+//! `Compute`: the trait with the hooks of an operator.
 
 use super::Operator;
 use crate::Result;
@@ -12,7 +12,7 @@ use crate::context::ExecutionContext;
 )]
 pub trait Compute: Operator {
     /// Called once, before the first tick of a run.
-    ///
+    /// Called once, on the thread that runs the node, before the first tick of a run.
     /// # Errors
     /// An error ends the run before its first tick.
     fn start(&mut self, streams: Self::StreamNames<'_>, cx: &ExecutionContext) -> Result<()> {
@@ -20,19 +20,19 @@ pub trait Compute: Operator {
         Ok(())
     }
 
-    /// Called for each tick: when every required input has a message, every output has room, and the node's conditions
-    /// hold.
+    /// Called for each tick. A tick begins when every required input has a message, every output has room, and the node's
+    /// conditions hold.
     ///
     /// # Errors
     /// An error ends the run, unless the node has `#[on_failure(…)]`. The messages that the tick emitted are not sent.
     fn compute<'t>(&mut self, io: Self::Io<'t>, cx: &'t ExecutionContext) -> Result<()>;
 
-    /// Called once, after the last tick of a run, also after a failed run, if `start` was called. `start` is not called if
-    /// an operator before this one failed in `start`, or if the device could not be bound. After an error that makes the
-    /// device unusable, calls that use the device are refused, and downloads that had arrived can be read.
+    /// Called once after the last tick of a run, also after a failed run, if `start` was called. `start` is not called if the
+    /// `start` of an earlier operator failed, or if the device could not be made current. After an error that makes the device
+    /// unusable, calls that use the device return an error, but downloads that had arrived can be read.
     ///
     /// # Errors
-    /// The run returns the error, beside the first error of the run if there is one.
+    /// The run returns this error together with the first error of the run, if there is one.
     fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
         let _ = cx;
         Ok(())

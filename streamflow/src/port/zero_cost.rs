@@ -1,5 +1,5 @@
-//! The states of ports cost nothing: one tick, written with ports and without them. `tests/tests/zero_cost.rs`
-//! compares the calls in the machine code of both. This module is compiled for that test alone.
+//! One tick, written with the state types of ports and without them. `tests/tests/zero_cost.rs` compares the calls in the machine
+//! code of the two functions, to show that the types cost nothing. This module is compiled for that test alone.
 #![allow(missing_docs, clippy::too_many_arguments)]
 
 use super::input::order_each;
@@ -14,11 +14,11 @@ use crate::message::Inlet;
 use crate::stream::CudaStream;
 use crate::time::Timestamp;
 
-/// The work of the operator. No operator of the library has ports of this type: so the code compiled for the type has
-/// one caller, as in a program with one such operator, and is inlined there.
+/// The type of a function that does the operator's work. No operator of the library has such ports, so the code of this tick has
+/// one caller and is inlined there, as in a program with one operator of this kind.
 type Work = fn(&Tensor<u16>, &CudaStream) -> Result<Tensor<u16>>;
 
-/// The tick as operators write it.
+/// The tick as operators write it, with `In` and `Out`.
 #[inline(never)]
 pub fn with_states<'t>(
     input: In<'t, &'t Tensor<u16>>,
@@ -31,7 +31,7 @@ pub fn with_states<'t>(
     output.emit(made)
 }
 
-/// The same tick without states: no type keeps these lines in their order.
+/// The same tick without the state types: the compiler would accept these lines in another order, too.
 #[inline(never)]
 pub fn without_states(
     (inlet, of_input): Input<'_>,
@@ -75,7 +75,7 @@ fn emit(
     Ok(())
 }
 
-/// A control for the test: the same tick with one call less.
+/// A control for the test: the same tick with one call fewer. The test must find that difference.
 #[inline(never)]
 pub fn without_metadata(
     inlet: &mut Inlet<Tensor<u16>>,
@@ -91,8 +91,8 @@ pub fn without_metadata(
     outlet.emit(made, of_output.metadata(), Some(stream), of_output)
 }
 
-/// Keeps the functions. The module is compiled into a static library without exported names, so only these functions
-/// and their callees are compiled.
+/// References the functions, so that the compiler keeps them. The module is compiled into a static library without exported
+/// names: only these functions and their callees are compiled.
 #[used]
 static KEPT: (WithStates, WithoutStates, WithoutMetadata) =
     (with_states, without_states, without_metadata);

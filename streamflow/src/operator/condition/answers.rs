@@ -1,29 +1,29 @@
-//! The combination of the answers of several conditions into one.
+//! `Verdict`: whether a condition holds, and the combination of several verdicts into one.
 
 use crate::time::Timestamp;
 
-/// Whether a condition holds. A user's condition returns an [`Answer`](super::Answer) instead; `Blocked` is for
-/// streamflow's own conditions that wait for another node.
+/// Says whether a condition holds, or for what it waits. A user's condition returns an [`Answer`](super::Answer) instead. Only
+/// streamflow's own conditions return `Blocked`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::operator) enum Verdict {
     /// The condition holds.
     Ready,
-    /// The condition holds from a moment on.
+    /// The condition does not hold before this moment. It holds from then on.
     Until(Timestamp),
-    /// The condition holds when an event outside of the graph has happened. The node's `Waits` name that event. If one
-    /// of several conditions is enough, another one may hold at the moment `until`.
+    /// The condition holds once an event outside of the graph has happened; the node's `Waits` name the event. In `any(…)`,
+    /// another condition may hold earlier, at the moment `until`.
     Waiting { until: Option<Timestamp> },
-    /// The condition holds when another node of the graph has sent or received a message.
+    /// The condition can change only after another node of the graph has sent or received a message.
     Blocked,
-    /// The condition will never hold again.
+    /// The condition will not hold again in this run.
     Never,
 }
 
 impl Verdict {
-    /// The verdict of a wait for an event outside of the graph alone.
+    /// The verdict of a condition that waits for an event outside of the graph, and for no moment.
     pub(super) const OUTSIDE: Self = Self::Waiting { until: None };
 
-    /// The verdict of two conditions if both must hold.
+    /// Combines the verdicts of two conditions that must both hold.
     pub(super) fn and(self, other: Self) -> Self {
         use Verdict::{Blocked, Never, Ready, Until, Waiting};
         match (self, other) {
@@ -39,7 +39,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict of two conditions if either is enough.
+    /// Combines the verdicts of two conditions of which one is enough.
     pub(super) fn or(self, other: Self) -> Self {
         use Verdict::{Blocked, Never, Ready, Until, Waiting};
         match (self, other) {
@@ -72,7 +72,8 @@ mod tests {
     const OUTSIDE_OR_EARLY: Verdict = Waiting { until: Some(EARLY) };
     const OUTSIDE_OR_LATE: Verdict = Waiting { until: Some(LATE) };
 
-    /// Checks a table of two conditions: rows and columns in one order.
+    /// Checks `combine` against a table of expected verdicts. The rows are the first argument, the columns the second, in the
+    /// order of `all`.
     fn is(table: [[Verdict; 6]; 6], combine: impl Fn(Verdict, Verdict) -> Verdict) {
         let all = [Ready, Until(EARLY), Until(LATE), OUTSIDE, Blocked, Never];
         for (one, row) in all.into_iter().zip(table) {
@@ -114,7 +115,8 @@ mod tests {
     fn moments_beside_waits_are_kept() {
         assert_eq!(OUTSIDE_OR_LATE.and(OUTSIDE_OR_EARLY), OUTSIDE_OR_EARLY);
         assert_eq!(OUTSIDE_OR_LATE.and(OUTSIDE), OUTSIDE_OR_LATE);
-        // The later moment would be too late for the first condition. The thread finds the later one when it wakes up.
+        // Together the conditions hold from `LATE` on. The next check is at `EARLY`: from then on the first condition holds, so
+        // that check returns `Until(LATE)`.
         assert_eq!(OUTSIDE_OR_EARLY.and(Until(LATE)), OUTSIDE_OR_EARLY);
         assert_eq!(OUTSIDE_OR_LATE.or(OUTSIDE_OR_EARLY), OUTSIDE_OR_EARLY);
         assert_eq!(OUTSIDE_OR_LATE.or(Until(EARLY)), OUTSIDE_OR_EARLY);

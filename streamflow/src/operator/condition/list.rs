@@ -1,4 +1,4 @@
-//! The conditions of one node.
+//! The conditions of one node, and `any(…)` and `count(n)`.
 
 use std::fmt;
 use std::time::Duration;
@@ -20,19 +20,19 @@ pub struct Conditions {
     all: Box<[Entry]>,
     needs_time: bool,
     runs_without_messages: bool,
-    /// The moment of the last check, by the clock, if a condition needs the time.
+    /// The time of the last check, by the platform's clock, if a condition reads the time.
     checked_at: Timestamp,
-    /// The events for which the conditions wait, collected during a check.
+    /// The events for which the conditions wait, collected during one check.
     waits: Waits,
-    /// The condition that will never hold again in this run.
+    /// The index of the condition that will not hold again in this run, if there is one.
     ended: Option<usize>,
-    /// The condition that decided, at the last check, that the node can't run.
+    /// The index of the condition because of which the node could not run at the last check, if there is one.
     lacking: Option<usize>,
-    /// The reason why the permitted tick fails.
+    /// The error with which the next tick fails, if a condition has found one.
     failure: Option<Failure>,
 }
 
-/// A condition and its text in `graph!`.
+/// A condition and its text as the user wrote it in `graph!`.
 pub struct Entry {
     text: &'static str,
     term: Box<dyn Term>,
@@ -66,17 +66,17 @@ impl Entry {
     }
 }
 
-/// The greatest lateness of the tick, by the conditions that permitted it.
+/// Returns by how much the tick at `now` is late: the greatest lateness of the conditions that hold.
 fn late(entries: &[Entry], now: Timestamp) -> Option<Duration> {
     entries.iter().filter(|entry| entry.held).filter_map(|entry| entry.term.late(now)).max()
 }
 
-/// The number of moments that these conditions have missed.
+/// Returns the number of due moments that these conditions have missed in this run.
 fn missed(entries: &[Entry]) -> u64 {
     entries.iter().map(|entry| entry.term.missed()).fold(0, u64::saturating_add)
 }
 
-/// Stops each of these conditions, also after a panic of one. Returns the first panic as the error, and logs the others.
+/// Stops each of these conditions, even if one panics. Returns the first panic as the error, and logs later ones.
 fn stop_all(entries: &mut [Entry]) -> Result<()> {
     let mut done = Ok(());
     for entry in entries {
@@ -102,54 +102,55 @@ impl Conditions {
         }
     }
 
-    /// Whether a condition says when the node runs without a message.
+    /// Returns whether a condition of this node lets it run without a message, as `periodic` does.
     pub(in crate::operator) fn runs_without_messages(&self) -> bool {
         self.runs_without_messages
     }
 
-    /// Whether a condition that says when a node runs without a message ends by itself.
+    /// Returns whether a condition that lets the node run without a message can end, unlike `periodic`.
     pub(in crate::operator) fn end(&self) -> bool {
         self.all.iter().any(|entry| entry.term.runs_without_messages() && !entry.term.is_endless())
     }
 
-    /// Whether a condition waits for messages at this input.
+    /// Returns whether a condition waits for messages at this input.
     pub(in crate::operator) fn await_messages(&self, input: usize) -> bool {
         self.all.iter().any(|entry| entry.term.awaits(input))
     }
 
-    /// Whether the node may come to wait for messages at optional inputs alone, since a condition names these inputs.
+    /// Returns whether the node may have to wait for messages at optional inputs alone, because a condition names these inputs.
     pub(in crate::operator) fn may_await(&self) -> bool {
         self.all.iter().any(|entry| entry.term.may_await(false))
     }
 
-    /// Whether a condition drops messages at this input that have no partner at another input.
+    /// Returns whether a condition drops messages at this input that have no partner at another input.
     pub(in crate::operator) fn pair_messages(&self, input: usize) -> bool {
         self.all.iter().any(|entry| entry.term.pairs(input))
     }
 
-    /// The text of a condition that drops messages without a partner, if there is one.
+    /// Returns the text of the condition that drops messages without a partner, if there is one.
     pub(in crate::operator) fn pairs(&self) -> Option<&'static str> {
-        // An operator has no more inputs than `u8` can count.
+        // `u8::MAX` is enough: an operator has no more inputs.
         let pairs = |entry: &&Entry| (0..=u8::MAX).any(|input| entry.term.pairs(input.into()));
         self.all.iter().find(pairs).map(|entry| entry.text)
     }
 
-    /// The texts of the conditions in `#[when(…)]`.
+    /// Returns the texts of the conditions as the user wrote them in `#[when(…)]`.
     pub(in crate::operator) fn texts(&self) -> Box<[&'static str]> {
         self.all.iter().map(|entry| entry.text).collect()
     }
 
-    /// Whether a condition says how often the node runs: each tick uses the condition up.
+    /// Returns whether a condition limits how often the node runs: after each tick it must come true anew, as `periodic` or a
+    /// notice.
     pub(in crate::operator) fn pace(&self) -> bool {
         self.all.iter().any(|entry| entry.term.is_used_up())
     }
 
-    /// Whether a condition reads the clock.
+    /// Returns whether a condition needs the time of the clock.
     pub(in crate::operator) fn needs_time(&self) -> bool {
         self.needs_time
     }
 
-    /// Checks the values of the conditions, when all edges are connected.
+    /// Checks the values in the conditions, as a number of messages, after all edges were connected.
     pub(in crate::operator) fn bind(&mut self, node: &str, ports: &NodePorts<'_>) -> Result<()> {
         self.all.iter_mut().try_for_each(|entry| {
             entry.term.bind(ports).map_err(|problem| Error::ImpossibleCondition {
@@ -160,12 +161,12 @@ impl Conditions {
         })
     }
 
-    /// Tells the conditions that a run was made.
+    /// Calls `announced` of each condition, when a run was made and has not started yet.
     pub(in crate::operator) fn announced(&mut self) {
         self.all.iter_mut().for_each(|entry| entry.term.announced());
     }
 
-    /// Begins a run.
+    /// Starts the conditions for a run. `waker` wakes the scheduler of the run.
     pub(in crate::operator) fn start(&mut self, waker: &Waker) -> Result<()> {
         self.ended = None;
         self.all.iter_mut().try_for_each(|entry| {
@@ -174,8 +175,8 @@ impl Conditions {
         })
     }
 
-    /// Checks whether all conditions hold at the moment `now`, before the tick with the number `tick`. If not, adds the
-    /// events outside of the graph for which they wait to `waits`.
+    /// Checks whether all conditions hold at the moment `now`, before the tick with the number `tick`. If they do not hold, adds
+    /// the events outside of the graph for which they wait to `waits`.
     pub(in crate::operator) fn check(
         &mut self,
         ports: &mut dyn Ports,
@@ -219,9 +220,10 @@ impl Conditions {
             && let Some(index) = all.iter_mut().position(|entry| !entry.claim())
         {
             *lacking = Some(index);
-            // Another graph may have taken a notice that is missing here, and may wait for one that was taken here.
+            // A node of another graph may have claimed a notice that this node lacks, and may wait for a notice that this node
+            // has claimed.
             all.iter_mut().for_each(Entry::unclaim);
-            // The notice was taken after the check, so the node checks again at once.
+            // The missing notice was claimed after `check` had seen it, so the scheduler checks this node again at once.
             waits.at_once();
             return Ok(Readiness::Waiting);
         }
@@ -241,40 +243,40 @@ impl Conditions {
         })
     }
 
-    /// The number, from 1, of the condition that decided at the last check that the node can't run; 0 if the node can
-    /// run.
+    /// Returns the number, from 1, of the condition because of which the node could not run at the last check; 0 if the node
+    /// could run.
     pub(in crate::operator) fn lacking(&self) -> u8 {
         self.lacking.and_then(|index| u8::try_from(index + 1).ok()).unwrap_or_default()
     }
 
-    /// Takes the reason why the permitted tick fails, if it does.
+    /// Removes and returns the error with which the permitted tick fails, if there is one.
     pub(in crate::operator) fn take_failure(&mut self) -> Option<Failure> {
         self.failure.take()
     }
 
-    /// The time between the moment at which the last permitted tick was due and its beginning; `None` if no moment was
-    /// set for it.
+    /// Returns by how much the last permitted tick began after the moment at which it was due; `None` if no condition sets such a
+    /// moment.
     pub(in crate::operator) fn late(&self) -> Option<Duration> {
         late(&self.all, self.checked_at)
     }
 
-    /// The number of moments of this run that have passed without a tick.
+    /// Returns the number of due moments of this run that had no tick.
     pub(in crate::operator) fn missed(&self) -> u64 {
         missed(&self.all)
     }
 
-    /// Tells each condition that the node has done a tick.
+    /// Calls `ticked` of each condition that held, after a tick of the node.
     pub(in crate::operator) fn ticked(&mut self) -> Result<()> {
         let now = self.checked_at;
         self.all.iter_mut().try_for_each(|entry| entry.ticked(now))
     }
 
-    /// Tells each condition that the run has ended.
+    /// Calls `stop` of each condition, at the end of a run.
     pub(in crate::operator) fn stop(&mut self) -> Result<()> {
         stop_all(&mut self.all)
     }
 
-    /// The conditions that do not hold, for reports.
+    /// Returns the conditions that do not hold, for reports.
     pub(in crate::operator) fn unmet(&self, ports: &NodePorts<'_>) -> Vec<UnmetCondition> {
         let unmet = |entry: &Entry| {
             let Lack { text, edges, is_room, has_some } = entry.term.lack(ports)?;
@@ -283,7 +285,7 @@ impl Conditions {
         self.all.iter().filter_map(unmet).collect()
     }
 
-    /// The condition that will never hold again in this run, if there is one.
+    /// Returns the condition that will not hold again in this run, if there is one.
     pub(in crate::operator) fn ended(&self) -> Option<EndedCondition> {
         let entry = &self.all[self.ended?];
         let Ends { reason, is_abandoned } = entry.term.ends();
@@ -291,7 +293,7 @@ impl Conditions {
     }
 }
 
-/// `any(…)`: one of the conditions is enough.
+/// `any(…)`: the condition holds if at least one of its conditions holds.
 #[derive(Debug)]
 pub(super) struct Any(pub(super) Vec<Entry>);
 
@@ -344,7 +346,7 @@ impl Term for Any {
     }
 
     fn claim(&mut self) -> bool {
-        // Claims from each condition: each one that held permits this tick.
+        // Claim from every condition that holds, since each of them permits this tick.
         self.0.iter_mut().fold(false, |any, entry| entry.claim() | any)
     }
 
@@ -391,7 +393,7 @@ impl Term for Any {
     }
 }
 
-/// `count(n)` in `any(…)`: holds while the node has done fewer ticks. A `count` outside of `any` ends the node instead.
+/// `count(n)` in `any(…)`: holds until the node has done `n` ticks. A `count` outside of `any` ends the node instead.
 #[derive(Debug)]
 pub(super) struct Count(pub(super) u64);
 

@@ -1,4 +1,4 @@
-//! Functions that make conditions: `graph!` writes calls of them. `text` is the condition as the user wrote it, for reports.
+//! Functions that make conditions. `graph!` generates calls of them. `text` is the condition as the user wrote it, for reports.
 
 use std::time::Duration;
 
@@ -17,87 +17,87 @@ use crate::memory::{Allocator, MemoryAmount};
 pub use super::CatchUp;
 pub use super::list::Entry;
 
-/// All conditions of a node.
+/// Makes the list of a node's conditions.
 pub fn all(all: Vec<Entry>) -> Conditions {
     Conditions::new(all)
 }
 
-/// `any(…)`
+/// Makes the condition `any(…)`.
 pub fn any(text: &'static str, any: Vec<Entry>) -> Entry {
     Entry::new(text, Any(any))
 }
 
-/// `count(n)`, in `any(…)`.
+/// Makes the condition `count(n)` in `any(…)`.
 pub fn count(text: &'static str, count: u64) -> Entry {
     Entry::new(text, Count(count))
 }
 
-/// `periodic(interval, policy)`
+/// Makes the condition `periodic(interval, policy)`.
 pub fn periodic(text: &'static str, interval: Duration, catch_up: CatchUp) -> Entry {
     Entry::new(text, Periodic::new(interval, catch_up))
 }
 
-/// `message_available(input, n)`
+/// Makes the condition `message_available(input, n)`.
 pub fn message_available(text: &'static str, input: &'static str, messages: usize) -> Entry {
     Entry::new(text, Messages::new(&[input], Need::Sum(messages)))
 }
 
-/// `multi_message([a, b], sum(n))`
+/// Makes the condition `multi_message([a, b], sum(n))`.
 pub fn sum_of_messages(text: &'static str, inputs: &[&'static str], sum: usize) -> Entry {
     Entry::new(text, Messages::new(inputs, Need::Sum(sum)))
 }
 
-/// `multi_message([a, b], each(n, m))`
+/// Makes the condition `multi_message([a, b], each(n, m))`.
 pub fn messages_of_each(text: &'static str, inputs: &[&'static str], each: &[usize]) -> Entry {
     Entry::new(text, Messages::new(inputs, Need::Each(each.to_vec())))
 }
 
-/// `expiring(input, timeout)`
+/// Makes the condition `expiring(input, timeout)`.
 pub fn expiring(text: &'static str, input: &'static str, timeout: Duration) -> Entry {
     Entry::new(text, Expiring::new(input, timeout))
 }
 
-/// `room(output)`
+/// Makes the condition `room(output)`.
 pub fn room(text: &'static str, output: &'static str) -> Entry {
     Entry::new(text, Room::new(output))
 }
 
-/// `same_sequence`, `same_sequence([a, b])`
+/// Makes the condition `same_sequence` or `same_sequence([a, b])`.
 pub fn same_sequence(text: &'static str, inputs: &[&'static str]) -> Entry {
     Entry::new(text, SameSequence::new(inputs))
 }
 
-/// `memory_available(allocator, bytes(n))`
+/// Makes the condition `memory_available(allocator, bytes(n))`.
 pub fn memory_bytes(text: &'static str, allocator: &Allocator, bytes: u64) -> Entry {
     Entry::new(text, Memory::new(allocator, MemoryAmount::Bytes(bytes)))
 }
 
-/// `memory_available(allocator, blocks(n))`
+/// Makes the condition `memory_available(allocator, blocks(n))`.
 pub fn memory_blocks(text: &'static str, allocator: &Allocator, blocks: u64) -> Entry {
     Entry::new(text, Memory::new(allocator, MemoryAmount::Blocks(blocks)))
 }
 
-/// `boolean(handle)`
+/// Makes the condition `boolean(handle)`.
 pub fn boolean(text: &'static str, handle: &BooleanHandle) -> Entry {
     Entry::new(text, Gate::new(handle))
 }
 
-/// `asynchronous(handle)`
+/// Makes the condition `asynchronous(handle)`.
 pub fn asynchronous(text: &'static str, handle: &AsyncHandle) -> Entry {
     Entry::new(text, Notices::new(handle))
 }
 
-/// `stream_done(input)`
+/// Makes the condition `stream_done(input)`.
 pub fn stream_done(text: &'static str, input: &'static str) -> Entry {
     Entry::new(text, Done::new(input, Awaited::Stream))
 }
 
-/// `host_done(input)`
+/// Makes the condition `host_done(input)`.
 pub fn host_done(text: &'static str, input: &'static str) -> Entry {
     Entry::new(text, Done::new(input, Awaited::Downloads))
 }
 
-/// `condition(value)`
+/// Makes the condition `condition(value)`, of a user's own type.
 pub fn own<C: Condition>(text: &'static str, condition: C) -> Entry {
     Entry::new(text, Own(condition))
 }

@@ -1,4 +1,4 @@
-//! `#[when(memory_available(allocator, …))]`: an allocator has free memory.
+//! `#[when(memory_available(allocator, …))]`: a node that runs while an allocator has free memory.
 
 use super::answers::Verdict;
 use super::term::{Lack, NodePorts, Situation, Term};
@@ -6,14 +6,14 @@ use crate::context::Waker;
 use crate::error::Result;
 use crate::memory::{Allocator, MemoryAmount};
 
-/// The condition that this amount of an allocator's memory is free.
+/// The condition that the allocator has this amount of free memory.
 #[derive(Debug)]
 pub(super) struct Memory {
     allocator: Allocator,
     amount: MemoryAmount,
-    /// The waker that the allocator calls; `None` outside of a run.
+    /// The waker that the allocator calls when memory was given back; `None` outside of a run.
     waker: Option<Waker>,
-    /// Whether the allocator has been asked to call the waker.
+    /// Whether the condition has asked the allocator to call the waker.
     waits: bool,
 }
 
@@ -54,7 +54,7 @@ impl Term for Memory {
         let mut is_free = self.allocator.has_free(self.amount);
         if !is_free && !self.waits {
             self.set_waits(true);
-            // Checks again: memory that was given back before `set_waits` has woken no scheduler.
+            // Check again: memory that was given back before `set_waits` did not wake the scheduler.
             is_free = self.allocator.has_free(self.amount);
         }
         if is_free {

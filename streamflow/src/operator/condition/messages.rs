@@ -1,5 +1,5 @@
-//! `#[when(message_available(…))]`, `#[when(multi_message(…))]` and `#[when(expiring(…))]`: conditions on the number of
-//! waiting messages and on their age.
+//! `#[when(message_available(…))]`, `#[when(multi_message(…))]` and `#[when(expiring(…))]`: conditions on the number of messages
+//! that wait at inputs, and on their age.
 
 use std::time::Duration;
 
@@ -22,12 +22,12 @@ struct Input {
     index: usize,
 }
 
-/// The number of messages that must wait.
+/// How many messages must wait at the inputs of a [`Messages`].
 #[derive(Debug)]
 pub(super) enum Need {
-    /// The number at all inputs together.
+    /// The number of messages at all the inputs together.
     Sum(usize),
-    /// The number at each input.
+    /// The number of messages at each of the inputs, in their order.
     Each(Vec<usize>),
 }
 
@@ -37,7 +37,7 @@ impl Messages {
         Self { inputs: names.iter().map(input).collect(), need }
     }
 
-    /// The inputs in groups, each with its needed number. The messages of a group are counted together.
+    /// Returns groups of inputs, each with the number of messages that must wait at the inputs of the group together.
     fn groups(&self) -> impl Iterator<Item = (&[Input], usize)> {
         let (sum, each): (_, &[usize]) = match &self.need {
             Need::Sum(sum) => (Some((&*self.inputs, *sum)), &[]),
@@ -105,7 +105,7 @@ impl Term for Messages {
             if found < needed {
                 has_some |= found > 0;
                 texts.push(format!("{found} of {needed} messages of {}", names(&edges)));
-                // The missing messages can't wait at an edge that is full.
+                // A full edge is left out: it already has all the messages that can wait there.
                 let open = edges.iter().filter(|edge| edge.waiting < edge.capacity);
                 lacking.extend(open.map(|edge| edge.id));
             }
@@ -119,7 +119,7 @@ fn names(edges: &[&EdgeStatus]) -> String {
     edges.iter().map(|edge| format!("`{}`", edge.name)).collect::<Vec<_>>().join(" and ")
 }
 
-/// The condition that the oldest message at an input was acquired some time ago.
+/// The condition that the oldest message at an input was acquired at least `timeout` ago.
 #[derive(Debug)]
 pub(super) struct Expiring {
     name: &'static str,
@@ -183,7 +183,7 @@ impl Term for Expiring {
     }
 }
 
-/// The error for an input that no edge leads to.
+/// Returns the error text for an input to which no edge leads.
 fn no_edge(input: &str) -> String {
     format!("no edge leads to `{input}`; connect it, or remove the condition")
 }

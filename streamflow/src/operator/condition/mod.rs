@@ -1,7 +1,9 @@
-//! Conditions: statements that must hold, beside messages and room, for a node to run. `#[when(…)]` adds them.
+//! Conditions: statements that must hold before a node may run, in addition to messages at its inputs and room at its outputs.
+//! `#[when(…)]` adds them.
 //!
-//! Each condition gives a verdict; [`answers`] combines them. [`term`] has the functions of a condition, [`list`] has
-//! the conditions of one node, and each other file has one kind of condition. [`make`] makes them for `graph!`.
+//! Each condition returns a verdict, and [`answers`] combines the verdicts. [`term`] has the trait of conditions, [`list`] the
+//! conditions of one node, and [`make`] the functions that `graph!` calls to make them. Each other file has one kind of
+//! condition.
 
 mod answers;
 mod handles;

@@ -1,4 +1,4 @@
-//! Conditions of a user's own types: `#[when(condition(value))]`.
+//! `#[when(condition(value))]`: conditions of a user's own types.
 
 use std::fmt;
 
@@ -9,26 +9,26 @@ use crate::context::Waker;
 use crate::error::{Result, caught_as_error};
 use crate::time::Timestamp;
 
-/// The answer of a [`Condition`].
+/// What [`Condition::check`] returns: whether the node may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answer {
     /// The node may run.
     Ready,
-    /// The condition shall be checked again at this moment. A moment that has passed is as good as `Ready`.
+    /// The scheduler shall check the condition again at this moment. A moment that has passed means the same as `Ready`.
     Until(Timestamp),
-    /// The condition shall be checked again when something has called [`Waker::wake`].
+    /// The scheduler shall check the condition again after a call of [`Waker::wake`].
     Waiting,
-    /// The node will not run again in this run.
+    /// The condition will not hold again, so the node is done for this run.
     Never,
 }
 
-/// A condition of your own: `#[when(condition(value))]` adds it to a node.
+/// A condition of your own type: `#[when(condition(value))]` adds it to a node.
 ///
-/// The scheduler checks the condition only while the node has all its messages and all its room. With such a condition,
-/// an operator with optional inputs alone also runs without a message.
+/// The scheduler checks the condition only while all required messages wait at the node's inputs and its outputs have room. With
+/// such a condition, an operator that has only optional inputs also runs without a message.
 ///
-/// A panic in one of these functions is an error of the node; in `reason`, its text is the reason.
+/// A panic in one of these functions is an error of the node. After a panic in `reason`, the text of the panic is the reason.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -84,35 +84,35 @@ pub enum Answer {
     note = "write `impl Condition for {Self}`"
 )]
 pub trait Condition: Send + 'static {
-    /// Returns whether the node may run. Each pass of the scheduler calls this, so it must return at once.
+    /// Returns whether the node may run. The scheduler calls this each time it visits the node, so it must not block.
     fn check(&mut self, now: Timestamp) -> Answer;
 
-    /// A run was made, on the thread that asked for it. `start` follows on the thread of the run.
+    /// Called on the thread that asked for a run, when the run was made. The thread of the run calls `start` later.
     #[doc(hidden)]
     fn announced(&mut self) {}
 
-    /// Called at the begin of a run. The code that changes the condition keeps a clone of `waker`, and calls it *after*
-    /// each change: otherwise a scheduler that sleeps does not see the change.
+    /// Called at the beginning of a run. Code that changes the condition must keep a clone of `waker`, and call it *after* each
+    /// change: without that call, a sleeping scheduler does not see the change.
     fn start(&mut self, waker: &Waker) {
         let _ = waker;
     }
 
-    /// Called after a tick of the node. `now` is the moment of the last check, at which this condition held.
+    /// Called after a tick of the node. `now` is the time of the last check, at which this condition returned `Ready`.
     fn ticked(&mut self, now: Timestamp) {
         let _ = now;
     }
 
-    /// Called at the end of a run, once for each run, also if a `start` hook has failed before this condition was
-    /// started. The `stop` hook of the node's operator comes after it.
+    /// Called once at the end of each run, before the `stop` hook of the node's operator. It is also called if a `start` hook
+    /// failed before this condition's `start` was called.
     fn stop(&mut self) {}
 
-    /// Returns the reason why the condition does not hold, for reports. Called only when a report is made.
+    /// Returns the reason why the condition does not hold. Called only when a report is made.
     fn reason(&self) -> String {
         String::new()
     }
 }
 
-/// A user's condition, in the list of its node.
+/// A user's condition, as an element of its node's list.
 pub(super) struct Own<C>(pub(super) C);
 
 impl<C: Condition> Term for Own<C> {

@@ -1,4 +1,4 @@
-//! `#[when(periodic(interval, policy))]`: a tick in each interval, by the clock.
+//! `#[when(periodic(interval, policy))]`: a node that runs once in each interval, by the platform's clock.
 
 use std::time::Duration;
 
@@ -7,25 +7,27 @@ use super::term::{Lack, NodePorts, Situation, Term};
 use crate::error::Result;
 use crate::time::Timestamp;
 
-/// The policy of `periodic` for a tick that comes so late that the moments of later ticks have passed.
+/// What `periodic` does after a tick that is so late that the moments of later ticks have passed, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CatchUp {
-    /// `skip`: the next tick is at the first multiple of the interval that is still to come. Holoscan's
+    /// `skip`: the missed ticks are left out. The next tick is at the next multiple of the interval. Holoscan's
     /// `NoCatchUpMissedTicks`.
     Skip,
-    /// `catch_up(at_most)`: missed ticks follow at once, at most this many. Holoscan's `CatchUpMissedTicks` has no limit.
+    /// `catch_up(at_most)`: the missed ticks follow at once, at most this many. Holoscan's `CatchUpMissedTicks` has no such
+    /// limit.
     AtMost(u64),
-    /// `spaced`: the next tick is at least an interval after this one. Holoscan's `MinTimeBetweenTicks`.
+    /// `spaced`: the next tick is one interval or more after this tick. Holoscan's `MinTimeBetweenTicks`.
     Spaced,
 }
 
-/// The moments at which a node is due. The first moment is the first check of the condition in a run.
+/// The condition `periodic`: computes the moments at which a node is due. The first moment is the first check of the condition in
+/// a run.
 #[derive(Debug)]
 pub(super) struct Periodic {
     interval: Duration,
     catch_up: CatchUp,
     due: Option<Timestamp>,
-    /// How many moments of this run have no tick.
+    /// How many due moments of this run had no tick.
     missed: u64,
 }
 
@@ -34,17 +36,17 @@ impl Periodic {
         Self { interval, catch_up, due: None, missed: 0 }
     }
 
-    /// The interval, in nanoseconds; at least 1.
+    /// Returns the interval in nanoseconds; at least 1.
     fn nanoseconds(&self) -> u64 {
         u64::try_from(self.interval.as_nanos()).unwrap_or(u64::MAX).max(1)
     }
 
-    /// The moment of the next tick, after a tick that was due at `due` and ran at `now`, and the number of moments
-    /// before it without a tick.
+    /// Computes the moment of the next tick, after a tick that was due at `due` and ran at `now`. Also returns how many due
+    /// moments before it have no tick.
     fn after(&self, due: Timestamp, now: Timestamp) -> (Timestamp, u64) {
         let interval = self.nanoseconds();
         let late = now.0.saturating_sub(due.0);
-        // The number of later moments that have passed, too.
+        // The number of due moments after `due` that have passed.
         let missed = late / interval;
         let skipped = match self.catch_up {
             CatchUp::Skip => missed,
@@ -119,8 +121,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// The moments, in milliseconds, at which a node is due. `busy_until` has, for each tick, the moment until which
-    /// the node is busy before it: a tick runs as soon as it is due and the node is free.
+    /// Returns the moments, in milliseconds, at which a node is due. `busy_until` has, for each tick, the moment until which the
+    /// node is busy before it. A tick runs as soon as it is due and the node is not busy.
     fn dues(catch_up: CatchUp, busy_until: &[u64]) -> Vec<u64> {
         let mut periodic = Periodic::new(Duration::from_millis(10), catch_up);
         let (mut due, mut dues) = (Timestamp(0), vec![0]);
@@ -131,7 +133,8 @@ mod tests {
             due = periodic.due.unwrap();
             dues.push(due.0 / MS);
         }
-        // Each interval has a tick or is counted as missed. Without multiples of the interval, no interval can be missed.
+        // Each interval has a tick or counts as missed. With `Spaced`, ticks are not at multiples of the interval, and none
+        // counts as missed.
         let intervals = due.0 / (10 * MS);
         let ticks = busy_until.len() as u64;
         let missed = if catch_up == CatchUp::Spaced { 0 } else { intervals - ticks };
@@ -141,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_late_tick_is_caught_up_with_as_the_policy_says() {
-        // The fourth tick is due at 30 and runs at 67. The ticks at 40, 50 and 60 are due by then, too.
+        // The fourth tick is due at 30 and runs at 67. By then the ticks at 40, 50 and 60 are due, too.
         let busy = [0, 0, 0, 67, 67, 67, 67, 67, 67];
         assert_eq!(dues(CatchUp::Skip, &busy), [0, 10, 20, 30, 70, 80, 90, 100, 110, 120]);
         let all = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90];

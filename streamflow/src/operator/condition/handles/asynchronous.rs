@@ -1,4 +1,4 @@
-//! `#[when(asynchronous(handle))]`: a node that runs once for each notice of another thread.
+//! `#[when(asynchronous(handle))]`: a node that runs once for each call of `AsyncHandle::notify`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,20 +10,21 @@ use crate::operator::condition::answers::Verdict;
 use crate::operator::condition::term::{Ends, Lack, NodePorts, Situation, Term};
 use crate::turns;
 
-/// Permits ticks one by one: `#[when(asynchronous(handle))]`. All clones, on any thread, share one number of notices.
+/// Permits the ticks of a node one by one: `#[when(asynchronous(handle))]`. All clones of a handle, on any thread, share one
+/// count of notices.
 ///
-/// Each notice permits exactly one tick. Notices are counted, and none is lost: not those before the run, between two
-/// runs, or while the node waits for a message. Several nodes, also of several graphs, may have the same handle: each
-/// notice is for one of them.
+/// Each notice permits exactly one tick. Notices are counted and none is lost, also if they come before the run, between two
+/// runs, or while the node waits for a message. Several nodes, also of several graphs, may use the same handle: each notice then
+/// permits one tick of one of these nodes.
 ///
-/// An operator without required inputs and with this condition runs for each notice, without a message.
+/// An operator without required inputs runs with this condition once for each notice, even without a message.
 ///
-/// A run goes on while its node waits for a notice. After [`close`](Self::close) the node ends with the last notice.
-/// After the drop of all handles the node ends in the same way; but if messages still wait for it, the run has
-/// [stalled](crate::Error::Stalled). Messages on an edge with `policy(pop)` or `policy(reject)` are dropped instead.
+/// A run does not end while a node of it waits for a notice. After [`close`](Self::close), the node ends when the notices are
+/// used up. The node also ends so when all handles are dropped; but if messages still wait for it then, the run has
+/// [stalled](crate::Error::Stalled). On an edge with `policy(pop)` or `policy(reject)` these messages are dropped instead.
 ///
-/// The guide's page [workers and threads](crate::guide::threads) has a source that a thread feeds, and a sink for a slow
-/// thread. If a clone is kept and never closed, `run()` waits for ever.
+/// The guide's page [workers and threads](crate::guide::threads) has a source that another thread feeds, and a sink for a slow
+/// thread. If a clone of the handle exists and is never closed, `run()` never returns.
 ///
 /// ```
 /// use streamflow::operator::AsyncHandle;
@@ -68,12 +69,13 @@ pub struct AsyncHandle(Arc<State>);
 
 #[derive(Debug)]
 struct State {
-    /// The number of notices, and [`CLOSED`].
+    /// The number of unused notices, and the bit [`CLOSED`].
     notices: AtomicU64,
     sharers: Sharers,
 }
 
-/// The bit that is set when no more notices will come. It shares a word with the number, so no notice comes after it.
+/// The bit that is set when the handle is closed. It is in the same word as the number of notices, so no notice can be added
+/// after it.
 const CLOSED: u64 = 1 << 63;
 
 impl AsyncHandle {
@@ -86,10 +88,10 @@ impl AsyncHandle {
         Self(Arc::new(State { notices: AtomicU64::new(0), sharers: Sharers::new() }))
     }
 
-    /// Permits one tick more. The call allocates nothing.
+    /// Adds a notice, which permits one more tick. The call allocates nothing.
     ///
     /// # Errors
-    /// [`Error::Handle`] if the handle was closed, or all graphs with it were dropped; then nothing changes.
+    /// [`Error::Handle`] if the handle was closed, or if all graphs with it were dropped. After an error, no notice was added.
     pub fn notify(&self) -> Result<()> {
         self.0.sharers.check("AsyncHandle")?;
         let add = |notices: u64| (notices & CLOSED == 0).then_some(notices + 1);
@@ -102,7 +104,7 @@ impl AsyncHandle {
         Ok(())
     }
 
-    /// Ends the nodes as soon as the notices are used up.
+    /// Closes the handle: its nodes end as soon as the notices are used up.
     pub fn close(&self) {
         self.0.notices.fetch_or(CLOSED, Ordering::AcqRel);
         turns::point("the handle is closed, and no scheduler is woken yet");
@@ -123,12 +125,12 @@ impl Drop for AsyncHandle {
     }
 }
 
-/// The condition that lets a node run once for each notice.
+/// The condition `asynchronous(handle)`: it lets a node run once for each notice.
 #[derive(Debug)]
 pub(in crate::operator::condition) struct Notices {
     state: Arc<State>,
     listening: Listening,
-    /// Whether the node has taken the notice for the next tick.
+    /// Whether the condition has claimed a notice for the node's next tick.
     has_claimed: bool,
 }
 
@@ -139,7 +141,7 @@ impl Notices {
     }
 
     fn end(&mut self) {
-        // If the run ended before the tick, the notice is for the next run, or for another node.
+        // If the run ended before the tick for a claimed notice, return the notice for the next run or another node.
         self.unclaim();
         self.listening.end(&self.state.sharers);
     }
@@ -164,7 +166,7 @@ impl Term for Notices {
     }
 
     fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
-        // Read before the notices: the last handle may have notified just before it was dropped.
+        // Read this before the notices: the owner of the last handle may have called `notify` just before it dropped the handle.
         let is_abandoned = self.state.sharers.is_abandoned();
         let notices = self.notices();
         Ok(if self.has_claimed || notices & !CLOSED > 0 {

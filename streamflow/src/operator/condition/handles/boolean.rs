@@ -1,4 +1,4 @@
-//! `#[when(boolean(handle))]`: a node that is switched on and off.
+//! `#[when(boolean(handle))]`: a node that another thread switches on and off.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,13 +10,13 @@ use crate::operator::condition::answers::Verdict;
 use crate::operator::condition::term::{Ends, Lack, NodePorts, Situation, Term};
 use crate::turns;
 
-/// Switches nodes on and off: `#[when(boolean(handle))]`. All clones, on any thread, are one switch.
+/// Switches nodes on and off: `#[when(boolean(handle))]`. All clones of a handle, on any thread, have one value.
 ///
-/// While the handle is off, its nodes wait. This differs from Holoscan, where a `BooleanCondition` that is off ends its
-/// operator for good. Several nodes, also of several graphs, may have the same handle: it switches all of them.
+/// While the handle is off, its nodes wait. Holoscan differs: there, a `BooleanCondition` that is off ends its operator for good.
+/// Several nodes, also of several graphs, may use the same handle, which switches all of them.
 ///
-/// If all handles are dropped, the value stays. A node that is off then never runs again; if messages wait for it, the
-/// run has [stalled](crate::Error::Stalled).
+/// When all handles are dropped, the last value stays. A node that is off then never runs again; if messages wait for the node,
+/// the run has [stalled](crate::Error::Stalled).
 ///
 /// ```
 /// use streamflow::operator::BooleanHandle;
@@ -62,15 +62,16 @@ struct State {
 }
 
 impl BooleanHandle {
-    /// Creates a handle that is on or off.
+    /// Creates a handle that is on, if `is_on` is true, or off.
     pub fn new(is_on: bool) -> Self {
         Self(Arc::new(State { is_on: AtomicBool::new(is_on), sharers: Sharers::new() }))
     }
 
-    /// Switches the nodes on or off. A tick that runs is not interrupted. The call allocates nothing.
+    /// Switches the handle's nodes on or off. A tick that is running is not interrupted. The call allocates nothing.
     ///
     /// # Errors
-    /// [`Error::Handle`](crate::Error::Handle) if all graphs with this handle were dropped; then nothing changes.
+    /// [`Error::Handle`](crate::Error::Handle) if all graphs with this handle were dropped. After an error, the value is
+    /// unchanged.
     pub fn set(&self, is_on: bool) -> Result<()> {
         self.0.sharers.check("BooleanHandle")?;
         self.0.is_on.store(is_on, Ordering::Release);
@@ -79,7 +80,7 @@ impl BooleanHandle {
         Ok(())
     }
 
-    /// Whether the handle is on.
+    /// Returns whether the handle is on.
     pub fn get(&self) -> bool {
         self.0.is_on.load(Ordering::Acquire)
     }
@@ -98,7 +99,7 @@ impl Drop for BooleanHandle {
     }
 }
 
-/// The condition that lets a node run while its handle is on.
+/// The condition `boolean(handle)`: it lets a node run while the handle is on.
 #[derive(Debug)]
 pub(in crate::operator::condition) struct Gate {
     state: Arc<State>,
@@ -123,7 +124,7 @@ impl Term for Gate {
     }
 
     fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
-        // Read before the value: the last handle may have been set just before it was dropped.
+        // Read this before the value: the owner of the last handle may have called `set` just before it dropped the handle.
         let is_abandoned = self.state.sharers.is_abandoned();
         Ok(match self.is_on() {
             true => Verdict::Ready,

@@ -1,7 +1,7 @@
-//! Handles for other threads to decide when a node runs.
+//! Handles by which other threads decide when a node runs.
 //!
-//! A handle belongs to no graph: it may be used before the graph is made, between its runs, and in several graphs. The
-//! condition belongs to the graph. It shares the handle's state and does not count as a handle: when all handles are
+//! A handle belongs to no graph: it may be used before the graph is made, between runs, and in several graphs. The node's
+//! condition belongs to the graph, and shares the handle's state. The condition does not count as a handle: when all handles are
 //! dropped, nothing can change the state any more.
 
 mod asynchronous;
@@ -19,7 +19,7 @@ use crate::context::Waker;
 use crate::error::{Error, Result};
 
 impl Sharers {
-    /// Returns an error if all graphs of the handle were dropped.
+    /// Returns an error if all graphs that used the handle were dropped.
     fn check(&self, handle: &'static str) -> Result<()> {
         if self.is_left() {
             let problem = "its graph was dropped, so no node waits for it; make the next graph before the handle \
@@ -30,7 +30,7 @@ impl Sharers {
     }
 }
 
-/// The registration of a condition at its handles, for the length of a run.
+/// The registration of a condition's waker at its handle, during a run. The handle then wakes the scheduler.
 #[derive(Debug, Default)]
 struct Listening(Option<Waker>);
 
@@ -48,5 +48,5 @@ impl Listening {
     }
 }
 
-/// The reason why a condition without handles does not hold.
+/// The reason in reports why a condition does not hold after all its handles were dropped.
 const ABANDONED: &str = "all its handles were dropped";
