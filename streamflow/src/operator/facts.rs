@@ -1,31 +1,31 @@
-//! The facts about a node for a plan: `graph::plan` reads them when all edges are connected.
+//! The facts about a node from which `graph::plan` plans the streams. It reads them after all edges were connected.
 
 use crate::message::EdgeStatus;
 use crate::port::PortInfo;
 use crate::stream::StreamPool;
 
-/// The facts about a node for a plan.
+/// The facts about a node that a plan of the streams needs.
 #[derive(Debug)]
 pub struct NodeFacts {
     /// The node's name.
     pub(crate) name: String,
     /// The operator's name.
     pub(crate) operator: &'static str,
-    /// The worker that `#[worker(name)]` names for the node.
+    /// The name of the worker that `#[worker(name)]` sets for the node.
     pub(crate) worker: Option<&'static str>,
-    /// The node's pool. `None` without a pool, and for a pool that has only the default stream.
+    /// The node's stream pool. `None` for a node without a pool, and for a pool that has only the default stream.
     pub(crate) pool: Option<StreamPool>,
-    /// Whether the pool belongs to this node alone, since the node has no `#[streams]`.
+    /// Whether only this node uses the pool, which was made for it because the node has no `#[streams]`.
     pub(crate) owns_pool: bool,
-    /// The number of streams that the operator may allocate, and the number of those that it names.
+    /// The most streams that the operator may allocate. `named` of these are declared in `#[operator(streams(…))]`.
     pub(crate) streams: usize,
     pub(crate) named: usize,
-    /// The ends of the node's edges.
+    /// The edges at the node's inputs, each with its port; `outputs` has those at the outputs.
     pub(crate) inputs: Vec<EdgeFacts>,
     pub(crate) outputs: Vec<EdgeFacts>,
 }
 
-/// An end of an edge.
+/// One end of an edge: the port, and the edge's status.
 #[derive(Debug)]
 pub(crate) struct EdgeFacts {
     pub(crate) port: &'static PortInfo,

@@ -1,4 +1,4 @@
-//! The last ticks of an operator that holds messages back: the ticks of its `flush`.
+//! `Flush`: the hook for the last ticks of an operator that holds messages back.
 
 use super::Operator;
 use crate::Result;
@@ -7,7 +7,7 @@ use crate::context::ExecutionContext;
 /// An operator that still sends messages after its inputs have ended, as an incomplete batch or the last frames of an
 /// encoder: `#[operator(flush)]`.
 ///
-/// Sums of four numbers; the last sum may have fewer:
+/// An operator that sends sums of four numbers. The last sum may have fewer numbers:
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -77,53 +77,55 @@ use crate::context::ExecutionContext;
 /// ```
 ///
 /// # When `flush` is called
-/// When the operator's inputs have ended and it has computed all messages from them, whatever the rest of the graph does. The
-/// inputs of a node have ended if each node before it has ended: has done its `count`, has called
-/// [`finish`](ExecutionContext::finish), or lacks messages of such nodes. `flush` is then called, in one tick after another,
-/// until it returns [`Flushed::Done`]. A node that has called `finish` itself, or has done its `count`, is flushed as well,
-/// when its producers have ended or stand still; producers behind `pop` and `reject` may go on. An optional input counts like
-/// any other input: a source without an end delays the flush until the limit of the run's ticks ends that source, unless the
-/// edge has `#[policy(pop)]` or `#[policy(reject)]`. In a chain of nodes the first node is flushed first, and the next one
-/// computes the messages of that flush before its own turn. After its `flush` a node runs no more in this run.
+/// The runtime calls `flush` when the operator's inputs have ended and `compute` has received all messages from them, whatever
+/// other nodes do. The inputs of a node have ended if each node before it has ended: that node has done its `count`, has called
+/// [`finish`](ExecutionContext::finish), or lacks messages of nodes that have ended. The runtime then calls `flush` in one tick
+/// after another, until it returns [`Flushed::Done`]. A node that has called `finish` itself, or has done its `count`, is flushed
+/// too, when its producers have ended or can't run; producers behind `pop` and `reject` may go on. An optional input counts like
+/// any other input. So a source without an end delays the flush until the limit of the run's ticks ends that source, unless the
+/// edge has `#[policy(pop)]` or `#[policy(reject)]`. In a chain of nodes the first node is flushed first, and the next node
+/// computes the messages of that flush before its own flush. After its `flush` a node runs no more in this run.
 ///
-/// An operator without outputs may have a `flush` as well, if it passes data to another thread, a file or a program. Its
-/// [`stop`](crate::Compute::stop) would come only at the end of the run, and other parts of the graph may go on until then.
+/// An operator without outputs may also have a `flush`, for example if it passes data to another thread, a file or a program. Its
+/// [`stop`](crate::Compute::stop) is called only at the end of the run, and other nodes of the graph may go on until then.
 ///
-/// A tick of `flush` is like a tick of `compute`: it has streams and statistics, it sends when it ends, and it begins when each
-/// output has room. Conditions of `#[when(…)]` do not apply to it. The report [counts](crate::schedule::NodeReport::flush_ticks)
-/// these ticks. They are among the node's ticks, but do not count for its `count`.
+/// A tick of `flush` is like a tick of `compute`: it has streams and statistics, its messages are sent when it ends, and it
+/// begins when each output has room. The conditions of `#[when(…)]` do not apply to a tick of `flush`. The report
+/// [counts](crate::schedule::NodeReport::flush_ticks) these ticks. They are among the node's ticks, but do not count towards its
+/// `count`.
 ///
-/// The messages of a tick of `flush` continue the [metadata](crate::message::Metadata) of the tick before it. A sum that
-/// `flush` sends has the sequence number of the last message that `compute` received, unless the operator sets another
-/// one by [`sequence`](crate::port::Out::sequence).
+/// The messages of a tick of `flush` get the [metadata](crate::message::Metadata) that the preceding tick would give. For
+/// example, a sum that `flush` sends has the sequence number of the last message that `compute` received, unless the operator
+/// sets another number by [`sequence`](crate::port::Out::sequence).
 ///
 /// # Messages left at the inputs
-/// The first tick gets the messages that wait at the inputs and were too few for `compute`: two for the condition
-/// `message_available(n, 4)`, or the messages of one input when another has none. `io.n.receive()` takes all of them,
-/// as [`Many`](crate::port::Many). A message that is not taken is a [stall](crate::Error::Stalled), as without `flush`.
-/// In later ticks the inputs are empty. An edge from a producer that has not ended keeps its messages: the producer
-/// goes on, or waits for room, as behind a node that has called `finish`. The other edges of the input are emptied. The
-/// message of a `#[feedback]` edge is state for the begin of the next run: a `flush` that takes the message must send
-/// one in its place.
+/// The first tick of a flush gets the messages that wait at the inputs and were too few for `compute`: two messages for the
+/// condition `message_available(n, 4)`, or the messages of one input when another input has none. `io.n.receive()` takes all of
+/// them, as [`Many`](crate::port::Many). A message that the tick does not take is a [stall](crate::Error::Stalled), as without
+/// `flush`. In later ticks the inputs are empty. An edge keeps its messages if its producer has not ended, that is, goes on or
+/// waits for room, as behind a node that has called `finish`. The other edges of the input are emptied. The message of a
+/// `#[feedback]` edge is the state for the beginning of the next run: a `flush` that takes this message must send another one to
+/// replace it.
 ///
 /// # When `flush` is not called
-/// - A run that is stopped, as by `stop`, by Ctrl-C, by [`stop_graph`](ExecutionContext::stop_graph), or at the end of
-///   its time, flushes nothing: it also leaves the messages in its queues. To lose nothing, end the sources by `finish`
-///   or by a handle. The report [names](crate::schedule::NodeReport::unflushed) the nodes that were not flushed. A run
-///   with a limit of *ticks* is not stopped by it, and flushes.
-/// - A run that fails flushes nothing, and a run that has stalled flushes no node behind the stuck one.
-/// - A failed operator is not flushed: with `#[on_failure(restart(…))]` the messages that it held back are lost with it, and the
-///   fresh operator is flushed. A failed `flush` ends the run; with the policies `skip` and `restart` it ends the flush alone.
+/// - A run that is stopped, as by `stop`, by Ctrl-C, by [`stop_graph`](ExecutionContext::stop_graph), or at the end of its time,
+///   flushes nothing, and it leaves the messages in its queues. To lose nothing, end the sources by `finish` or by a handle. The
+///   report [names](crate::schedule::NodeReport::unflushed) the nodes that were not flushed. A limit of *ticks* does not stop a
+///   run in this sense: the run flushes.
+/// - A run that fails flushes nothing. A run that has stalled flushes no node behind the node that is stuck.
+/// - A failed operator is not flushed. With `#[on_failure(restart(…))]` the messages that it held back are lost with it, and the
+///   fresh operator is flushed. A `flush` that fails ends the run; with the policies `skip` and `restart` it ends only the flush
+///   of its node.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Flush`",
     label = "`#[operator(flush)]`, and no `flush`",
     note = "write `impl Flush for {Self}`, or remove the option `flush`"
 )]
 pub trait Flush: Operator {
-    /// Called in each tick after the last `compute` of a run, until it returns [`Flushed::Done`].
+    /// Called after the last `compute` of a run, in one tick after another, until it returns [`Flushed::Done`].
     ///
     /// # Errors
-    /// An error ends the run, unless the node has `#[on_failure(…)]`, which ends the flush. The messages that the tick
+    /// An error ends the run; with `#[on_failure(…)]` it ends only the flush of this node. The messages that the failed tick
     /// emitted are not sent.
     fn flush<'t>(&mut self, io: Self::FlushIo<'t>, cx: &'t ExecutionContext) -> Result<Flushed>;
 }
@@ -132,23 +134,23 @@ pub trait Flush: Operator {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Flushed {
-    /// The operator has more to send: `flush` is called again, in a further tick. `run_for` does not count these ticks,
-    /// so an operator that always returns `More` goes on until the run is stopped.
+    /// The operator has more to send, so `flush` is called again, in a further tick. `run_for` does not count the ticks of a
+    /// flush: an operator that always returns `More` goes on until the run is stopped.
     More,
-    /// The operator holds nothing back any more. The messages that this tick has emitted are sent.
+    /// The operator holds nothing back any more, so `flush` is not called again. The messages that this tick emitted are sent.
     Done,
 }
 
-/// The progress of the `flush` of a node in a run.
+/// How far the `flush` of a node has come in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Flushing {
-    /// The operator has no `flush`.
+    /// The operator has no hook `flush`.
     #[default]
     Never,
-    /// The `flush` comes when the inputs have ended.
+    /// The node still calls `compute`. It will call `flush` when its inputs have ended.
     Pending,
-    /// The ticks of the node call it.
+    /// Each tick of the node calls `flush`.
     GoesOn,
-    /// The node runs no more.
+    /// The `flush` has returned `Done` or has failed. The node runs no more in this run.
     Over,
 }

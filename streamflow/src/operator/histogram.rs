@@ -1,11 +1,11 @@
-//! Histograms of durations, of a fixed size.
+//! `Histogram`: counts durations in memory of a fixed size.
 
 use std::time::Duration;
 
-/// The longest duration that percentiles show: an hour, in nanoseconds.
+/// The longest duration that a histogram can tell from longer ones: an hour, in nanoseconds.
 const LONGEST: u64 = 3_600_000_000_000;
 
-/// The number of significant digits: percentiles are at most 1 % too high.
+/// The number of significant decimal digits of a percentile: percentiles are at most 1 % too high.
 const DIGITS: u8 = 2;
 
 /// A histogram of durations from 1 ns to an hour, with 2 significant digits. Its size is 36 KiB (`a_histogram_has_a_fixed_size`),
@@ -31,11 +31,11 @@ impl Histogram {
         self.counts.saturating_record(nanoseconds.min(LONGEST));
     }
 
-    /// The summary of the durations; `None` if there are none.
+    /// Returns the summary of the recorded durations; `None` if none was recorded.
     pub(super) fn summary(&self) -> Option<Summary> {
         let percentile = |part| {
             let nanoseconds = self.counts.value_at_quantile(part);
-            // The histogram returns the upper end of a range of values.
+            // The histogram returns the upper end of a range of values, which may exceed the longest duration.
             Duration::from_nanos(nanoseconds.min(self.longest))
         };
         let count = self.counts.len();
@@ -49,11 +49,11 @@ impl Histogram {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The number of durations.
+    /// The number of recorded durations.
     pub count: u64,
-    /// The median: half of them were at most this long.
+    /// The median: half of the durations were at most this long.
     pub p50: Duration,
-    /// 99 of 100 were at most this long.
+    /// The 99th percentile: 99 of 100 durations were at most this long.
     pub p99: Duration,
     /// The longest duration.
     pub max: Duration,

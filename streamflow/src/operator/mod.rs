@@ -1,8 +1,8 @@
-//! Operators: [`#[operator]`](macro@crate::operator) declares the ports and streams, [`Compute`] has the work. A
-//! program may have [conditions](Condition) of its own, and may control when a node runs by a [`BooleanHandle`] or an
-//! [`AsyncHandle`]. Operators that come with the library are in [`operators`](crate::operators).
+//! Operators. [`#[operator]`](macro@crate::operator) declares an operator's ports and streams, and [`Compute`] has its work. A
+//! program may define [conditions](Condition) of its own, and may control when a node runs by a [`BooleanHandle`] or an
+//! [`AsyncHandle`]. The module [`operators`](crate::operators) has the operators that come with the library.
 //!
-//! `node.rs` has the node, an operator in a graph, and `runner.rs` calls the operator's hooks.
+//! `node.rs` has the node: an operator in a graph. `runner.rs` calls the operator's hooks.
 
 pub(crate) mod any_node;
 pub(crate) mod checked;
@@ -49,61 +49,63 @@ use crate::param::OperatorParams;
 use crate::platform::Platform;
 use crate::port::{PortInfo, Ports};
 
-/// A struct with `#[operator]`: its ports and streams. The attribute implements it.
+/// A struct with `#[operator]`, its ports and its streams. The attribute implements this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a streamflow operator",
     label = "this type is not an operator",
     note = "put `#[streamflow::operator]` on the definition of `{Self}`"
 )]
 pub trait Operator: Sized {
-    /// The struct's name.
+    /// The name of the operator's struct.
     const NAME: &'static str;
     /// The operator's inputs, in order of declaration.
     const INPUTS: &'static [PortInfo];
     /// The operator's outputs, in order of declaration.
     const OUTPUTS: &'static [PortInfo];
-    /// The streams declared with `#[operator(streams(…))]`.
+    /// The names of the streams that `#[operator(streams(…))]` declares.
     const STREAM_NAMES: &'static [&'static str];
-    /// The most streams that the operator allocates from its pool: the declared streams, and an internal stream if an
-    /// input carries device data.
+    /// The most streams that the operator allocates from its pool: the declared streams, and an internal stream if an input has
+    /// device data.
     const STREAMS: usize;
-    /// Whether all hooks of the operator, `start`, `compute`, `flush` and `stop`, must run on the thread that runs the
-    /// graph: `#[operator(stays)]`.
+    /// Whether all hooks of the operator, `start`, `compute`, `flush` and `stop`, must be called on the thread of the run:
+    /// `#[operator(stays)]`.
     const STAYS: bool = false;
-    /// Whether the operator still sends after its inputs have ended: `#[operator(flush)]`.
+    /// Whether the operator has the hook `flush`, by which it sends messages after its inputs have ended: `#[operator(flush)]`.
     const FLUSHES: bool = false;
-    /// `true`. `graph!` names this item, and rustc reports a type that is no operator there.
+    /// `true`. `graph!` names this constant, and rustc reports a type that is not an operator at that place.
     #[doc(hidden)]
     const __STREAMFLOW_IS_OPERATOR: bool = true;
-    /// The operator's ports, for edges: a struct with a field for each port. Code names the type through this trait, as
-    /// `<CombineAndSum as Operator>::Ports`, so it takes no name from the program.
+    /// The operator's ports, for edges: a struct with a field for each port. Generated code names the type through this trait, as
+    /// `<CombineAndSum as Operator>::Ports`, so that it needs no name in the program.
     type Ports: Ports;
     /// The operator's ports during one tick, for [`Compute::compute`].
     type Io<'t>;
-    /// The operator's ports during one tick of [`Flush::flush`], with all messages that are left at each input; `()`
-    /// for an operator that is not [flushed](Self::FLUSHES).
+    /// The operator's ports during one tick of [`Flush::flush`], each input with all messages that are left at it; `()` for an
+    /// operator that does not [flush](Self::FLUSHES).
     type FlushIo<'t>;
     /// The names of the declared streams, for [`Compute::start`].
     type StreamNames<'t>;
-    /// The handle that sets the operator's parameters, as `CfarParams`; a handle without methods for an operator
-    /// without parameters.
+    /// The handle that sets the operator's parameters, as `CfarParams`. For an operator without parameters, the handle has no
+    /// methods.
     type Params: OperatorParams<Self>;
-    /// `Self`: the operator, with state that may move between threads.
+    /// `Self`, checked to be `Send` and `'static`: the operator's state may move between threads.
     #[doc(hidden)]
     type __Checked: Send + 'static;
-    /// `Box<Node<Self>>`. It is an item of this trait for the same reason as [`__streamflow_node`](Self::__streamflow_node).
+    /// The type `Box<Node<Self>>`. It is an item of this trait for the same reason as
+    /// [`__streamflow_node`](Self::__streamflow_node).
     #[doc(hidden)]
     type __Node;
 
     /// Makes the ports of a new node, without edges.
     #[doc(hidden)]
     fn __streamflow_ports() -> Self::Ports;
-    /// Makes the `…Io` of a tick: an [`In`](crate::port::In) of each `Input`, an [`Out`](crate::port::Out) of each
-    /// `Output`, and the names of the streams. `#[operator]` writes this function, with `Input::io` and `Output::io`.
+    /// Begins a tick: makes the `…Io` of the operator, with an [`In`](crate::port::In) of each `Input`, an
+    /// [`Out`](crate::port::Out) of each `Output`, and the names of the streams. `#[operator]` generates this function, with
+    /// `Input::io` and `Output::io`.
     #[doc(hidden)]
     fn __streamflow_io<'t>(ports: &'t mut Self::Ports, cx: &'t ExecutionContext) -> Self::Io<'t>;
-    /// Calls [`Flush::flush`], for an operator that [`FLUSHES`](Self::FLUSHES). In the first tick the inputs have the
-    /// messages that are left.
+    /// Calls [`Flush::flush`], for an operator that [`FLUSHES`](Self::FLUSHES). If `is_first` is true, the inputs have the
+    /// messages that are left in their queues.
     #[doc(hidden)]
     fn __streamflow_flush<'t>(
         &mut self,
@@ -114,11 +116,11 @@ pub trait Operator: Sized {
         let _ = (ports, is_first, cx);
         Ok(Flushed::Done)
     }
-    /// Makes the names of the streams, for `start`.
+    /// Makes the struct with the names of the declared streams, for `start`.
     #[doc(hidden)]
     fn __streamflow_stream_names(cx: &ExecutionContext) -> Self::StreamNames<'_>;
-    /// Makes a node. It is an item of this trait, and not a function with a bound: so rustc reports a type that is no
-    /// operator at the place where `graph!` names it, each time with the same text, and prints that text once.
+    /// Makes a node of this operator. This is an item of the trait, and not a function with a bound, so that rustc reports a type
+    /// that is not an operator at the place where `graph!` names it, always with the same text, and prints that text once.
     #[doc(hidden)]
     fn __streamflow_node(
         self,
@@ -128,7 +130,7 @@ pub trait Operator: Sized {
     ) -> Result<Box<Node<Self>>, Error> {
         node::node(name, self, platform, options)
     }
-    /// Makes a node and puts it into `made`, or puts the error into `failed`. Returns whether it made the node.
+    /// Makes a node and stores it in `made`, or stores the error in `failed`. Returns whether the node was made.
     #[doc(hidden)]
     fn __streamflow_make_node(
         self,

@@ -1,9 +1,9 @@
-//! A node: an operator with its ports, its context and its conditions. `runner.rs` has the part that does not depend
+//! A node: an operator with its ports, its context and its conditions. `runner.rs` has the part of the node that does not depend
 //! on the operator's type.
 //!
-//! Nodes, contexts, ports and edges have the fields of a tick first, from the start of a cache line, and the slot of an edge
-//! of capacity 1 lies beside its counts. Saves 8.6 of 30 misses of a cache of 32 KiB and 8.7 of 11.5 of 1 MiB for a task of a
-//! chain of 500, counted by cachegrind on `overhead -- chains`.
+//! Nodes, contexts, ports and edges have the fields that a tick uses first, from the start of a cache line, and the slot of an
+//! edge of capacity 1 is next to its counts. For a task of a chain of 500 this saves 8.6 of 30 misses of a cache of 32 KiB and
+//! 8.7 of 11.5 misses of a cache of 1 MiB, counted by cachegrind on `overhead -- chains`.
 
 mod make;
 
@@ -32,9 +32,9 @@ use crate::port::Ports;
 use crate::stream::Assign;
 use crate::time::Timestamp;
 
-/// An operator in a graph.
-// The fields are in this order, from the begin of a cache line: the ports and the begin of the runner, which a tick
-// uses, are then close together.
+/// A node: an operator in a graph.
+// The fields are in this order, from the start of a cache line, so that the ports and the start of the runner, which each tick
+// uses, are close together in memory.
 #[repr(C, align(64))]
 pub struct Node<O: Operator> {
     /// The operator and its ports.
@@ -52,7 +52,7 @@ pub struct Parts<O: Operator> {
     params: NodeParams<O::Params>,
 }
 
-/// Lets the node make fresh operators, for `#[on_failure(restart(…))]`. Returns whether there is a node.
+/// Sets the closure by which the node makes fresh operators, for `#[on_failure(restart(…))]`. Returns whether `node` has a node.
 #[must_use]
 pub fn restarting<O: Operator + 'static>(
     node: &mut Option<Box<Node<O>>>,
@@ -66,31 +66,32 @@ pub fn restarting<O: Operator + 'static>(
         let mut fresh = again()?;
         parts.params.restore(&mut fresh);
         let failed = mem::replace(&mut parts.operator, fresh);
-        // The failed operator was stopped before. A panic of its `Drop` was printed, and does not concern the fresh operator.
+        // The failed operator was stopped before. If its `Drop` panics, the panic is printed, and the fresh operator runs
+        // nevertheless.
         let _panicked = caught_as_error(|| drop(failed));
         Ok(())
     }));
     true
 }
 
-/// The error of a graph with nodes that could not be made.
+/// Returns the error for a graph that could not be made, because one of its nodes could not.
 #[must_use]
 pub fn not_made(failed: Option<Error>) -> Error {
     failed.unwrap_or_else(|| Error::Other(Failure::msg("a node was not made, without an error")))
 }
 
-/// The ports of a node, for edges.
+/// Returns the ports of a node, so that `graph!` can connect them.
 pub fn ports<O: Operator>(node: &mut Box<Node<O>>) -> &mut O::Ports {
     &mut node.parts.ports
 }
 
-/// Calls a function in a stack frame of its own, so that its variables don't enlarge the caller's frame.
+/// Calls a function that is not inlined, so that its variables don't enlarge the caller's stack frame.
 #[inline(never)]
 pub fn in_own_frame<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// Evaluates an expression of the user's code. The macros write it as the body of this closure.
+/// Evaluates an expression of the user's code, which the macros write as the body of the closure `expression`.
 ///
 /// # Errors
 /// The errors of the expression.
@@ -101,8 +102,8 @@ pub fn evaluate<R>(
     expression()
 }
 
-/// The node as schedulers see it. `graph!` names the operator's type in the call, so rustc reports a missing `compute`
-/// there.
+/// Returns the node as schedulers see it. `graph!` names the operator's type in the call, so rustc reports a missing `compute` at
+/// that place.
 pub fn any_node<O: Compute + Send + 'static>(node: &mut Box<Node<O>>) -> &mut dyn AnyNode {
     &mut **node
 }
@@ -212,41 +213,43 @@ impl<O: Compute + Send + 'static> Node<O> {
         self.runner.begin_run(&mut self.parts);
     }
 
-    /// Whether the node can run now. If it waits for an event outside of the graph, adds that event to `waits`.
+    /// Returns whether the node can run now. If it waits for an event outside of the graph, adds the event to `waits`.
     pub(crate) fn readiness(&mut self, waits: &mut Waits) -> Result<Readiness, Box<Error>> {
         self.runner.readiness(&mut self.parts, waits)
     }
 
-    /// Calls `compute`. The emitted messages stay in the outputs, unless the tick failed.
+    /// Calls `compute` in a tick. The messages that it emits stay in the outputs and are not sent; after a failed tick they are
+    /// dropped.
     pub(crate) fn tick_unpublished(&mut self) -> Result<()> {
         self.runner.tick_unpublished(&mut self.parts)
     }
 
-    /// Calls `flush` in a tick, unless the flush is over. The emitted messages stay in the outputs, unless the tick failed.
+    /// Calls `flush` in a tick, unless the flush is over. The emitted messages stay in the outputs; after a failed tick they are
+    /// dropped.
     pub(crate) fn flush_unpublished(&mut self) -> Result<Flushed> {
         self.runner.flush_unpublished(&mut self.parts)
     }
 
-    /// Whether `flush` was called in this run: then no tick calls `compute` any more.
+    /// Returns whether `flush` was called in this run. If so, no further tick of the run calls `compute`.
     pub(crate) fn has_begun_flush(&self) -> bool {
         self.runner.has_begun_flush()
     }
 
-    /// The handle that sets the operator's parameters.
+    /// Returns the handle that sets the operator's parameters.
     pub(crate) fn params(&self) -> &O::Params {
         self.parts.params.handle()
     }
 
-    /// Drops the messages that were emitted and not published.
+    /// Drops the messages that were emitted and not sent.
     pub(crate) fn cancel(&mut self) -> Result<()> {
         self.runner.cancel(&mut self.parts)
     }
 }
 
 impl<O: Compute + 'static> Parts<O> {
-    /// Checks after a hook that the hook has not assigned a parameter.
+    /// Checks, after a hook, that the hook has not assigned a value to a parameter's field.
     fn check_params(&mut self) -> Result<(), Failure> {
-        // Without the condition, useless code would be compiled for each type of operator without parameters.
+        // Without this condition, code without effect would be compiled for each type of operator that has no parameters.
         if O::Params::ANY {
             self.params.check_unassigned(&mut self.operator)?;
         }

@@ -1,4 +1,4 @@
-//! Options that `graph!` sets on a node.
+//! `NodeOptions`: the options that `graph!` sets on a node.
 
 use super::condition::Conditions;
 use super::recovery::OnFailure;
@@ -6,41 +6,41 @@ use crate::context::SingleStream;
 use crate::param::GraphParams;
 use crate::stream::{CudaStreamPool, StreamPool};
 
-/// The source of a node's streams.
+/// Where a node's streams come from.
 #[derive(Debug, Clone, Copy)]
 pub enum NodeStreams<'a> {
     /// `#[streams(POOL)]`: a pool that nodes may share.
     Pool(&'a StreamPool),
-    /// A node without `#[streams]`: a pool of its own without a maximum, on device 0. Streams are made when they are
-    /// allocated, so an operator of host data has none.
+    /// The default, without `#[streams]`: a pool for this node alone, on device 0, with any number of streams. The pool makes a
+    /// stream when the operator allocates it, so the pool of an operator of host data stays empty.
     Default,
-    /// A node without `#[streams]` in a graph with a default green context: a pool of its own on that context.
+    /// The default in a graph with a default green context: a pool for this node alone, on that context.
     Own(&'a CudaStreamPool),
     /// `#[streams(none)]`: an adopting node, without a pool. It adopts the first stream that comes with a message.
     None,
 }
 
-/// The options of a node in `graph!`.
+/// The options of a node, from its attributes in `graph!`.
 #[derive(Debug)]
 pub struct NodeOptions<'a> {
-    /// The source of the node's streams.
+    /// Where the node's streams come from.
     pub streams: NodeStreams<'a>,
-    /// `#[worker(name)]`: the only worker that runs the node.
+    /// `#[worker(name)]`: the name of the only worker that runs the node.
     pub worker: Option<&'static str>,
-    /// `#[when(count(n))]`: the number of ticks of the node in a run.
+    /// `#[when(count(n))]`: how many ticks the node does in a run.
     pub count: Option<u64>,
-    /// The other conditions of `#[when(…)]`.
+    /// The conditions of `#[when(…)]` other than `count`.
     pub conditions: Option<Conditions>,
-    /// `#[on_failure(…)]`: the reaction of the node to a failed tick.
+    /// `#[on_failure(…)]`: how the node reacts to a failed tick.
     pub on_failure: OnFailure,
-    /// Whether the graph has only one stream: then no other stream needs its events.
+    /// Whether the graph has only one stream. If so, no other stream waits for its events, and none are recorded.
     pub single_stream: &'a SingleStream,
-    /// The graph's parameters. The node adds its own.
+    /// The graph's parameters. The node adds its own parameters to them.
     pub params: &'a GraphParams,
 }
 
 impl<'a> NodeOptions<'a> {
-    /// The options of a node without other attributes than `#[streams(…)]`.
+    /// Creates the options of a node that has no attributes other than `#[streams(…)]`.
     #[must_use]
     pub fn plain(
         streams: NodeStreams<'a>,

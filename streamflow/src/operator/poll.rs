@@ -1,20 +1,21 @@
-//! The wait of a node between ticks that send nothing, if only its own operator knows when it has something to send.
+//! `Poll`: how long a node waits between ticks that send nothing, if only the node's operator knows when it has something to
+//! send.
 
 use std::time::Duration;
 
 use crate::time::{Timestamp, doubled};
 
-/// The number of ticks in a row that send nothing, after which the node waits before the next tick. Up to this number
-/// no clock is used: a source that leaves out a tick now and then keeps its place in the order of the ticks.
+/// How many ticks in a row may send nothing before the node waits between ticks. Up to this number the clock is not read, so a
+/// source that sends nothing now and then still runs in each pass.
 const AT_ONCE: u32 = 64;
 
-/// The first wait. Each further wait is twice as long.
+/// The first wait. Each further wait is twice as long as the one before, up to [`LONGEST`].
 const FIRST: Duration = Duration::from_micros(1);
 
-/// The longest wait, in units of the first one: about a millisecond.
+/// The longest wait, in units of [`FIRST`]: about a millisecond.
 const LONGEST: u32 = 1 << 10;
 
-/// The count of ticks in a row that sent nothing.
+/// Counts the ticks in a row that sent nothing, and computes when the next tick may begin.
 #[derive(Debug, Default)]
 pub(super) struct Poll {
     in_a_row: u32,
@@ -22,13 +23,13 @@ pub(super) struct Poll {
 }
 
 impl Poll {
-    /// The moment at which the node runs again, if it has to wait.
+    /// Returns the moment before which the node must not run again, if it has to wait.
     #[inline]
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.due
     }
 
-    /// Counts a tick that sent nothing.
+    /// Counts a tick that sent nothing, and computes the next wait. `now` is the end of the tick.
     pub(super) fn mark_empty(&mut self, now: Timestamp) {
         if let Some(waits) = self.in_a_row.checked_sub(AT_ONCE) {
             self.due = Some(now + doubled(FIRST, waits, LONGEST));

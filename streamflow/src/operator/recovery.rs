@@ -1,7 +1,7 @@
-//! The reaction of a node to a tick that fails: its policy, and the failures of a run.
+//! How a node reacts to a tick that fails: its policy, and its failures in a run.
 //!
-//! `runner.rs` calls [`Recovery::judge`] after each failure, and obeys the verdict. A tick that succeeds has no costs:
-//! a row of failures counts as over if the next failure is not in the tick right after the last failure.
+//! `runner.rs` calls [`Recovery::judge`] after each failure, and does what the verdict says. A tick that succeeds costs nothing:
+//! a failure begins a new row of failures unless it is in the tick right after the preceding failure.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use crate::caught::caught;
 use crate::error::Error;
 use crate::time::{Timestamp, doubled};
 
-/// The longest wait before a restart, in units of the first one.
+/// The longest wait before a restart, in units of the first wait.
 const LONGEST: u32 = 64;
 
-/// The reaction of a node to a tick that fails: `#[on_failure(…)]` in `graph!`. After an error that makes the device unusable
-/// the run ends, whatever the policy says.
+/// How a node reacts to a tick that fails: `#[on_failure(…)]` in `graph!`. After an error that makes the device unusable the run
+/// ends, whatever the policy says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnFailure {
     /// The run ends with the error.
@@ -21,18 +21,18 @@ pub enum OnFailure {
     Stop,
     /// The tick's messages are dropped, and the node goes on.
     Skip,
-    /// The tick's messages are dropped, and a fresh operator takes the place of the one that failed.
+    /// The tick's messages are dropped, and a fresh operator replaces the one that failed.
     Restart {
-        /// The most restarts in a row: any number; with 0 the first failure ends the run. A tick that succeeds ends a
-        /// row.
+        /// The most restarts in a row, before the next failure ends the run. With 0 the first failure ends the run. A tick that
+        /// succeeds ends a row of failures.
         most: u32,
-        /// The wait before the first restart of a row: any duration; with zero the node does not wait. Each further
-        /// wait is twice as long, up to 64 times the first one.
+        /// The wait before the first restart of a row. With a duration of zero the node does not wait. Each further wait is twice
+        /// as long as the one before, up to 64 times the first wait.
         back_off: Duration,
     },
 }
 
-/// The reaction to a failure.
+/// What the node does after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// End the run with the error.
@@ -43,19 +43,19 @@ pub(super) enum Verdict {
     Replace,
 }
 
-/// A policy, and the failures under it in this run.
+/// A node's policy, and the node's failures in this run.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
     policy: OnFailure,
     failures: u64,
     restarts: u64,
     first: Option<String>,
-    /// The number of failures in a row.
+    /// The number of failures in the current row.
     in_a_row: u32,
-    /// The tick in which a further failure belongs to the same row.
+    /// The tick in which a further failure would continue the current row.
     row: u64,
-    /// The moment at which the failed operator is replaced by a fresh one. `None` if the operator has not failed, or is
-    /// replaced already.
+    /// The moment at which a fresh operator replaces the failed one. `None` if the operator has not failed, or was replaced
+    /// already.
     due: Option<Timestamp>,
 }
 
@@ -64,13 +64,13 @@ impl Recovery {
         Self { policy, ..Self::default() }
     }
 
-    /// Begins a run. Returns whether the operator failed at the end of the run before, and was not replaced.
+    /// Begins a run. Returns whether the operator failed at the end of the preceding run and was not replaced.
     pub(super) fn begin(&mut self) -> bool {
         *self = Self { due: self.due, ..Self::new(self.policy) };
         self.due.is_some()
     }
 
-    /// Records that a fresh operator has taken the place of the failed one. It has not started yet.
+    /// Records that a fresh operator has replaced the failed one. The fresh operator has not started yet.
     pub(super) fn mark_replaced(&mut self) {
         self.due = None;
     }
@@ -87,25 +87,25 @@ impl Recovery {
         self.restarts
     }
 
-    /// The text of the first failure.
+    /// Returns the text of the first failure of this run.
     pub(super) fn first(&self) -> Option<&str> {
         self.first.as_deref()
     }
 
-    /// The moment at which the failed operator is replaced.
+    /// Returns the moment at which a fresh operator replaces the failed one, if the operator has failed.
     #[inline]
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.due
     }
 
-    /// Counts a restart: the fresh operator has started.
+    /// Counts a restart, after the fresh operator has started.
     pub(super) fn count_restart(&mut self) {
         self.restarts += 1;
         self.due = None;
     }
 
-    /// Records a failure, and returns the verdict. `tick` is the node's tick, and `next` the one that follows; both are
-    /// the same if a restart failed and not a tick.
+    /// Records a failure and returns what to do. `tick` is the node's tick that failed, and `next` the tick after it. If a
+    /// restart failed, and not a tick, the two numbers are equal.
     pub(super) fn judge(
         &mut self,
         error: &Error,
@@ -123,7 +123,7 @@ impl Recovery {
             OnFailure::Stop => Verdict::End,
             OnFailure::Skip => Verdict::GoOn,
             OnFailure::Restart { most, .. } if self.in_a_row >= most => {
-                // Makes the next run begin with a fresh operator.
+                // Make the next run begin with a fresh operator.
                 self.due = Some(now);
                 Verdict::End
             }
@@ -137,7 +137,7 @@ impl Recovery {
         verdict
     }
 
-    /// Logs a failure that the run survives, and keeps the text of the first failure.
+    /// Logs a failure that does not end the run, and stores the text of the first failure.
     fn report(&mut self, error: &Error, verdict: Verdict) {
         if verdict == Verdict::End && self.first.is_some() {
             return;
@@ -151,7 +151,7 @@ impl Recovery {
     }
 }
 
-/// The text of an error. The code that writes it may be the user's, and may panic.
+/// Returns the text of an error. The error's `Display` may be the user's code, which may panic.
 pub(crate) fn text_of(error: &Error) -> String {
     caught(|| error.to_string())
         .unwrap_or_else(|panic| format!("an error whose text can't be made: it panicked: {panic}"))
@@ -164,14 +164,14 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_000);
     const BACK_OFF: Duration = Duration::from_nanos(10);
 
-    /// Judges a failure of a tick.
+    /// Records the failure of a tick; returns the verdict and the wait before the restart, in nanoseconds.
     fn tick(recovery: &mut Recovery, tick: u64) -> (Verdict, Option<u64>) {
         let error = Error::CapacityZero { edge: "a.x >> b.y" };
         let verdict = recovery.judge(&error, (tick, tick + 1), NOW, false);
         (verdict, recovery.due().map(|due| due.0 - NOW.0))
     }
 
-    /// Judges a failure of a restart before a tick.
+    /// Records the failure of a restart before a tick; returns the verdict and the wait before the next restart, in nanoseconds.
     fn restart(recovery: &mut Recovery, before: u64) -> (Verdict, Option<u64>) {
         let error = Error::Panicked { message: "no".to_owned() };
         let verdict = recovery.judge(&error, (before, before), NOW, false);
@@ -198,7 +198,7 @@ mod tests {
         recovery.count_restart();
         // Tick 2 succeeds.
         assert_eq!(tick(&mut recovery, 3), (Verdict::Replace, Some(10)));
-        // A failed restart is one more failure of the row, and so is the tick after it.
+        // A failed restart counts as one more failure of the row, and so does the failure of the next tick.
         assert_eq!(restart(&mut recovery, 4), (Verdict::Replace, Some(20)));
         recovery.count_restart();
         assert_eq!(tick(&mut recovery, 4).0, Verdict::End);

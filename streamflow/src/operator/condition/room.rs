@@ -1,10 +1,10 @@
-//! `#[when(room(output))]`: room for a message, also on edges that would drop one.
+//! `#[when(room(output))]`: a node that runs only while its output has room, also on edges whose policy would drop a message.
 
 use super::answers::Verdict;
 use super::term::{Lack, NodePorts, Situation, Term, find};
 use crate::error::Result;
 
-/// The condition that each edge of an output has room.
+/// The condition that each edge of an output has room for a message.
 #[derive(Debug)]
 pub(super) struct Room {
     name: &'static str,

@@ -1,13 +1,13 @@
-//! `#[when(same_sequence)]`: the messages that the next tick receives have equal sequence numbers.
+//! `#[when(same_sequence)]`: a node that runs only for messages with equal sequence numbers.
 //!
-//! Several paths from one source join at the node, and each path may drop messages. A message is *alone* if the next
-//! message of another path has a larger number: numbers grow on each path, so no partner will come. Messages without a
-//! partner are dropped, oldest first, until the numbers are equal. Only the messages themselves decide which of them
-//! are dropped, not the time at which they come.
+//! Several paths from one source join at the node, and each path may drop messages. A message is *alone* if the next message of
+//! another path has a larger number: numbers grow on each path, so its partner will not come. The check drops messages that are
+//! alone, oldest first, until the numbers are equal. Which messages are dropped depends on the messages alone, not on the times
+//! at which they arrive.
 //!
-//! Messages with data of different origins can't be compared: the tick that would receive them fails.
+//! Sequence numbers of different origins can't be compared: a tick that would receive such messages fails.
 //!
-//! The check holds the messages that it compares, so no queue's policy takes any of them away between the check and the tick.
+//! The check stages the messages that it compares, so no queue's policy drops one of them between the check and the tick.
 
 use super::answers::Verdict;
 use super::term::{Lack, NodePorts, Situation, Term, find};
@@ -17,9 +17,9 @@ use crate::message::Mark;
 /// The condition that the messages of some inputs have equal sequence numbers.
 #[derive(Debug)]
 pub(super) struct SameSequence {
-    /// The inputs that the condition names; empty for all required inputs.
+    /// The inputs that the condition names; if empty, it compares the messages of all required inputs.
     names: Vec<&'static str>,
-    /// By input, whether its messages are compared.
+    /// For each input of the operator, whether its messages are compared.
     compares: Vec<bool>,
 }
 
@@ -29,15 +29,15 @@ impl SameSequence {
     }
 }
 
-/// The messages that the next tick would receive.
+/// A summary of the messages that the next tick would receive.
 #[derive(Default)]
 struct Heads {
-    /// The first message, and its input.
+    /// The mark of the first message, and the name of its input.
     first: Option<(Mark, &'static str)>,
     newest: u64,
     is_missing: bool,
     differ: bool,
-    /// The input of a message with data of another origin than the first one.
+    /// The name of an input whose message has another origin than the first message.
     foreign: Option<&'static str>,
 }
 
@@ -116,13 +116,14 @@ impl Term for SameSequence {
     }
 
     fn lack(&self, _: &NodePorts<'_>) -> Option<Lack> {
-        // A message of another input is missing: the node does not run without it, with or without this condition.
+        // `None`: the lack is a message of another input. The node reports that lack itself, since it needs the message in any
+        // case.
         None
     }
 }
 
 impl SameSequence {
-    /// Visits the inputs that take part in the comparison.
+    /// Calls `visit` with each input whose messages are compared.
     fn visit(
         &self,
         at: &mut Situation<'_>,

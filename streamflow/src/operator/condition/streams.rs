@@ -1,14 +1,14 @@
-//! `#[when(stream_done(input))]` and `#[when(host_done(input))]`: the device is done with the message that the next tick
-//! receives.
+//! `#[when(stream_done(input))]` and `#[when(host_done(input))]`: a node that runs only when the device has done the work for the
+//! message that the next tick receives.
 //!
-//! The first check decides which messages that tick receives. So each received message was awaited, and no queue's
-//! policy can keep the node from running by replacing the awaited message by a later one again and again.
+//! The first check stages the messages that the next tick receives. So the condition has waited for each message that the tick
+//! receives. A queue's policy can't replace the staged message by a later one, which could keep the node from running for ever.
 
 use super::answers::Verdict;
 use super::term::{Lack, NodePorts, Situation, Term, find};
 use crate::error::Result;
 
-/// The condition that the work that wrote a message, or its downloads, is complete.
+/// The condition that work is complete: the work that wrote a message, or the downloads in the message.
 #[derive(Debug)]
 pub(super) struct Done {
     name: &'static str,
@@ -16,12 +16,12 @@ pub(super) struct Done {
     awaited: Awaited,
 }
 
-/// The awaited work.
+/// The work for which the condition waits.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Awaited {
-    /// The stream that the message was sent on, up to the message.
+    /// All work on the stream of the message up to the message's point.
     Stream,
-    /// Each [`Download`](crate::Download) in the message.
+    /// The copy of each [`Download`](crate::Download) in the message.
     Downloads,
 }
 
@@ -42,7 +42,7 @@ impl Term for Done {
     }
 
     fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
-        // If all conditions must hold, it is enough to wait for one point at a time.
+        // If all conditions must hold, the scheduler needs to wait for only one point at a time.
         let has_point = at.needs_all && !at.waits.points().is_empty();
         let (mut found, mut any) = (Ok(None), false);
         let (platform, awaited) = (at.platform, self.awaited);
@@ -59,8 +59,8 @@ impl Term for Done {
             }
         });
         Ok(match found? {
-            // An optional input without a message has nothing to wait for. If one of several conditions is enough, that
-            // is no reason to run.
+            // An optional input without a message leaves nothing to wait for. In `any(…)`, where one condition is enough, that
+            // must not make the node run.
             None if !any && at.needs_all => Verdict::Ready,
             None if !any => Verdict::Blocked,
             None if has_point => Verdict::OUTSIDE,

@@ -1,4 +1,4 @@
-//! Makes a node from an operator, and describes it for the plan of its graph.
+//! Functions that make a node from an operator, and that describe the node for the plan of its graph.
 
 use super::{Node, Parts};
 use crate::context::{ExecutionContext, Streams};
@@ -14,12 +14,12 @@ use crate::platform::{Platform, device};
 use crate::port::{PortInfo, Ports};
 use crate::stream::CudaStreamPool;
 
-/// Makes a node from an operator, with ports that are not connected. The node is in a box: the stack holds only its
-/// address.
+/// Makes a node from an operator. Its ports are not connected yet. The node is boxed, so that the caller's stack frame has only
+/// its address.
 ///
 /// # Errors
-/// [`Error::CountZero`]; [`Error::ParamOutOfRange`]; an error of the platform if the device does not exist or the
-/// streams can't be made.
+/// [`Error::CountZero`]; [`Error::ParamOutOfRange`]; an error of the platform if the device does not exist or the streams can't
+/// be made.
 pub(crate) fn node<O: Operator>(
     name: &str,
     operator: O,
@@ -33,14 +33,14 @@ pub(crate) fn node<O: Operator>(
     Ok(Box::new(Node { parts: Parts { ports: O::__streamflow_ports(), operator, params }, runner }))
 }
 
-/// The declarations of an operator's type.
+/// The names of the streams and the ports that an operator's type declares.
 pub(super) struct Names {
     pub(super) streams: &'static [&'static str],
     pub(super) inputs: &'static [PortInfo],
     pub(super) outputs: &'static [PortInfo],
 }
 
-/// The part of [`node()`] that is compiled only once, not for each type of operator.
+/// Makes the part of a node that does not depend on the operator's type. This part of [`node()`] is compiled only once.
 fn runner(
     name: &str,
     names: Names,
@@ -69,8 +69,8 @@ fn runner(
     if names.outputs.is_empty() {
         cx.set_silent();
     }
-    // Each tick of an operator without ports counts as a change: it works outside of the graph. So does a tick that
-    // uses up a condition.
+    // A tick of an operator without ports always counts as a change, since the operator works outside of the graph. So does a
+    // tick that uses up a condition.
     let idle = match (names.inputs, names.outputs) {
         ([], []) => Progress::Changed,
         _ if is_paced(&options) => Progress::Changed,
@@ -93,7 +93,7 @@ fn runs_without_messages(options: &NodeOptions<'_>) -> bool {
     options.conditions.as_ref().is_some_and(Conditions::runs_without_messages)
 }
 
-/// The part of [`AnyNode::facts`] that is compiled once.
+/// The part of [`AnyNode::facts`] that does not depend on the operator's type, so that it is compiled only once.
 pub(super) fn facts(
     runner: &NodeRunner,
     ports: &mut dyn Ports,
