@@ -1,8 +1,8 @@
-//! The reaction of a node to a failure, by its policy: it ends the run, goes on, or gets a fresh operator.
+//! What a node does after a failure, by its policy: it ends the run, goes on, or gets a fresh operator.
 //!
-//! The failed tick is over when the policy applies: its messages are gone, and `cx` has counted it. A fresh operator is
-//! made when the node is ready for its next tick, and its wait is over. Until then the node has no operator that could
-//! run; the failed one is stopped.
+//! When the policy applies, the failed tick is over: its messages are dropped, and `cx` has counted the tick. The failed operator
+//! is stopped at once. A fresh operator is made when the node is ready for its next tick and the wait of the policy is over.
+//! Until then the node has no operator that could run.
 
 use super::{Hooks, NodeRunner};
 use crate::context::Activity;
@@ -14,7 +14,7 @@ use crate::operator::statistics;
 use crate::operator::waits::Waits;
 
 impl NodeRunner {
-    /// Ends the run with the error of a failed tick, or obeys the node's policy.
+    /// Handles a failed tick: returns the error, which ends the run, or does what the node's policy says.
     #[cold]
     #[inline(never)]
     pub(super) fn fail(
@@ -23,11 +23,12 @@ impl NodeRunner {
         error: Box<Error>,
     ) -> Result<Progress, Box<Error>> {
         if self.statistics.is_some() {
-            // The hooks called here are part of no tick.
+            // The hooks called below are part of no tick, so the statistics don't count their time.
             statistics::interrupt();
         }
         let tick = self.cx.tick();
-        // The messages can't be received together. A fresh operator would not change that.
+        // The conditions refused these messages, since they can't be received together. A fresh operator could not receive them
+        // either.
         let is_refused = matches!(*error, Error::Operator { hook: "readiness", .. });
         let verdict = self.judge(&error, tick + 1);
         let error = self.undo(hooks, error);
@@ -39,12 +40,12 @@ impl NodeRunner {
         let took = self.drop_inputs(hooks, verdict == Verdict::GoOn || is_refused);
         if verdict == Verdict::Replace {
             self.retire(hooks)?;
-            // The next check of readiness finds when the node goes on.
+            // The scheduler's next check of this node finds out when the node goes on.
             return Ok(Progress::Changed);
         }
         match self.idle {
             _ if took || self.has_ended() => Ok(Progress::Changed),
-            // The node may fail for a long time: `Empty` makes it wait, so that it does not fail in a busy loop.
+            // The node may fail again and again. `Empty` makes it wait between ticks, so that it does not fail in a busy loop.
             Progress::Changed if !self.is_paced() => Ok(Progress::Empty),
             idle => Ok(idle),
         }
@@ -54,23 +55,23 @@ impl NodeRunner {
         self.conditions.as_ref().is_some_and(|conditions| conditions.pace())
     }
 
-    /// The reaction to a failure. `next` is the node's next tick.
+    /// Records a failure and returns what to do. `next` is the number of the node's next tick.
     fn judge(&mut self, error: &Error, next: u64) -> Verdict {
         let is_sticky = self.cx.platform().driver().sticky_error().is_some();
         self.recovery.judge(error, (self.cx.tick(), next), self.cx.now(), is_sticky)
     }
 
-    /// Whether the operator has failed and is not replaced yet.
+    /// Returns whether the operator has failed and was not replaced yet.
     #[inline]
     pub(in crate::operator) fn has_failed(&self) -> bool {
         self.recovery.due().is_some()
     }
 
-    /// Replaces the operator that has failed, if that is due. Returns whether the node has an operator now. A failure of
-    /// the restart is one more failure of the node.
+    /// Replaces the operator that has failed, if its wait is over. Returns whether the node has an operator that can run. If the
+    /// restart fails, that counts as one more failure of the node.
     ///
     /// # Errors
-    /// The failure of the restart, if the policy permits no further one.
+    /// The error of the failed restart, if the policy permits no further restart.
     #[cold]
     #[inline(never)]
     pub(in crate::operator) fn recover(
@@ -99,7 +100,7 @@ impl NodeRunner {
         Ok(false)
     }
 
-    /// Makes a fresh operator from its expression in `graph!`, and drops the old one.
+    /// Makes a fresh operator by the operator's expression in `graph!`, and drops the old operator.
     pub(super) fn replace(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
         let Some(mut replacement) = self.replacement.take() else { return Ok(()) };
         let replaced = self.hook("new", |_| replacement(hooks.any()));
@@ -116,7 +117,7 @@ impl NodeRunner {
         Ok(())
     }
 
-    /// Stops the operator that has failed. An error of its `stop` is logged: the node goes on without this operator.
+    /// Stops the operator that has failed. An error of its `stop` is only logged, since the node goes on with a fresh operator.
     fn retire(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
         if !std::mem::take(&mut self.started) {
             return Ok(());
@@ -133,9 +134,9 @@ impl NodeRunner {
         Ok(())
     }
 
-    /// Drops the messages of a failed tick: the received ones, and also those that it had not received yet, so that the
-    /// messages of several inputs stay together. A tick that received no message keeps them, unless `always` is set.
-    /// Returns whether the tick took or lost a message.
+    /// Drops the messages of a failed tick: those that it received, and those that it did not receive yet, so that messages of
+    /// several inputs that belong together are dropped together. A tick that received no message leaves them in the queues,
+    /// unless `always` is set. Returns whether a message was received or dropped.
     fn drop_inputs(&self, hooks: &mut dyn Hooks, always: bool) -> bool {
         let (mut took, mut dropped) = (false, false);
         let _second = drop_all(|| {

@@ -1,6 +1,6 @@
-//! The hooks of a node other than `compute`: the begin and the end of a run.
+//! The hooks of a node other than `compute` and `flush`: the beginning and the end of a run.
 //!
-//! `start` and `stop` belong together: an operator that was started is stopped, also after a failure.
+//! Each operator that was started is also stopped, even after a failure.
 
 use std::sync::Arc;
 
@@ -11,11 +11,12 @@ use crate::error::{Error, Failure, Result, caught_as_error, drop_all, first_of, 
 use crate::operator::flush::Flushing;
 use crate::operator::poll::Poll;
 
-/// The context of log lines with further errors of a node.
+/// The text with which further errors of a node are logged when it stops.
 const STOPPING: &str = "stopping a node";
 
 impl NodeRunner {
-    /// Begins a run: resets all counts. The report needs that, even if another node fails to start.
+    /// Begins a run: resets all counts. This is done for all nodes before the first one starts, since the report has all counts,
+    /// even if a node fails to start.
     pub(in crate::operator) fn begin_run(&mut self, hooks: &mut dyn Hooks) {
         hooks.ports().inputs(&mut |input| input.begin_run());
         hooks.ports().outputs(&mut |output| output.begin_run());
@@ -29,7 +30,7 @@ impl NodeRunner {
         }
     }
 
-    /// Calls `start`, after [`begin_run`](Self::begin_run).
+    /// Calls the operator's `start`, after [`begin_run`](Self::begin_run).
     pub(in crate::operator) fn start(
         &mut self,
         hooks: &mut dyn Hooks,
@@ -51,12 +52,12 @@ impl NodeRunner {
             started.map_err(|error| *self.failed("start", error.into()))?;
         }
         if self.has_failed() {
-            // The operator failed at the end of the run before.
+            // The operator failed at the end of the preceding run, so this run begins with a fresh one.
             self.replace(hooks).map_err(|error| *error)?;
             self.recovery.mark_replaced();
         }
         self.cx.show(Activity::Starting);
-        // `false` if the device can't be bound: then `start` was not called, and `stop` will not be called.
+        // Stays `false` if the device can't be made current: `start` is not called then, and `stop` will not be called.
         let mut was_called = false;
         let started = self.hook("start", |cx| {
             was_called = true;
@@ -79,7 +80,7 @@ impl NodeRunner {
         } else {
             Ok(())
         };
-        // Dropping messages runs code of the user, so a panic is caught.
+        // Dropping messages runs code of the user, so panics are caught.
         let cleared = drop_all(|| hooks.ports().inputs(&mut |input| input.clear()));
         let cleared = cleared.map_err(|panic| self.failed("stop", (*panic).into()));
         let ended = ended.map_err(|panic| self.failed("stop", panic.into()));
@@ -107,7 +108,7 @@ impl NodeRunner {
         done.map_err(|error| *self.failed("synchronize", error.into()))
     }
 
-    /// Calls a hook other than `compute` with the device bound, and records its streams afterwards, also if it failed.
+    /// Calls a hook other than `compute` with the device current, and then records the work that it queued, even if it failed.
     pub(super) fn hook(
         &mut self,
         name: &'static str,
@@ -119,7 +120,7 @@ impl NodeRunner {
         done.map_err(|error| self.failed(name, error))
     }
 
-    /// Calls a hook, and records its streams afterwards.
+    /// Calls a hook, and then records the work that it queued.
     fn call(
         &self,
         call: impl FnOnce(&ExecutionContext) -> Result<(), Failure>,
@@ -134,8 +135,8 @@ impl NodeRunner {
         }
     }
 
-    /// Calls `stop`, even if the device can't be bound: an operator that was started is stopped, and its own calls
-    /// return their errors.
+    /// Calls the `stop` hook, even if the device can't be made current, since an operator that was started must be stopped. Calls
+    /// of the hook that need the device then return errors.
     pub(super) fn stop_hook(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
         let entered = self.cx.enter("stop").map_err(driver);
         let stopped = self.call(|cx| hooks.stop(cx));
@@ -143,7 +144,7 @@ impl NodeRunner {
         let failed = |error| self.failed("stop", error);
         match (entered.map_err(failed), stopped.map_err(failed)) {
             (Ok(()), done) | (done, Ok(())) => done,
-            // A sticky error was reported when it was met. The hook's error may be another one.
+            // A sticky error was reported when it first occurred. The error of the hook may be another one, so it is returned.
             (Err(first), Err(second)) if first.is_refusal() => Err(second),
             (Err(first), Err(second)) => {
                 if second.is_refusal() {

@@ -1,4 +1,4 @@
-//! The state of a node, for reports. Making one allocates.
+//! `status`: the state of a node, for reports. The call allocates.
 
 use super::{Hooks, NodeRunner};
 use crate::operator::condition::{Conditions, NodePorts};
@@ -30,7 +30,7 @@ impl NodeRunner {
             failures: self.recovery.failures(),
             restarts: self.recovery.restarts(),
             first_failure: self.recovery.first().map(str::to_owned),
-            // A condition that will never hold again ends the node in the same way.
+            // The context also counts as finished when a condition will not hold again. The report then names that condition.
             is_finished: self.cx.is_finished() && ended_by.is_none(),
             is_at_limit: self.computed() >= self.most && self.count != Some(self.most),
             has_no_end: self.most == u64::MAX && !conditions.is_some_and(Conditions::end),
@@ -51,7 +51,7 @@ impl NodeRunner {
     }
 }
 
-/// The statuses of the inputs and of the outputs. The call allocates.
+/// Returns the statuses of the inputs and of the outputs. The call allocates.
 pub(super) fn port_statuses(ports: &mut dyn Ports) -> (Vec<PortStatus>, Vec<PortStatus>) {
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     ports.inputs(&mut |input| {

@@ -1,4 +1,4 @@
-//! Tests of the order at the end of a tick: its work is recorded before its messages are sent.
+//! Tests of the order at the end of a tick: the work is recorded before the messages are sent.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod each_kind;
@@ -12,14 +12,14 @@ use crate::driver::host::HostDriver;
 use crate::driver::{Driver, DriverError, DriverResult, Layer, RawEvent, RawStream};
 use crate::prelude::*;
 
-/// A simulator that records nothing while `refuses` is set.
+/// A driver layer over the simulator. While `refuses` is set, each call that would record an event fails.
 #[derive(Debug)]
 struct Refuses {
     below: HostDriver,
     refuses: AtomicBool,
 }
 
-// SAFETY: a call that is refused promises nothing; all others are passed on.
+// SAFETY: a refused call has no effect, and returns an error. All other calls are passed to the simulator.
 unsafe impl Layer for Refuses {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -29,12 +29,12 @@ unsafe impl Layer for Refuses {
         if self.refuses.load(Ordering::Relaxed) {
             return Err(DriverError::OutOfMemory { device: stream.device(), requested: 0 });
         }
-        // SAFETY: the caller keeps the same contract.
+        // SAFETY: the caller keeps the contract of this function, and the driver below has the same one.
         unsafe { self.below.record_event(event, stream) }
     }
 }
 
-/// Works on two streams, and sends the number of the tick. The work of tick 1 is not recorded.
+/// Queues work on two streams, and sends the number of its tick. In tick 1 the driver refuses to record that work.
 #[operator(streams(one, two))]
 struct Works {
     #[output]
@@ -77,7 +77,7 @@ graph! {
     }
 }
 
-/// Law 8: the work of a tick is recorded before its messages are sent. If it is not recorded, nothing is sent.
+/// Law 8: the work of a tick is recorded before its messages are sent. If recording fails, as in tick 1, nothing is sent.
 #[test]
 fn a_message_is_sent_after_the_record_of_its_tick() {
     for check in [true, false] {

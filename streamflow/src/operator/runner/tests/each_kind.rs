@@ -1,8 +1,8 @@
-//! Tests that the tick of each kind of node does its work, in each form in which graphs run: a tick that did nothing
-//! would leave other data in its row.
+//! Tests that a node of each kind does the work of all its ticks, whichever workers run the graph and also if it is replayed. A
+//! tick without effect would change the result of its row.
 //!
-//! A source fills images with the number of its tick. A node of the kind follows, and then a sink that folds all images
-//! into one. So the data of each row depends on each tick of its three nodes.
+//! In each row, a source fills images with the number of its tick, a node of the tested kind changes them, and a sink folds all
+//! images into one. So the result of a row depends on each tick of its three nodes.
 
 mod graphs;
 mod nodes;
@@ -17,9 +17,10 @@ use crate::prelude::*;
 use crate::schedule::{Report, Workers};
 use crate::stream::Assign;
 
-/// Enough ticks for memory to be reused, and for a replayed graph to be launched.
+/// Enough ticks that memory is reused, and that a replayed graph is launched.
 const TICKS: u64 = 24;
-/// The expected result of a sink after images with these values, one for each tick of a source.
+/// Returns the expected result of a sink that receives one image for each tick of a source. `value` computes the image's value
+/// from the tick.
 fn folded(value: impl FnMut(u32) -> u32) -> u32 {
     (0..TICKS as u32).map(value).fold(0, |sum, value| sum.wrapping_mul(31).wrapping_add(value))
 }
@@ -67,11 +68,10 @@ fn of_threads() -> BTreeMap<&'static str, u32> {
     ])
 }
 
-/// Calls `run` with platforms that differ in their race checker and statistics, and compares the results of the sinks
-/// with `rows`.
+/// Calls `run` on platforms with and without the race checker and statistics, and compares the results of the sinks with `rows`.
 fn find(rows: &BTreeMap<&'static str, u32>, form: &str, run: impl Fn(&Platform, Rows) -> Report) {
     for (race_check, statistics) in [(false, false), (true, false), (false, true)] {
-        // Little memory in flight, so that ticks soon repeat.
+        // Allow little memory in flight, so that replayed ticks soon use the same memory again.
         let memory = MemoryOptions::new().in_flight(2).small_in_flight(2);
         let builder = Platform::builder().memory(memory).spin(std::time::Duration::ZERO);
         let platform = builder.race_check(race_check).statistics(statistics).host().unwrap();
@@ -89,7 +89,7 @@ fn pool(assign: Assign) -> CudaStreamPool {
     CudaStreamPool::new().assign(assign)
 }
 
-/// The ways to run a graph without replay: on the calling thread, on one worker, and on two.
+/// The workers with which a graph runs, without replay: none (the calling thread runs the nodes), one, and two.
 fn forms() -> [Workers; 3] {
     [Workers::none(), Workers::new(1), Workers::new(2)]
 }

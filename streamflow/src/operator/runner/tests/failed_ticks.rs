@@ -1,4 +1,4 @@
-//! Tests of the state after a failed tick, and of ticks that fail since they do not handle a message.
+//! Tests of the state after a failed tick, and of ticks that fail because they did nothing with a message.
 
 use std::sync::atomic::AtomicU64;
 
@@ -19,7 +19,7 @@ impl Compute for Numbers {
     }
 }
 
-/// Receives, leaves and discards a message, one in each tick, and then does nothing with the next one.
+/// Receives a message in its first tick, leaves one in the second, discards it in the third, and does nothing with the next one.
 #[operator]
 struct Forgets {
     #[input]
@@ -57,7 +57,7 @@ fn a_tick_that_does_nothing_with_a_message_fails() {
     assert!(format!("{error:?}").contains("`forgets.number` has a message"), "{error:?}");
 }
 
-/// Fails in each tick, at most five times.
+/// Fails in each tick, and finishes in the fifth.
 #[operator]
 struct Fails {
     #[output]
@@ -93,7 +93,7 @@ fn a_tick_that_fails_uses_up_what_its_condition_has_permitted() {
     assert_eq!(ticks.load(Ordering::Relaxed), 2, "{report}");
 }
 
-/// Sends a token, and fails.
+/// Emits a message that has a clone of its token, and fails.
 #[operator]
 struct Emits {
     #[output]
@@ -163,12 +163,12 @@ graph! {
     }
 }
 
-/// The number of consumers makes no difference, and copies that an edge has made are dropped, too.
+/// A failed tick drops its emitted messages, whatever the number of consumers, and also the copies that edges have made.
 #[test]
 fn a_tick_that_fails_drops_what_it_has_emitted() {
     let platform = Platform::host().build().unwrap();
     let own = Arc::new(());
-    // The token of the operator, and that of the test.
+    // Two references must be left: that of the operator, and that of the test.
     let left = |graph: &mut dyn FnMut()| {
         graph();
         Arc::strong_count(&own)
@@ -183,7 +183,7 @@ fn a_tick_that_fails_drops_what_it_has_emitted() {
     assert_eq!(left(&mut || drop(some.run().unwrap())), 2);
 }
 
-/// Sums the messages that `flush` gets, in two ticks.
+/// Leaves its messages in the queue, and sends their sum in `flush`, in two ticks.
 #[operator(flush)]
 struct Sums {
     #[input]
@@ -223,7 +223,7 @@ fn the_first_tick_of_flush_alone_gets_messages() {
     harness.stop().unwrap();
 }
 
-/// Fails in each tick of `flush`.
+/// Fails in each call of `flush`.
 #[operator(flush)]
 struct FailsToFlush {
     #[input]
@@ -256,7 +256,7 @@ fn flush_is_not_called_again_after_it_has_failed() {
     harness.stop().unwrap();
 }
 
-/// Passes even numbers on. Does not receive the others, and sends data of its own in their place.
+/// Passes the messages of even ticks on. Discards those of odd ticks, and sends data of its own instead.
 #[operator]
 struct Renews {
     #[input]
@@ -275,7 +275,7 @@ impl Compute for Renews {
     }
 }
 
-/// Keeps pairs of numbers.
+/// Stores the pairs of numbers that it receives.
 #[operator]
 struct Pairs {
     #[input]
@@ -307,8 +307,8 @@ graph! {
     }
 }
 
-/// Two pairs of messages can't be compared, while another worker sends the next messages. Each pair is dropped with one
-/// restart, and there are no more restarts.
+/// The messages of two pairs can't be compared, while another worker already sends the next messages. Each such pair is dropped
+/// with one restart of the operator, and the policy permits two restarts.
 #[test]
 fn messages_that_cannot_be_compared_take_one_restart_each_beside_another_worker() {
     let found = crate::testing::Explorer::new().seeds(64).run(|platform| {

@@ -1,4 +1,4 @@
-//! Tests of a node between its hooks: its pauses, and the records of the work that hooks have queued.
+//! Tests of the waits of a node between its hooks, and of the records of the work that its hooks have queued.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::operator::AsyncHandle;
 use crate::schedule::{End, Workers};
 use crate::time::{Clock, Timestamp};
 
-/// Sends nothing, notes the moments of its calls, and stops the run in the end.
+/// Sends nothing, stores the time of each call, and stops the run in its 80th tick.
 #[operator]
 struct Silent {
     #[output]
@@ -33,7 +33,7 @@ graph! {
     }
 }
 
-/// A source that sends nothing runs less and less often, in simulated time. Each run begins anew.
+/// A source that sends nothing waits longer and longer between its ticks, in simulated time. In each run the waits begin anew.
 #[test]
 fn a_source_that_sends_nothing_pauses_until_its_run_ends() {
     let clock = Clock::simulated();
@@ -59,7 +59,7 @@ graph! {
     }
 }
 
-/// No timer of the graph is due when the time of the run is over.
+/// The node waits for another thread, and no timer of the graph is due before the time of the run is over.
 #[test]
 fn the_time_of_a_run_ends_a_wait_for_another_thread() {
     for workers in [Workers::none(), Workers::new(1), Workers::new(2)] {
@@ -74,7 +74,7 @@ fn the_time_of_a_run_ends_a_wait_for_another_thread() {
     }
 }
 
-/// Queues work in `start`, and notes in its tick how many records there are by then.
+/// Queues work in `start`, and stores in each tick how many events were recorded before.
 #[operator]
 struct Prepares {
     #[output]
@@ -110,14 +110,14 @@ graph! {
     }
 }
 
-/// Law 8: a later wait for this work then waits for no work of a tick.
+/// Law 8: the work of `start` is recorded when `start` ends, so that a later wait for it does not wait for the work of a tick.
 #[test]
 fn the_work_of_start_is_recorded_when_start_ends() {
     let recorder = Arc::new(Recorder::new(Arc::new(HostDriver::builder().build())));
     let platform = Platform::builder().race_check(false).driver(recorder.clone()).unwrap();
     let records = Arc::new(Mutex::new(Vec::new()));
     Prepared::new(&platform, recorder, records.clone()).unwrap().run().unwrap();
-    // When the first node starts, its stream is the only one, and no other stream can need its work. The first tick
-    // records that work.
+    // When the first node starts, only its stream exists, so no other stream can need its work, and nothing is recorded. The
+    // first tick records that work.
     assert_eq!(*records.lock().unwrap(), [1, 2, 2, 2]);
 }

@@ -1,11 +1,11 @@
-//! Graphs with a row for each kind of node: a source, a node of the kind, and a sink.
+//! Graphs with a row of three nodes for each kind of node: a source, a node of that kind, and a sink.
 
 use super::TICKS;
 use super::nodes::*;
 use crate::operator::{AsyncHandle, BooleanHandle};
 use crate::prelude::*;
 
-/// The first message of a feedback edge.
+/// Makes the first message of a feedback edge: an image of zeros.
 fn zeros(platform: &Platform) -> Result<Tensor<u32>> {
     let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("zeros")?;
     let mut image = platform.tensor([LEN], &stream)?;
@@ -52,7 +52,7 @@ macro_rules! kinds {
                 to_maybe.image >> maybe.image;
                 maybe.out >> of_maybe.image;
 
-                // The edge has room for each message, so no message is dropped.
+                // The edges with policies have room for a message of each tick, so they drop none.
                 #[streams(POOL)] #[when(count(TICKS))] let to_pop: Sets = Sets::new();
                 #[streams(POOL)] #[when(count(TICKS))] let pop: Adds = Adds::new(2);
                 #[streams(POOL)] let of_pop: Folds = Folds::new("pop", rows.clone());
@@ -102,7 +102,7 @@ kinds!(
 );
 
 graph! {
-    /// Nodes with conditions.
+    /// A row for each kind of condition.
     pub(super) struct Conditions(on: BooleanHandle, notices: AsyncHandle, rows: Rows) {
         #[when(count(TICKS), periodic(1us))] let to_periodic: Sets = Sets::new();
         #[when(count(TICKS), periodic(1us))] let periodic: Adds = Adds::new(1);
@@ -139,7 +139,7 @@ graph! {
 }
 
 graph! {
-    /// Nodes with a thread, and a node that goes on after a failure.
+    /// Rows for nodes that a certain thread runs, and for a node with an `on_failure` policy.
     pub(super) struct Threads(rows: Rows) {
         #[when(count(TICKS))] let to_worker: Sets = Sets::new();
         #[worker(aside)] #[when(count(TICKS))] let worker: Adds = Adds::new(1);

@@ -1,4 +1,4 @@
-//! Operators of each kind. The data of a sink behind an operator shows its work.
+//! Operators of each kind. Each changes its data so that the result of the sink behind it shows whether it ran.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -7,13 +7,13 @@ use crate::prelude::*;
 
 pub(super) const LEN: usize = 4;
 
-/// `image[i] = value`
+/// The kernel `image[i] = value`.
 #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < image_len) image[i] = value;")]
 pub(super) fn set(image: &mut [u32], value: u32) {
     image.fill(value);
 }
 
-/// `sum[i] = sum[i] * factor + image[i]`
+/// The kernel `sum[i] = sum[i] * factor + image[i]`.
 #[kernel(requires(sum.len() == image.len()), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < sum_len) sum[i] = sum[i] * factor + image[i];
@@ -24,7 +24,7 @@ pub(super) fn fold(sum: &mut [u32], image: &[u32], factor: u32) {
     }
 }
 
-/// A new image with this value, into which images are folded, each with its factor.
+/// Returns a new image that is filled with `value`, and into which `images` are folded one by one, each with its factor.
 fn folded<'i>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
@@ -39,7 +39,7 @@ fn folded<'i>(
     Ok(out)
 }
 
-/// Fills an image with the number of its tick.
+/// A source that sends an image filled with the number of the tick.
 #[operator(streams(work))]
 pub(super) struct Sets {
     #[output]
@@ -54,7 +54,7 @@ impl Compute for Sets {
     }
 }
 
-/// Adds `more`.
+/// Sends its input image with `more` added.
 #[operator]
 pub(super) struct Adds {
     #[input]
@@ -71,7 +71,7 @@ impl Compute for Adds {
     }
 }
 
-/// Adds both images; the second one counts three times.
+/// Sends the sum of its two images, in which `other` counts three times.
 #[operator]
 pub(super) struct Joins {
     #[input]
@@ -91,7 +91,7 @@ impl Compute for Joins {
     }
 }
 
-/// Adds all images.
+/// Sends the sum of the images of all its edges.
 #[operator]
 pub(super) struct Many {
     #[input(many)]
@@ -108,7 +108,7 @@ impl Compute for Many {
     }
 }
 
-/// Runs for any message, and adds 5 to each.
+/// Has an optional input. Sends each image that it receives with 5 added.
 #[operator]
 pub(super) struct Maybe {
     #[input(optional)]
@@ -124,7 +124,7 @@ impl Compute for Maybe {
     }
 }
 
-/// Sends the sum of all images when its input has ended, and then one image more.
+/// Adds up all images, sends the sum in `flush` when its input has ended, and then sends one more image.
 #[operator(flush)]
 pub(super) struct Rests {
     #[input]
@@ -159,10 +159,10 @@ impl Flush for Rests {
     }
 }
 
-/// The results of the sinks, by row.
+/// The result of each row's sink, by the name of the row.
 pub(super) type Rows = Arc<Mutex<BTreeMap<&'static str, u32>>>;
 
-/// Folds all images, and downloads the result at the end.
+/// A sink that folds all images into one, and in `stop` downloads the result and stores it in its row.
 #[operator]
 pub(super) struct Folds {
     #[input]
@@ -194,7 +194,7 @@ impl Compute for Folds {
     }
 }
 
-/// Adds 6, on the thread of the run.
+/// Sends its input image with 6 added. Its hooks are called on the thread of the run.
 #[operator(stays)]
 pub(super) struct Stays {
     #[input]
