@@ -1,18 +1,18 @@
-//! The activity of a node at a moment, for other threads.
+//! `Activity`: what a node does at a moment, for other threads.
 //!
-//! The thread that runs a node writes one word, with plain stores, before and after each hook. Other threads read the
-//! word at any time, even while a hook does not return.
+//! The thread that runs a node stores the activity in one atomic word before and after each hook, without a lock. Other threads
+//! can read the word at any time, even if a hook never returns.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The activity of a node.
+/// What a node does at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Activity {
-    /// The node's `start` was not called yet.
+    /// The operator's `start` was not called yet in this run.
     NotStarted,
-    /// The node's `start` runs.
+    /// The operator's `start` is running.
     Starting,
     /// The node is between two ticks, and the scheduler will check it again.
     Idle,
@@ -20,15 +20,15 @@ pub enum Activity {
     Blocked,
     /// The node waits for a stream, a moment, or another thread.
     Waiting,
-    /// The node's `compute` runs.
+    /// The operator's `compute` or `flush` is running.
     Computing,
-    /// The node's `stop` runs.
+    /// The operator's `stop` is running.
     Stopping,
-    /// The run has ended, and waits for the work of the node's streams.
+    /// The run has ended, and its thread waits for the work on the node's streams.
     Synchronizing,
     /// The node will not run again in this run.
     Done,
-    /// A hook failed.
+    /// A hook of the operator has failed.
     Failed,
 }
 
@@ -46,7 +46,8 @@ impl Activity {
         Self::Failed,
     ];
 
-    /// The name of the hook that runs, as in [`Error::Operator`](crate::Error::Operator); `None` if no hook runs.
+    /// Returns the name of the hook that is running, as in [`Error::Operator`](crate::Error::Operator); `None` if no hook is
+    /// running.
     pub const fn hook(self) -> Option<&'static str> {
         match self {
             Self::Starting => Some("start"),
@@ -75,22 +76,24 @@ impl fmt::Display for Activity {
     }
 }
 
-/// The bits of a word for the activity.
+/// The bits of a node's word that have its activity.
 const ACTIVITY: u64 = 0xf;
 
-/// The bits for the number of a condition, from 1; 0 is no condition. The bits above are the number of ticks.
+/// The bits of a node's word that have the number of a condition, from 1; 0 means no condition. The higher bits have the number
+/// of ticks.
 const CONDITION: u64 = 0xff0;
 
-/// The activity of a node and the number of its ticks, written by the thread that runs it.
+/// What other threads may read of a node: its name, its activity and the number of its ticks. The thread that runs the node
+/// writes the word.
 #[derive(Debug)]
 pub struct NodeCell {
     name: String,
-    /// The conditions of the node other than its count, as written in `#[when(…)]`.
+    /// The conditions of the node other than `count`, as the user wrote them in `#[when(…)]`.
     conditions: Box<[&'static str]>,
     word: AtomicU64,
 }
 
-/// The content of a [`NodeCell`] at a moment. Within a run, it differs for each tick of a node.
+/// The word of a [`NodeCell`], read at a moment. Within a run, it is different after each tick of the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word(u64);
 
@@ -123,12 +126,13 @@ impl NodeCell {
         &self.conditions
     }
 
-    /// The condition that a node in this state waits for, or that has ended it.
+    /// Returns the condition for which the node waits, or which has ended it, by the number in `word`.
     pub(crate) fn condition(&self, word: Word) -> Option<&'static str> {
         self.conditions.get(word.condition()?).copied()
     }
 
-    /// Sets the word. Only the thread that runs the node calls this. `condition` is the number of a condition, from 1.
+    /// Sets the word. Only the thread that runs the node calls this function. `condition` is the number of a condition, from 1,
+    /// or 0.
     #[inline]
     pub(crate) fn set(&self, ticks: u64, activity: Activity, condition: u8) {
         let ticks = ticks * ((ACTIVITY | CONDITION) + 1);

@@ -1,4 +1,5 @@
-//! Values that a node keeps from tick to tick because making them is slow, as the plans of stateless library calls.
+//! `ExecutionContext::cached`: values that a node stores between its ticks because making them is slow, as the plans of stateless
+//! library calls.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -9,14 +10,14 @@ use super::{ExecutionContext, Stream};
 use crate::error::Result;
 use crate::stream::PlatformNumber;
 
-/// The most values that a node keeps. Beyond this number the least recently used value is dropped.
+/// The most values that a node stores. When one more is stored, the least recently used value is dropped.
 const MOST: usize = 64;
 
-/// The values that a node keeps, the most recently used one at the end.
+/// The values that a node stores, in the order of their last use. The most recently used value is at the end.
 #[derive(Debug, Default)]
 pub(super) struct Cached(RefCell<Vec<Box<dyn Any + Send>>>);
 
-/// A value, with the stream and the key that it was made for.
+/// A value, and the stream and the key for which it was made.
 struct Entry<K, V> {
     stream: (PlatformNumber, u32),
     key: K,
@@ -24,9 +25,9 @@ struct Entry<K, V> {
 }
 
 impl ExecutionContext {
-    /// The value for `key` on this stream, as a plan for certain shapes of a stateless library function. `make` makes
-    /// the value when there is none yet. When the caller drops the value, the node keeps it: each node keeps the 64
-    /// most recently used values.
+    /// Returns the node's value for `key` on this stream, as a plan for certain shapes of a stateless library function. If the
+    /// node has no such value yet, `make` makes it. When the caller drops the returned `Lent`, the node stores the value for a
+    /// later call. Each node stores the 64 most recently used values.
     ///
     /// # Errors
     /// The errors of `make`.
@@ -42,7 +43,8 @@ impl ExecutionContext {
                 .downcast_ref::<Entry<K, V>>()
                 .is_some_and(|entry| entry.stream == stream && entry.key == key)
         };
-        // The list is taken out: comparisons are the user's code, and a call from there finds the list free.
+        // Take the list out of the cell while it is searched: comparing keys runs the user's code, which may call `cached`
+        // itself.
         let mut list = self.cached.0.take();
         let place = list.iter().rposition(is_wanted);
         let kept = place.map(|place| list.remove(place));
@@ -59,11 +61,11 @@ impl ExecutionContext {
     }
 }
 
-/// A value of a node, in use. It is returned, and not passed to a closure: the work that it queues then belongs to the
-/// line of its caller (`#[track_caller]`).
+/// A value that the caller uses and then returns to its node by dropping this guard. The value is not passed to a closure, so
+/// that the work that it queues has the caller's line in reports (`#[track_caller]`).
 pub struct Lent<'c, K: Send + 'static, V: Send + 'static> {
     list: &'c Cached,
-    /// `None` only during the drop.
+    /// The value with its key. `None` only while the guard is dropped.
     entry: Option<Box<Entry<K, V>>>,
 }
 

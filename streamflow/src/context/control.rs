@@ -1,4 +1,4 @@
-//! The control of a run: the commands that end or pause it, the signal that wakes its scheduler, and the activities of its nodes.
+//! `RunControl`: the commands that end or pause a run, the signal that wakes its scheduler, and the activities of its nodes.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -19,66 +19,67 @@ const STOPPED_BY_TERMINATE: u8 = 5;
 const STOPPED_BY_HANG_UP: u8 = 6;
 const OVER: u8 = 7;
 
-/// A bit beside the state: a report was requested from the scheduler.
+/// A bit that is set in the state, in addition to one of the values above, while a report is requested from the scheduler.
 const REPORT: u8 = 1 << 7;
 
-/// The state that the threads of a run share: whether the run goes on, how its scheduler is woken, and the activities of
+/// The state that the threads of a run share: whether the run goes on, the signal that wakes its scheduler, and the activities of
 /// its nodes.
 #[derive(Debug, Default)]
 pub struct RunControl {
-    /// The state. Only [`change`](Self::change) and the requests of reports change it.
+    /// The state, as one of the constants above and the bit `REPORT`. Only [`change`](Self::change) and the functions for reports
+    /// write it.
     state: AtomicU8,
     signal: Arc<Signal>,
     nodes: Box<[Arc<NodeCell>]>,
-    /// How often nodes have ended, all nodes together. A node with a `flush` ends twice: with its operator, and after the
-    /// flush.
+    /// How often nodes have ended, counted over all nodes. A node with a `flush` ends twice: when its operator is done, and after
+    /// the flush.
     ended: AtomicU32,
-    /// How many calls of `AnyNode::step` have dropped messages without a tick.
+    /// How many calls of `AnyNode::step` have dropped messages instead of running a tick.
     dropped: AtomicU32,
-    /// The moment at which the `start` hooks had returned.
+    /// The moment at which all `start` hooks had returned.
     begun: OnceLock<Timestamp>,
-    /// The moment at which the time of the run is over, if it has a limit of time.
+    /// The moment at which the time of the run is over, if the run has a limit of time.
     deadline: OnceLock<Timestamp>,
-    /// The way in which hooks sleep while workers run the nodes.
+    /// How hooks sleep while workers run the nodes; `None` in a run without workers.
     sleeper: Mutex<Option<Arc<dyn Sleeper>>>,
 }
 
-/// The part of a run with workers that a hook needs to sleep.
+/// The part of a run with workers that a sleeping hook needs.
 pub(crate) trait Sleeper: fmt::Debug + Send + Sync {
-    /// Lets simulated time pass. Returns when the clock has reached this moment, or the run ends.
+    /// Lets simulated time pass. Returns when the clock has reached `until`, or when the run ends.
     fn sleep(&self, until: Timestamp);
-    /// Whether the run ends, by a command or without one: another node has failed, or the time of the run is over. The
-    /// run's signal is raised or nudged when that happens.
+    /// Returns whether the run is ending, by a command, by a failure of another node, or because its time is over. When this
+    /// changes, the run's signal is raised or nudged.
     fn is_over(&self) -> bool;
 }
 
-/// The command to a scheduler: its next step.
+/// What the scheduler must do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
     /// Run the nodes.
     Run,
-    /// Make a report, then ask for the next command.
+    /// Make a report, and then read the command again.
     Report,
-    /// Run no node until the command changes.
+    /// Run no node until the command is another one.
     Pause,
     /// End the run.
     Stop(StopSource),
 }
 
-/// The source of a stop.
+/// Who or what has stopped a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "ctrlc"), allow(dead_code, reason = "made by signals alone"))]
 pub(crate) enum StopSource {
     Node,
     Handle,
     CtrlC,
-    /// SIGTERM.
+    /// The signal SIGTERM.
     Terminate,
-    /// SIGHUP.
+    /// The signal SIGHUP.
     HangUp,
 }
 
-/// The phase of a run, for the user.
+/// The phase of a run, as the user sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunPhase {
@@ -86,7 +87,7 @@ pub enum RunPhase {
     Active,
     /// The run was asked to pause: no node begins a tick.
     Paused,
-    /// The run was asked to stop: the tick that runs finishes, then the `stop` hooks are called.
+    /// The run was asked to stop: ticks that are running are completed, and then the `stop` hooks are called.
     Stopping,
     /// The run has ended.
     Over,
@@ -98,24 +99,24 @@ impl RunControl {
         Self { nodes, ..Self::default() }
     }
 
-    /// Records the moment at which the `start` hooks had returned.
+    /// Records the moment at which all `start` hooks had returned.
     pub(crate) fn set_begun(&self, at: Timestamp) {
-        // A run begins once.
+        // A run begins only once, so the result is ignored.
         let _again = self.begun.set(at);
     }
 
-    /// The time since the `start` hooks have returned.
+    /// Returns the time since all `start` hooks had returned.
     pub(crate) fn elapsed(&self, clock: &Clock) -> Duration {
         self.begun.get().map_or(Duration::ZERO, |begun| clock.now().since(*begun))
     }
 
-    /// Sets the moment at which the time of the run is over: no hook sleeps longer.
+    /// Sets the moment at which the time of the run is over. No hook sleeps longer than until then.
     pub(crate) fn set_deadline(&self, at: Timestamp) {
-        // A run has one limit.
+        // A run has only one limit of time, so the result is ignored.
         let _again = self.deadline.set(at);
     }
 
-    /// The nodes, in their static order.
+    /// Returns the nodes, in their static order.
     #[inline]
     pub(crate) fn nodes(&self) -> &[Arc<NodeCell>] {
         &self.nodes
@@ -127,23 +128,23 @@ impl RunControl {
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often nodes have ended, all nodes together.
+    /// Returns how often nodes have ended, counted over all nodes.
     #[inline]
     pub(crate) fn ended(&self) -> u32 {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Counts a call of `AnyNode::step` that has dropped messages without a tick.
+    /// Counts a call of `AnyNode::step` that has dropped messages instead of running a tick.
     pub(crate) fn count_dropped(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The number of calls of `AnyNode::step` that have dropped messages without a tick. The number wraps around.
+    /// Returns how many calls of `AnyNode::step` have dropped messages instead of running a tick. The number wraps around.
     pub(crate) fn dropped(&self) -> u32 {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// The command. Read once in each pass.
+    /// Returns the current command. The scheduler reads it once in each pass over the nodes.
     #[inline]
     pub(crate) fn command(&self) -> Command {
         match self.state.load(Ordering::Acquire) {
@@ -158,13 +159,13 @@ impl RunControl {
         }
     }
 
-    /// Whether nodes may begin a tick. Read before each tick.
+    /// Returns whether nodes may begin a tick. Each node reads this before its tick.
     #[inline]
     pub(crate) fn permits_ticks(&self) -> bool {
         self.state.load(Ordering::Relaxed) & !REPORT == RUNS
     }
 
-    /// The phase of the run.
+    /// Returns the phase of the run.
     pub(crate) fn phase(&self) -> RunPhase {
         match self.state.load(Ordering::Acquire) & !REPORT {
             RUNS => RunPhase::Active,
@@ -174,7 +175,7 @@ impl RunControl {
         }
     }
 
-    /// Ends the run after the tick that runs now. Returns whether nothing had ended it before.
+    /// Ends the run after the ticks that are running now. Returns `false` if the run was stopped or over already.
     pub(crate) fn stop(&self, source: StopSource) -> bool {
         let stopped = match source {
             StopSource::Node => STOPPED_BY_NODE,
@@ -186,17 +187,17 @@ impl RunControl {
         self.change(|state| (state <= PAUSED).then_some(stopped))
     }
 
-    /// Keeps nodes from beginning a tick. Returns whether the run goes on.
+    /// Pauses the run: no node begins a tick. Returns `false` if the run was stopped or is over.
     pub(crate) fn pause(&self) -> bool {
         self.change(|state| (state <= PAUSED).then_some(PAUSED))
     }
 
-    /// Ends a pause. Returns whether the run goes on.
+    /// Ends a pause. Returns `false` if the run was stopped or is over.
     pub(crate) fn resume(&self) -> bool {
         self.change(|state| (state <= PAUSED).then_some(RUNS))
     }
 
-    /// Ends the run: from now on no command has an effect.
+    /// Marks the run as over. Later commands have no effect.
     pub(crate) fn end(&self) {
         self.change(|_| Some(OVER));
     }
@@ -207,12 +208,12 @@ impl RunControl {
         self.signal.raise();
     }
 
-    /// Takes the request for a report: the scheduler begins to make it.
+    /// Removes the request for a report, when the scheduler begins to make the report.
     pub(crate) fn begin_report(&self) {
         self.state.fetch_and(!REPORT, Ordering::AcqRel);
     }
 
-    /// Changes the state, unless `next` refuses, and wakes the scheduler. Returns whether the state was changed.
+    /// Changes the state to `next(state)`, unless that is `None`, and wakes the scheduler. Returns whether the state was changed.
     fn change(&self, next: impl Fn(u8) -> Option<u8>) -> bool {
         let next = |bits: u8| next(bits & !REPORT).map(|state| state | bits & REPORT);
         let changed = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
@@ -222,14 +223,15 @@ impl RunControl {
         changed.is_ok()
     }
 
-    /// Sets the way in which hooks sleep from now on. A run that goes on after an edge has given way has new workers,
-    /// and calls this again.
+    /// Sets how hooks sleep from now on. If an edge has given way, the run goes on with new workers, and calls this function
+    /// again.
     pub(crate) fn set_sleeper(&self, sleeper: Arc<dyn Sleeper>) {
         let before = locked(&self.sleeper).replace(sleeper);
         drop(before);
     }
 
-    /// Lets time pass, by this clock. Returns early when the run ends or is stopped, and at the deadline of the run.
+    /// Lets this much time pass, by the clock. Returns early when the run ends or is stopped, and at the latest at the run's
+    /// deadline.
     pub(crate) fn sleep(&self, clock: &Clock, time: Duration) {
         let until = clock.now() + time;
         let until = self.deadline.get().map_or(until, |end| until.min(*end));
@@ -242,7 +244,7 @@ impl RunControl {
             match &sleeper {
                 _ if !goes_on() => {}
                 Some(sleeper) => sleeper.sleep(until),
-                // Without workers nothing but this hook runs, so the hook moves a simulated clock itself.
+                // Without workers this hook is the only code that runs, so it advances the simulated clock itself.
                 None => _ = clock.advance_to(until),
             }
             return;
@@ -255,28 +257,28 @@ impl RunControl {
         }
     }
 
-    /// The signal that wakes the scheduler.
+    /// Returns a waker that wakes the scheduler of this run.
     pub fn waker(&self) -> Waker {
         Waker(self.signal.clone())
     }
 
-    /// The signal that the scheduler sleeps on.
+    /// Returns the signal for which the sleeping scheduler waits.
     pub(crate) fn signal(&self) -> &Arc<Signal> {
         &self.signal
     }
 }
 
-/// Wakes the scheduler of a run to check the conditions of its nodes again. Clones wake the same scheduler.
+/// Wakes the scheduler of a run, so that it checks the conditions of its nodes again. Clones wake the same scheduler.
 #[derive(Debug, Clone)]
 pub struct Waker(Arc<Signal>);
 
 impl Waker {
-    /// Wakes the scheduler. Change the state that the condition depends on *before* this call.
+    /// Wakes the scheduler. Change the state on which the condition depends *before* this call.
     pub fn wake(&self) {
         self.0.raise();
     }
 
-    /// The signal that the waker raises.
+    /// Returns the signal that the waker raises.
     pub(crate) fn signal(&self) -> &Arc<Signal> {
         &self.0
     }

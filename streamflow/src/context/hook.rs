@@ -1,4 +1,5 @@
-//! The steps before and after each hook: the runner of a node binds the device, and records the streams.
+//! What the runner of a node does with the context before and after each hook: it makes the device current before, and records
+//! the streams after.
 
 use super::{Activity, ExecutionContext};
 use crate::driver::{Asker, DriverResult, Note};
@@ -6,7 +7,7 @@ use crate::error::Failure;
 use crate::stream::set_bound;
 
 impl ExecutionContext {
-    /// Prepares a hook: binds the device, since a library may have bound another one.
+    /// Prepares a hook: makes the device current on this thread, since a library may have made another device current.
     #[inline]
     pub(crate) fn enter(&mut self, hook: &'static str) -> DriverResult<()> {
         if self.platform.is_watched() {
@@ -15,7 +16,7 @@ impl ExecutionContext {
         self.enter_plain()
     }
 
-    /// Prepares a tick of `flush`. Its messages continue the metadata of the tick before it.
+    /// Prepares a tick of `flush`. Its messages get the metadata that the preceding tick has collected.
     pub(crate) fn enter_flush(&mut self) -> DriverResult<()> {
         let carried = std::mem::take(&mut self.notes.carried);
         let entered = self.enter("flush");
@@ -24,7 +25,7 @@ impl ExecutionContext {
         entered
     }
 
-    /// The same as [`enter`](Self::enter), if the driver uses no notes.
+    /// Prepares a hook as [`enter`](Self::enter) does, but without a note to the driver.
     #[inline]
     pub(crate) fn enter_plain(&mut self) -> DriverResult<()> {
         self.notes.carried.clear_marks();
@@ -44,16 +45,16 @@ impl ExecutionContext {
         self.platform.observe(&Note::Enter { node: &self.node, hook, tick: self.tick() });
     }
 
-    /// Records an event on each stream that the hook used (law 8), unless the graph has only one stream. Called after
-    /// each hook, even after a failed one.
+    /// Records an event on each stream that the hook used (law 8), unless the graph has only one stream. The runner calls this
+    /// after each hook, even after a failed one.
     #[inline]
     pub(crate) fn close(&self) -> DriverResult<()> {
         Asker::default().enter();
         self.streams.close()
     }
 
-    /// Records that a failed call of this hook at a port has lost a message. The hook then fails, even if the operator
-    /// drops the error.
+    /// Records that a failed call of this hook at a port has lost a message. The hook then fails with the call's error, even if
+    /// the operator ignores that error.
     #[cold]
     #[inline(never)]
     pub(crate) fn add_lost(&self, call: &'static str, port: &'static str, error: Failure) {
@@ -61,28 +62,29 @@ impl ExecutionContext {
             "a message is lost: `{call}` at `{port}` has failed, and the operator has dropped its error; return it, as \
              with `?`"
         );
-        // Only the first error counts.
+        // If there is an earlier error, it stays, and this one is dropped.
         let _later = self.notes.lost.set(Box::new(Failure::context(text)(error)));
     }
 
-    /// Whether a failed call of this hook has lost a message.
+    /// Returns whether a failed call of this hook has lost a message.
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {
         self.notes.lost.get().is_some()
     }
 
-    /// Takes the error of the call that has lost a message, as the error of the hook.
+    /// Removes and returns the error of the call that has lost a message, with which the hook fails.
     #[cold]
     pub(crate) fn take_lost(&mut self) -> Option<Failure> {
         self.notes.lost.take().map(|error| *error)
     }
 
-    /// Tells the driver that a hook has ended. Called after each [`enter`](Self::enter), even after a failed one.
+    /// Tells the layers of the driver that a hook has ended. The runner calls this after each [`enter`](Self::enter), even after
+    /// a failed one.
     pub(crate) fn leave(&self) {
         self.platform.observe(&Note::Leave);
     }
 
-    /// Counts a tick that has ended, and shows the activity of the node after it.
+    /// Counts a tick that has ended, and publishes the activity of the node after it.
     #[inline]
     pub(crate) fn count_tick(&self, then: Activity) {
         self.notes.tick.set(self.notes.tick.get() + 1);

@@ -1,7 +1,7 @@
-//! The context of an operator: everything that it gets beside its ports. [`ExecutionContext`] is the second argument of
-//! each hook: it has the operator's streams, its memory, its node and its tick. A [`Stream`] is borrowed for one tick;
-//! an [`OnStream`] keeps a value that belongs to a stream for longer, a [`Table`] keeps constants in device memory, and
-//! a [`Waker`] wakes the node from outside.
+//! The context of an operator: all that a hook gets besides the ports. [`ExecutionContext`] is the second argument of each hook:
+//! it has the operator's streams, its memory, its node and its tick. A [`Stream`] is borrowed for one tick. An [`OnStream`]
+//! stores a value that belongs to a stream for longer, a [`Table`] stores constants in device memory, and a [`Waker`] wakes the
+//! scheduler from another thread.
 
 pub(crate) mod activity;
 mod cached;
@@ -79,39 +79,39 @@ impl ExecutionContext {
         }
     }
 
-    /// The platform that the graph runs on.
+    /// Returns the platform on which the graph runs.
     pub fn platform(&self) -> &Platform {
         &self.platform
     }
 
-    /// The device of this operator's streams. An operator that adopts a stream is on device 0 until it has one. In a
-    /// tick with messages from a default stream, it is on the device of that stream.
+    /// Returns the device of this operator's streams. An operator that adopts a stream is on device 0 until it has adopted one.
+    /// In a tick that received messages from a default stream, it is on the device of that stream.
     pub fn device(&self) -> DeviceId {
         self.streams.device()
     }
 
-    /// The conditions of the node other than its count, as written in `#[when(…)]`.
+    /// Returns the conditions of the node other than `count`, as the user wrote them in `#[when(…)]`.
     pub fn conditions(&self) -> &[&'static str] {
         self.cell.conditions()
     }
 
-    /// The node's name in its graph.
+    /// Returns the node's name in its graph.
     pub fn node(&self) -> &str {
         &self.node
     }
 
-    /// The number of ticks of this operator in this run before this one: 0 in the first tick. Another run of the same
-    /// graph counts from 0 again, although the operator keeps its state.
+    /// Returns how many ticks this operator has done before this one in this run: 0 in the first tick. The next run of the same
+    /// graph counts from 0 again, although the operator's state stays.
     pub fn tick(&self) -> u64 {
         self.notes.tick.get()
     }
 
-    /// The names of all nodes of the graph, producers before consumers.
+    /// Returns the names of all nodes of the graph, in an order in which producers come before their consumers.
     pub fn nodes(&self) -> impl Iterator<Item = &str> {
         self.run.nodes().iter().map(|cell| cell.name())
     }
 
-    /// The activity of a node of the graph. The node of this context itself is computing.
+    /// Returns what a node of the graph does now. In `compute`, the node of this context is `Computing`.
     ///
     /// # Errors
     /// [`Error::UnknownNode`], with the nearest name.
@@ -119,7 +119,7 @@ impl ExecutionContext {
         Ok(self.cell_of(node)?.word().activity())
     }
 
-    /// The number of ticks of a node of the graph in this run.
+    /// Returns how many ticks a node of the graph has done in this run.
     ///
     /// # Errors
     /// [`Error::UnknownNode`], with the nearest name.
@@ -135,20 +135,20 @@ impl ExecutionContext {
         })
     }
 
-    /// The present moment, by the platform's [clock](crate::time::Clock).
+    /// Returns the current time, by the platform's [clock](crate::time::Clock).
     #[inline]
     pub fn now(&self) -> Timestamp {
         self.platform.clock().now()
     }
 
     /// Lets time pass in this hook, by the platform's [clock](crate::time::Clock), as a slow device would. With a simulated
-    /// clock, other workers run meanwhile, and no real time passes. The call returns early when the run ends, as by a
-    /// stop, by the failure of another node, or since the time of `run_for` is over.
+    /// clock, other workers run in that time, and no real time passes. The call returns early when the run ends: because it is
+    /// stopped, because another node fails, or because the time of `run_for` is over.
     pub fn sleep(&self, time: Duration) {
         self.run.sleep(self.platform.clock(), time);
     }
 
-    /// Creates a tensor for a first use on `stream`. The content is undefined.
+    /// Creates a tensor that is first used on `stream`. Its content is undefined.
     ///
     /// # Errors
     /// [`Error::Shape`]; errors of the driver, when memory is exhausted.
@@ -161,7 +161,7 @@ impl ExecutionContext {
         self.platform.tensor(shape, stream)
     }
 
-    /// Creates a tensor with padded rows for a first use on `stream`. The content is undefined.
+    /// Creates a tensor with padded rows that is first used on `stream`. Its content is undefined.
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
@@ -174,7 +174,7 @@ impl ExecutionContext {
         self.platform.pitched_tensor(shape, stream)
     }
 
-    /// Creates a buffer of elements for a first use on `stream`. The content is undefined.
+    /// Creates a buffer of `len` elements that is first used on `stream`. Its content is undefined.
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
@@ -183,7 +183,7 @@ impl ExecutionContext {
         self.platform.buffer(len, stream)
     }
 
-    /// Allocates page-locked host memory. The content is undefined.
+    /// Allocates page-locked host memory for `len` elements. Its content is undefined.
     ///
     /// # Errors
     /// As for [`Platform::pinned`].
@@ -192,9 +192,9 @@ impl ExecutionContext {
         self.platform.pinned(self.device(), len)
     }
 
-    /// Copies host memory to the operator's device, as a tensor of one dimension. Any stream may use it. Blocks until
-    /// the host memory may be changed: the call is for values that are made once, in `start`. A [`Table`] keeps such
-    /// values. [`Pinned`] shows how a source uploads data in each tick.
+    /// Copies host memory to the operator's device, as a tensor of one dimension, which any stream may use. The call blocks until
+    /// the host memory may be changed, so it is for values that are made once, in `start`. A [`Table`] stores such values.
+    /// [`Pinned`] shows how a source uploads data in each tick.
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
@@ -203,7 +203,7 @@ impl ExecutionContext {
         self.platform.upload_to(self.device(), values)
     }
 
-    /// Queues a copy to the host on `stream`.
+    /// Queues a copy of device memory to the host on `stream`.
     ///
     /// # Errors
     /// As for [`Platform::download`].
@@ -216,7 +216,7 @@ impl ExecutionContext {
         self.platform.download(source, stream)
     }
 
-    /// Makes a value that needs a stream and lives longer than a tick.
+    /// Makes a value that needs a stream and that lives longer than a tick, as the handle of a library.
     ///
     /// # Errors
     /// The errors of `make`.
@@ -229,13 +229,14 @@ impl ExecutionContext {
         Ok(OnStream::new(stream, make(stream)?))
     }
 
-    /// Ends this operator: it does not run again. A source without a count calls it at its end.
+    /// Ends this operator: it does not run again in this run. A source without a `count` calls this function when it has no more
+    /// data.
     pub fn finish(&self) {
         self.notes.is_finished.set(true);
     }
 
-    /// Ends the run after this tick. Messages that wait in queues are dropped. A source without further data calls
-    /// [`finish`](Self::finish) instead: the messages that it sent are then consumed.
+    /// Ends the run after this tick. Messages that wait in queues are dropped. A source without further data should call
+    /// [`finish`](Self::finish) instead: then the messages that it sent are still consumed.
     pub fn stop_graph(&self) {
         if self.run.stop(StopSource::Node) {
             self.notes.has_stopped_graph.set(true);
@@ -246,7 +247,7 @@ impl ExecutionContext {
         self.platform.streams()
     }
 
-    /// Blocks until all work of the operator's streams is complete.
+    /// Blocks the host until all work on the operator's streams is complete.
     pub(crate) fn synchronize_blocking(&self) -> Result<()> {
         self.streams.synchronize_blocking()
     }
@@ -261,7 +262,7 @@ impl fmt::Debug for ExecutionContext {
     }
 }
 
-/// The type of a hook's context. The other files have its methods, by purpose.
+/// The type of a hook's context. Its methods are in the files of the parent module, by purpose.
 pub(crate) mod execution_context {
     use std::sync::Arc;
 
@@ -273,21 +274,21 @@ pub(crate) mod execution_context {
     use crate::platform::Platform;
 
     /// The second argument of each hook: the operator's streams, its memory, its node and its tick.
-    // The fields are in this order because the ticks of most nodes use only the first ones and the begin of `streams`.
+    // The fields are in this order because the ticks of most nodes use only the first ones and the start of `streams`.
     #[repr(C)]
     pub struct ExecutionContext {
         pub(super) notes: Notes,
         pub(super) platform: Platform,
         /// The platform's driver.
         pub(super) driver: Arc<dyn Driver>,
-        /// The part of the node that other threads see.
+        /// The part of the node's state that other threads may read.
         pub(super) cell: Arc<NodeCell>,
-        /// The control of the whole graph's run.
+        /// The control of the run of the whole graph.
         pub(super) run: Arc<RunControl>,
         pub(super) streams: OwnStreams,
         /// The node's name in its graph.
         pub(super) node: String,
-        /// Plans of stateless library calls.
+        /// The values that the node stores between its ticks, as plans of stateless library calls.
         pub(super) cached: Cached,
     }
 }

@@ -1,4 +1,4 @@
-//! The streams of a node, by source. `streams.rs` finds the stream that a hook's call needs.
+//! The streams of a node, by where they come from. `streams.rs` finds the stream that a hook's call needs.
 
 use std::cell::{Cell, OnceCell};
 
@@ -7,43 +7,45 @@ use crate::driver::{DeviceId, DriverResult};
 use crate::error::Result;
 use crate::stream::{CudaStream, StreamPool};
 
-/// The source of a node's streams.
+/// Where a node's streams come from.
 #[derive(Debug, Clone)]
 pub(crate) enum Streams {
     Pool(StreamPool),
-    /// A pool of `use_default_stream`: every stream is the default stream of the node's device.
+    /// A pool with `use_default_stream`: each stream of the node is the default stream of its device.
     Default,
-    /// `#[streams(none)]`: an adopting node without a pool. It adopts the first stream that it receives.
+    /// `#[streams(none)]`: an adopting node, without a pool. It adopts the first stream that comes with a message.
     Adopt,
 }
 
-/// The streams of a node. A node has each of them from its first use on.
-// The fields are in this order because the ticks of most nodes use only those down to `declared`.
+/// The streams of a node. The node gets each of them when it uses it for the first time.
+// The fields are in this order because the ticks of most nodes use only the fields from `from` to `declared`.
 #[repr(C)]
 pub(super) struct OwnStreams {
     pub(super) from: Streams,
     pub(super) device: DeviceId,
-    /// Whether `undeclared` or `defaults` has a stream: each hook checks this flag, and most operators have no such stream.
+    /// Whether `undeclared` or `defaults` has a stream. Each hook checks this flag instead of the two lists, since most operators
+    /// have no such stream.
     pub(super) has_others: Cell<bool>,
-    /// The device of the default stream on which this tick works, if it found no other stream.
+    /// The device whose default stream this tick uses, if no message came with another stream.
     pub(super) on_default: Cell<Option<DeviceId>>,
-    /// Whether the whole graph has only one stream.
+    /// Tells whether the whole graph has only one stream.
     pub(super) single: SingleStream,
     pub(super) internal: OnceCell<CudaStream>,
-    /// The streams that a plan gives the node, unless `internal` has a stream of its own.
+    /// The streams that a plan gives the node. They are used as internal streams while `internal` is empty.
     pub(super) planned: Option<Box<Planned>>,
-    /// The declared streams, in the order of `names`, allocated at their first use.
+    /// The declared streams, in the order of `names`. Each is allocated at its first use.
     pub(super) declared: Box<[OnceCell<CudaStream>]>,
     /// The names of the declared streams.
     pub(super) names: &'static [&'static str],
-    /// The streams that the operator named in a hook, without declaring them.
+    /// The streams that a hook has allocated by names that the operator does not declare.
     pub(super) undeclared: boxcar::Vec<(String, CudaStream)>,
-    /// The default streams that the node has used, by device. An operator that adopts streams may use those of several devices.
+    /// The default streams that the node has used, by device. An operator that adopts streams may use default streams of several
+    /// devices.
     pub(super) defaults: Box<[OnceCell<CudaStream>]>,
 }
 
 impl OwnStreams {
-    /// Creates the state without streams, for a node on a platform with this number of devices.
+    /// Creates the state of a node that has no streams yet. `devices` is the platform's number of devices.
     pub(super) fn new(
         device: DeviceId,
         from: Streams,
@@ -66,8 +68,8 @@ impl OwnStreams {
         }
     }
 
-    /// The device of the streams. A node that adopts a stream is on its own device until it has one. In a tick with
-    /// messages from a default stream, it is on the device of that stream.
+    /// Returns the device of the streams. A node that adopts a stream is on its own device until it has adopted one. In a tick
+    /// that received messages from a default stream, it is on the device of that stream.
     #[inline]
     pub(super) fn device(&self) -> DeviceId {
         match (&self.from, self.internal.get()) {
@@ -77,7 +79,7 @@ impl OwnStreams {
         }
     }
 
-    /// The pool of the streams.
+    /// Returns the pool of the streams, if the node has one.
     pub(super) fn pool(&self) -> Option<&StreamPool> {
         match &self.from {
             Streams::Pool(pool) => Some(pool),
@@ -107,7 +109,7 @@ impl OwnStreams {
 
     #[inline(never)]
     fn close_each(&self) -> DriverResult<()> {
-        // A chain of iterators would cost more in each hook than these loops.
+        // These loops cost less in each hook than a chain of iterators.
         if let Some(stream) = self.internal.get() {
             stream.timeline().close()?;
         } else if let Some(planned) = &self.planned {
@@ -127,14 +129,14 @@ impl OwnStreams {
             stream.timeline().close()?;
         }
         for stream in self.default_streams() {
-            // The handle of a default stream names no device, and the hook may have bound another device.
+            // The handle of a default stream names no device, and the hook may have made another device current.
             stream.timeline().bind()?;
             stream.timeline().close()?;
         }
         Ok(())
     }
 
-    /// Blocks until all work of the streams is complete.
+    /// Blocks the host until all work on the node's streams is complete.
     pub(super) fn synchronize_blocking(&self) -> Result<()> {
         let declared = self.declared.iter().filter_map(OnceCell::get);
         let planned = self.planned.iter().flat_map(|planned| planned.all());

@@ -1,9 +1,10 @@
 //! Law 6: A graph that fits together.
 //!
-//! The checks that `graph!` makes in constants. The macro has the names of nodes and ports; the types have the rest.
+//! The checks that `graph!` makes while compiling, in constants. The macro knows the names of nodes and ports; the constants of
+//! their types have all other facts.
 //!
-//! Each check is a `#[track_caller] const fn` that `graph!` calls at the user's token, so that rustc shows the text
-//! there. `streamflow-macros/src/graph/expand/assertions.rs` writes the calls.
+//! Each check is a `#[track_caller] const fn` that `graph!` calls at a token of the user's code, so that rustc shows the error
+//! text at that place. `streamflow-macros/src/graph/expand/assertions.rs` writes the calls.
 
 use crate::error::const_text::Text;
 use crate::error::{Error, Result};
@@ -25,7 +26,7 @@ pub(super) const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// Checks that `host_done` has downloads to wait for.
+/// Checks that the input of a condition `host_done` receives messages that may have downloads.
 #[track_caller]
 pub const fn check_host_done(node: &str, inputs: &[PortInfo], port: &str) {
     let mut i = 0;
@@ -50,8 +51,8 @@ pub const fn check_host_done(node: &str, inputs: &[PortInfo], port: &str) {
     }
 }
 
-/// Checks that an input with an edge may have another edge. `input` is the name of the node and of the input, and
-/// `other` is the output at the first edge.
+/// Checks that a second edge may lead to an input. `input` is the text `node.input`, and `other` is the output at which the first
+/// edge begins.
 #[track_caller]
 pub const fn check_second(input: &str, inputs: &[PortInfo], port: &str, other: &str) {
     let mut i = 0;
@@ -69,8 +70,8 @@ pub const fn check_second(input: &str, inputs: &[PortInfo], port: &str, other: &
     }
 }
 
-/// Checks that each input with a fixed size has as many edges as its size says. `producers` lists the inputs that edges
-/// name, each with the number of its edges.
+/// Checks that each input with `size = n` has exactly `n` edges. `producers` has the inputs to which edges lead, each with the
+/// number of its edges.
 #[track_caller]
 pub const fn check_sizes(node: &str, inputs: &[PortInfo], producers: &[(&str, usize)]) {
     let mut i = 0;
@@ -101,8 +102,8 @@ pub const fn check_sizes(node: &str, inputs: &[PortInfo], producers: &[(&str, us
     }
 }
 
-/// Checks that a pool has as many streams as the operators on it declare. `needed` are their nodes, each with its
-/// number of streams.
+/// Checks that a pool may have as many streams as the operators of its nodes declare. `needed` has the names of these nodes, each
+/// with its number of streams.
 #[track_caller]
 pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: &[(&str, usize)]) {
     if let Some(problem) = pool_problem(pool, description, needed) {
@@ -110,10 +111,10 @@ pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: &[(&st
     }
 }
 
-/// The same as [`check_pool`], for a pool with values that are known only in the run.
+/// Checks what [`check_pool`] checks, at run time, for a pool whose values are not constants.
 ///
 /// # Errors
-/// [`Error::PoolDescription`].
+/// [`Error::PoolDescription`] with the text of the mistake.
 pub fn verify_pool(
     pool: &str,
     description: &CudaStreamPool,
@@ -122,7 +123,7 @@ pub fn verify_pool(
     wrong_pool(pool, pool_problem(pool, description, needed))
 }
 
-/// Checks that a constant of a graph describes a stream pool without a mistake.
+/// Checks that a `CudaStreamPool` in a constant of a graph has no mistake.
 #[track_caller]
 pub const fn check_streams(pool: &str, description: &CudaStreamPool) {
     if let Some(problem) = description.problem(pool) {
@@ -130,15 +131,15 @@ pub const fn check_streams(pool: &str, description: &CudaStreamPool) {
     }
 }
 
-/// The same as [`check_streams`], for a pool with values that are known only in the run.
+/// Checks what [`check_streams`] checks, at run time, for a pool whose values are not constants.
 ///
 /// # Errors
-/// [`Error::PoolDescription`].
+/// [`Error::PoolDescription`] with the text of the mistake.
 pub fn verify_streams(pool: &str, description: &CudaStreamPool) -> Result<()> {
     wrong_pool(pool, description.problem(pool))
 }
 
-/// Checks that a constant of a graph describes a green context pool without a mistake.
+/// Checks that a `CudaGreenContextPool` in a constant of a graph has no mistake.
 #[track_caller]
 pub const fn check_green(pool: &str, description: &CudaGreenContextPool) {
     if let Some(problem) = description.problem(pool) {
@@ -146,10 +147,10 @@ pub const fn check_green(pool: &str, description: &CudaGreenContextPool) {
     }
 }
 
-/// The same as [`check_green`], for a pool with values that are known only in the run.
+/// Checks what [`check_green`] checks, at run time, for a pool whose values are not constants.
 ///
 /// # Errors
-/// [`Error::PoolDescription`].
+/// [`Error::PoolDescription`] with the text of the mistake.
 pub fn verify_green(pool: &str, description: &CudaGreenContextPool) -> Result<()> {
     wrong_pool(pool, description.problem(pool))
 }
@@ -198,8 +199,9 @@ const fn pool_problem(
     Some(text)
 }
 
-/// Checks that an operator on a pool uses the pool: the operator declares a stream, or has device data at a port. Names that
-/// are made at run time are not known here, so an operator without device data must declare one of its streams.
+/// Checks that a node with `#[streams(POOL)]` can use the pool: its operator declares a stream, or has device data at a port.
+/// Streams with names that are made at run time are not known here, so an operator without device data must declare at least one
+/// stream.
 #[track_caller]
 pub const fn check_pool_use(
     node: &str,
@@ -223,7 +225,8 @@ pub const fn check_pool_use(
     }
 }
 
-/// Checks that a node on a worker has an operator that may leave the thread of the run.
+/// Checks that the operator of a node with `#[worker(name)]` is not `#[operator(stays)]`, which only the thread of the run may
+/// call.
 #[track_caller]
 pub const fn check_worker(node: &str, operator: &str, worker: &str, stays: bool) {
     if stays {
@@ -252,21 +255,21 @@ const fn carry_device_data(ports: &[PortInfo]) -> bool {
     false
 }
 
-/// An end of an edge.
+/// One end of an edge, for the checks of devices.
 #[derive(Debug)]
 pub struct EdgeEnd<'a> {
     /// The node's name.
     pub node: &'a str,
     /// The port's name.
     pub port: &'a str,
-    /// The inputs or the outputs of the operator, among them this port.
+    /// All inputs, or all outputs, of the operator. They include this port.
     pub ports: &'a [PortInfo],
-    /// The node's pool; `None` for its own, on device 0.
+    /// The pool that `#[streams(POOL)]` names; `None` for a node without it, which is on device 0.
     pub pool: Option<&'a CudaStreamPool>,
 }
 
 impl EdgeEnd<'_> {
-    /// Whether the port carries device data; `false` if it does not exist: rustc reports that at the edge.
+    /// Returns whether the port has device data; `false` if it does not exist, which rustc reports at the edge.
     const fn carries_device_data(&self) -> bool {
         let mut i = 0;
         while i < self.ports.len() {
@@ -285,7 +288,7 @@ impl EdgeEnd<'_> {
         }
     }
 
-    /// Adds `` `node.port` is on device 0 `` to the text.
+    /// Adds to the text which device the port is on, as `` `node.port` is on device 0 ``.
     const fn add_to(&self, text: Text) -> Text {
         let text = text.add("`").add(self.node).add(".").add(self.port).add("` is on device ");
         let text = text.add_number(self.device());
@@ -295,7 +298,7 @@ impl EdgeEnd<'_> {
     }
 }
 
-/// Checks that an edge of device data stays on one device.
+/// Checks that both ends of an edge with device data are on the same device.
 #[track_caller]
 pub const fn check_devices(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
     if let Some(problem) = devices_problem(output, input) {
@@ -303,10 +306,10 @@ pub const fn check_devices(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
     }
 }
 
-/// The same as [`check_devices`], for ends with devices that are known only in the run.
+/// Checks what [`check_devices`] checks, at run time, for ends whose devices are not constants.
 ///
 /// # Errors
-/// [`Error::EdgeDevices`].
+/// [`Error::EdgeDevices`] with the text of the mistake.
 pub fn verify_devices(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) -> Result<()> {
     let Some(problem) = devices_problem(output, input) else { return Ok(()) };
     let edge = format!("{}.{} >> {}.{}", output.node, output.port, input.node, input.port);
@@ -323,7 +326,7 @@ const fn devices_problem(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) -> Option<Te
     Some(input.add_to(text).add(how))
 }
 
-/// Checks that an edge with `#[transfer]` leads to another device.
+/// Checks that an edge with `#[transfer]` leads from one device to another.
 #[track_caller]
 pub const fn check_transfer(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
     let carries = output.carries_device_data() && input.carries_device_data();

@@ -1,13 +1,13 @@
-//! Checks in constants, like those of [`check`](super::check), that all ports of a graph are connected.
+//! Checks that all ports of a graph are connected. Like those of [`check`](super::check), they run in constants.
 //!
-//! A forgotten edge leaves an output and an input unconnected, at two nodes. That is one mistake, and it is reported
-//! once, at the node with the output.
+//! A forgotten edge leaves an output of one node and an input of another node unconnected. This is one mistake, so it is reported
+//! once: at the node with the output.
 
 use super::check::same;
 use crate::error::const_text::Text;
 use crate::port::PortInfo;
 
-/// The ports of a node, and the ports that edges name.
+/// The ports of a node, and those of them that edges name.
 #[derive(Debug)]
 pub struct NodePorts {
     /// The node's name.
@@ -18,13 +18,13 @@ pub struct NodePorts {
     pub inputs: &'static [PortInfo],
     /// The outputs of the operator.
     pub outputs: &'static [PortInfo],
-    /// All ports that edges name, on both sides.
+    /// The names of the ports of this node that edges name, inputs and outputs.
     pub named: &'static [&'static str],
-    /// Whether a condition of the node says when it runs without messages.
+    /// Whether a condition lets the node run without a message.
     pub runs_without_messages: bool,
 }
 
-/// The ports of all nodes of a graph. `graph!` implements the trait.
+/// The ports of all nodes of a graph. `graph!` implements this trait.
 pub trait GraphPorts {
     /// The nodes in the order of their declarations.
     const NODES: &'static [NodePorts];
@@ -41,7 +41,8 @@ const fn contains(names: &[&str], name: &str) -> bool {
     false
 }
 
-/// Adds the ports that are not in `used`, as `` `node.a`, `node.b` ``. Returns the text and their number.
+/// Adds to the text the required ports that are not in `used`, as `` `node.a`, `node.b` ``. Returns the text and the number of
+/// these ports.
 const fn list_missing(
     mut text: Text,
     node: &str,
@@ -60,8 +61,8 @@ const fn list_missing(
     (text, missing)
 }
 
-/// Whether an edge names a port that the operator does not have: rustc reports that at the edge. The wrong name may
-/// mean a port that seems unconnected.
+/// Returns whether an edge names a port that the operator does not have, which rustc reports at the edge. In that case the wrong
+/// name may stand for a port that seems unconnected, so the other checks report nothing.
 const fn has_unknown(named: &[&str], inputs: &[PortInfo], outputs: &[PortInfo]) -> bool {
     let mut i = 0;
     while i < named.len() {
@@ -89,7 +90,7 @@ impl NodePorts {
         has_unknown(self.named, self.inputs, self.outputs)
     }
 
-    /// The required port that is not connected, if it is the only one among these ports.
+    /// Returns the required port that is not connected, if exactly one of these ports is not.
     const fn only_missing(&self, ports: &'static [PortInfo]) -> Option<&'static PortInfo> {
         let (mut i, mut found) = (0, None);
         while i < ports.len() {
@@ -115,7 +116,7 @@ impl NodePorts {
         true
     }
 
-    /// The output at which a forgotten edge may begin, if no other port of the node is unconnected.
+    /// Returns the output at which a forgotten edge may begin, if it is the only unconnected port of the node.
     const fn open_output(&self) -> Option<&'static PortInfo> {
         match self.only_missing(self.outputs) {
             Some(port) if self.is_complete(self.inputs) && !self.has_unknown() => Some(port),
@@ -123,7 +124,7 @@ impl NodePorts {
         }
     }
 
-    /// The input at which a forgotten edge may end, if no other port of the node is unconnected.
+    /// Returns the input at which a forgotten edge may end, if it is the only unconnected port of the node.
     const fn open_input(&self) -> Option<&'static PortInfo> {
         match self.only_missing(self.inputs) {
             Some(port) if self.is_complete(self.outputs) && !self.has_unknown() => Some(port),
@@ -136,7 +137,7 @@ const fn is_missing(port: &PortInfo, named: &[&str]) -> bool {
     !port.optional && !contains(named, port.name)
 }
 
-/// A side of an edge.
+/// The two sides of an edge.
 #[derive(Clone, Copy)]
 enum Side {
     Output,
@@ -150,8 +151,8 @@ const fn open_port(node: &NodePorts, side: Side) -> Option<&'static PortInfo> {
     }
 }
 
-/// The node and the port at the other end of a forgotten edge of this node. The first open output is paired with the
-/// first open input of the same message, by the text of their types, and so on.
+/// Returns the node and the port at the other end of an edge that may be forgotten at the node `index`. Unconnected outputs and
+/// inputs of the same message, by the text of its type, are paired in order: the first output with the first input, and so on.
 const fn other_end(
     nodes: &'static [NodePorts],
     index: usize,
@@ -186,7 +187,7 @@ const fn other_end(
     None
 }
 
-/// Whether the types have the same text, without the `&` of `&T` and the `Shared` of `Shared<T>`.
+/// Returns whether the two types have the same text, apart from the `&` of `&T` and the `Shared` of `Shared<T>`.
 const fn same_message(a: &PortInfo, b: &PortInfo) -> bool {
     same(message(a.ty), message(b.ty))
 }
@@ -202,13 +203,13 @@ const fn message(ty: &str) -> &str {
     ty
 }
 
-/// Checks that every required input of a node is connected.
+/// Checks that every required input of a node is connected, and that the node can run.
 #[track_caller]
 pub const fn check_inputs(nodes: &'static [NodePorts], index: usize) {
     let this = &nodes[index];
     let NodePorts { node, operator, inputs, outputs, named, runs_without_messages } = *this;
     let (names, missing) = list_missing(Text::new(), node, inputs, named);
-    // A forgotten edge is reported at the node with the output.
+    // If an output of another node may belong to the missing edge, `check_outputs` reports the edge at that node.
     if missing > 0 && !this.has_unknown() && other_end(nodes, index, Side::Input).is_none() {
         let noun = if missing > 1 { "inputs " } else { "input " };
         let verb = if missing > 1 { " are" } else { " is" };
@@ -239,7 +240,7 @@ pub const fn check_inputs(nodes: &'static [NodePorts], index: usize) {
     }
 }
 
-/// Whether an operator can never run: it has inputs, runs for a message, and no message can come.
+/// Returns whether the operator can never run: all its inputs are optional, and no edge leads to any of them.
 const fn can_never_run(inputs: &[PortInfo], named: &[&str]) -> bool {
     let mut i = 0;
     while i < inputs.len() {
@@ -257,7 +258,7 @@ pub const fn check_outputs(nodes: &'static [NodePorts], index: usize) {
     let this = &nodes[index];
     let NodePorts { node, operator, inputs, outputs, named, .. } = *this;
     let (names, missing) = list_missing(Text::new(), node, outputs, named);
-    // `check_inputs` reports a node that no edge names.
+    // If no edge names the node, `check_inputs` reports its outputs together with its inputs.
     let is_reported = named.is_empty() && !this.is_complete(inputs);
     if missing == 0 || this.has_unknown() || is_reported {
         return;

@@ -1,8 +1,7 @@
-//! The possible origins of the data in messages that a node joins, found when all edges are connected.
+//! Finds the possible origins of the messages at a node's inputs, after all edges were connected.
 //!
-//! The run compares messages of an input with messages of another edge if the data of both may begin at the same node:
-//! otherwise they can't make a tick mixed. A node with `#[when(same_sequence)]` needs messages with data of one origin,
-//! the same in each tick.
+//! In a run, messages of two edges are compared only if they may have the same origin: messages of different origins can't make a
+//! tick mixed. A node with `#[when(same_sequence)]` must get messages that all have one origin, the same one in each tick.
 
 use std::collections::HashMap;
 
@@ -11,18 +10,19 @@ use crate::error::{Error, Result};
 use crate::message::EdgeStatus;
 use crate::operator::{NodeStatus, PortStatus};
 
-/// Tells each node which of its inputs to compare, and checks the nodes with `#[when(same_sequence)]`.
+/// Tells each node the messages of which inputs to compare, and checks the nodes with `#[when(same_sequence)]`.
 ///
 /// # Errors
-/// [`Error::ImpossibleCondition`] for the first node with inputs that have no common source, or several.
+/// [`Error::ImpossibleCondition`] for the first node with `same_sequence` whose compared inputs have no source in common, or have
+/// several.
 pub(super) fn finish(nodes: &mut [&mut dyn AnyNode]) -> Result<()> {
     let statuses: Vec<NodeStatus> = nodes.iter_mut().map(|node| node.status()).collect();
     if !statuses.iter().any(|node| compared(node).nth(1).is_some()) {
         return Ok(());
     }
     let ways = Ways::new(&statuses);
-    // Any node may discard its messages and begin new data. Sources are enough here: if data from such a node gets to
-    // two edges, so does data from a source before it.
+    // A node that is not a source may also be an origin, by discarding its messages and sending others. Following only the
+    // sources is enough: if messages of such an origin reach two edges, so do messages of a source before it.
     let sources = ways.sources();
     for (index, node) in nodes.iter_mut().enumerate() {
         let of_edge = |edge| ways.of_edge(&sources, edge);
@@ -48,23 +48,23 @@ pub(super) fn finish(nodes: &mut [&mut dyn AnyNode]) -> Result<()> {
     Ok(())
 }
 
-/// The edges to the required inputs of a node, with the numbers of these inputs. Feedback edges are left out: their
-/// message is of an earlier tick, and belongs to no other message.
+/// Returns the edges that lead to the required inputs of a node, each with the number of its input. Feedback edges are left out:
+/// their message is from an earlier tick, so no other message belongs to it.
 fn compared(node: &NodeStatus) -> impl Iterator<Item = (usize, &EdgeStatus)> {
     let inputs = node.inputs.iter().enumerate().filter(|(_, input)| !input.optional);
     let edges = inputs.flat_map(|(at, input)| input.edges.iter().map(move |edge| (at, edge)));
     edges.filter(|(_, edge)| !edge.feedback)
 }
 
-/// Whether the node may run without a message that carries an acquisition time.
+/// Returns whether the node may run without a message that has an acquisition time, so that it sets that time.
 fn is_source(node: &NodeStatus) -> bool {
     compared(node).next().is_none()
 }
 
-/// The edges of a graph, backwards.
+/// The graph's edges from consumers to producers, for the search of origins.
 struct Ways<'a> {
     nodes: &'a [NodeStatus],
-    /// The producer of each edge, by the number of the edge.
+    /// The index of each edge's producer, by the number of the edge.
     producers: HashMap<usize, usize>,
 }
 
@@ -78,11 +78,11 @@ impl<'a> Ways<'a> {
         Self { nodes, producers }
     }
 
-    /// For each node, the sources with data that gets there.
+    /// Returns, for each node, the set of sources whose messages can reach the node.
     fn sources(&self) -> Vec<Nodes> {
         let count = self.nodes.len();
         let mut reached = vec![Nodes::none(count); count];
-        // Producers come before consumers, except over feedback edges. These carry no data of this tick.
+        // Producers come before consumers in this order, except over feedback edges, which are left out.
         for (index, node) in self.nodes.iter().enumerate() {
             if is_source(node) {
                 reached[index].add(index);
@@ -104,7 +104,8 @@ impl<'a> Ways<'a> {
         self.producers.get(&edge.id).map_or(NOWHERE, |&from| &reached[from])
     }
 
-    /// The reason why a node with `same_sequence` never finds messages that belong together, or finds them only by chance.
+    /// Returns why a node with `same_sequence` never receives messages that belong together, or only by chance; `None` if all is
+    /// well.
     fn problem(&self, node: usize, sources: &[Nodes]) -> Option<String> {
         let inputs = || self.nodes[node].inputs.iter().filter(|input| input.is_paired);
         let edges = |input: &'a PortStatus| input.edges.iter().filter(|edge| !edge.feedback);
@@ -142,7 +143,7 @@ impl<'a> Ways<'a> {
         None
     }
 
-    /// The node before this edge at which data of several sources is joined.
+    /// Returns the node before this edge at which messages of several sources first come together.
     fn joint(&self, sources: &[Nodes], edge: &EdgeStatus) -> usize {
         let mut joint = self.producers.get(&edge.id).copied().unwrap_or_default();
         let several = |node: &usize| sources[*node].list().nth(1).is_some();
@@ -156,7 +157,7 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// A set of nodes, with a bit for each node.
+/// A set of nodes, as a vector of bits with one bit for each node.
 #[derive(Clone)]
 struct Nodes(Vec<u64>);
 
@@ -181,7 +182,7 @@ impl Nodes {
         self.0.iter().zip(&other.0).any(|(word, other)| word & other != 0)
     }
 
-    /// The nodes in their order.
+    /// Returns the indices of the nodes in the set, in ascending order.
     fn list(&self) -> impl Iterator<Item = usize> {
         (0..self.0.len() * 64).filter(|node| self.0[node / 64] >> (node % 64) & 1 == 1)
     }

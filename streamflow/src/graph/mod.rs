@@ -1,14 +1,14 @@
-//! Graphs: nodes that hold operators, connected by edges. [`graph!`](macro@crate::graph) makes a struct, and implements
-//! [`Graph`] for it; functions of a program that take any graph name the trait. The runs of a graph are in
+//! Graphs: nodes that hold operators, connected by edges. [`graph!`](macro@crate::graph) makes a struct and implements [`Graph`]
+//! for it. A function of a program that takes any graph uses this trait as its bound. The runs of a graph are in
 //! [`schedule`](crate::schedule).
 //!
-//! The fields of the struct are boxes of `Node`s. A scheduler sees the nodes as `AnyNode`s, producers before their
-//! consumers.
+//! The fields of the struct are boxes of `Node`s. A scheduler sees the nodes as `AnyNode`s, in an order in which producers come
+//! before their consumers.
 //!
 //! # A tensor for the next tick
 //!
-//! `#[feedback(initial = …)]` carries a message into the next tick. The expression may use the same names as the
-//! expressions of nodes: the parameters, `platform` and `?`.
+//! An edge with `#[feedback(initial = …)]` carries a message into the next tick. The expression of the initial message may use
+//! the same names as the expressions of nodes: the parameters, `platform` and `?`.
 //!
 //! ```
 //! use streamflow::prelude::*;
@@ -112,48 +112,50 @@ pub(crate) use state::RunState;
 use crate::error::Result;
 use crate::platform::Platform;
 
-/// A struct made by `graph!`. The macro also writes the methods `run`, `run_for`, `tick` and `end_run`: they call
-/// functions of [`schedule`](crate::schedule). [`spawn`](crate::Spawn::spawn) is a method of a trait.
+/// A struct made by `graph!`. The macro also generates the methods `run`, `run_for`, `tick` and `end_run`, which call functions
+/// of [`schedule`](crate::schedule). [`spawn`](crate::Spawn::spawn) is a method of the trait `Spawn`.
 pub trait Graph {
-    /// The nodes, producers before consumers.
+    /// Returns the nodes, in an order in which producers come before their consumers.
     fn nodes(&mut self) -> Vec<&mut dyn AnyNode>;
-    /// Appends the nodes to a list, producers before consumers.
+    /// Appends the nodes to a list, in an order in which producers come before their consumers.
     #[doc(hidden)]
     fn __streamflow_nodes<'a>(&'a mut self, list: &mut Vec<&'a mut dyn AnyNode>) {
         list.append(&mut self.nodes());
     }
-    /// The name of the struct.
+    /// Returns the name of the graph's struct.
     #[doc(hidden)]
     fn __streamflow_name(&self) -> &'static str {
         "graph"
     }
-    /// Whether the graph has `#[replay]`.
+    /// Returns whether the graph has the attribute `#[replay]`.
     #[doc(hidden)]
     fn __streamflow_replays(&self) -> bool {
         false
     }
-    /// The state in which `tick` keeps its run. `None` for a graph that is not made by `graph!`: it has no `tick`.
+    /// Returns the state of the run that `tick` has begun. `None` for a graph that was not made by `graph!` and so has no method
+    /// `tick`.
     #[doc(hidden)]
     fn __streamflow_run(&mut self) -> Option<&mut RunState> {
         None
     }
-    /// The plan of the graph: the operators that share a stream, and the expected waits. See [`Assign`](crate::stream::Assign).
+    /// Computes the plan of the graph: which operators share a stream, and the expected waits. See
+    /// [`Assign`](crate::stream::Assign).
     ///
     /// # Errors
-    /// [`Error::AssignVariable`](crate::Error::AssignVariable); a text, for a graph with nodes that `graph!` did not make.
+    /// [`Error::AssignVariable`](crate::Error::AssignVariable); an error with a text, if `graph!` did not make all nodes.
     fn plan(&mut self) -> Result<Plan>
     where
         Self: Sized,
     {
         plan::of_graph(self)
     }
-    /// The platform on which the graph runs.
+    /// Returns the platform on which the graph runs.
     fn platform(&self) -> &Platform;
     /// The type of [`handle`](Self::handle).
     type Handle: Clone + Send + Sync + 'static
     where
         Self: Sized;
-    /// The handle that sets the parameters of the nodes, from any thread. The method `params`, written by `graph!`,
+    /// Returns the handle by which any thread can set the parameters of the nodes. The method `params` that `graph!` generates
     /// returns the same handle.
     fn handle(&self) -> Self::Handle
     where

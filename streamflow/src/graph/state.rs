@@ -1,5 +1,4 @@
-//! The parts of a graph beside its nodes. The run of a stepped graph is kept here from one `tick` to the
-//! next.
+//! The parts of a graph other than its nodes. Between two calls of the graph's method `tick`, its run is stored here.
 
 use std::any::Any;
 use std::fmt;
@@ -9,8 +8,8 @@ use super::AnyNode;
 use crate::param::GraphParams;
 use crate::platform::Platform;
 
-/// The field of a graph beside its nodes. The struct has private fields, and functions without `self`: if a program
-/// misspells a name, rustc would propose methods, but not these functions.
+/// The field of a graph's struct for all parts other than its nodes. The fields are private, and the functions take no `self`, so
+/// that rustc does not propose them when a program misspells the name of a method.
 #[derive(Debug)]
 pub struct GraphParts {
     platform: Platform,
@@ -19,46 +18,46 @@ pub struct GraphParts {
 }
 
 impl GraphParts {
-    /// Creates the parts of a graph that does not run yet.
+    /// Creates the parts of a graph that has not run yet.
     #[must_use]
     pub fn new(platform: &Platform, params: GraphParams) -> Self {
         Self { platform: platform.clone(), params, run: RunState::default() }
     }
 
-    /// The platform on which the graph runs.
+    /// Returns the platform on which the graph runs.
     pub fn platform(parts: &Self) -> &Platform {
         &parts.platform
     }
 
-    /// The parameters of the graph's nodes.
+    /// Returns the parameters of the graph's nodes.
     pub fn params(parts: &Self) -> &GraphParams {
         &parts.params
     }
 
-    /// The state of the graph's run.
+    /// Returns the state of the graph's run.
     pub fn run(parts: &mut Self) -> &mut RunState {
         &mut parts.run
     }
 }
 
-/// The run that `tick` has begun, if there is one.
+/// The run that `tick` has begun, if there is one, and the settings for runs.
 #[derive(Default)]
 pub struct RunState {
-    /// The run, of a scheduler's own type.
+    /// The run. Its type belongs to the scheduler that has begun it.
     run: Option<Box<dyn Any + Send>>,
-    /// An empty list: each `tick` uses its memory again.
+    /// An empty list of nodes, stored so that each `tick` can use its memory again.
     list: Vec<&'static mut dyn AnyNode>,
-    /// The settings of the program for all runs, of a scheduler's own type.
+    /// The program's settings for all runs. Their type belongs to a scheduler.
     settings: Option<Box<dyn Any + Send>>,
 }
 
 impl RunState {
-    /// Takes the run out, if this scheduler has begun one.
+    /// Removes and returns the run, if one was begun and it has the type `R`.
     pub(crate) fn take<R: 'static>(&mut self) -> Option<Box<R>> {
         self.run.take().and_then(|run| run.downcast().ok())
     }
 
-    /// Puts a run back, with an [emptied](Self::emptied) list.
+    /// Stores a run, and a list that was [emptied](Self::emptied).
     pub(crate) fn put<R: Send + 'static>(
         &mut self,
         run: Box<R>,
@@ -68,12 +67,12 @@ impl RunState {
         self.list = list;
     }
 
-    /// Sets the settings for all runs from now on.
+    /// Sets the settings for all later runs.
     pub(crate) fn set<S: Send + 'static>(&mut self, settings: S) {
         self.settings = Some(Box::new(settings));
     }
 
-    /// The settings that were [set](Self::set).
+    /// Returns the settings that were [set](Self::set), if they have the type `S`.
     pub(crate) fn settings<S: 'static>(&self) -> Option<&S> {
         self.settings.as_ref().and_then(|settings| settings.downcast_ref())
     }
@@ -82,10 +81,10 @@ impl RunState {
         Self::emptied(mem::take(&mut self.list))
     }
 
-    /// An empty list in the same memory.
+    /// Returns an empty list that uses the memory of `list`, with another lifetime.
     pub(crate) fn emptied<'a>(mut list: Vec<&mut dyn AnyNode>) -> Vec<&'a mut dyn AnyNode> {
         list.clear();
-        // The standard library collects into the memory of the list. If it did not, the next `tick` would allocate.
+        // The standard library collects into the memory of the list. If a later version does not, the next `tick` allocates.
         list.into_iter().map(|_| unreachable!("the list was cleared")).collect()
     }
 }

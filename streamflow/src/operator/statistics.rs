@@ -1,10 +1,10 @@
-//! The measurements of a run about one node, if its platform keeps statistics.
+//! The measurements of one node in a run, if the platform keeps statistics.
 //!
-//! All memory is allocated when the run starts; a tick only adds to counts (law 12).
+//! All memory is allocated when the run starts. A tick only increases counts (law 12).
 //!
-//! A reading of the clock costs more than everything else here. If a tick follows another one at once, the end of the
-//! first is the beginning of the second: [`Succession`] tells when that is so. A node then needs one reading for each
-//! tick, at its end, and that is also the moment at which its messages have arrived.
+//! Reading the clock costs more than all other work here. If a tick follows another one at once, the end of the first is also the
+//! beginning of the second; [`Succession`] tells when that holds. A node then reads the clock once in each tick, at its end,
+//! which is also the moment at which its messages have arrived.
 
 use std::cell::Cell;
 use std::num::NonZeroU32;
@@ -15,11 +15,12 @@ use crate::message::Origin;
 use crate::time::{Clock, Timestamp};
 
 thread_local! {
-    /// Within a [`Succession`] of this thread, the end of the last tick, if the next one follows at once.
+    /// `None` outside of a [`Succession`] on this thread. Within one, the end of the last tick if the next tick follows at once,
+    /// else `Some(None)`.
     static ENDED: Cell<Option<Option<Timestamp>>> = const { Cell::new(None) };
 }
 
-/// A guard: while it lives, the measured ticks of this thread follow each other, except after an
+/// A guard: while it exists, the measured ticks of this thread follow each other at once, except after an
 /// [interruption](Self::interrupt). Without a guard, each tick reads the clock at its beginning.
 pub(crate) struct Succession(());
 
@@ -29,7 +30,7 @@ impl Succession {
         Self(())
     }
 
-    /// Records that the scheduler does something else before the next tick.
+    /// Records that the scheduler does other work before the next tick, so that the next tick reads the clock at its beginning.
     pub(crate) fn interrupt(&self) {
         ENDED.set(Some(None));
     }
@@ -41,41 +42,41 @@ impl Drop for Succession {
     }
 }
 
-/// Records that a node checks more than its queues before its next tick.
+/// Records that a node checks its conditions or runs other hooks before its next tick, so that this tick reads the clock at its
+/// beginning.
 #[inline]
 pub(super) fn interrupt() {
     ENDED.set(ENDED.get().map(|_| None));
 }
 
-/// The paths that end at a sink: the origins of its messages.
+/// The paths that end at a sink, by the origins of the sink's messages.
 #[derive(Debug, Clone)]
 pub struct NodePaths {
-    /// The numbers of the sources, in ascending order. Each gets a histogram.
+    /// The numbers of the sources from which paths lead to the sink, in ascending order. Each source gets a histogram.
     pub(crate) sources: Vec<NonZeroU32>,
-    /// The number of histograms for other nodes at which data begins: nodes that discard their messages and send
-    /// others.
+    /// The number of histograms for origins that are not sources: nodes that discard their messages and send others.
     pub(crate) spare: usize,
 }
 
 /// The statistics of one node in one run.
 #[derive(Debug)]
 pub(super) struct NodeStatistics {
-    /// The begin of the running tick.
+    /// The beginning of the running tick.
     began: Timestamp,
     host_time: Histogram,
     lateness: Histogram,
-    /// `None` for a node that is no sink.
+    /// The latencies of the paths that end at this node; `None` for a node that is no sink.
     latency: Option<Latency>,
 }
 
-/// The age of the messages at a sink, by origin.
+/// The ages of the messages at a sink, by the origin of the messages.
 #[derive(Debug)]
 struct Latency {
     paths: Vec<Path>,
-    /// The number of paths from sources: these are the first ones, in the order of their origins.
+    /// The number of paths from sources. They come first in `paths`, in the order of their origins.
     known: usize,
     spare: Vec<Histogram>,
-    /// The number of messages from nodes without a histogram.
+    /// The number of messages from origins for which no histogram was left.
     unmeasured: u64,
 }
 
@@ -95,14 +96,14 @@ impl NodeStatistics {
         }
     }
 
-    /// Begins a tick.
+    /// Begins a tick, at the end of the preceding tick or at the current time.
     #[inline(never)]
     pub(super) fn begin_tick(&mut self, clock: &Clock) {
         self.began = ENDED.get().flatten().unwrap_or_else(|| clock.now());
     }
 
-    /// Records a tick that ends. `data` is the moment and the origin at which the data of its messages began; `None` if
-    /// the tick failed or had no messages.
+    /// Records a tick that ends. `data` is the time at which the data of its messages was acquired, and their origin; `None` if
+    /// the tick failed or received no messages.
     #[inline]
     pub(super) fn add_tick(&mut self, ended: Timestamp, data: Option<(Timestamp, Origin)>) {
         self.host_time.record(ended.since(self.began));
@@ -152,7 +153,7 @@ impl Latency {
             path.latency.record(age);
         } else if let Some(mut latency) = self.spare.pop() {
             latency.record(age);
-            // This push stays within the capacity.
+            // This push does not allocate: the vector has capacity for all spare histograms.
             self.paths.push(Path { origin, latency });
         } else {
             self.unmeasured += 1;
@@ -160,14 +161,14 @@ impl Latency {
     }
 }
 
-/// The statistics of a node so far.
+/// The statistics of a node at one moment of a run, for a report.
 #[derive(Debug, Clone)]
 pub(crate) struct NodeTimes {
     pub(crate) host_time: Option<Summary>,
     pub(crate) lateness: Option<Summary>,
-    /// The latency, by the node at which the data began.
+    /// The latency of each path, by the origin of its messages.
     pub(crate) latency: Vec<(Origin, Summary)>,
-    /// The number of messages from nodes without a histogram.
+    /// The number of messages from origins for which no histogram was left.
     pub(crate) unmeasured: u64,
 }
 
@@ -185,7 +186,7 @@ mod tests {
     fn each_origin_has_a_histogram_and_what_has_none_is_counted() {
         let paths = NodePaths { sources: [2, 5, 9].map(origin).to_vec(), spare: 1 };
         let mut node = NodeStatistics::new(Some(&paths));
-        // Node 4 gets the spare histogram, and none is left for node 7.
+        // The messages of origin 4 get the spare histogram, so none is left for those of origin 7.
         for (number, age) in [(9, 10), (4, 20), (2, 30), (7, 40), (4, 50), (9, 60)] {
             let data = Some((Timestamp(100), origin(number)));
             node.add_tick(Timestamp(100 + age), data);

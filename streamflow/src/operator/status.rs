@@ -1,4 +1,4 @@
-//! The state of a node, for reports about a run.
+//! `NodeStatus`: the state of a node, for reports about a run.
 
 use super::flush::Flushing;
 use super::recovery::OnFailure;
@@ -7,100 +7,100 @@ use crate::message::EdgeStatus;
 use crate::message::Pair;
 use crate::param::ParamChange;
 
-/// A node at one moment.
+/// The state of a node at one moment.
 #[derive(Debug, Clone)]
 pub struct NodeStatus {
     /// The node's name in the graph.
     pub name: String,
-    /// The number of ticks in this run.
+    /// The number of ticks that the node has done in this run.
     pub ticks: u64,
-    /// The progress of the `flush`.
+    /// How far the node's `flush` has come.
     pub(crate) flush: Flushing,
-    /// Whether the `flush` was called and has failed.
+    /// Whether `flush` has failed, or was not called because the operator had failed before.
     pub(crate) has_failed_flush: bool,
     /// The number of ticks that have called `flush`.
     pub(crate) flush_ticks: u64,
-    /// `#[when(count(n))]`: the most ticks, without those of `flush`.
+    /// `#[when(count(n))]`: the most ticks of the node in a run, not counting those of `flush`.
     pub count: Option<u64>,
-    /// The reaction to a tick that fails.
+    /// How the node reacts to a tick that fails.
     pub(crate) on_failure: OnFailure,
     /// The number of ticks and restarts that failed in this run.
     pub failures: u64,
-    /// How often a fresh operator took the place of a failed one.
+    /// How often a fresh operator has replaced a failed one in this run.
     pub restarts: u64,
     /// The text of the first failure in this run.
     pub first_failure: Option<String>,
     /// Whether the operator has called [`ExecutionContext::finish`](crate::ExecutionContext::finish).
     pub is_finished: bool,
-    /// Whether the node has done as many ticks as [`RunFor`](crate::schedule::RunFor) permits, and fewer than its `count`.
+    /// Whether the node has done as many ticks as [`RunFor`](crate::schedule::RunFor) permits, but fewer than its `count`.
     pub is_at_limit: bool,
-    /// Whether only the operator limits the node's ticks: there is no `count`, no condition, and no limit of the run.
+    /// Whether only the operator can end the node: it has no `count`, no condition that ends, and the run has no limit of ticks.
     pub(crate) has_no_end: bool,
     /// Whether the operator has called [`ExecutionContext::stop_graph`](crate::ExecutionContext::stop_graph).
     pub has_stopped_graph: bool,
-    /// The condition that will never hold again in this run.
+    /// The condition that will not hold again in this run, if there is one.
     pub ended_by: Option<EndedCondition>,
-    /// The node's conditions that do not hold.
+    /// The node's conditions that do not hold at this moment.
     pub unmet: Vec<UnmetCondition>,
-    /// Whether a condition says when the node runs without a message.
+    /// Whether a condition lets the node run without a message.
     pub runs_without_messages: bool,
-    /// Whether the node may come to wait for messages of some optional inputs alone, since a condition names these inputs.
+    /// Whether the node may have to wait for messages at optional inputs alone, because a condition names these inputs.
     pub(crate) may_await: bool,
     /// The node's inputs, in the order of declaration.
     pub inputs: Vec<PortStatus>,
     /// The node's outputs, in the order of declaration.
     pub outputs: Vec<PortStatus>,
-    /// The values of parameters that the node has taken over in this run: the last 1000.
+    /// The values of parameters that the operator has got in this run: the last 1000.
     pub parameters: Vec<ParamChange>,
-    /// How many values the node had taken over before these.
+    /// The number of values that the operator had got in this run before those in `parameters`.
     pub parameters_omitted: u64,
-    /// How many moments of a period have passed in this run without a tick.
+    /// How many due moments of the condition `periodic` have passed in this run without a tick.
     pub(crate) missed_periods: u64,
-    /// The number of mixed ticks, and the first mixed pair of messages.
+    /// The number of mixed ticks in this run. `mixed_pair` has the messages of the first one.
     pub(crate) mixed: u64,
     pub(crate) mixed_pair: Option<Pair>,
-    /// The measured times, if the platform keeps statistics.
+    /// The measured times of this run, if the platform keeps statistics.
     pub(crate) times: Option<NodeTimes>,
 }
 
 /// A condition of a node that does not hold.
 #[derive(Debug, Clone)]
 pub struct UnmetCondition {
-    /// The condition, as written in `#[when(…)]`.
+    /// The condition as the user wrote it in `#[when(…)]`.
     pub condition: &'static str,
-    /// The missing part, as the object of "waits for".
+    /// What the condition lacks, as the object of the words "waits for".
     pub lacks: String,
-    /// The numbers of the edges without the needed messages or room.
+    /// The numbers of the edges that lack a message or room.
     pub(crate) edges: Vec<usize>,
-    /// Whether room is missing, and not messages.
+    /// Whether the edges lack room, and not messages.
     pub(crate) is_room: bool,
-    /// Whether some of the messages are there. These may be left over at the end of a run.
+    /// Whether some of the needed messages have arrived. They may be left in their queues at the end of a run.
     pub(crate) has_some: bool,
 }
 
-/// A condition of a node that will never hold again in a run: the node is done.
+/// A condition that will not hold again in this run, so the node is done.
 #[derive(Debug, Clone)]
 pub struct EndedCondition {
-    /// The condition, as written in `#[when(…)]`.
+    /// The condition as the user wrote it in `#[when(…)]`.
     pub condition: &'static str,
-    /// The reason why the condition will never hold again.
+    /// The reason why the condition will not hold again.
     pub reason: String,
-    /// Whether this was nobody's decision: all handles were dropped.
+    /// Whether the condition ended because all handles were dropped, and not because a program closed them.
     pub is_abandoned: bool,
 }
 
-/// A port of a node at one moment.
+/// The state of a port at one moment.
 #[derive(Debug, Clone)]
 pub struct PortStatus {
     /// The port's name.
     pub name: &'static str,
-    /// Whether the operator may run without a message here; `false` for outputs.
+    /// Whether the operator may run without a message at this port; `false` for outputs.
     pub optional: bool,
-    /// For an input, whether a condition waits for messages here.
+    /// For an input, whether a condition waits for messages at it.
     pub(crate) is_awaited: bool,
-    /// For an input, whether a condition drops messages here that have no partner at another input.
+    /// For an input, whether a condition drops messages at it that have no partner at another input.
     pub(crate) is_paired: bool,
-    /// For an output, whether a tick of this run has emitted a message here; `false` for inputs.
+    /// For an output, whether a tick of this run has emitted a message at it; `false` for inputs.
     pub has_emitted: bool,
     /// The port's edges, in the order in which they were connected.
     pub edges: Vec<EdgeStatus>,
@@ -108,7 +108,7 @@ pub struct PortStatus {
 
 #[cfg(test)]
 impl NodeStatus {
-    /// Creates the status of a node that has done nothing, for tests.
+    /// Creates the status of a node that has not run, for tests.
     pub(crate) fn idle(name: &str, inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> Self {
         Self {
             name: name.to_owned(),
@@ -142,21 +142,22 @@ impl NodeStatus {
 }
 
 impl PortStatus {
-    /// Creates the status of a port with these edges, without other facts.
+    /// Creates the status of a required port with these edges. The other facts are `false`.
     pub(crate) fn new(name: &'static str, edges: Vec<EdgeStatus>) -> Self {
         let (optional, is_awaited, is_paired, has_emitted) = (false, false, false, false);
         Self { name, optional, is_awaited, is_paired, has_emitted, edges }
     }
 
-    /// Whether the node does not run without messages here. A condition that is one of several may still let it run.
+    /// Returns whether the node waits for messages at this input. In `any(…)`, another condition may still let the node run
+    /// without them.
     pub(crate) fn is_required(&self) -> bool {
         !self.optional || self.is_awaited
     }
 }
 
 impl NodeStatus {
-    /// The text, after the number of ticks, about the effect of failures on the sent messages. Empty if the node has
-    /// failed in no tick that the run survived.
+    /// Returns the text about failed ticks that follows the number of ticks in a report. The text is empty if the run survived no
+    /// failure of this node.
     pub(crate) fn failed_ticks(&self) -> String {
         match (self.failures, self.on_failure) {
             (0, _) | (_, OnFailure::Stop) => String::new(),
@@ -169,29 +170,30 @@ impl NodeStatus {
         }
     }
 
-    /// The outputs with consumers at which no tick emitted a message: perhaps a forgotten `emit`.
+    /// Returns the outputs that have consumers but at which no tick of this run emitted a message: perhaps an `emit` was
+    /// forgotten.
     pub(crate) fn silent_outputs(&self) -> impl Iterator<Item = &PortStatus> {
         let has_worked = self.ticks > self.failures;
         let silent = |output: &&PortStatus| !output.has_emitted && !output.edges.is_empty();
         self.outputs.iter().filter(move |_| has_worked).filter(silent)
     }
 
-    /// Whether the node has done all ticks of its `count`.
+    /// Returns whether the node has done all ticks of its `count`.
     pub(crate) fn has_reached_count(&self) -> bool {
         self.count.is_some_and(|count| self.ticks - self.flush_ticks >= count)
     }
 
-    /// Whether the node ended before its `count`: then the messages that wait for it are dropped.
+    /// Returns whether the node ended before its `count` was reached. Messages that wait for such a node are dropped.
     pub(crate) fn has_ended_early(&self) -> bool {
         self.is_finished || self.is_at_limit
     }
 
-    /// Whether the node's ticks call `flush` now.
+    /// Returns whether the node's ticks call `flush` now.
     pub(crate) fn is_flushed_now(&self) -> bool {
         self.flush == Flushing::GoesOn
     }
 
-    /// Whether the node may hold back messages that its `flush` has not sent.
+    /// Returns whether the operator may hold back messages that `flush` has not sent.
     pub(crate) fn is_unflushed(&self) -> bool {
         let has_begun = self.ticks > 0;
         match self.flush {
@@ -201,7 +203,7 @@ impl NodeStatus {
         }
     }
 
-    /// Whether the node will not run again, even if messages come.
+    /// Returns whether the node will not run again in this run, even if messages arrive.
     pub(crate) fn is_done(&self) -> bool {
         !self.is_flushed_now() && self.is_done_computing()
     }
@@ -210,7 +212,7 @@ impl NodeStatus {
         self.is_finished || self.is_at_limit || self.has_reached_count() || self.ended_by.is_some()
     }
 
-    /// Whether the node has ended itself: by its operator's or a condition's decision.
+    /// Returns whether the operator or a condition has ended the node, and not the drop of all handles.
     pub(crate) fn has_ended_itself(&self) -> bool {
         self.is_finished || self.ended_by.as_ref().is_some_and(|ended| !ended.is_abandoned)
     }

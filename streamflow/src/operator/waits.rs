@@ -1,12 +1,12 @@
-//! The events outside of the graph that nodes wait for when they can't run.
+//! `Waits`: the events outside of the graph for which nodes wait.
 
 use smallvec::SmallVec;
 
 use crate::stream::Point;
 use crate::time::Timestamp;
 
-/// The events for which the nodes of a graph wait, beside messages and room: points of streams, moments, and other
-/// threads. A scheduler collects them in each pass, and sleeps until one of them may have happened.
+/// The events outside of the graph for which the graph's nodes wait: points of streams, moments, and other threads. A scheduler
+/// collects them when it visits the nodes, and sleeps until one of them may have happened.
 #[derive(Debug, Default)]
 pub struct Waits {
     points: SmallVec<[Point; 8]>,
@@ -16,12 +16,12 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Creates an empty list with room for this number of points.
+    /// Creates an empty list with capacity for this number of points.
     pub(crate) fn with_room(points: usize) -> Self {
         Self { points: SmallVec::with_capacity(points), ..Self::default() }
     }
 
-    /// Removes all events, at the begin of a pass.
+    /// Removes all events, at the beginning of a pass of the scheduler over the nodes.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.points.clear();
@@ -30,29 +30,29 @@ impl Waits {
         self.at_once = false;
     }
 
-    /// Adds a point of a stream that a node waits for.
+    /// Adds a point of a stream for which a node waits.
     pub fn for_point(&mut self, point: Point) {
         self.points.push(point);
     }
 
-    /// Adds a moment that a node waits for.
+    /// Adds a moment for which a node waits.
     pub fn until(&mut self, at: Timestamp) {
         self.until = Some(self.until.map_or(at, |earlier| earlier.min(at)));
     }
 
-    /// Records that a node waits for another thread. That thread wakes the scheduler.
+    /// Records that a node waits for another thread, which wakes the scheduler.
     pub fn for_others(&mut self) {
         self.for_others = true;
     }
 
-    /// Adds the events of other conditions.
+    /// Adds the events of another list to this one.
     pub(crate) fn add(&mut self, other: &Self) {
         self.points.extend_from_slice(&other.points);
         self.for_others |= other.for_others;
         other.until.into_iter().for_each(|at| self.until(at));
     }
 
-    /// Records that a node had nothing to send, and runs again at once.
+    /// Records that a node had nothing to send and may run again at once, so that the scheduler does not sleep.
     pub(crate) fn at_once(&mut self) {
         self.at_once = true;
     }
@@ -65,17 +65,17 @@ impl Waits {
         &self.points
     }
 
-    /// Whether a node waits for another thread.
+    /// Returns whether a node waits for another thread.
     pub(crate) fn is_for_others(&self) -> bool {
         self.for_others
     }
 
-    /// The earliest moment that a node waits for.
+    /// Returns the earliest moment for which a node waits.
     pub(crate) fn earliest(&self) -> Option<Timestamp> {
         self.until
     }
 
-    /// Whether no node waits for any of these events.
+    /// Returns whether the list has no event.
     pub(crate) fn is_empty(&self) -> bool {
         self.points.is_empty() && self.until.is_none() && !self.for_others && !self.at_once
     }

@@ -1,4 +1,4 @@
-//! Gives the nodes of a graph their places in a plan.
+//! Plans a graph, and gives each node its part of the plan.
 
 use super::{Planning, plan};
 use crate::context::{Budget, Chain, Planned};
@@ -7,11 +7,11 @@ use crate::graph::{AnyNode, Graph, joined};
 use crate::operator::NodeFacts;
 use crate::stream::Assign;
 
-/// The environment variable with the assignment for pools without one of their own.
+/// The environment variable that sets the assignment of streams for pools that do not set it themselves.
 const VARIABLE: &str = "STREAMFLOW_ASSIGN";
 
-/// Completes a graph after its edges are connected: checks the values of its conditions, finds the messages that its
-/// nodes compare, and plans it.
+/// Completes a graph after its edges are connected: checks the values in its conditions, finds the inputs whose messages are
+/// compared, and plans the graph if a pool has planned streams.
 ///
 /// # Errors
 /// [`Error::ImpossibleCondition`] for the first condition that can never hold; [`Error::AssignVariable`].
@@ -46,7 +46,7 @@ fn assign(nodes: &mut [&mut dyn AnyNode], facts: &[NodeFacts], planning: &Planni
     }
 }
 
-/// The label of the stream of these nodes.
+/// Returns the label of the stream that these nodes share: the names of the nodes.
 fn label<'a>(mut names: impl ExactSizeIterator<Item = &'a str> + DoubleEndedIterator) -> String {
     match names.len() {
         0..=3 => names.collect::<Vec<_>>().join(", "),
@@ -58,12 +58,12 @@ fn label<'a>(mut names: impl ExactSizeIterator<Item = &'a str> + DoubleEndedIter
     }
 }
 
-/// The facts about all nodes. `None` for a graph with nodes that `graph!` did not make.
+/// Returns the facts about all nodes. `None` if `graph!` did not make all of them.
 pub(super) fn facts(nodes: &mut [&mut dyn AnyNode]) -> Option<Vec<NodeFacts>> {
     nodes.iter_mut().map(|node| node.facts()).collect()
 }
 
-/// The assignment for pools that set none.
+/// Returns the assignment of streams for pools that do not set it: the one of the environment variable, or `PerOperator`.
 pub(super) fn of_environment() -> Result<Assign> {
     let Some(text) = std::env::var_os(VARIABLE) else { return Ok(Assign::PerOperator) };
     let assign = text.to_str().and_then(Assign::of_text);

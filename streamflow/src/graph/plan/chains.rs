@@ -1,22 +1,25 @@
-//! The fewest chains that cover all nodes: the streams of a plan. Each node of a chain follows the node before it.
+//! Finds the fewest chains that cover all nodes. Each chain is a stream of a plan, and each node of a chain follows the node
+//! before it in the graph.
 //!
-//! Nodes that don't follow each other are in different chains, so they may run at the same time (Kwon et al., Nimble,
-//! NeurIPS 2020). By Dilworth's theorem the number of chains is the size of the largest set of nodes that do not follow
-//! each other. The chains are found as a largest matching between nodes and their successors, by augmenting paths.
+//! If neither of two nodes follows the other in the graph, they are in different chains, so they may run at the same time (Kwon
+//! et al., Nimble, NeurIPS 2020). By Dilworth's theorem the number of chains is the size of the largest set of nodes of which
+//! none follows another. The chains are a largest matching between nodes and their successors, which augmenting paths find.
 
 use super::reach::Reach;
 
-/// A matching: for each node, its neighbours in its chain, after it and before it.
+/// A matching between nodes and their successors: `after` and `before` have the neighbours of each node in its chain.
 struct Matching<'a> {
     reach: &'a Reach,
-    /// For each node, the nodes of its group as bits: no other node may be in its chain. `None` for a node without a chain.
+    /// For each node, the members of its group as bits; its chain has only nodes of this group. `None` for a node that gets no
+    /// chain.
     groups: Vec<Option<&'a [u64]>>,
     after: Vec<Option<usize>>,
     before: Vec<Option<usize>>,
 }
 
-/// Covers the nodes that have a group by the fewest chains within each group. `edges` are tried first: a chain follows
-/// them where it can. Each chain is in the order of the nodes, and the chains are in the order of their first nodes.
+/// Covers the nodes that have a group by the fewest chains, each within one group. `edges` are matched first, so that chains
+/// follow edges where they can. Each chain has its nodes in ascending order, and the chains are in the order of their first
+/// nodes.
 pub(super) fn cover(
     groups: &[Option<usize>],
     reach: &Reach,
@@ -44,7 +47,7 @@ pub(super) fn cover(
 }
 
 impl Matching<'_> {
-    /// The nodes of a word of bits that may come after a node in its chain.
+    /// Returns, as the bits of the word with the number `word`, the nodes that may come after `node` in its chain.
     fn may_follow(&self, node: usize, word: usize) -> u64 {
         self.groups[node].map_or(0, |group| group[word] & self.reach.row(node)[word])
     }
@@ -54,7 +57,8 @@ impl Matching<'_> {
         self.before[to] = Some(from);
     }
 
-    /// Finds a successor for this node, if need be by changing the successors of other nodes: breadth first, each node once.
+    /// Finds a successor for the node `start`, if necessary by changing the successors of other nodes. The search is
+    /// breadth-first and visits each node once.
     fn augment(&mut self, start: usize) {
         if self.after[start].is_some() || self.groups[start].is_none() {
             return;
@@ -81,8 +85,8 @@ impl Matching<'_> {
         }
     }
 
-    /// Makes `end` the successor of the node `came_from[end]`. That node's earlier successor gets a new predecessor in the same
-    /// way, and so on, back to `start`.
+    /// Makes `end` the successor of the node `came_from[end]`. The earlier successor of that node becomes the successor of its
+    /// own `came_from`, and so on, back to `start`.
     fn turn_around(&mut self, start: usize, end: usize, came_from: &[usize]) {
         let mut to = end;
         loop {

@@ -1,5 +1,5 @@
-//! The plan of a graph as a picture: a colour for each stream that nodes share, and the wait of the consumer at each
-//! edge.
+//! `Plan`: the plan of a graph as a picture. It has a colour for each stream that nodes share, and at each edge the expected wait
+//! of the consumer's stream.
 
 use std::fmt::Write;
 
@@ -8,13 +8,13 @@ use super::{Planning, Wait, plan};
 use crate::error::{Error, Failure, Result};
 use crate::graph::Graph;
 
-/// The plan of a graph, from [`Graph::plan`]: the operators that share a stream, and the expected wait for each
-/// message. A plan predicts. The data of a launch decides about its actual waits.
+/// The plan of a graph, from [`Graph::plan`]: which operators share a stream, and the expected wait for each message. A plan only
+/// predicts: whether a launch waits is decided at the launch, by the uses of its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     graph: &'static str,
     nodes: Vec<DrawnNode>,
-    /// The names of the nodes on each planned stream.
+    /// For each planned stream, the names of the nodes on it, and the depth.
     chains: Vec<(Vec<String>, u32)>,
     edges: Vec<DrawnEdge>,
 }
@@ -29,27 +29,28 @@ struct DrawnNode {
 struct DrawnEdge {
     from: usize,
     to: usize,
-    /// The ports, and the wait of the consumer.
+    /// The names of the ports, and the expected wait of the consumer's stream.
     label: String,
     waits: bool,
 }
 
-/// The colours of the chains, in turn.
+/// The colours of planned streams. After the last colour, the first one is used again.
 const COLOURS: [&str; 8] =
     ["#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6", "#fb9a99", "#ffff99", "#8dd3c7", "#d9d9d9"];
 
 impl Plan {
-    /// The nodes of each planned stream, in their order. The nodes of a list share that stream, or as many streams in
-    /// turn as the plan's depth. Nodes with streams of their own are left out.
+    /// Returns the names of the nodes of each planned stream, in their order. The nodes of a list share one stream; if the plan's
+    /// depth is greater than 1, they share as many streams as that, which their ticks use in turn. Nodes with streams of their
+    /// own are left out.
     pub fn streams(&self) -> impl Iterator<Item = &[String]> {
         self.chains.iter().map(|(nodes, _)| &**nodes)
     }
 
-    /// The picture as a flow chart of Mermaid: nodes that share a stream have one colour, and an edge with an expected
+    /// Returns the picture as a Mermaid flow chart. Nodes that share a stream have the same colour, and an edge with an expected
     /// wait is thick.
     pub fn mermaid(&self) -> String {
         let mut text = String::from("flowchart LR\n");
-        // Writing to a `String` does not fail.
+        // The results are ignored, since writing to a `String` does not fail.
         for (index, DrawnNode { label, chain }) in self.nodes.iter().enumerate() {
             let class = chain.map(|chain| format!(":::stream{chain}")).unwrap_or_default();
             let label = label.replace('<', "#lt;").replace('>', "#gt;");
@@ -67,7 +68,7 @@ impl Plan {
         text
     }
 
-    /// The same picture for Graphviz.
+    /// Returns the picture as a graph in the language of Graphviz.
     pub fn dot(&self) -> String {
         let mut text = format!("digraph \"{}\" {{\n    rankdir=LR;\n", self.graph);
         text.push_str("    node [shape=box];\n");
@@ -87,7 +88,7 @@ impl Plan {
     }
 }
 
-/// The plan of a graph.
+/// Makes the plan of a graph, for its picture.
 pub(crate) fn of_graph(graph: &mut dyn Graph) -> Result<Plan> {
     let (name, default) = (graph.__streamflow_name(), of_environment()?);
     let Some(facts) = facts(&mut graph.nodes()) else {

@@ -1,25 +1,25 @@
 //! Law 17: The plan predicts, the claims decide.
 //!
-//! The plan of a graph. [`finish`] makes it once, when all edges are connected: which operators share a stream
-//! ([`Assign::Planned`](crate::stream::Assign)), which nodes need no record at the end of a tick, and which waits other
-//! waits imply. Planning uses the edges and the declarations of the operators' types, and calls no driver.
+//! The plan of a graph. [`finish`] makes it once, after all edges are connected. A plan tells which operators share a stream
+//! ([`Assign::Planned`](crate::stream::Assign)), which nodes need no record at the end of a tick, and which waits are implied by
+//! other waits. Planning uses the edges and the declarations of operators, and calls no driver.
 //!
-//! No wait is left out and no record is lost because of the plan alone:
+//! A wrong prediction makes nothing wrong: the plan alone leaves out no wait and no record.
 //!
-//! - A stream that nodes share is a stream like any other. A launch on it checks its arguments against the waits of the
-//!   stream, as always (law 7). Most waits are unnecessary because the producer was on the same stream, and the claims
-//!   find that out by themselves.
-//! - If the plan expects that no stream needs a record, the record is not made when the hook ends. It is made later if
-//!   a stream does need it (law 8): the points of the work are there in any case.
-//! - The waits that other waits are expected to imply are only for [pictures](crate::graph::Graph::plan).
+//! - A stream that nodes share is a stream like any other. A launch on it compares the uses of its arguments with the waits of
+//!   the stream, as always (law 7). Most waits are unnecessary because the producer is on the same stream, and this comparison
+//!   finds that out without the plan.
+//! - If the plan expects that no other stream needs a record, the record is not made when the hook ends. If a stream does need
+//!   it, it is made then (law 8), since the points of the work exist in any case.
+//! - The predicted waits, and which of them others imply, are used only for [pictures](crate::graph::Graph::plan).
 //!
 //! | file | content |
 //! |---|---|
-//! | `edges.rs` | the edges that count |
-//! | `reach.rs` | the nodes that follow a node |
-//! | `chains.rs` | the fewest streams |
-//! | `waits.rs` | the waits that others imply, and the nodes that need no record |
-//! | `assign.rs` | the places of a graph's nodes in the plan |
+//! | `edges.rs` | the edges, and which of them order ticks |
+//! | `reach.rs` | the nodes that follow a node, over any number of edges |
+//! | `chains.rs` | the fewest streams for the nodes |
+//! | `waits.rs` | the waits that other waits imply, and the nodes that need no record |
+//! | `assign.rs` | giving each node its part of the plan |
 //! | `draw.rs` | the plan as a picture |
 
 pub(crate) mod assign;
@@ -40,26 +40,26 @@ pub(super) use waits::Wait;
 use crate::operator::NodeFacts;
 use crate::stream::Assign;
 
-/// The contents of a plan.
+/// The result of planning a graph.
 pub(super) struct Planning {
     edges: Vec<Edge>,
-    /// For each edge, the wait of its consumer.
+    /// For each edge, the expected wait of its consumer's stream.
     waits: Vec<Wait>,
-    /// The nodes that share streams, in the order of the nodes.
+    /// The nodes that share streams. The chains are in the order of their first nodes.
     chains: Vec<PlannedChain>,
-    /// For each node, whether no other stream is expected to need its records.
+    /// For each node, whether the plan expects that no other stream needs the records of the node's stream.
     is_quiet: Vec<bool>,
 }
 
-/// Nodes that share streams.
+/// Nodes that share a stream, or as many streams as `depth`.
 pub(super) struct PlannedChain {
     nodes: Vec<usize>,
-    /// The number of the chain's group. All chains of a group take their streams from one pool.
+    /// The number of the chain's group. All chains of a group allocate their streams from one pool.
     group: usize,
     depth: u32,
 }
 
-/// Plans a graph. `default` is the assignment for pools that set none.
+/// Plans a graph. `default` is the assignment for pools that do not set it.
 fn plan(nodes: &[NodeFacts], default: Assign) -> Planning {
     let edges = edges::edges(nodes);
     let follows = || edges.iter().filter(|edge| edge.follows).map(|edge| (edge.from, edge.to));
@@ -79,7 +79,8 @@ fn plan(nodes: &[NodeFacts], default: Assign) -> Planning {
     Planning { edges, waits, chains, is_quiet }
 }
 
-/// For each node with planned streams, the number of its group and the depth. Nodes of one group may share streams.
+/// Returns for each node with planned streams the number of its group, and the depth. Only nodes of the same group may share
+/// streams.
 fn groups(nodes: &[NodeFacts], default: Assign) -> Vec<Option<(usize, u32)>> {
     let mut first_of_group: Vec<usize> = Vec::new();
     let group_of = |(index, node): (usize, &NodeFacts)| {

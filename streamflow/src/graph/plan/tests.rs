@@ -1,11 +1,12 @@
-//! Tests of the pure parts of a plan: reach and chains are compared with all possibilities of small graphs.
+//! Tests of the parts of a plan that are pure functions: reach and chains of small random graphs are compared with the results of
+//! trying all possibilities.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::chains::cover;
 use super::reach::Reach;
 use crate::splitmix::SplitMix;
 
-/// A graph of up to 12 nodes, with each edge drawn by chance.
+/// Returns the number of nodes and the edges of a random graph of up to 12 nodes.
 fn draw(random: &mut SplitMix) -> (usize, Vec<(usize, usize)>) {
     let nodes = 1 + random.below(12);
     let chance = 1 + random.below(9);
@@ -14,7 +15,7 @@ fn draw(random: &mut SplitMix) -> (usize, Vec<(usize, usize)>) {
     (nodes, edges)
 }
 
-/// Whether a path leads from one node to another, found by trying all paths.
+/// Returns whether a path leads from one node to another, by trying all paths.
 fn has_path(edges: &[(usize, usize)], from: usize, to: usize) -> bool {
     edges.iter().any(|&(a, b)| a == from && (b == to || has_path(edges, b, to)))
 }
@@ -35,8 +36,8 @@ fn a_node_reaches_what_paths_lead_to() {
     }
 }
 
-/// The size of the largest set of nodes of a group that do not follow each other: by Dilworth's theorem, the least
-/// number of chains.
+/// Returns the size of the largest set of nodes of a group of which none follows another. By Dilworth's theorem, this is the
+/// least number of chains.
 fn width(members: &[usize], reach: &Reach) -> usize {
     let is_free = |set: u32| {
         let chosen: Vec<usize> =
@@ -54,7 +55,7 @@ fn the_chains_are_the_fewest_in_each_group() {
     for round in 0..300 {
         let (nodes, edges) = draw(&mut random);
         let reach = Reach::new(nodes, edges.iter().copied());
-        // Every fifth node has no chain, and the others are in two groups.
+        // Every fifth node gets no chain, and the other nodes are in two groups.
         let groups: Vec<_> = (0..nodes)
             .map(|node| match (node * 7 + round) % 5 {
                 0 => None,

@@ -1,4 +1,4 @@
-//! The waits of a tick that other waits imply, and the nodes with records that no other stream needs.
+//! Predicts which waits of a tick are implied by other waits, and which nodes have records that no other stream needs.
 
 use super::PlannedChain;
 use super::edges::Edge;
@@ -8,20 +8,20 @@ use crate::operator::NodeFacts;
 /// The wait of a consumer's stream for the messages of an edge, as the plan predicts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// No wait: the edge carries host data.
+    /// There is no wait, since the edge carries host data.
     None,
-    /// The stream waits for the producer's record.
+    /// The stream waits for the event that the producer records.
     Made,
-    /// No wait: the producer is on the same stream.
+    /// There is no wait, since the producer's work is on the same stream.
     SameStream,
-    /// No wait: the wait for another input of the consumer, at the edge with this number, covers this one.
+    /// There is no wait: the consumer's wait for the edge with this number already orders its stream after this edge's producer.
     ImpliedBy(usize),
 }
 
-/// For each edge, the wait of its consumer.
+/// Returns, for each edge, the expected wait of its consumer's stream.
 pub(super) fn waits(nodes: usize, edges: &[Edge], chains: &[PlannedChain]) -> Vec<Wait> {
     let chain_of = chain_of(nodes, chains);
-    // The order over several edges holds only if each producer has waited on the stream that it sends on.
+    // A wait implies earlier waits only if each producer on the path has waited on the stream on which it sends.
     let ordering = || edges.iter().filter(|edge| edge.orders).map(|edge| (edge.from, edge.to));
     let reach = Reach::new(nodes, ordering());
     let mut inputs: Vec<Vec<usize>> = vec![Vec::new(); nodes];
@@ -45,8 +45,8 @@ pub(super) fn waits(nodes: usize, edges: &[Edge], chains: &[PlannedChain]) -> Ve
     edges.iter().map(wait_of).collect()
 }
 
-/// For each node, whether the plan expects that no other stream and no host thread needs the records of its hooks: all
-/// its device data goes to nodes of its own chain.
+/// Returns for each node whether the plan expects that no other stream and no host thread needs the records of its hooks, because
+/// all its device data goes to nodes of its own chain.
 pub(super) fn quiet_nodes(
     nodes: &[NodeFacts],
     edges: &[Edge],
@@ -60,14 +60,14 @@ pub(super) fn quiet_nodes(
         is_quiet[edge.from] &= edge.follows && chain_of[edge.from] == chain_of[edge.to];
     }
     for (index, node) in nodes.iter().enumerate() {
-        // A host thread waits for a download, so its record is needed. The last node of a chain has no node after it
-        // that would make the record.
+        // A host thread waits for a download, so a node that sends downloads needs its record. The last node of a chain needs its
+        // record too: no later node of the chain records the stream.
         is_quiet[index] &= sends[index] && node.outputs.iter().all(|end| !end.port.downloads);
     }
     is_quiet
 }
 
-/// For each node, the number of its chain.
+/// Returns, for each node, the number of its chain.
 fn chain_of(nodes: usize, chains: &[PlannedChain]) -> Vec<Option<usize>> {
     let mut chain_of = vec![None; nodes];
     for (number, chain) in chains.iter().enumerate() {

@@ -1,12 +1,12 @@
 //! Law 8: What a tick sends is sent when it ends.
 //!
-//! A node's turn in a pass of the scheduler, from top to bottom: the check whether the node can run, `compute` or `flush`,
-//! the steps after it until the messages are sent, and the end of the turn. `failed_tick.rs` ends a tick that fails.
+//! What a node does when the scheduler visits it, from top to bottom: the check whether the node can run, `compute` or `flush`,
+//! the steps after the hook until the messages are sent, and the result of the visit. `failed_tick.rs` ends a tick that fails.
 //!
-//! A message that a tick emitted waits in its output's `Outlet` until `compute` has succeeded; then `Work::publish`
-//! pushes it to the queues of its edges.
+//! A message that a tick emitted is stored in its output's `Outlet` until `compute` has succeeded. Then `Work::publish` pushes
+//! the message to the queues of its edges.
 //!
-//! The tick, and the decision whether it begins, are compiled for each type of operator; everything else is compiled once.
+//! The tick, and the check whether it may begin, are compiled for each type of operator. The remaining code is compiled once.
 
 use super::failed_tick::full_edge;
 use super::{Hooks, NodeRunner, Reached, Work, driver};
@@ -20,7 +20,7 @@ use crate::operator::waits::Waits;
 use crate::time::Timestamp;
 
 impl NodeRunner {
-    /// A node's turn in a pass: see `AnyNode::step`.
+    /// Runs a tick if the node is ready for one: see `AnyNode::step`.
     #[inline(always)]
     pub(in crate::operator) fn step<H: Work>(
         &mut self,
@@ -65,7 +65,7 @@ impl NodeRunner {
         }
     }
 
-    /// Whether the inputs have the messages that the operator needs, and the outputs have room.
+    /// Returns whether the messages that the operator needs have arrived at its inputs, and its outputs have room.
     #[inline(always)]
     pub(in crate::operator) fn can_run<H: Hooks + ?Sized>(&self, hooks: &mut H) -> bool {
         hooks.has_room()
@@ -76,20 +76,20 @@ impl NodeRunner {
             }
     }
 
-    /// Whether the ports are ready for the next tick. A tick of `flush` needs only room.
+    /// Returns whether the ports are ready for the next tick. A tick of `flush` needs room at the outputs, but no messages.
     #[inline(always)]
     fn may_tick<H: Hooks + ?Sized>(&self, hooks: &mut H) -> bool {
         if self.is_flushed_now() { hooks.has_room() } else { self.can_run(hooks) }
     }
 
-    /// Whether the node can run now. If it waits for an event outside of the graph, adds that event to `waits`.
+    /// Returns whether the node can run now. If it waits for an event outside of the graph, adds the event to `waits`.
     #[inline(always)]
     pub(in crate::operator) fn readiness<H: Hooks>(
         &mut self,
         hooks: &mut H,
         waits: &mut Waits,
     ) -> Result<Readiness, Box<Error>> {
-        // Returns before `lacking` is reset: a node that is done keeps the condition that has ended it.
+        // Return before `lacking` is reset, so that a node that is done keeps the number of the condition that ended it.
         if self.has_ended() {
             return Ok(Readiness::Done);
         }
@@ -100,7 +100,8 @@ impl NodeRunner {
         self.is_permitted(hooks, waits)
     }
 
-    /// Whether a node with messages and room can run now: an earlier tick and the conditions decide.
+    /// Returns whether a node that has messages and room can run now. It may have to wait because it sent nothing or failed, or
+    /// for its conditions.
     #[inline]
     fn is_permitted(
         &mut self,
@@ -125,11 +126,11 @@ impl NodeRunner {
         self.check_conditions(hooks.ports(), waits)
     }
 
-    /// Calls `compute` or `flush`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the
-    /// edges. Returns the tick's progress.
+    /// Calls `compute` or `flush` and ends the tick: drops the received messages and, if `publish` is true, pushes the emitted
+    /// messages to their edges. Returns what the tick has changed.
     ///
-    /// The hook may panic, and so may the drop of messages after it: the caller catches the panic, and ends the tick
-    /// with [`panicked`](Self::panicked).
+    /// The hook may panic, and so may the `Drop` of messages after it. The caller must catch the panic and end the tick with
+    /// [`panicked`](Self::panicked).
     #[inline(always)]
     pub(in crate::operator) fn tick<H: Work>(
         &mut self,
@@ -167,14 +168,14 @@ impl NodeRunner {
         self.reached = Reached::Sending;
         let emitted = publish && hooks.publish();
         self.reached = Reached::Nothing;
-        // If a condition fails here, `undo` counts the tick.
+        // If a condition fails here, the caller's `undo` counts the tick.
         self.use_conditions()?;
         self.cx.count_tick(Activity::Idle);
         let changed = emitted || handled >= Handled::Taken;
         Ok(if changed || self.has_ended() { Progress::Changed } else { self.idle() })
     }
 
-    /// Tells the conditions that the tick is over: each uses up its permission.
+    /// Tells the conditions that the node has done a tick, so that each uses up its permission.
     #[inline]
     pub(super) fn use_conditions(&mut self) -> Result<(), Box<Error>> {
         if self.conditions.is_none() { Ok(()) } else { self.use_each() }
@@ -193,8 +194,8 @@ impl NodeRunner {
         used.map_err(|error| self.failed("readiness", error.into()))
     }
 
-    /// The failure of the tick that would begin now, if its messages can't be received together: then no hook is
-    /// called. A tick of `flush` compares no messages.
+    /// Returns the error of the tick that would begin now, if a condition has found that its messages can't be received together.
+    /// No hook is called for such a tick. A tick of `flush` compares no messages.
     #[inline]
     fn take_failure(&mut self, hooks: &mut dyn Hooks) -> Option<Box<Error>> {
         let conditions = self.conditions.as_mut()?;
@@ -203,7 +204,7 @@ impl NodeRunner {
         Some(self.failed("readiness", failure))
     }
 
-    /// Ends a turn without a tick, and shows this activity.
+    /// Ends a visit without a tick: publishes why the node does not run, as `activity`, for other threads.
     #[inline]
     fn idles(&self, activity: Activity) -> Step {
         self.cx.show_waiting(activity, self.lacking);
@@ -214,13 +215,13 @@ impl NodeRunner {
     #[inline(never)]
     fn update_statistics(&mut self, succeeded: bool) {
         if let Some(statistics) = &mut self.statistics {
-            // The end of the tick is also the moment at which the messages have arrived.
+            // The end of the tick also counts as the moment at which the messages arrived at the sink.
             let data = if succeeded { self.cx.received() } else { None };
             statistics.add_tick(self.cx.now(), data);
         }
     }
 
-    /// Ends a turn with a tick that has failed or changed nothing.
+    /// Ends a visit whose tick has failed or changed nothing.
     #[inline(never)]
     fn end_step(
         &mut self,
@@ -240,7 +241,7 @@ impl NodeRunner {
         }
     }
 
-    /// Ends a turn that has panicked: the policy decides about a tick as after an error.
+    /// Ends a visit that has panicked. A panic within a tick is handled by the node's policy, like an error.
     #[cold]
     #[inline(never)]
     pub(in crate::operator) fn end_panicked_step(
@@ -258,7 +259,8 @@ impl NodeRunner {
         self.end_step(hooks, Err(error), waits)
     }
 
-    /// Ends a turn with a tick that had nothing to send. Adds the events for which the node waits now to this pass.
+    /// Ends a visit whose tick had nothing to send. Adds to `waits` the events for which the node waits now, or that it runs
+    /// again at once.
     #[inline(never)]
     fn was_empty(&mut self, hooks: &mut dyn Hooks, waits: &mut Waits) -> Result<Step, Box<Error>> {
         let may_tick = !self.has_ended() && self.may_tick(hooks);
@@ -270,7 +272,8 @@ impl NodeRunner {
         Ok(Step::Nothing)
     }
 
-    /// Calls `compute`. The emitted messages stay in the outputs, unless the tick failed.
+    /// Calls `compute` or `flush` in a tick. The emitted messages stay in the outputs and are not sent; after a failed tick they
+    /// are dropped.
     pub(in crate::operator) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
         let done = caught_as_error(|| hooks.tick(self, false));
         let done = done.unwrap_or_else(|panic| Err(self.panicked(hooks, panic)));
