@@ -1,5 +1,5 @@
-//! Platforms: the GPUs of a machine, or the simulator. A graph is made for a [`Platform`]: it has the devices, their
-//! streams and their memory. [`Platform::builder`] makes a platform.
+//! Platforms: the GPUs of a machine, or the simulator. A graph is made for one [`Platform`], which has the devices, their streams
+//! and their memory. [`Platform::builder`] makes a platform.
 
 mod builder;
 #[cfg(feature = "cudarc")]
@@ -40,7 +40,8 @@ pub(crate) use options::RACE_CHECK;
 pub(crate) use runs::RunInProgress;
 
 struct Inner {
-    // The fields are in their order of drop: memory before streams, the driver last.
+    // The fields are declared in the order in which they are dropped: the memory, and then the stream table, which has the
+    // driver.
     devices: Vec<Device>,
     table: Arc<StreamTable>,
     memory: MemoryOptions,
@@ -48,7 +49,7 @@ struct Inner {
     spin: Duration,
     statistics: bool,
     why: String,
-    /// The number of the explored run that the platform belongs to; 0 outside of explored tests.
+    /// The number of the run of an explored test in which the platform was made; 0 outside of explored tests.
     explored_in: u64,
     runs: runs::Runs,
 }
@@ -60,9 +61,9 @@ struct Device {
 }
 
 impl Platform {
-    /// Returns a builder of platforms: set options, and then end with [`detect`](PlatformBuilder::detect),
-    /// [`cuda`](PlatformBuilder::cuda), [`host`](PlatformBuilder::host) or [`driver`](PlatformBuilder::driver).
-    /// [`Platform::detect`], [`Platform::cuda`] and [`Platform::host`] are short forms.
+    /// Returns a builder of platforms. Set options on it, and then call [`detect`](PlatformBuilder::detect),
+    /// [`cuda`](PlatformBuilder::cuda), [`host`](PlatformBuilder::host) or [`driver`](PlatformBuilder::driver). Without options,
+    /// [`Platform::detect`], [`Platform::cuda`] and [`Platform::host`] are shorter.
     pub fn builder() -> PlatformBuilder {
         PlatformBuilder::default()
     }
@@ -70,14 +71,14 @@ impl Platform {
     /// Makes a platform of the GPUs of this machine: short for `Platform::builder().cuda()`.
     ///
     /// # Errors
-    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable), with a remedy, when there is no
-    /// CUDA driver, no GPU, or the driver is too old.
+    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable), with a remedy, if this machine has no CUDA driver
+    /// or no GPU, or if the driver is too old.
     pub fn cuda() -> Result<Self> {
         Self::builder().cuda()
     }
 
-    /// Returns a builder for the simulator: CUDA's ordering rules on the host, with work executed in an order that a
-    /// seed decides. Short for `Platform::builder()` with `.host()` at the end; here `.build()` is the end. See the
+    /// Returns a builder for a platform on the simulator, which follows CUDA's ordering rules on the host and executes work in an
+    /// order that a seed decides. This is short for `Platform::builder()`, but ends with `.build()` instead of `.host()`. See the
     /// [limits of the simulator](Self#what-the-simulator-does-not-do).
     ///
     /// ```
@@ -91,13 +92,14 @@ impl Platform {
         HostPlatform(Self::builder())
     }
 
-    /// Makes a platform by [`cuda`](Self::cuda) if that works, else of the [simulator](Self::host): short for
-    /// `Platform::builder().detect()`. For the simulator, a warning has the reason if a subscriber of `tracing` takes it, else
-    /// a line on standard error; [`why`](Self::why) has the reason, too. A program that must not run on the simulator, as a
-    /// measurement, calls [`cuda`](Self::cuda): see the [limits of the simulator](Self#what-the-simulator-does-not-do).
+    /// Makes a platform by [`cuda`](Self::cuda) if that works, and else one on the [simulator](Self::host): short for
+    /// `Platform::builder().detect()`. If it is the simulator, the reason is logged as a warning, or printed on standard error if
+    /// no subscriber of `tracing` accepts warnings. [`why`](Self::why) returns the reason, too. A program that must not run on
+    /// the simulator, as a measurement, should call [`cuda`](Self::cuda): see the [limits of the
+    /// simulator](Self#what-the-simulator-does-not-do).
     ///
     /// # Errors
-    /// Only when neither can be started.
+    /// An error only if neither CUDA nor the simulator can be started.
     pub fn detect() -> Result<Self> {
         Self::builder().detect()
     }
@@ -133,71 +135,71 @@ impl Platform {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// `"cuda"` or `"host"`.
+    /// Returns the name of the driver: `"cuda"` or `"host"`.
     pub fn name(&self) -> &str {
         self.driver().name()
     }
 
-    /// Whether the devices are simulated: then their times say nothing about a GPU, and
-    /// [more](Self#what-the-simulator-does-not-do) is different.
+    /// Returns whether the devices are simulated. Times of simulated devices say nothing about a GPU, and they differ in
+    /// [more](Self#what-the-simulator-does-not-do).
     pub fn is_simulated(&self) -> bool {
         self.0.devices.iter().any(|device| device.info.is_simulated)
     }
 
-    /// The reason why this platform was chosen, as text.
+    /// Returns the reason why this platform was chosen, as text.
     pub fn why(&self) -> &str {
         &self.0.why
     }
 
-    /// The clock of this platform.
+    /// Returns the clock of this platform.
     pub fn clock(&self) -> &Clock {
         &self.0.clock
     }
 
-    /// How long an idle scheduler queries the events that its nodes wait for, before its thread sleeps.
+    /// Returns how long an idle scheduler queries the events for which its nodes wait, before its thread sleeps.
     pub(crate) fn spin(&self) -> Duration {
         self.0.spin
     }
 
-    /// Whether runs keep statistics.
+    /// Returns whether runs keep statistics.
     pub(crate) fn has_statistics(&self) -> bool {
         self.0.statistics
     }
 
-    /// The platform's driver, for calls that streamflow does not offer.
+    /// Returns the platform's driver, for calls that streamflow does not offer.
     pub fn driver(&self) -> &Arc<dyn Driver> {
-        // The caller may bind another device through the driver.
+        // The caller may make another device current through the driver, so the remembered current device is no longer trusted.
         current::doubt();
         self.0.table.driver()
     }
 
-    /// Whether a [race checker](crate::driver::race) watches this platform.
+    /// Returns whether a [race checker](crate::driver::race) watches this platform.
     pub fn is_race_checked(&self) -> bool {
         self.0.table.is_watched()
     }
 
-    /// The races that were found since the last call; none without a race checker. A graph's run ends with
-    /// [`Error::Races`] if there were races during the run, even if this call has taken them.
+    /// Returns the races that were found since the last call; none without a race checker. A graph's run ends with
+    /// [`Error::Races`] if races were found during the run, even if this method has already returned them.
     pub fn take_races(&self) -> RaceReports {
         self.driver().observer().take_races()
     }
 
-    /// Sends a note to the driver, if it uses notes.
+    /// Sends a note to the driver's layers, if a layer uses notes.
     pub(crate) fn observe(&self, note: &Note<'_>) {
         self.0.table.observe(note);
     }
 
-    /// Whether the driver uses notes.
+    /// Returns whether a layer of the driver uses notes.
     pub(crate) fn is_watched(&self) -> bool {
         self.0.table.is_watched()
     }
 
-    /// The number of devices of the platform: `device(0)` and so on.
+    /// Returns the number of devices of the platform. They are `device(0)`, `device(1)` and so on.
     pub fn device_count(&self) -> usize {
         self.0.devices.len()
     }
 
-    /// The properties of a device.
+    /// Returns the properties of a device.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`].
@@ -205,7 +207,7 @@ impl Platform {
         Ok(&self.device(device, "`device_info`")?.info)
     }
 
-    /// Makes a stream pool. `name` is for messages.
+    /// Makes a stream pool. `name` is the pool's name in error messages and reports.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`]; errors of the driver, when a reserved stream can't be made.
@@ -213,27 +215,26 @@ impl Platform {
         StreamPool::new(&self.0.table, name, description)
     }
 
-    /// The sizes into which a device's multiprocessors can be divided.
+    /// Returns the sizes of the partitions into which a device's multiprocessors can be divided.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`];
-    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) with a CUDA driver that
-    /// has no green contexts; errors of the driver.
+    /// [`Error::NoSuchDevice`]; [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) if the CUDA driver has no
+    /// green contexts; errors of the driver.
     pub fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> Result<SmSizes> {
         self.device(device, "`sm_sizes`")?;
         Ok(self.driver().sm_sizes(device, coscheduling)?)
     }
 
-    /// Divides a device's multiprocessors, unless that was done already, and returns the partitions. Pools
-    /// [on](CudaStreamPool::on) a green context call this themselves.
+    /// Divides a device's multiprocessors into partitions, unless that was done already, and returns the partitions. Stream pools
+    /// [on](CudaStreamPool::on) a green context call this method themselves.
     ///
     /// # Errors
-    /// As for [`sm_sizes`](Self::sm_sizes), and [`Error::GreenContexts`] with the legal sizes.
+    /// The errors of [`sm_sizes`](Self::sm_sizes), and [`Error::GreenContexts`] with the legal sizes.
     pub fn green_contexts(&self, pool: &CudaGreenContextPool) -> Result<GreenContexts> {
         self.0.table.green_contexts(pool)
     }
 
-    /// The legacy default stream of a device. This stream and the [`Blocking`](crate::stream::StreamFlags::Blocking)
+    /// Returns the legacy default stream of a device. This stream and the [`Blocking`](crate::stream::StreamFlags::Blocking)
     /// streams of the device wait for each other.
     ///
     /// # Errors
@@ -244,11 +245,11 @@ impl Platform {
     }
 
     /// Borrows a stream of other code, as of another library or of the surrounding program. The code that makes the
-    /// [`BorrowedStream`] vouches for that stream; for default streams see
+    /// [`BorrowedStream`], which is `unsafe`, promises that the stream is valid. For default streams see
     /// [`default_stream`](Self::default_stream).
     ///
-    /// For the other direction, [`CudaStream::raw`] returns the handle of a stream of this platform. The calls
-    /// that take such a handle are `unsafe` themselves.
+    /// In the other direction, [`CudaStream::raw`] returns the handle of a stream of this platform. A library's functions that
+    /// take such a handle are `unsafe` themselves.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`]; errors of the driver.
@@ -257,26 +258,26 @@ impl Platform {
         ExternalStream::wrap(table, stream)
     }
 
-    /// The stream table, if the device exists. `who` is for messages.
+    /// Returns the stream table, if the device exists. `who` names the caller in the error.
     pub(crate) fn table(&self, device: DeviceId, who: &str) -> Result<&Arc<StreamTable>> {
         self.device(device, who)?;
         Ok(&self.0.table)
     }
 
-    /// The stream table.
+    /// Returns the stream table: all streams of the platform, with their records.
     pub(crate) fn streams(&self) -> &Arc<StreamTable> {
         &self.0.table
     }
 
-    /// Another handle of the stream of a point. The point belongs to this platform.
+    /// Returns another handle of the stream on which a point is. The point must belong to this platform.
     pub(crate) fn stream_of(&self, point: Point) -> CudaStream {
         CudaStream::adopted(&self.0.table, point)
     }
 
-    /// Whether all work that a point covers is complete. Does not block.
+    /// Returns whether all work before a point is complete. Does not block.
     ///
     /// # Errors
-    /// [`Error::ForeignPlatform`]; errors of the driver; an error of earlier work may be reported here.
+    /// [`Error::ForeignPlatform`]; errors of the driver, which may be errors of earlier work.
     pub fn is_complete(&self, point: Point) -> Result<bool> {
         if !self.0.table.has(point) {
             return Err(Error::foreign("a point"));

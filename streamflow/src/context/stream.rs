@@ -1,7 +1,7 @@
 //! Law 3: A stream belongs to its tick.
 //!
-//! The streams of a hook, their names, and values that need a stream and outlive the hook. `streams.rs` beside this
-//! file allocates the streams.
+//! The types of a hook's streams and of their names, and the type of a value that needs a stream and lives longer than a hook.
+//! `context/streams.rs` allocates the streams.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,11 +13,11 @@ use crate::error::{Error, Result};
 use crate::stream::{CudaStream, PlatformNumber};
 
 /// A stream of the operator, lent for one hook. It derefs to [`CudaStream`] for launches and copies. The
-/// [table](crate::stream#the-types-of-streams) has the other types of streams.
+/// [table](crate::stream#the-types-of-streams) compares the types of streams.
 ///
-/// Ports take only this type, so an operator can't send on a stream that it owns itself. A `Stream` can't be kept,
-/// sent to another thread, or made from a number. A value that lives longer than a tick and needs a stream is an
-/// [`OnStream`]. [`ExecutionContext::default_stream`] gives the default stream.
+/// Ports accept only this type, so an operator can't send a message on a stream that it owns itself. A `Stream` can't be stored
+/// for a later tick, sent to another thread, or made from a number. For a value that lives longer than a tick and needs a stream,
+/// use an [`OnStream`]. [`ExecutionContext::default_stream`] returns the default stream.
 #[derive(Clone, Copy)]
 pub struct Stream<'t> {
     stream: &'t CudaStream,
@@ -43,8 +43,8 @@ impl fmt::Debug for Stream<'_> {
     }
 }
 
-/// The name of a stream that the operator declared: `#[operator(streams(fill))]` gives `io.fill`. The
-/// [table](crate::stream#the-types-of-streams) has the types of streams.
+/// The name of a stream that the operator declares: `#[operator(streams(fill))]` adds the field `io.fill`, of this type. The
+/// [table](crate::stream#the-types-of-streams) compares the types of streams.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamName<'t> {
     index: usize,
@@ -57,14 +57,14 @@ impl<'t> StreamName<'t> {
         Self { index, _tick: PhantomData }
     }
 
-    /// The index of the name in the operator's list of streams.
+    /// Returns the index of the stream in the operator's list of declared streams.
     pub(super) fn index(self) -> usize {
         self.index
     }
 }
 
-/// A value that lives longer than a tick and needs a stream, as a library's handle or plan. The value can be used only
-/// with the stream that it was made for. [`ExecutionContext::on_stream`] makes it, best in
+/// A value that lives longer than a tick and needs a stream, as a library's handle or plan. The value can be used only with the
+/// stream for which it was made. [`ExecutionContext::on_stream`] makes such a value, best in
 /// [`Compute::start`](crate::Compute::start).
 ///
 /// ```
@@ -100,51 +100,52 @@ impl<'t> StreamName<'t> {
 /// ```
 #[derive(Debug)]
 pub struct OnStream<H> {
-    /// The number of the platform and the number of the stream.
+    /// The platform of the stream for which the value was made, and the stream's number.
     stream: (PlatformNumber, u32),
     value: H,
 }
 
 impl<H> OnStream<H> {
-    /// Creates a value for this stream alone.
+    /// Creates a value that can be used only with this stream.
     pub fn new(stream: &Stream<'_>, value: H) -> Self {
         stream.keep();
         Self { stream: id_of(stream), value }
     }
 
-    /// The value, for uses that need no stream.
+    /// Returns the value, for uses that need no stream.
     pub fn value(&self) -> &H {
         &self.value
     }
 
-    /// The value, to change the marks of the memory that it has.
+    /// Returns the value, so that code of the library can change the marks of memory in it.
     pub(crate) fn value_mut(&mut self) -> &mut H {
         &mut self.value
     }
 
-    /// Makes another value for the same stream from this one.
+    /// Makes another value for the same stream out of this one.
     pub fn map<R>(self, make: impl FnOnce(H) -> R) -> OnStream<R> {
         OnStream { stream: self.stream, value: make(self.value) }
     }
 
-    /// Uses the value, with the stream's device current on this thread. `stream` must be the one that the value was
-    /// made for.
+    /// Calls `use_it` with the value, with the stream's device current on this thread. `stream` must be the stream for which the
+    /// value was made.
     ///
     /// # Errors
-    /// [`Error::OtherStream`] for another stream; errors of the driver.
+    /// [`Error::OtherStream`] if the value was made for another stream; errors of the driver.
     pub fn with<R>(&mut self, stream: &Stream<'_>, use_it: impl FnOnce(&mut H) -> R) -> Result<R> {
         let value = self.lend(stream)?;
-        // A drop in the hook may have bound another device.
+        // Code in this hook, as the `Drop` of a value, may have made another device current.
         stream.timeline().bind()?;
         let _other = current::other_code();
         Ok(use_it(value))
     }
 
-    /// The same as [`with`](Self::with), without a closure, for functions with `#[track_caller]`. This method does not
-    /// make the stream's device current: each [`Call`](crate::library::Call) does that where needed.
+    /// Returns the value, if `stream` is the stream for which it was made. Unlike [`with`](Self::with), this method takes no
+    /// closure, so it suits functions with `#[track_caller]`; and it does not make the stream's device current, which each
+    /// [`Call`](crate::library::Call) does where needed.
     ///
     /// # Errors
-    /// [`Error::OtherStream`].
+    /// [`Error::OtherStream`] if the value was made for another stream.
     #[inline]
     pub fn lend(&mut self, stream: &Stream<'_>) -> Result<&mut H> {
         if self.stream == id_of(stream) {

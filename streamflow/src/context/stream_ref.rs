@@ -1,4 +1,4 @@
-//! The streams that messages came with, by name, and a proof that one stream comes after them.
+//! References to the streams on which messages were sent, and a proof that a stream waits for them.
 
 use smallvec::SmallVec;
 
@@ -7,8 +7,8 @@ use crate::driver::DeviceId;
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, PlatformNumber, Point};
 
-/// The stream that a message was sent on, by name: no work can be queued on it. [`In::streams`](crate::port::In::streams)
-/// gives it. The [table](crate::stream#the-types-of-streams) has the other types of streams.
+/// A reference to the stream on which a message was sent, as [`In::streams`](crate::port::In::streams) returns it. No work can be
+/// queued through it. The [table](crate::stream#the-types-of-streams) compares the types of streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StreamRef {
     point: Point,
@@ -21,31 +21,31 @@ impl StreamRef {
         Self { point, device, platform }
     }
 
-    /// The point at which the message's data is ready.
+    /// Returns the point on the stream at which the message's data is ready.
     pub fn point(self) -> Point {
         self.point
     }
 
-    /// The device of the stream.
+    /// Returns the device of the stream.
     pub fn device(self) -> DeviceId {
         self.device
     }
 
-    /// Whether this is the name of `stream`.
+    /// Returns whether this reference is one to `stream`.
     pub fn is(self, stream: &CudaStream) -> bool {
         let timeline = stream.timeline();
         (self.platform, self.point.stream()) == (timeline.platform(), timeline.id())
     }
 }
 
-/// A proof that work queued on [`target`](Self::target) comes after the streams that were passed to
+/// A proof that work on the stream [`target`](Self::target) comes after the work on the streams that were passed to
 /// [`ExecutionContext::synchronize_streams`](crate::ExecutionContext::synchronize_streams).
 #[must_use = "pass it to `into_synchronized_data`"]
 #[derive(Debug, Clone)]
 pub struct Synchronized<'c> {
     target: Stream<'c>,
-    /// For each stream that was synchronised, the latest point. The points are kept here, since `target` remembers only some
-    /// of its waits.
+    /// For each stream for which `target` waits, the latest point. The points are stored here because `target` itself remembers
+    /// only some of its waits.
     after: SmallVec<[Point; 8]>,
 }
 
@@ -54,7 +54,7 @@ impl<'c> Synchronized<'c> {
         Self { target, after: SmallVec::new() }
     }
 
-    /// Makes the target come after a point.
+    /// Makes the stream `target` wait for a point.
     pub(crate) fn wait(&mut self, point: Point) -> Result<()> {
         self.target.wait(point)?;
         match self.after.iter_mut().find(|known| known.stream() == point.stream()) {
@@ -65,13 +65,13 @@ impl<'c> Synchronized<'c> {
         Ok(())
     }
 
-    /// Returns the stream that comes after the streams that were synchronised.
+    /// Returns the stream that waits for the streams that were synchronised.
     pub fn target(&self) -> Stream<'c> {
         self.target
     }
 
-    /// Checks that the target comes after a message's point. If the message names no stream, the target waits for the
-    /// point here: there was no stream to pass to `synchronize_streams`.
+    /// Checks that the stream `target` comes after a message's point. If the message was sent on a default stream, `target` waits
+    /// for the point now, because `streams` returned no stream that could be passed to `synchronize_streams`.
     pub(crate) fn check(&self, point: Point, node: &str, port: &'static str) -> Result<()> {
         if self.target.table().is_default(point.stream()) {
             return self.target.wait(point);

@@ -1,7 +1,7 @@
-//! The streams of an operator: those that it allocates, and the internal stream.
+//! How an operator finds its streams: the declared and named streams, the internal stream and the default streams.
 //!
 //! `receive_cuda_stream` calls `receive_stream`, which makes the internal stream wait for the points of the messages.
-//! `stream/order.rs` decides which of these waits reach the driver (law 7).
+//! `stream/order.rs` decides for which of these waits the driver is called (law 7).
 
 use std::cell::OnceCell;
 use std::iter;
@@ -13,11 +13,12 @@ use crate::error::{Error, Result};
 use crate::stream::{CudaStream, Point};
 
 impl ExecutionContext {
-    /// A declared stream. The first call allocates it from the node's pool; from then on it is the same stream, in
-    /// `start` as in `compute`. Holoscan's `allocate_cuda_stream`; its `device_from_stream` is
+    /// Returns a declared stream. The first call allocates the stream from the node's pool. Later calls return the same stream,
+    /// in `start` and in `compute`. This is Holoscan's `allocate_cuda_stream`. For Holoscan's `device_from_stream`, use
     /// [`stream.device()`](CudaStream::device), which can't fail.
     ///
-    /// On a pool of [`use_default_stream`](crate::CudaStreamPool::use_default_stream) it is the device's default stream.
+    /// With a pool of [`use_default_stream`](crate::CudaStreamPool::use_default_stream), the stream is the device's default
+    /// stream.
     ///
     /// # Errors
     /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an adopting node.
@@ -25,9 +26,10 @@ impl ExecutionContext {
         self.declared_stream(name.index())
     }
 
-    /// The same as [`allocate_cuda_stream`](Self::allocate_cuda_stream), by a name that is known only in the run. The name of a
-    /// declared stream gives that stream. Undeclared streams are not counted while compiling, so an exhausted pool is
-    /// found here. Each call searches for the name, so a stream that is always needed should be declared.
+    /// Returns a stream by a name that is known only at run time, and otherwise works as
+    /// [`allocate_cuda_stream`](Self::allocate_cuda_stream). The name of a declared stream returns that stream. Undeclared
+    /// streams can't be counted while compiling, so an exhausted pool is an error of this call. Each call searches for the name,
+    /// so a stream that is always needed should be declared.
     ///
     /// # Errors
     /// As for [`allocate_cuda_stream`](Self::allocate_cuda_stream).
@@ -49,14 +51,15 @@ impl ExecutionContext {
         Ok(Stream::new(&self.streams.undeclared[index].1))
     }
 
-    /// The internal stream: `receive_cuda_stream` returns it in `compute`. This call allocates the stream from the
-    /// node's pool, unless that was done before; `graph!` counts it for operators with a device input. In `start`, use
+    /// Returns the internal stream, the one that `receive_cuda_stream` returns in `compute`. If the node has no internal stream
+    /// yet, this call allocates one from its pool; `graph!` counts that stream for operators with a device input. In `start`, use
     /// it for values that are made once and need a stream, as a library's plan in an [`OnStream`](super::OnStream).
     ///
-    /// On a pool of [`use_default_stream`](crate::CudaStreamPool::use_default_stream) it is the device's default stream.
+    /// With a pool of [`use_default_stream`](crate::CudaStreamPool::use_default_stream), the stream is the device's default
+    /// stream.
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an adopting node: its stream comes with its messages.
+    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an adopting node, whose stream comes with its messages.
     pub fn internal_stream(&self) -> Result<Stream<'_>> {
         if matches!(self.streams.from, Streams::Default) {
             return self.default_stream_of(self.streams.device);
@@ -107,8 +110,8 @@ impl ExecutionContext {
         }
     }
 
-    /// Orders `target` after the streams that messages came with, without blocking the host. Absent streams and
-    /// `target` itself are skipped. The returned [`Synchronized`] opens the messages:
+    /// Makes the stream `target` wait for the streams on which messages were sent, without blocking the host. `None` and `target`
+    /// itself are skipped. The returned [`Synchronized`] opens the data of the messages:
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -126,7 +129,7 @@ impl ExecutionContext {
     /// # }
     /// ```
     ///
-    /// Holoscan's `synchronize_streams` makes the default stream wait as well; this method does not.
+    /// Holoscan's `synchronize_streams` also makes the default stream wait. This method does not.
     ///
     /// # Errors
     /// [`Error::ForeignPlatform`]; errors of the driver, when a wait fails.
@@ -142,13 +145,15 @@ impl ExecutionContext {
         Ok(after)
     }
 
-    /// The label of a message's stream: the node that allocated it, and its name there.
+    /// Returns the label of the stream on which a message was sent: the name of the node that allocated the stream, and the
+    /// stream's name there.
     pub(crate) fn label_of(&self, stream: StreamRef) -> String {
         self.table().timeline(stream.point().stream()).label()
     }
 
-    /// The legacy default stream of the operator's device. Work on it waits for the work of blocking streams, and they
-    /// wait for its work. Order against all other streams comes with the data, as always.
+    /// Returns the legacy default stream of the operator's device. Work on this stream and work on the device's blocking streams
+    /// wait for each other, as in CUDA. For all other streams, messages and launches make the default stream wait where their
+    /// data needs it.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -167,7 +172,7 @@ impl ExecutionContext {
         stored(stream)
     }
 
-    /// Returns the internal stream, found by `policy`, after making it wait for the points in `sent`.
+    /// Finds the internal stream by `policy`, makes it wait for the points in `sent`, and returns it.
     #[inline(always)]
     pub(crate) fn receive_stream(
         &self,
@@ -178,8 +183,8 @@ impl ExecutionContext {
             Some(stream) => Stream::new(stream),
             None => self.find_internal(policy, &mut sent.clone())?,
         };
-        // The device was bound before the hook. A library may have bound another device since, and an adopted stream
-        // may be on another device.
+        // The device was made current before the hook. But a library may have made another device current since, and an adopted
+        // stream may be on another device.
         stream.timeline().bind()?;
         for point in sent {
             stream.timeline().wait(stream.table(), point)?;
@@ -190,7 +195,7 @@ impl ExecutionContext {
         Ok(stream)
     }
 
-    /// Makes the default stream wait for the internal stream.
+    /// Makes the default stream wait for the work that was queued on the internal stream until now.
     fn wait_on_default(&self, stream: Stream<'_>) -> Result<()> {
         let default = self.default_stream()?;
         if default.timeline().id() != stream.timeline().id() {
@@ -199,7 +204,7 @@ impl ExecutionContext {
         Ok(())
     }
 
-    /// Finds the internal stream, or a default stream for this tick.
+    /// Finds the internal stream, or the default stream that this tick uses.
     #[inline(never)]
     fn find_internal(
         &self,
@@ -217,14 +222,15 @@ impl ExecutionContext {
             planned.leave();
         }
         let allocated = match &self.streams.from {
-            // No error is made here, since the pool may be exhausted in every tick.
+            // Unlike `allocate`, this call makes no error when the pool is exhausted, which may be so in every tick.
             Streams::Pool(pool) if policy.allocate && policy.adopt => {
                 pool.allocate_if_free(&self.node)?
             }
             Streams::Pool(pool) if policy.allocate => Some(pool.allocate(self.node.clone())?),
             _ => None,
         };
-        // An adopting node works on the streams of its messages, including the default stream.
+        // An adopting node works on the stream of its first message; this may be a default stream, which is used for this tick
+        // alone.
         let (mut found, mut default) = (allocated, None);
         while found.is_none()
             && let Some(point) = sent.next()
@@ -242,7 +248,7 @@ impl ExecutionContext {
                 stored(&self.streams.internal)
             }
             (None, Some(device)) => {
-                // All ports of a tick return the same stream.
+                // If a port of this tick has already returned a default stream, return the same one.
                 let device = self.streams.on_default.get().unwrap_or(device);
                 self.streams.on_default.set(Some(device));
                 self.default_stream_of(device)
@@ -251,7 +257,7 @@ impl ExecutionContext {
         }
     }
 
-    /// The stream that a plan gives this tick.
+    /// Returns the stream of the plan that this tick uses.
     fn planned_stream<'a>(
         &'a self,
         planned: &'a Planned,
@@ -261,7 +267,7 @@ impl ExecutionContext {
         planned.choose(self.tick(), sent, &is_new).map(Stream::new)
     }
 
-    /// Whether the running hook is `compute`.
+    /// Returns whether the running hook is `compute`.
     fn is_in_tick(&self) -> bool {
         self.cell().word().activity() == Activity::Computing
     }
@@ -274,12 +280,12 @@ impl ExecutionContext {
         Error::NothingToAdopt { node: self.node.clone(), exhausted }
     }
 
-    /// The stream on which an output sends: the internal stream, or the default stream of this tick.
+    /// Returns the stream on which an output sends: the internal stream, or the default stream that this tick uses.
     #[inline]
     pub(crate) fn sending_stream(&self, port: &str) -> Result<&CudaStream> {
         match (self.streams.internal.get(), &self.streams.planned) {
             (Some(stream), _) => Ok(stream),
-            // An input has chosen the stream of this tick.
+            // This stream was chosen when the tick received at an input.
             (None, Some(planned)) if self.streams.on_default.get().is_none() => {
                 match planned.chosen(self.tick()) {
                     Some(stream) => Ok(stream),
@@ -299,7 +305,7 @@ impl ExecutionContext {
             return Ok(stream);
         }
         match &self.streams.planned {
-            // The stream of this tick, even if an earlier tick has received on another stream.
+            // Choose the stream of this tick as for an input, since an earlier tick has used a stream of the plan.
             Some(planned) if planned.has_stream() => {
                 let is_new = |stream: &CudaStream| self.streams.single.use_declared(stream);
                 planned.choose(self.tick(), &mut iter::empty(), &is_new)

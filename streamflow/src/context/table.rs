@@ -1,4 +1,4 @@
-//! Tables of constants of an operator, in the memory of its device.
+//! `Table`: constants of an operator in the memory of its device.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -7,8 +7,8 @@ use super::ExecutionContext;
 use crate::error::{Error, Result};
 use crate::memory::{Element, Tensor};
 
-/// Constants that an operator reads in each tick, as the weights of a filter. A table is a field of the operator: it gets
-/// its values in the constructor, and its device memory in `start` or in the first tick. In a launch, pass `table.on(cx)?`.
+/// Constants that an operator reads in each tick, as the weights of a filter. A table is a field of the operator: it gets its
+/// values in the constructor, and its device memory in `start` or in the first tick. For a launch, pass `table.on(cx)?`.
 ///
 /// ```
 /// use streamflow::Table;
@@ -51,33 +51,34 @@ use crate::memory::{Element, Tensor};
 /// let window = Window::new(Table::new(vec![0.5, 1.0, 0.5]));
 /// ```
 ///
-/// The memory stays until the operator is dropped, also from one run to the next.
+/// The device memory is freed when the operator is dropped. It is used again in the operator's next run.
 #[must_use = "keep it in the operator, and upload it by `on`"]
 pub struct Table<T: Element> {
     values: Box<[T]>,
     shape: Option<Box<[usize]>>,
-    /// A tensor for each device of the platform. An adopting node may work on several devices.
+    /// The tensor on each device of the platform, made at its first use there. An adopting node may work on several devices.
     on_devices: OnceCell<Box<[OnceCell<Tensor<T>>]>>,
 }
 
 impl<T: Element> Table<T> {
-    /// Creates a table of these values, on the host so far.
+    /// Creates a table of these values. The values are in host memory until the first call of [`on`](Self::on).
     pub fn new(values: impl Into<Vec<T>>) -> Self {
         Self { values: values.into().into(), shape: None, on_devices: OnceCell::new() }
     }
 
-    /// Gives the tensor this shape. A shape with another number of elements is an error of [`on`](Self::on).
+    /// Sets the shape of the tensor. If the shape has another number of elements, [`on`](Self::on) returns an error.
     #[must_use = "it returns the table with this shape"]
     pub fn reshape(self, shape: impl Into<Vec<usize>>) -> Self {
         Self { shape: Some(shape.into().into()), ..self }
     }
 
-    /// The values, on the host.
+    /// Returns the values in host memory.
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// The tensor on the operator's device. The first call makes it and blocks for the copy; later calls cost two loads.
+    /// Returns the tensor on the operator's device. The first call makes the tensor and blocks until the values are copied. Later
+    /// calls cost two loads.
     ///
     /// # Errors
     /// As for [`ExecutionContext::upload`](crate::ExecutionContext::upload), and for

@@ -1,4 +1,4 @@
-//! The builder of a platform on any driver.
+//! `PlatformBuilder`: sets the options of a platform, and chooses its driver.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::memory::MemoryOptions;
 use crate::time::Clock;
 
-/// Builds a platform: options first, and at the end the choice of the driver: [`detect`](Self::detect),
-/// [`cuda`](Self::cuda), [`host`](Self::host), or a [`driver`](Self::driver). Made by [`Platform::builder`].
+/// Builds a platform, made by [`Platform::builder`]. First set options, and then choose the driver by one of the methods
+/// [`detect`](Self::detect), [`cuda`](Self::cuda), [`host`](Self::host) and [`driver`](Self::driver), which make the platform.
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -29,30 +29,30 @@ use crate::time::Clock;
 pub struct PlatformBuilder {
     options: PlatformOptions,
     clock: Option<Clock>,
-    /// An option that only the simulator has, as `devices`.
+    /// The simulator's seed, if it was set. Only the simulator has this option, and the option `devices`.
     seed: Option<u64>,
     devices: Option<usize>,
 }
 
 impl PlatformBuilder {
-    /// Sets whether runs keep statistics, for their [`Report`](crate::schedule::Report): the host's time for each node, and
-    /// the latency from each source to each sink. The default is `false`, without any cost. Statistics cost at most two
-    /// readings of the clock for each tick of a node, and 36 KiB for each histogram: two for each node, and one
-    /// for each path.
+    /// Sets whether runs keep statistics for their [`Report`](crate::schedule::Report): the host's time for each node, and the
+    /// latency from each source to each sink. The default is `false`, which costs nothing. With statistics, each tick reads the
+    /// clock at most twice, and each histogram takes 36 KiB: two for each node, and one for each path.
     pub fn statistics(mut self, keep: bool) -> Self {
         self.options.statistics = keep;
         self
     }
 
-    /// Sets the platform's clock. The default is a real clock; on the simulator with a seed other than 0 it is a
-    /// [simulated](Clock::simulated) one, so that a seed repeats a run.
+    /// Sets the platform's clock. The default is a real clock. On the simulator with a seed other than 0 the default is a
+    /// [simulated](Clock::simulated) clock, so that runs with the same seed are equal.
     pub fn clock(mut self, clock: &Clock) -> Self {
         self.clock = Some(clock.clone());
         self
     }
 
-    /// Sets how long an idle scheduler queries the events that its nodes wait for, before its thread sleeps: at most 50
-    /// µs, the default. Meanwhile the scheduler needs a processor core; waking a thread takes tens of microseconds.
+    /// Sets how long an idle scheduler queries the events for which its nodes wait, before its thread sleeps: at most 50 µs,
+    /// which is the default. While it queries, the scheduler uses a processor core; waking a sleeping thread takes tens of
+    /// microseconds.
     pub fn spin(mut self, spin: Duration) -> Self {
         self.options.spin = spin;
         self
@@ -64,30 +64,31 @@ impl PlatformBuilder {
         self
     }
 
-    /// Sets whether a [race checker](crate::driver::race) watches. By default the environment variable `STREAMFLOW_RACE_CHECK`
-    /// decides (1 or 0); without it, debug builds have a checker. A driver that has a checker keeps it.
+    /// Sets whether a [race checker](crate::driver::race) watches the platform. By default the environment variable
+    /// `STREAMFLOW_RACE_CHECK` decides (1 or 0); if it is not set, debug builds have a checker. A driver that already has a
+    /// checker keeps it in any case.
     pub fn race_check(mut self, check: bool) -> Self {
         self.options.race_check = Some(check);
         self
     }
 
-    /// Sets whether each launch waits until its kernel has run. A fault of a kernel is then an error of its launch, and
-    /// names the kernel and its grid; without the option a later call returns the error. Blocking launches are slow. By
-    /// default the environment variable `STREAMFLOW_BLOCKING_LAUNCHES` decides (1 or 0); without it, no launch waits.
+    /// Sets whether each launch waits until its kernel has run. A fault of a kernel is then an error of its launch, which names
+    /// the kernel and its grid; without this option a later call returns the error. Blocking launches are slow. By default the
+    /// environment variable `STREAMFLOW_BLOCKING_LAUNCHES` decides (1 or 0); if it is not set, no launch waits.
     pub fn blocking_launches(mut self, block: bool) -> Self {
         self.options.blocking_launches = Some(block);
         self
     }
 
-    /// Sets the seed of the order in which the simulator executes work, one of the legal orders. With 0, the default,
-    /// work executes at submission. See [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
+    /// Sets the seed that chooses one of the legal orders in which the simulator may execute work. With 0, the default, work is
+    /// executed when it is queued. See [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Sets how many devices the simulator has: 1, the default, to 64. Another number is an error of the method that
-    /// makes the platform.
+    /// Sets how many devices the simulator has: from 1, the default, to 64. Any other number makes the last method of the
+    /// builder, as `host`, return an error.
     pub fn devices(mut self, devices: usize) -> Self {
         self.devices = Some(devices);
         self
@@ -96,31 +97,31 @@ impl PlatformBuilder {
     /// Makes a platform of the GPUs of this machine.
     ///
     /// # Errors
-    /// [`Error::SimulatorOption`] with a seed or a number of devices;
-    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable), with a remedy, when there is no
-    /// CUDA driver, no GPU, or the driver is too old; as for [`driver`](Self::driver).
+    /// [`Error::SimulatorOption`] if a seed or a number of devices was set;
+    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable), with a remedy, if this machine has no CUDA driver
+    /// or no GPU, or if the driver is too old; the errors of [`driver`](Self::driver).
     pub fn cuda(self) -> Result<Platform> {
         self.refuse_simulator_options("cuda")?;
         self.finish(Arc::new(Replaying::new(CudaDriver::new()?)), "CUDA was requested")
     }
 
-    /// Makes a platform of the simulator: CUDA's ordering rules on the host, with work executed in an order that the
-    /// seed decides. See its [limits](Platform#what-the-simulator-does-not-do), and [`HostDriver`].
+    /// Makes a platform on the simulator, which follows CUDA's ordering rules on the host and executes work in an order that the
+    /// seed decides. See the simulator's [limits](Platform#what-the-simulator-does-not-do), and [`HostDriver`].
     ///
     /// # Errors
-    /// As for [`driver`](Self::driver).
+    /// The errors of [`driver`](Self::driver).
     pub fn host(self) -> Result<Platform> {
         self.finish_on_host("the host simulator was requested")
     }
 
-    /// Makes a platform by [`cuda`](Self::cuda) if that works, else by [`host`](Self::host). A seed and a number of
-    /// devices are for the simulator: with a GPU they are unused. [`Platform::why`] has the reason of the choice. A GPU
-    /// is logged at level `info`; the simulator is logged at level `warn`, and on standard error if no subscriber of
-    /// `tracing` takes the warning. A program that must not run on the simulator, as a measurement, ends with
-    /// [`cuda`](Self::cuda): see the [limits of the simulator](Platform#what-the-simulator-does-not-do).
+    /// Makes a platform by [`cuda`](Self::cuda) if that works, and else by [`host`](Self::host). A seed and a number of devices
+    /// are used only by the simulator. [`Platform::why`] returns the reason of the choice. A GPU is logged at level `info`. The
+    /// simulator is logged at level `warn`, or printed on standard error if no subscriber of `tracing` accepts warnings. A
+    /// program that must not run on the simulator, as a measurement, should call [`cuda`](Self::cuda): see the [limits of the
+    /// simulator](Platform#what-the-simulator-does-not-do).
     ///
     /// # Errors
-    /// Only when neither can be started.
+    /// An error only if neither CUDA nor the simulator can be started.
     pub fn detect(self) -> Result<Platform> {
         let platform = match CudaDriver::new() {
             Ok(driver) => {
@@ -143,11 +144,11 @@ impl PlatformBuilder {
         Ok(platform)
     }
 
-    /// Makes a platform on any driver: for example on a wrapped driver that records calls or makes them fail.
+    /// Makes a platform on any driver, for example on a layer that records the calls of a driver or makes some of them fail.
     ///
     /// # Errors
-    /// [`Error::SimulatorOption`] with a seed or a number of devices; [`Error::Spin`]; [`Error::Variable`] when the
-    /// environment decides about the race checker, and its variable is neither 0 nor 1; errors of the driver, when its devices
+    /// [`Error::SimulatorOption`] if a seed or a number of devices was set; [`Error::Spin`]; [`Error::Variable`] if an
+    /// environment variable decides about the race checker and its value is neither 0 nor 1; errors of the driver, if its devices
     /// can't be used.
     pub fn driver(self, driver: Arc<dyn Driver>) -> Result<Platform> {
         self.refuse_simulator_options("driver")?;
@@ -180,12 +181,12 @@ impl PlatformBuilder {
     }
 }
 
-/// Reports that no GPU is used, and why: the program may have been meant for a GPU.
+/// Warns that no GPU is used, and why, since the program may have been meant for a GPU.
 fn say_fallback(why: &str) {
     if tracing::enabled!(tracing::Level::WARN) {
         tracing::warn!("the platform is the host simulator: {why}");
     } else {
-        // Ignored: if standard error is closed, no place is left for the line.
+        // An error is ignored: if standard error is closed, the warning can't be shown anywhere else.
         let _closed =
             writeln!(io::stderr(), "streamflow: the platform is the host simulator: {why}");
     }

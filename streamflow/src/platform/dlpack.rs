@@ -1,4 +1,4 @@
-//! Tensors of other libraries as tensors of a platform.
+//! Tensors of other libraries as tensors of a platform, by DLPack.
 
 use super::{Device, Platform};
 use crate::driver::DeviceId;
@@ -7,12 +7,13 @@ use crate::memory::dlpack::{Access, DlDevice, DlTensor, Imported};
 use crate::memory::{After, Element};
 
 impl Platform {
-    /// Takes over a tensor of another library. Work on the tensor comes after `after`. When it is dropped and all its
-    /// uses are complete, its deleter is called, on a thread of streamflow. Does not block.
+    /// Takes over a tensor of another library. Work on the tensor comes after the work that `after` names. After the result is
+    /// dropped and all its uses are complete, a thread of streamflow calls the tensor's deleter. Does not block.
     ///
     /// # Errors
-    /// [`Error::Exchange`] for other elements than `T`, memory of another device, or a tensor that is not dense;
-    /// [`Error::Shape`]; as for [`adopt_tensor`](Self::adopt_tensor). Then the deleter is called, too.
+    /// [`Error::Exchange`] if the elements are not of type `T`, the memory is not on a device of the platform, or the tensor is
+    /// not dense; [`Error::Shape`]; the errors of [`adopt_tensor`](Self::adopt_tensor). The deleter is called after an error,
+    /// too.
     #[track_caller]
     pub fn import_dlpack<T: Element>(
         &self,
@@ -23,11 +24,11 @@ impl Platform {
         pool.pool().import_dlpack(tensor, after, Access::AsExported)
     }
 
-    /// The same as [`import_dlpack`](Self::import_dlpack), but the result is read-only, whatever the tensor says: for
-    /// arrays that must not be written, of a library that has no way to say so.
+    /// Takes over a tensor as [`import_dlpack`](Self::import_dlpack) does, but read-only, even if the tensor is not marked so.
+    /// This is for arrays that must not be written, of a library that can't mark them.
     ///
     /// # Errors
-    /// As for [`import_dlpack`](Self::import_dlpack).
+    /// The errors of [`import_dlpack`](Self::import_dlpack).
     #[track_caller]
     pub fn import_dlpack_read_only<T: Element>(
         &self,
@@ -38,15 +39,16 @@ impl Platform {
         pool.pool().import_dlpack(tensor, after, Access::ReadOnly)
     }
 
-    /// A device of this platform, in DLPack's terms.
+    /// Returns a device of this platform as DLPack names it.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`].
+    /// [`Error::NoSuchDevice`] if the platform has no such device.
     pub fn dlpack_device(&self, device: DeviceId) -> Result<DlDevice> {
         Ok(self.device(device, "`dlpack_device`")?.memory.dlpack_device())
     }
 
-    /// The device for memory of a device in DLPack's terms. If several devices fit, the device of the stream is preferred.
+    /// Returns the device of the platform that can use the memory of `device`. If several devices can, the device of the stream
+    /// or event in `after` is preferred.
     fn holder(&self, device: DlDevice, after: After<'_>) -> Result<&Device> {
         let preferred = match after {
             After::QueuedOn(stream) => Some(stream.device()),

@@ -1,25 +1,25 @@
-//! Checks of the platforms that an explored test uses. Only platforms on the simulator of the test belong to it: their
-//! orders of execution are those of the exploration.
+//! Checks of the platforms that an explored test uses. Such a test may use only platforms on the simulator that the exploration
+//! gives it, since the exploration decides that simulator's orders of execution.
 
 use super::Platform;
 use crate::error::{Error, Result};
 use crate::turns::{self, Thread};
 
-/// The mistake of a test that makes a platform on another driver than the test's simulator.
+/// The error text for a test that makes a platform on another driver than the exploration's simulator.
 const MADE: &str = "it makes a platform of its own, whose orders of execution are not those of the exploration; use the \
                     platform that the test is given, and make any other one, as for expected values, before the \
                     exploration";
 
-/// The mistake of a test that uses a graph or an operator of another platform.
+/// The error text for a test that runs a graph or an operator of another platform.
 const OTHER: &str = "it runs a graph or an operator of a platform that was made outside of the test; make the graph on the \
                      platform that the test is given";
 
-/// The mistake of a test that does not use its platform.
+/// The error text for a test that does not use the platform that it is given.
 const UNUSED: &str = "it has not used the platform that it is given; make its graph, its operator or its streams on that \
                       platform";
 
-/// The state before a platform is made: the calling thread's part in an explored test, and the number of calls of the
-/// test's simulator so far.
+/// The state before a platform is made, in an explored test: the calling thread's part in the test, and how many calls the test's
+/// simulator had got. `None` outside of explored tests.
 pub(super) struct Explored(Option<(Thread, u64)>);
 
 impl Explored {
@@ -30,11 +30,12 @@ impl Explored {
         }))
     }
 
-    /// The number of the run that the new platform belongs to; 0 outside of explored tests. Making a platform calls its
-    /// driver: if the test's simulator was not called meanwhile, the driver is not a layer over it.
+    /// Returns the number of the explored run to which the new platform belongs; 0 outside of explored tests. Making a platform
+    /// calls its driver. So if the test's simulator got no call since `begin`, the driver is not the simulator or a layer over
+    /// it.
     ///
     /// # Errors
-    /// [`Error::Unexplored`].
+    /// [`Error::Unexplored`] if the platform is not on the test's simulator.
     pub(super) fn run_of_the_new(self) -> Result<u64> {
         match self.0 {
             None => Ok(0),
@@ -62,16 +63,17 @@ impl Platform {
         }
     }
 
-    /// Ends a test that has returned: executes its queued work, and reports the errors and races that it has not asked for.
+    /// Ends an explored test that has returned: executes the work that is still queued, and returns the errors and races that the
+    /// test has not read.
     ///
     /// # Errors
-    /// [`Error::Unexplored`] if the test has not used the platform (`has_used`); errors of the device; [`Error::Races`]
-    /// that the test has not taken.
+    /// [`Error::Unexplored`] if the test has not used the platform (`has_used` is `false`); errors of the device;
+    /// [`Error::Races`] with the races that the test has not read.
     pub(crate) fn end_explored(&self, has_used: bool) -> Result<()> {
         if !has_used {
             return Err(Error::Unexplored { problem: UNUSED });
         }
-        // A sticky error was returned to the test already.
+        // A sticky error was returned to the test already, and the device executes no more work.
         if self.driver().sticky_error().is_none() {
             self.0.table.finish()?;
         }

@@ -5,14 +5,15 @@ use crate::error::Result;
 use crate::memory::{After, Element, ForeignMemory, IntoShape, Shared, Tensor};
 
 impl Platform {
-    /// Adopts memory of other code as a tensor: dense, and writable. Work on the tensor comes after `after`. When the
-    /// tensor is dropped and all its uses are complete, the memory goes back to its owner. Does not block.
+    /// Adopts memory of other code as a tensor that is dense and may be written. Work on the tensor comes after the work that
+    /// `after` names. After the tensor is dropped and all its uses are complete, the memory is given back to its owner. Does not
+    /// block.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) when the memory is smaller than the shape;
-    /// [`Error::Exchange`](crate::Error::Exchange) when it is not aligned;
-    /// [`Error::NoSuchDevice`](crate::Error::NoSuchDevice), [`Error::WrongDevice`](crate::Error::WrongDevice); the
-    /// driver's. Then the memory goes back, too.
+    /// [`Error::Shape`](crate::Error::Shape) if the memory is smaller than the shape; [`Error::Exchange`](crate::Error::Exchange)
+    /// if the memory is not aligned; [`Error::NoSuchDevice`](crate::Error::NoSuchDevice);
+    /// [`Error::WrongDevice`](crate::Error::WrongDevice); errors of the driver. After an error the memory is given back to its
+    /// owner, too.
     #[track_caller]
     pub fn adopt_tensor<T: Element>(
         &self,
@@ -24,11 +25,11 @@ impl Platform {
         pool.pool().adopt_tensor(memory, &shape.into_shape()?, after)
     }
 
-    /// The same as [`adopt_tensor`](Self::adopt_tensor), for memory that may only be read: even the last owner of the
-    /// [`Shared`](crate::Shared) can't take the tensor out.
+    /// Adopts memory as [`adopt_tensor`](Self::adopt_tensor) does, for memory that may only be read: even the last owner of the
+    /// [`Shared`](crate::Shared) can't take the tensor out of it.
     ///
     /// # Errors
-    /// As for [`adopt_tensor`](Self::adopt_tensor).
+    /// The errors of [`adopt_tensor`](Self::adopt_tensor).
     #[track_caller]
     pub fn adopt_shared<T: Element>(
         &self,
