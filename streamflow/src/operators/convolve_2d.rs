@@ -1,4 +1,4 @@
-//! The convolution of images with a small matrix.
+//! `Convolve2d`: the convolution of images with a small matrix of weights.
 
 use crate::context::{ExecutionContext, Table};
 use crate::error::failure::{Failure, Result};
@@ -7,12 +7,12 @@ use crate::memory::{Bool8, Tensor};
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
-/// Sums the neighbours of each pixel, weighted: blurs, sharpens, finds gradients.
+/// Replaces each pixel by a weighted sum of its neighbours: to blur or sharpen images, or to find gradients.
 ///
-/// A message has images of the shape `[…, rows, columns]`. Each is convolved for itself. The result has the same
-/// shape. Pixel `(y, x)` becomes the sum of `weights[i, j] * image[y + ci - i, x + cj - j]`, where `(ci, cj)` is the centre
-/// of the weights. So weights that are not symmetric are flipped, as in SciPy's `ndimage.convolve`. Beyond the border, a
-/// pixel has the value of the nearest one, or 0 after [`zero_border`](Self::zero_border).
+/// A message has images of the shape `[…, rows, columns]`. Each image is convolved separately. The result has the same shape.
+/// Pixel `(y, x)` becomes the sum of `weights[i, j] * image[y + ci - i, x + cj - j]`, where `(ci, cj)` is the centre of the
+/// weights. So weights that are not symmetric are flipped, as in SciPy's `ndimage.convolve`. A pixel beyond the border of the
+/// image has the value of the nearest pixel of the image, or 0 after [`zero_border`](Self::zero_border).
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -26,23 +26,23 @@ use streamflow_macros::operator;
 #[operator(no_new)]
 #[derive(Debug)]
 pub struct Convolve2d {
-    /// The images.
+    /// The images, of the shape `[…, rows, columns]`.
     #[input]
     image: &Tensor<f32>,
     /// The weighted sums, with the shape of `image`.
     #[output]
     convolved: Tensor<f32>,
     weights: Table<f32>,
-    /// Rows and columns of the weights.
+    /// The numbers of rows and columns of the weights.
     size: [usize; 2],
     nearest: bool,
 }
 
 impl Convolve2d {
-    /// Weights of this many rows and columns, row by row.
+    /// Creates the operator with weights of `rows` rows and `cols` columns, row by row.
     ///
     /// # Errors
-    /// Another number of weights; an even number of rows or columns, since these have no centre.
+    /// An error for another number of weights, or for an even number of rows or columns, which has no centre.
     pub fn new(weights: impl Into<Vec<f32>>, [rows, cols]: [usize; 2]) -> Result<Self> {
         let weights = weights.into();
         if rows % 2 == 0 || cols % 2 == 0 || rows.checked_mul(cols) != Some(weights.len()) {
@@ -55,7 +55,7 @@ impl Convolve2d {
         Ok(Self { weights: Table::new(weights), size: [rows, cols], nearest: true })
     }
 
-    /// Takes pixels beyond the border as 0.
+    /// Makes pixels beyond the border of an image count as 0.
     #[must_use = "it returns the operator with this border"]
     pub fn zero_border(self) -> Self {
         Self { nearest: false, ..self }
@@ -92,7 +92,8 @@ impl Compute for Convolve2d {
     }
 }
 
-/// `out[y, x]` = the sum of `weights[i, j] * image[y + ci - i, x + cj - j]`. The sum begins above and left of the pixel.
+/// The kernel `out[y, x]` = the sum of `weights[i, j] * image[y + ci - i, x + cj - j]`. It adds the neighbours from the top left
+/// to the bottom right.
 #[kernel(
     requires(
         image.len() == out.len(),
@@ -130,7 +131,7 @@ pub fn convolve_2d(
     weight_cols: usize,
     nearest: Bool8,
 ) {
-    // The place of a neighbour: `None` if it counts as 0.
+    // Returns the row or column of a neighbour; `None` if the neighbour is beyond the border and counts as 0.
     let place = |at: usize, weight: usize, weights: usize, len: usize| {
         let from = (at + weights / 2).checked_sub(weight).filter(|from| *from < len);
         let clamped = (at + weights / 2).saturating_sub(weight).min(len - 1);

@@ -1,4 +1,4 @@
-//! A sink that prints a description of its messages.
+//! `Inspect`: a sink that prints a description of its messages.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -10,8 +10,8 @@ use crate::message::{Message, Place};
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
-/// Prints what each message looks like: the names, element types, shapes and devices of its parts, the stream that it
-/// came on, and its metadata. The operator takes any type of message, and does not touch the data.
+/// Prints what each message looks like: the names, element types, shapes and devices of its parts, the stream on which it was
+/// sent, and its metadata. The operator receives any type of message, and does not read the data.
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -43,10 +43,10 @@ use streamflow_macros::operator;
 ///   Tensor<uint8> [4, 3] on device 0
 /// ```
 ///
-/// To wait until the data is there, as a sink that prints values must, give its node `#[when(stream_done(message))]`.
+/// A sink that must wait until the data is ready, as one that prints values, needs `#[when(stream_done(message))]` at its node.
 #[operator(no_new, unlisted)]
 pub struct Inspect<M: Message> {
-    /// The message to look at.
+    /// The message that is described.
     #[input]
     message: &M,
     to: Box<dyn Write + Send>,
@@ -54,13 +54,13 @@ pub struct Inspect<M: Message> {
 }
 
 impl<M: Message> Inspect<M> {
-    /// Prints to the standard output.
+    /// Creates an operator that prints to the standard output.
     #[allow(clippy::new_without_default, reason = "operators have no `Default`")]
     pub fn new() -> Self {
         Self::to(io::stdout())
     }
 
-    /// Prints to a writer, as a file.
+    /// Creates an operator that prints to `writer`, for example a file.
     pub fn to(writer: impl Write + Send + 'static) -> Self {
         Self { to: Box::new(writer), of: PhantomData }
     }

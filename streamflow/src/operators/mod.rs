@@ -1,13 +1,14 @@
 //! Operators that come with the library, for any graph.
 //!
-//! - [`Inspect`] prints what messages look like.
-//! - [`Convolve2d`] filters images, [`Window`] and [`Resample`] prepare signals, [`Normalize`] shifts and scales. These
-//!   operators are written as users write theirs, so their source can serve as an example: a kernel with two bodies, a
+//! - [`Inspect`] prints descriptions of messages.
+//! - [`Convolve2d`] filters images, [`Window`] and [`Resample`] prepare signals, and [`Normalize`] shifts and scales values.
+//!   Their source can serve as an example, since they are written as users write operators: with a kernel of two bodies, a
 //!   [`Table`](crate::Table) of constants, and a hook.
-//! - [`Reduce`] adds rows, or takes their means.
-//! - The module `futures`, by the feature of that name, has the ports of a graph as a `Sink` and a `Stream` of asynchronous code.
+//! - [`Reduce`] adds the elements of rows, or computes their means.
+//! - The module `futures`, with the feature of that name, has the ports of a graph as a `Sink` and a `Stream` of asynchronous
+//!   code.
 //!
-//! Transforms and products of matrices are operators of the crate `streamflow-gpu-math`.
+//! The crate `streamflow-gpu-math` has operators for transforms and products of matrices.
 
 pub(crate) mod convolve_2d;
 #[cfg(feature = "futures")]

@@ -1,4 +1,4 @@
-//! Values with a mean of 0 and a deviation of 1.
+//! `Normalize`: shifts and scales values to a mean of 0 and a deviation of 1.
 
 use crate::context::ExecutionContext;
 use crate::error::failure::Result;
@@ -7,20 +7,20 @@ use crate::memory::Tensor;
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
-/// `(x - mean) / deviation` for each element, in the message's own memory. Mean and deviation are parameters that any
+/// Replaces each element `x` by `(x - mean) / deviation`, in the message's own memory. Mean and deviation are parameters that any
 /// thread may set.
 #[operator]
 pub struct Normalize {
-    /// The tensor, of any shape.
+    /// The tensor to normalize, of any shape.
     #[input]
     x: Tensor<f32>,
-    /// The same tensor.
+    /// The input's tensor, normalized in place.
     #[output]
     normalized: Tensor<f32>,
-    /// The value that becomes 0.
+    /// The value that is subtracted from each element.
     #[param]
     mean: f32,
-    /// The distance from the mean that becomes 1.
+    /// The value by which each difference from the mean is divided.
     #[param(range = f32::MIN_POSITIVE..)]
     deviation: f32,
 }
@@ -34,7 +34,7 @@ impl Compute for Normalize {
     }
 }
 
-/// `x = (x - mean) / deviation`.
+/// The kernel `x = (x - mean) / deviation`.
 #[kernel(requires(deviation > 0.0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < x_len) x[i] = (x[i] - mean) / deviation;

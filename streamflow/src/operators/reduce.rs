@@ -1,4 +1,4 @@
-//! Sums and means of rows.
+//! `Reduce`: sums and means of rows.
 
 use std::ops::{AddAssign, Mul};
 
@@ -12,13 +12,13 @@ use streamflow_macros::operator;
 
 use sealed::Summed;
 
-/// Adds the elements of each row, `f32` or `f64`: from `[m, n]` to `[m]`.
+/// Adds the elements of each row, of type `f32` or `f64`. The input has the shape `[m, n]`, and the result `[m]`.
 #[operator(no_new, unlisted)]
 pub struct Reduce<T: Summed> {
-    /// `[m, n]`.
+    /// A matrix of the shape `[m, n]`, whose rows are added.
     #[input]
     rows: &Tensor<T>,
-    /// `[m]`.
+    /// The sum or the mean of each row, of the shape `[m]`.
     #[output]
     sums: Tensor<T>,
     factor: T,
@@ -31,7 +31,7 @@ mod sealed {
     /// The elements that [`Reduce`](super::Reduce) adds: `f32` or `f64`.
     #[diagnostic::on_unimplemented(message = "`Reduce` adds `f32` or `f64`, and not `{Self}`")]
     pub trait Summed: Element + AddAssign + Mul<Output = Self> {
-        /// The number nearest to this one.
+        /// Returns the number of this type that is nearest to `number`.
         fn of(number: f64) -> Self;
     }
 }
@@ -49,12 +49,12 @@ impl Summed for f64 {
 }
 
 impl<T: Summed> Reduce<T> {
-    /// The sum of each row. All rows have this many columns.
+    /// Creates an operator that computes the sum of each row. All rows must have this many columns.
     pub fn sum(columns: usize) -> Self {
         Self { factor: T::of(1.0), columns }
     }
 
-    /// The mean of each row. All rows have this many columns, at least one.
+    /// Creates an operator that computes the mean of each row. All rows must have this many columns, at least one.
     pub fn mean(columns: usize) -> Self {
         Self { factor: T::of(1.0 / columns as f64), columns }
     }
@@ -83,12 +83,12 @@ fn other_shape(columns: usize, shape: &[usize]) -> Failure {
     ))
 }
 
-/// The number of lanes that add a row. The CUDA body has the same number.
+/// The number of partial sums of a row, which lanes add. The CUDA body has the same number.
 const LANES: usize = 256;
 
-/// `sums[i] = factor Σ rows[i, j]` over the columns, by a block for each row.
+/// The kernel `sums[i] = factor Σ rows[i, j]`, over the columns j. One block adds each row.
 ///
-/// Each body adds in 256 lanes and then pairwise, so that both round in the same places.
+/// Both bodies, CUDA and Rust, add a row in 256 lanes and then add the lanes pairwise, so that they round in the same places.
 #[kernel(
     instances(f32, f64),
     threads(256),
@@ -137,7 +137,7 @@ mod tests {
     use crate::kernel::grid::Grid;
     use crate::{Platform, device};
 
-    /// The product of rows and columns is 0 if it wraps, as many elements as there are.
+    /// With this number of columns, the product of rows and columns wraps to 0, which is the number of elements in `rows`.
     #[test]
     fn more_columns_than_memory_are_refused() {
         let platform = Platform::builder().host().unwrap();

@@ -1,4 +1,4 @@
-//! Another sample rate.
+//! `Resample`: changes the sample rate of signals.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,12 +13,12 @@ use crate::memory::{Element, MAX_RANK, Tensor};
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
-/// Changes the sample rate of signals by a ratio, as 160 / 147 from 44.1 to 48 kHz.
+/// Changes the sample rate of signals by a ratio, for example by 160 / 147 from 44.1 kHz to 48 kHz.
 ///
-/// A message has signals of the shape `[…, length]`, real or complex. The result has signals of `length * up / down`
-/// samples, rounded up. Before its first and after its last sample a signal is 0. Frequencies that the lower one of the two
-/// rates can't have are filtered out, by the low-pass filter of SciPy's `signal.resample_poly`: a sinc under Kaiser's window
-/// with β = 5, ten of its zeros to each side.
+/// A message has signals of the shape `[…, length]`, real or complex. The result has signals of `length * up / down` samples,
+/// rounded up. Before its first and after its last sample, a signal counts as 0. Frequencies that the lower of the two rates
+/// can't represent are filtered out by the low-pass filter of SciPy's `signal.resample_poly`: a sinc function under a Kaiser
+/// window with β = 5, with ten of its zeros on each side.
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -30,10 +30,10 @@ use streamflow_macros::operator;
 /// ```
 #[operator(no_new)]
 pub struct Resample<T: Element + Mul<f32, Output = T> + AddAssign> {
-    /// The signals.
+    /// The signals, of the shape `[…, length]`.
     #[input]
     signal: &Tensor<T>,
-    /// The signals at the new rate.
+    /// The signals at the new sample rate.
     #[output]
     resampled: Tensor<T>,
     up: usize,
@@ -43,10 +43,10 @@ pub struct Resample<T: Element + Mul<f32, Output = T> + AddAssign> {
 }
 
 impl<T: Element + Mul<f32, Output = T> + AddAssign> Resample<T> {
-    /// Makes `up` samples of `down`.
+    /// Creates an operator that makes `up` samples from every `down` samples.
     ///
     /// # Errors
-    /// A number is 0, or above 100,000 after the ratio is reduced.
+    /// An error if one of the numbers is 0, or is above 100,000 after the ratio is reduced.
     pub fn new(up: usize, down: usize) -> Result<Self> {
         let divisor = greatest_common_divisor(up, down).max(1);
         let (reduced_up, reduced_down) = (up / divisor, down / divisor);
@@ -87,7 +87,7 @@ impl<T: Element + Mul<f32, Output = T> + AddAssign> fmt::Debug for Resample<T> {
     }
 }
 
-/// The filter's taps at the rate `up` times the input's, with the sum `up`, in `f64` until they are rounded.
+/// Returns the filter's taps at `up` times the input's rate. Their sum is `up`. They are computed in `f64` and then rounded.
 fn low_pass(up: usize, down: usize) -> Vec<f32> {
     let rate = up.max(down) as f64;
     let half = 10 * up.max(down);
@@ -102,7 +102,7 @@ fn low_pass(up: usize, down: usize) -> Vec<f32> {
     taps.iter().map(|tap| (tap * scale) as f32).collect()
 }
 
-/// The modified Bessel function of order 0, by its series, for arguments up to 5.
+/// Returns the modified Bessel function of order 0 at `x`, by its power series, which is exact enough for arguments up to 5.
 fn bessel_i0(x: f64) -> f64 {
     let (mut sum, mut term) = (1.0, 1.0);
     for k in 1..40 {
@@ -119,7 +119,8 @@ fn greatest_common_divisor(mut a: usize, mut b: usize) -> usize {
     a
 }
 
-/// `out[row, m]` = the sum of `filter[k] * signals[row, (m * down + centre - k) / up]`, over all `k` where that is a sample.
+/// The kernel `out[row, m]` = the sum of `filter[k] * signals[row, (m * down + centre - k) / up]`, over all `k` for which the
+/// last index is a whole number within the signal.
 #[kernel(
     instances(f32, crate::memory::Complex<f32>),
     requires(

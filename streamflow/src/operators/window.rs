@@ -1,4 +1,4 @@
-//! Windows, as a transform needs them.
+//! `Window`: multiplies signals by a window, as a Fourier transform needs it.
 
 use std::f64::consts::TAU;
 use std::fmt;
@@ -12,10 +12,10 @@ use crate::memory::{Element, Tensor};
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
-/// Multiplies signals by a window, in place: before a Fourier transform, so that a tone is one peak.
+/// Multiplies signals by a window, in place. Before a Fourier transform, this makes a tone appear as one peak.
 ///
-/// A message has signals of the shape `[…, length]`, real or complex, where the length is that of the window. The windows
-/// are *periodic*, as a transform needs them, and as SciPy's `signal.get_window` makes them.
+/// A message has signals of the shape `[…, length]`, real or complex, where the length must be that of the window. The windows
+/// are *periodic*, as a Fourier transform needs them and as SciPy's `signal.get_window` makes them.
 ///
 /// ```
 /// # use streamflow::memory::Complex;
@@ -25,19 +25,19 @@ use streamflow_macros::operator;
 /// ```
 #[operator(no_new)]
 pub struct Window<T: Element + Mul<f32, Output = T>> {
-    /// The signals.
+    /// The signals, of the shape `[…, length]`.
     #[input]
     signal: Tensor<T>,
-    /// The same memory, multiplied.
+    /// The input's signals, multiplied in place.
     #[output]
     windowed: Tensor<T>,
     weights: Table<f32>,
-    /// A window with weights that are not computed yet. The first message of that length needs them.
+    /// A window whose weights are not computed yet. The first message computes them, if its signals have the window's length.
     cosines: Option<Cosines>,
     of: PhantomData<T>,
 }
 
-/// The sum of `factors[k]` cos(2πki / len), for each i.
+/// A window as a sum of cosines: the weight of index i is the sum over k of `factors[k]` cos(2πki / len).
 #[derive(Debug, Clone, Copy)]
 struct Cosines {
     len: usize,
@@ -45,23 +45,23 @@ struct Cosines {
 }
 
 impl<T: Element + Mul<f32, Output = T>> Window<T> {
-    /// A window of these weights.
+    /// Creates an operator that multiplies by these weights.
     pub fn new(weights: impl Into<Vec<f32>>) -> Self {
         Self { weights: Table::new(weights), cosines: None, of: PhantomData }
     }
 
-    /// Hann's window: 0.5 - 0.5 cos(2πi / length). A length that is not that of the signals fails the tick, for each of these
-    /// windows; so no other can be wrong.
+    /// Creates an operator with a Hann window of this length: 0.5 - 0.5 cos(2πi / length). As with all windows of this type,
+    /// signals of another length fail the tick, so a wrong length is never used.
     pub fn hann(len: usize) -> Self {
         Self::of_cosines(len, &[0.5, -0.5])
     }
 
-    /// Hamming's window: 0.54 - 0.46 cos(2πi / length).
+    /// Creates an operator with a Hamming window of this length: 0.54 - 0.46 cos(2πi / length).
     pub fn hamming(len: usize) -> Self {
         Self::of_cosines(len, &[0.54, -0.46])
     }
 
-    /// Blackman's window: 0.42 - 0.5 cos(2πi / length) + 0.08 cos(4πi / length).
+    /// Creates an operator with a Blackman window of this length: 0.42 - 0.5 cos(2πi / length) + 0.08 cos(4πi / length).
     pub fn blackman(len: usize) -> Self {
         Self::of_cosines(len, &[0.42, -0.5, 0.08])
     }
@@ -110,7 +110,7 @@ impl<T: Element + Mul<f32, Output = T>> fmt::Debug for Window<T> {
     }
 }
 
-/// `signals[row, i] *= weights[i]`
+/// The kernel `signals[row, i] *= weights[i]`.
 #[kernel(
     instances(f32, crate::memory::Complex<f32>),
     requires(length == weights.len(), signals.is_empty() || signals.len() % length == 0),

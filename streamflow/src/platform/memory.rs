@@ -1,4 +1,4 @@
-//! The memory of a platform: allocations, page-locked memory, and copies of whole values.
+//! The methods of a platform for memory: allocations, page-locked memory, and copies of whole tensors.
 
 use super::Platform;
 use crate::driver::DeviceId;
@@ -15,8 +15,8 @@ use crate::error::Error;
 use crate::memory::MemoryOptions;
 
 impl Platform {
-    /// Creates a tensor on the stream's device. The content is undefined; on the simulator it is poison. Other streams
-    /// may use the tensor, too: they wait for its allocation.
+    /// Creates a tensor on the stream's device. Its content is undefined; on the simulator it is poison. Other streams may use
+    /// the tensor, too: they are made to wait for its allocation.
     ///
     /// # Errors
     /// [`Error::Shape`]; [`Error::OutOfMemory`]; errors of the driver.
@@ -29,11 +29,11 @@ impl Platform {
         Tensor::new(&self.of(stream)?.memory, stream, &shape.into_shape()?)
     }
 
-    /// Creates a tensor with padded rows on the stream's device, otherwise as [`tensor`](Self::tensor).
-    /// [`PitchedTensor`] shows how to write, read and crop it.
+    /// Creates a tensor with padded rows on the stream's device, in other respects as [`tensor`](Self::tensor) does.
+    /// [`PitchedTensor`] shows how to write, read and crop such a tensor.
     ///
     /// # Errors
-    /// As for [`tensor`](Self::tensor).
+    /// The errors of [`tensor`](Self::tensor).
     #[track_caller]
     pub fn pitched_tensor<T: Element>(
         &self,
@@ -43,21 +43,22 @@ impl Platform {
         PitchedTensor::new(&self.of(stream)?.memory, stream, &shape.into_shape()?)
     }
 
-    /// Creates a buffer on the stream's device: elements without a shape, otherwise as [`tensor`](Self::tensor).
+    /// Creates a buffer on the stream's device: `len` elements without a shape. In other respects this is as
+    /// [`tensor`](Self::tensor).
     ///
     /// # Errors
-    /// As for [`tensor`](Self::tensor).
+    /// The errors of [`tensor`](Self::tensor).
     #[track_caller]
     pub fn buffer<T: Element>(&self, len: usize, stream: &CudaStream) -> Result<Buffer<T>> {
         Buffer::new(&self.of(stream)?.memory, stream, &len.into_shape()?)
     }
 
-    /// Makes an allocator with limits of its own on a device. `name` is for messages. Free memory of the allocator is
-    /// given back before another allocation of the device is refused.
+    /// Makes an allocator on a device, with limits of its own. `name` is the allocator's name in error messages. Before an
+    /// allocation of another allocator of the device fails for lack of memory, the free memory of this one is given back.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`]; [`Error::PoolDescription`] for a [mistake](MemoryLimits#mistakes) of the limits; errors
-    /// of the driver when it can't allocate the initial memory.
+    /// [`Error::NoSuchDevice`]; [`Error::PoolDescription`] for a [mistake](MemoryLimits#mistakes) in the limits; errors of the
+    /// driver if it can't allocate the initial memory.
     pub fn allocator(
         &self,
         name: &str,
@@ -68,24 +69,24 @@ impl Platform {
         Allocator::new(&self.0.table, device, self.0.memory, name, limits)
     }
 
-    /// Allocates page-locked host memory. The host may touch it immediately. The content is undefined. Parts of it can be
+    /// Allocates page-locked host memory, which the host may access at once. Its content is undefined. Parts of it can be
     /// [uploaded and downloaded into](crate::memory::PinnedSlice), and [sent](Pinned::into_part).
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`], [`Error::Shape`]; [`Error::PinnedExhausted`] beyond
-    /// [`MemoryOptions::pinned_limit`]; errors of the driver, when memory is exhausted.
+    /// [`Error::NoSuchDevice`]; [`Error::Shape`]; [`Error::PinnedExhausted`] if [`MemoryOptions::pinned_limit`] would be
+    /// exceeded; errors of the driver, when memory is exhausted.
     #[track_caller]
     pub fn pinned<T: Element>(&self, device: DeviceId, len: usize) -> Result<Pinned<T>> {
         Pinned::for_host(&self.device(device, "`pinned`")?.pinned, len)
     }
 
-    /// Gives back all free memory of all devices: memory of dropped tensors and buffers, in the platform's own pools
-    /// and in those of its [allocators](Self::allocator), and page-locked memory. Returns the number of bytes. Memory
-    /// in use stays, and so does memory of other platforms.
+    /// Gives the free memory of all devices back to the system: memory of dropped tensors and buffers, in the platform's own
+    /// pools and in those of its [allocators](Self::allocator), and page-locked memory. Returns the number of bytes. Memory in
+    /// use is not given back, nor is memory of other platforms.
     ///
-    /// The call blocks until the device is done with that memory, and giving page-locked memory back synchronises the
-    /// device: call it in a pause, and not in a tick. The call is not needed to avoid errors: an allocation gives free
-    /// memory back itself before it fails.
+    /// The call blocks until the device has completed the work that uses this memory, and giving page-locked memory back
+    /// synchronises the device. So call it in a pause, and not in a tick. The call is not needed to avoid errors: an allocation
+    /// itself gives free memory back before it fails.
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -99,12 +100,13 @@ impl Platform {
     /// ```
     ///
     /// # Errors
-    /// The driver's error, when memory can't be freed: the rest is given back nevertheless.
+    /// An error of the driver if some memory can't be freed. All other free memory is given back nevertheless.
     pub fn trim(&self) -> Result<Trimmed> {
         Pools::trim(&self.0.table)
     }
 
-    /// Queues a copy to the host on `stream`, after all writes to `source`, on any stream. Does not block.
+    /// Queues a copy of device memory to the host on `stream`. The copy comes after all writes to `source`, on any stream. Does
+    /// not block.
     ///
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; errors of the driver.
@@ -117,11 +119,11 @@ impl Platform {
         stream.download_to_pool(self.of(stream)?.pinned.pool(), source)
     }
 
-    /// Copies host memory to device 0, as a tensor of one dimension: a table of constants, or the input of a test.
-    /// Any stream may use it. Blocks until the host memory may be changed.
+    /// Copies host memory to device 0, as a tensor of one dimension: for a table of constants, or for the input of a test. Any
+    /// stream may use the tensor. Blocks until the host memory may be changed.
     ///
-    /// In an operator, [`ExecutionContext::upload`](crate::ExecutionContext::upload) copies to the operator's device, and
-    /// a [`Table`](crate::Table) keeps the values. [`CudaStream::upload`] does not block.
+    /// In an operator, [`ExecutionContext::upload`](crate::ExecutionContext::upload) copies to the operator's device, and a
+    /// [`Table`](crate::Table) stores the values there. [`CudaStream::upload`] does not block.
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -134,18 +136,18 @@ impl Platform {
     /// ```
     ///
     /// # Errors
-    /// As for [`tensor`](Self::tensor).
+    /// The errors of [`tensor`](Self::tensor).
     #[track_caller]
     pub fn upload<T: Element>(&self, values: &[T]) -> Result<Tensor<T>> {
         self.upload_to(DeviceId(0), values)
     }
 
-    /// Copies an array of `ndarray`, or an image of `image`, to device 0, as a tensor of its shape, as
-    /// [`upload`](Self::upload) does, without another copy on the host. With the features `ndarray` and `image`.
+    /// Copies an array of `ndarray` or an image of `image` to device 0, as a tensor of the same shape. As
+    /// [`upload`](Self::upload), it makes no other copy on the host. This method needs the feature `ndarray` or `image`.
     ///
     /// # Errors
-    /// [`Error::HostLayout`](crate::Error::HostLayout) for elements that are not row-major and dense;
-    /// [`Error::Shape`](crate::Error::Shape) for more than eight dimensions; as for [`tensor`](Self::tensor).
+    /// [`Error::HostLayout`](crate::Error::HostLayout) if the elements are not row-major and dense;
+    /// [`Error::Shape`](crate::Error::Shape) for more than eight dimensions; the errors of [`tensor`](Self::tensor).
     #[cfg(any(feature = "image", feature = "ndarray"))]
     #[track_caller]
     pub fn upload_array<A: crate::memory::HostArray>(
@@ -156,19 +158,19 @@ impl Platform {
         self.upload(elements)?.reshape(shape)
     }
 
-    /// The same as [`upload`](Self::upload), to any device.
+    /// Copies host memory to a device as [`upload`](Self::upload) does, but to any device.
     #[track_caller]
     pub(crate) fn upload_to<T: Element>(
         &self,
         device: DeviceId,
         values: &[T],
     ) -> Result<Tensor<T>> {
-        // The stream comes from the idle streams, and returns to them.
+        // The stream is one of the platform's idle streams, and is returned to them after the upload.
         let pool = self.stream_pool("an upload", &CudaStreamPool::new().device(device))?;
         let stream = pool.allocate("an upload")?;
         let mut tensor = self.tensor([values.len()], &stream)?;
         stream.upload_blocking(values, &mut tensor)?;
-        // The record here keeps the tensor independent of later users of the stream.
+        // Record the copy now, so that a wait for the tensor does not wait for later work of another user of the stream.
         stream.timeline().close()?;
         Ok(tensor)
     }

@@ -1,4 +1,4 @@
-//! A source that a task feeds.
+//! `FromSink`: a source that an asynchronous task feeds.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,34 +15,34 @@ use crate::error::{Error, failure};
 use crate::operator::{Answer, Compute, Condition};
 use streamflow_macros::operator;
 
-/// A source that sends the messages that a task gives its [`PortSink`], in that order. The node must have
-/// `#[when(condition(numbers.arrived()))]`, for an operator `numbers`; otherwise the run fails at its start. The
-/// [module](super) has a whole graph.
+/// A source that sends the messages that a task gives to its [`PortSink`], in the same order. Its node must have
+/// `#[when(condition(numbers.arrived()))]`, for an operator `numbers`; without it, the run fails at its start. The
+/// [module](super) has an example of a whole graph.
 ///
-/// The node ends when the sink is closed or dropped, and all its messages are sent. A node that ends before its run, as by
-/// `count(3)`, takes no more messages: a task that waits for it is told when the run has ended.
+/// The node ends when the sink is closed or dropped and all its messages are sent. A node that ends before its run does, as by
+/// `count(3)`, receives no more messages from the sink: a task that waits for room gets an error when the run has ended.
 #[operator(no_new, unlisted)]
 pub struct FromSink<M: PortItem> {
-    /// The messages of the task.
+    /// The messages that the task has given to the sink.
     #[output]
     message: M,
     from: GraphEnd<M>,
 }
 
 impl<M: PortItem> FromSink<M> {
-    /// Makes the source, for a graph, and the sink of the task. `capacity` is how many messages may wait between them.
+    /// Makes the source, for a graph, and the sink, for a task. `capacity` is how many messages may wait between the two.
     ///
     /// # Errors
-    /// [`Error::Handle`] for a capacity of 0, or one too large for the memory.
+    /// [`Error::Handle`] if the capacity is 0, or too large for the memory.
     #[track_caller]
     pub fn channel(capacity: usize) -> Result<(Self, PortSink<M>), Error> {
         let lost = "no run has taken them; before a run is stopped, await the sink's `close`";
-        // Messages that no run has taken stay for the next one.
+        // The function for the end of a run adds nothing: messages that no run has received stay in the queue for the next run.
         let queue = Queue::new("PortSink", lost, capacity, |_| ())?;
         Ok((Self { from: GraphEnd(queue.clone()) }, PortSink(queue)))
     }
 
-    /// The condition of its node: a message of the task waits.
+    /// Returns the condition that the source's node needs: it holds while a message of the task waits in the queue.
     pub fn arrived(&self) -> impl Condition + use<M> {
         let check = |state: &State<M>| match state.entries.is_empty() {
             false => Answer::Ready,
@@ -80,16 +80,17 @@ impl<M: PortItem> fmt::Debug for FromSink<M> {
     }
 }
 
-/// The sink of a [`FromSink`]. A task may feed it before the run begins, as far as there is room.
+/// The sink of a [`FromSink`]. A task may send to it before the run begins, as long as there is room.
 ///
-/// `poll_ready` waits for room. `poll_flush` waits for nothing, and has no error: a message that is queued is with the graph.
-/// `poll_close` closes the sink at its first call, and waits until the graph has taken all messages. Dropping it closes it as
-/// well, and waits for nothing.
+/// `poll_ready` waits for room. `poll_flush` never waits and never fails, since a message that is queued needs no further work of
+/// the task. `poll_close` closes the sink at its first call, and waits until the graph has received all messages. Dropping the
+/// sink also closes it, without waiting.
 ///
-/// After the end of a run, `poll_ready` and `start_send` return [`Error::SinkOver`], and their message was not taken, until a
-/// call such as `spawn` makes the next run. After the graph was dropped, they always do. `poll_close` returns this error if
-/// messages are left, with their number. The next run takes these messages first. If there is no next run, they are dropped
-/// with the graph and the sink, and a warning in the log has their number and the call that made the sink.
+/// After the end of a run, `poll_ready` and `start_send` return [`Error::SinkOver`] and accept no message, until a call such as
+/// `spawn` makes the next run. After the graph was dropped, they always return this error. `poll_close` returns this error if
+/// messages are left in the queue, with their number. The next run receives these messages first. If there is no next run, they
+/// are dropped when the graph and the sink are dropped, and a warning in the log has their number and the call that made the
+/// sink.
 #[must_use = "the source ends when its sink is dropped"]
 pub struct PortSink<M>(Arc<Queue<M>>);
 
@@ -99,7 +100,7 @@ impl<M> State<M> {
         Error::Handle { handle: "PortSink", problem }
     }
 
-    /// Whether the sink takes a message at some time.
+    /// Returns whether the sink accepts messages now, or will when it has room. An error says why it does not.
     fn takes(&self) -> Result<(), Error> {
         match self.is_over() {
             _ if self.is_closed => Err(Self::closed()),
@@ -131,16 +132,16 @@ impl<M> Sink<M> for PortSink<M> {
                 state.entries.extend(message.take());
                 Ok(())
             });
-            // Else the node does not wait for a message.
+            // The node waits for a message only if the queue was empty, so only then wake the scheduler.
             (taken, was_empty)
         });
-        // A message that was refused is dropped here, without the lock.
+        // A message that was refused is dropped only now, after the lock was released.
         drop(message);
         sent
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        // An error here would say of a `send` that its message was not taken.
+        // An error here would tell a `send` that its message was refused, although the message is in the queue.
         Poll::Ready(Ok(()))
     }
 

@@ -1,4 +1,4 @@
-//! A node that hands its messages to a task.
+//! `IntoStream`: a node that passes its messages to an asynchronous task.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,14 +15,14 @@ use crate::error::{Error, failure};
 use crate::operator::{Answer, Compute, Condition, Flush, Flushed};
 use streamflow_macros::operator;
 
-/// A node that passes its messages to a task, as a [`PortStream`]. The node must have
-/// `#[when(condition(numbers.has_room()))]`, for an operator `numbers`; otherwise the run fails at its start. The
-/// [module](super) has a whole graph.
+/// A node that passes its messages to a task, which reads them from a [`PortStream`]. The node must have
+/// `#[when(condition(numbers.has_room()))]`, for an operator `numbers`; without it, the run fails at its start. The
+/// [module](super) has an example of a whole graph.
 ///
-/// A node that ends before its run, as by `count(3)`, sends no more. The nodes before it go on, so a task that waits is
-/// told when these have ended, or the run has. When the stream is dropped, the node ends. Messages that wait on its
-/// edge are in the report of the run, as behind any node that has ended. Messages that wait in the stream are dropped
-/// with the graph, and a warning in the log has their number and the call that made the stream.
+/// A node that ends before its run does, as by `count(3)`, sends no more messages. The nodes before it go on. A task that waits
+/// for a message is told of the end only when those nodes have ended, or the run has. When the stream is dropped, the node ends.
+/// Messages that are left on the node's edge are in the report of the run, as for any node that has ended. Messages that are left
+/// in the stream are dropped with the graph, and a warning in the log has their number and the call that made the stream.
 #[operator(no_new, unlisted, flush)]
 pub struct IntoStream<M: PortItem> {
     /// The messages for the task.
@@ -33,17 +33,17 @@ pub struct IntoStream<M: PortItem> {
 
 enum Entry<M> {
     Message(M),
-    /// The end of a run, behind all its messages.
+    /// The end of a run: all entries before this one are of that run.
     End,
-    /// A run was stopped, or has failed, before its end.
+    /// The run was stopped, or has failed, before its end. An `End` follows.
     Cut,
 }
 
 impl<M: PortItem> IntoStream<M> {
-    /// Makes the node, for a graph, and the stream of the task. `capacity` is how many messages may wait between them.
+    /// Makes the node, for a graph, and the stream, for a task. `capacity` is how many messages may wait between the two.
     ///
     /// # Errors
-    /// [`Error::Handle`] for a capacity of 0, or one too large for the memory.
+    /// [`Error::Handle`] if the capacity is 0, or too large for the memory.
     #[track_caller]
     pub fn channel(capacity: usize) -> Result<(Self, PortStream<M>), Error> {
         let lost = "no task has read them; read the stream to its end";
@@ -51,7 +51,7 @@ impl<M: PortItem> IntoStream<M> {
         Ok((Self { to: GraphEnd(queue.clone()) }, PortStream(queue)))
     }
 
-    /// Returns the condition that the node needs: the task has room for a message.
+    /// Returns the condition that the node needs: it holds while the queue to the task has room for a message.
     pub fn has_room(&self) -> impl Condition + use<M> {
         let check = |state: &State<Entry<M>>| match state.is_full() {
             _ if state.is_closed => Answer::Never,
@@ -63,7 +63,7 @@ impl<M: PortItem> IntoStream<M> {
     }
 }
 
-/// Adds the marks at the end of a run, if the node was not flushed in the run.
+/// Adds the entries `Cut` and `End` when a run ends in which the node was not flushed.
 fn cut<M>(state: &mut State<Entry<M>>) {
     if state.run != Run::Flushed {
         state.mark(Entry::Cut);
@@ -114,13 +114,14 @@ impl<M: PortItem> fmt::Debug for IntoStream<M> {
     }
 }
 
-/// The stream of an [`IntoStream`]: the messages in the order of the node's ticks.
+/// The stream of an [`IntoStream`]: it returns the messages in the order of the node's ticks.
 ///
-/// The stream ends, with `None`, when the node has ended and the stream has returned all messages of the run. If the run was
-/// stopped or has failed, the stream first returns [`Error::StreamCut`]. Each run ends the stream once: polled again, it waits
-/// for the messages of the next run. When the graph was dropped, and all was read, each poll returns `None`.
+/// The stream ends, with `None`, when the node has ended and all messages of the run were returned. If the run was stopped or has
+/// failed, the stream first returns [`Error::StreamCut`]. The stream ends once for each run: after that, `poll_next` waits for
+/// the messages of the next run. When the graph was dropped and all messages were returned, each call returns `None`.
 ///
-/// `poll_next` takes a message only where it returns it, so a future of `next` that is dropped loses none.
+/// `poll_next` removes a message from the queue only when it returns that message, so dropping a future of `next` loses no
+/// message.
 #[must_use = "the node ends when its stream is dropped"]
 pub struct PortStream<M>(Arc<Queue<Entry<M>>>);
 
@@ -141,7 +142,7 @@ impl<M> Stream for PortStream<M> {
             Some(next)
         });
         if was_full {
-            // Else the node does not wait for room.
+            // The node waits for room only if the queue was full, so only then wake the scheduler.
             self.0.wake_scheduler();
         }
         next

@@ -1,23 +1,22 @@
-//! The ports of a graph as a `Sink` and a `Stream` of asynchronous code, by the feature `futures`.
+//! The ports of a graph as a `Sink` and a `Stream` of asynchronous code. This module needs the feature `futures`.
 //!
-//! [`FromSink`] is a source that a task feeds by a [`PortSink`], and [`IntoStream`] a node that passes its messages to
-//! a task, by a [`PortStream`]. Sink and stream implement the traits of `futures-core` and `futures-sink`, so they run
-//! in any executor, and the library needs no executor. Between a task and its node is a queue of a capacity that the
-//! program chooses:
+//! [`FromSink`] is a source to which a task sends messages by a [`PortSink`]. [`IntoStream`] is a node that passes its messages
+//! to a task, which reads them from a [`PortStream`]. The sink and the stream implement the traits of `futures-core` and
+//! `futures-sink`, so they work in any executor, and the library needs none. Between a task and its node is a queue of a capacity
+//! that the program chooses:
 //!
-//! - A task that finds the queue full waits, and the node wakes it. A node that finds it full waits as well, so a slow
-//!   task slows its graph down: memory stays bounded. Each run that ends leaves a mark or two behind the messages of its
-//!   stream, until the task has read this end.
-//! - A message that is queued stays there until the other side takes it. A future that is dropped half-way, as by a time
-//!   limit, loses no message that was queued; a `send` that was still waiting for room has its message itself, and drops
-//!   it.
-//! - Messages are moved. In the steady state neither side allocates.
+//! - A task that finds the queue full waits until the node wakes it. A node that finds the queue full waits, too, so a slow task
+//!   slows its graph down, and memory stays bounded. Each run that ends adds one or two entries behind the messages of its
+//!   stream, which tell the task of the end and stay until the task has read them.
+//! - A message that is queued stays in the queue until the other side removes it. Dropping a future half-way, as by a time limit,
+//!   loses no queued message. The future of a `send` that was still waiting for room owns its message, and drops it.
+//! - Messages are moved, not copied. Once the queue is made, neither the task nor the node allocates for a message.
 //!
-//! The graph runs on threads of its own: [`spawn`](crate::Spawn::spawn) makes them, and
-//! [`ended`](crate::schedule::Running::ended) waits for the end of the run without blocking. Then
-//! [`join`](crate::schedule::Running::join) has the result at once. An error of the run is in that result; a stream that it
-//! has cut short ends with [`Error::StreamCut`](crate::Error::StreamCut), and a sink with
-//! [`Error::SinkOver`](crate::Error::SinkOver), which has the number of messages that the run has not taken.
+//! The graph runs on threads of its own, which [`spawn`](crate::Spawn::spawn) makes. [`ended`](crate::schedule::Running::ended)
+//! waits for the end of the run without blocking a thread. After that, [`join`](crate::schedule::Running::join) returns the
+//! result of the run at once. The result has the run's error, if it failed. A stream of a failed run ends with
+//! [`Error::StreamCut`](crate::Error::StreamCut), and a sink with [`Error::SinkOver`](crate::Error::SinkOver), which has the
+//! number of messages that the run has not received.
 //!
 //! ```
 //! use std::pin::pin;
@@ -82,7 +81,7 @@ mod queue;
 pub use from_sink::{FromSink, PortSink};
 pub use into_stream::{IntoStream, PortStream};
 
-/// The messages of a [`FromSink`] and an [`IntoStream`]: any [`Message`] of host data that one owner has.
+/// Implemented for the messages that a [`FromSink`] or an [`IntoStream`] can have: each [`Message`] of host data with one owner.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't go between a task and a graph: it is not host data of one owner",
     label = "not a message of host data",

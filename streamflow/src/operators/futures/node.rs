@@ -1,4 +1,4 @@
-//! The node of a port: its condition, and the errors where a graph does not have it.
+//! The node of a `FromSink` or an `IntoStream`: its condition, and the errors if the graph has no such condition at the node.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use crate::error::{Failure, failure};
 use crate::operator::{Answer, Condition};
 use crate::time::Timestamp;
 
-/// A kind of port, for errors.
+/// The texts about a kind of node, for errors.
 pub(super) struct PortNode {
-    /// The operator's type, with its article.
+    /// The name of the operator's type, with its article.
     pub(super) is: &'static str,
-    /// The call that makes the condition of the node.
+    /// The call that makes the condition that the node needs.
     pub(super) condition: &'static str,
-    /// The problem of a node without `condition`, for the error text.
+    /// What is wrong with a node without `condition`, for the error text.
     pub(super) without: &'static str,
 }
 
 impl PortNode {
-    /// Starts a node, after its condition has begun the run of the queue.
+    /// Checks, at the start of a node, that its condition has begun the run of the queue.
     ///
     /// # Errors
-    /// The node does not have that condition.
+    /// An error if the node does not have the condition of this queue.
     pub(super) fn start<T>(&self, queue: &Queue<T>, cx: &ExecutionContext) -> failure::Result<()> {
         queue.has_begun().then_some(()).ok_or_else(|| self.unmet(cx, self.without))
     }
@@ -37,11 +37,11 @@ impl PortNode {
     }
 }
 
-/// The condition of a port's node. The run of the queue begins and ends with it.
+/// The condition of a `FromSink` or an `IntoStream`. It tells the queue when a run begins and ends.
 pub(super) struct Waits<T> {
     pub(super) queue: Arc<Queue<T>>,
     pub(super) check: fn(&State<T>) -> Answer,
-    /// The reasons to wait, and to end since the task's side is closed.
+    /// The reason why the node waits, and the reason why it has ended because the task's end of the queue is closed.
     pub(super) reasons: [&'static str; 2],
 }
 

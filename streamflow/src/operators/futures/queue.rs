@@ -1,11 +1,11 @@
-//! The queue between a task and a node.
+//! The queue between an asynchronous task and a node.
 //!
-//! All state is under one lock. A side that finds nothing to do leaves its waker in the same critical section as its
-//! look, and the other side takes the waker in the same section as its change of the state: no wake-up is lost. Wakers
-//! are the user's code, and so are the messages' destructors. Both are called and dropped without the lock, and wakers
-//! are cloned without it.
+//! All state is under one lock. A side that finds nothing to do stores its waker under the lock under which it has read the
+//! state. The other side removes the waker under the lock under which it changes the state, and then calls it. So no wake-up is
+//! lost. Wakers and the destructors of messages are the user's code: wakers are cloned, called and dropped without the lock, and
+//! messages are dropped without it.
 //!
-//! A queue is dropped with the last of its two ends. The log then has the number of messages that are dropped with it.
+//! A queue is dropped with the later of its two ends. If messages are dropped with it, a warning in the log has their number.
 
 use std::collections::VecDeque;
 use std::panic::Location;
@@ -21,46 +21,47 @@ use crate::stream::task_wakers::{forget, wake};
 use crate::turns;
 
 pub(super) struct Queue<T> {
-    /// The type of the task's end, for errors and the log.
+    /// The type of the task's end of the queue, for errors and the log.
     end: &'static str,
-    /// The call that made the queue.
+    /// The place of the call that made the queue, for the log.
     made: &'static Location<'static>,
-    /// For the log: why messages are dropped with the queue, and how a program avoids that.
+    /// The text for the log that says why messages are dropped with the queue, and how a program avoids that.
     lost: &'static str,
-    /// The function that is called when a run ends, or when the graph is dropped before its run has ended. It may add marks.
+    /// Called when a run ends, or when the graph is dropped before its run has ended. The function may add marks: entries that
+    /// tell the task of the end.
     mark: fn(&mut State<T>),
     state: Mutex<State<T>>,
 }
 
 pub(super) struct State<T> {
     pub(super) entries: VecDeque<T>,
-    /// The number of marks among the entries: entries that are no messages, and tell the task of the end of a run.
+    /// The number of marks among the entries. A mark is not a message: it tells the task of the end of a run.
     pub(super) marks: usize,
     capacity: usize,
     pub(super) run: Run,
-    /// Whether the task's end was closed or dropped.
+    /// Whether the task's end of the queue was closed or dropped.
     pub(super) is_closed: bool,
-    /// The waker of the task that waits.
+    /// The waker of the task, while the task waits.
     task: Option<TaskWaker>,
-    /// The waker of the scheduler, while a run goes on.
+    /// The waker of the scheduler, while a run is in progress.
     scheduler: Option<Waker>,
 }
 
-/// The runs of the graph.
+/// The state of the graph's runs, as the queue knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Run {
-    /// No run goes on: before the first run, or between the call that makes a later run, as `spawn`, and its begin.
+    /// No run is in progress: the first one has not begun, or a call such as `spawn` has made a later run that has not begun yet.
     NotYet,
     GoesOn,
-    /// The run goes on, and its node has sent its last message.
+    /// The run is in progress, and its node has sent its last message.
     Flushed,
-    /// The latest run has ended.
+    /// The latest run has ended, and no call has made another one.
     Over,
-    /// The graph was dropped.
+    /// The graph was dropped, so no run will follow.
     Gone,
 }
 
-/// The most marks that the end of a run adds to the queue: entries that are no messages, and tell the task of the end.
+/// The most marks that the end of a run adds to the queue. The queue has reserved memory for them.
 const MARKS: usize = 2;
 
 impl<T> State<T> {
@@ -73,17 +74,17 @@ impl<T> State<T> {
         self.entries.len() - self.marks >= self.capacity
     }
 
-    /// Whether no node takes or sends a message before the next run.
+    /// Returns whether the node neither receives nor sends a message until the next run is made.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.run, Run::Over | Run::Gone)
     }
 }
 
 impl<T> Queue<T> {
-    /// Creates a queue with room for `capacity` messages, and for the marks at the end of a run.
+    /// Creates a queue with memory for `capacity` messages and for the marks of one run's end.
     ///
     /// # Errors
-    /// [`Error::Handle`] for a capacity of 0, or one that no memory has room for.
+    /// [`Error::Handle`] if the capacity is 0, or too large for the memory.
     #[track_caller]
     pub(super) fn new(
         end: &'static str,
@@ -105,7 +106,8 @@ impl<T> Queue<T> {
         Ok(Arc::new(Self { end, made: Location::caller(), lost, mark, state: Mutex::new(state) }))
     }
 
-    /// Answers the task's poll. If there is no answer yet, the task's waker is called after the node's next change.
+    /// Returns what `ask` returns for the state, for a poll by the task. If that is `None`, stores the task's waker, which is
+    /// called after the node's next change of the state.
     pub(super) fn poll<R>(
         &self,
         cx: &mut Context<'_>,
@@ -117,7 +119,7 @@ impl<T> Queue<T> {
             let answer = ask(&mut state);
             let is_there = state.task.as_ref().is_some_and(|task| task.will_wake(cx.waker()));
             let before = if answer.is_some() {
-                // The task does not wait any more.
+                // The task has its answer and waits no more, so its stored waker is removed.
                 state.task.take()
             } else if is_there {
                 None
@@ -136,7 +138,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Changes the state, for the task. Wakes the scheduler if the second value that `change` returns is `true`.
+    /// Changes the state, for the task. If the second value that `change` returns is `true`, wakes the scheduler afterwards.
     pub(super) fn change<R>(&self, change: impl FnOnce(&mut State<T>) -> (R, bool)) -> R {
         let (result, wakes) = self.look(change);
         if wakes {
@@ -145,7 +147,7 @@ impl<T> Queue<T> {
         result
     }
 
-    /// Wakes the scheduler, after the task has changed the state that the node waits for.
+    /// Wakes the scheduler, after the task has changed the state for which the node waits.
     pub(super) fn wake_scheduler(&self) {
         turns::point("a queue has changed, and no scheduler is woken yet");
         if let Some(scheduler) = self.look(|state| state.scheduler.clone()) {
@@ -153,17 +155,17 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Closes the task's end.
+    /// Closes the task's end of the queue, and wakes the scheduler if it was open.
     pub(super) fn close(&self) {
         self.change(|state| ((), !std::mem::replace(&mut state.is_closed, true)));
     }
 
-    /// Records that a run was made, as by `spawn`, and that its thread begins it later: the task may use the queue already.
+    /// Records that a call such as `spawn` has made a run, which its thread begins later. The task may use the queue from now on.
     pub(super) fn announce_run(&self) {
         self.look(|state| state.run = Run::NotYet);
     }
 
-    /// Records that a run begins.
+    /// Records that a run begins. `waker` wakes the run's scheduler.
     pub(super) fn begin_run(&self, waker: &Waker) {
         self.look(|state| {
             state.run = Run::GoesOn;
@@ -171,7 +173,8 @@ impl<T> Queue<T> {
         });
     }
 
-    /// Whether the condition of the node has begun a run of the queue. If not, ends the run, and wakes the task that waits.
+    /// Returns whether the condition of the node has begun a run of the queue. If it has not, ends the run, and wakes the waiting
+    /// task.
     pub(super) fn has_begun(&self) -> bool {
         let has_begun = self.look(|state| matches!(state.run, Run::GoesOn | Run::Flushed));
         if !has_begun {
@@ -180,7 +183,7 @@ impl<T> Queue<T> {
         has_begun
     }
 
-    /// Records that a run has ended, perhaps before its condition was started, and wakes the task that waits.
+    /// Records that a run has ended, perhaps before the node's condition was started, and wakes the waiting task.
     pub(super) fn end_run(&self) {
         self.advance(|state| {
             (self.mark)(state);
@@ -188,7 +191,7 @@ impl<T> Queue<T> {
         });
     }
 
-    /// Records that the graph was dropped, and wakes the task that waits.
+    /// Records that the graph was dropped, and wakes the waiting task.
     fn end_graph(&self) {
         self.advance(|state| {
             if !state.is_over() {
@@ -198,12 +201,13 @@ impl<T> Queue<T> {
         });
     }
 
-    /// Calls `look` with the state, for the node. `look` changes nothing that a task waits for.
+    /// Calls `look` with the state under the lock. `look` must not change anything for which the task waits, since no task is
+    /// woken.
     pub(super) fn look<R>(&self, look: impl FnOnce(&mut State<T>) -> R) -> R {
         look(&mut locked(&self.state))
     }
 
-    /// Changes the state, for the node, and wakes the task that waits.
+    /// Changes the state, for the node, and then wakes the waiting task.
     pub(super) fn advance<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
         let mut state = locked(&self.state);
         let result = change(&mut state);
@@ -237,7 +241,7 @@ impl<T> fmt::Debug for Queue<T> {
     }
 }
 
-/// The operator's share of a queue: it is dropped with the graph.
+/// The operator's end of a queue. When it is dropped with the graph, it tells the task that no run will follow.
 pub(super) struct GraphEnd<T>(pub(super) Arc<Queue<T>>);
 
 impl<T> Drop for GraphEnd<T> {
