@@ -68,7 +68,7 @@ impl Platform {
         PlatformBuilder::default()
     }
 
-    /// Makes a platform of the GPUs of this machine: short for `Platform::builder().cuda()`.
+    /// Makes a platform of the GPUs of this machine, without the simulator as a fallback: short for `Platform::builder().cuda()`.
     ///
     /// # Errors
     /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable), with a remedy, if this machine has no CUDA driver

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Activity {
-    /// The operator's `start` was not called yet in this run.
+    /// The operator's `start` was not called yet.
     NotStarted,
     /// The operator's `start` is running.
     Starting,
-    /// The node is between two ticks, and the scheduler will check it again.
+    /// The node is between two ticks. The scheduler will check whether it can run.
     Idle,
     /// The node waits for a message, or for room at an output.
     Blocked,

@@ -56,7 +56,7 @@ pub(crate) trait Sleeper: fmt::Debug + Send + Sync {
 /// What the scheduler must do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// Run the nodes.
+    /// Run the nodes that are ready.
     Run,
     /// Make a report, and then read the command again.
     Report,
@@ -83,7 +83,7 @@ pub(crate) enum StopSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunPhase {
-    /// The run goes on, or sleeps until a node can run.
+    /// The run is in progress: it runs nodes, or sleeps until a node can run.
     Active,
     /// The run was asked to pause: no node begins a tick.
     Paused,
@@ -122,7 +122,7 @@ impl RunControl {
         &self.nodes
     }
 
-    /// Counts a node that has ended.
+    /// Counts the end of a node.
     #[cold]
     pub(crate) fn count_end(&self) {
         self.ended.fetch_add(1, Ordering::Relaxed);
@@ -202,7 +202,7 @@ impl RunControl {
         self.change(|_| Some(OVER));
     }
 
-    /// Asks the scheduler for a report.
+    /// Requests a report, and wakes the scheduler to make it.
     pub(crate) fn request_report(&self) {
         self.state.fetch_or(REPORT, Ordering::AcqRel);
         self.signal.raise();

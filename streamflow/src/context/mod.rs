@@ -114,7 +114,7 @@ impl ExecutionContext {
     /// Returns what a node of the graph does now. In `compute`, the node of this context is `Computing`.
     ///
     /// # Errors
-    /// [`Error::UnknownNode`], with the nearest name.
+    /// [`Error::UnknownNode`], with the most similar name of a node.
     pub fn activity_of(&self, node: &str) -> Result<Activity> {
         Ok(self.cell_of(node)?.word().activity())
     }
@@ -122,7 +122,7 @@ impl ExecutionContext {
     /// Returns how many ticks a node of the graph has done in this run.
     ///
     /// # Errors
-    /// [`Error::UnknownNode`], with the nearest name.
+    /// [`Error::UnknownNode`], with the most similar name of a node.
     pub fn ticks_of(&self, node: &str) -> Result<u64> {
         Ok(self.cell_of(node)?.word().ticks())
     }

@@ -7,7 +7,7 @@ use crate::driver::{DeviceId, DriverResult};
 use crate::error::Result;
 use crate::stream::{CudaStream, StreamPool};
 
-/// Where a node's streams come from.
+/// Where a node gets its streams from.
 #[derive(Debug, Clone)]
 pub(crate) enum Streams {
     Pool(StreamPool),

@@ -267,7 +267,7 @@ impl ExecutionContext {
         planned.choose(self.tick(), sent, &is_new).map(Stream::new)
     }
 
-    /// Returns whether the running hook is `compute`.
+    /// Returns whether a tick is running: the hook `compute` or `flush`.
     fn is_in_tick(&self) -> bool {
         self.cell().word().activity() == Activity::Computing
     }

@@ -82,7 +82,8 @@ impl<'a> Ways<'a> {
     fn sources(&self) -> Vec<Nodes> {
         let count = self.nodes.len();
         let mut reached = vec![Nodes::none(count); count];
-        // Producers come before consumers in this order, except over feedback edges, which are left out.
+        // In the order of `nodes`, producers come before consumers, so one pass is enough. Feedback edges, which lead back, are
+        // left out.
         for (index, node) in self.nodes.iter().enumerate() {
             if is_source(node) {
                 reached[index].add(index);

@@ -12,7 +12,7 @@ use crate::context::ExecutionContext;
 )]
 pub trait Compute: Operator {
     /// Called once, before the first tick of a run.
-    /// Called once, on the thread that runs the node, before the first tick of a run.
+    /// Called once in each run, before the first tick of the node.
     /// # Errors
     /// An error ends the run before its first tick.
     fn start(&mut self, streams: Self::StreamNames<'_>, cx: &ExecutionContext) -> Result<()> {

@@ -130,7 +130,7 @@ pub trait Flush: Operator {
     fn flush<'t>(&mut self, io: Self::FlushIo<'t>, cx: &'t ExecutionContext) -> Result<Flushed>;
 }
 
-/// The result of [`Flush::flush`]: whether the operator has more to send.
+/// What [`Flush::flush`] returns: whether the operator has more to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Flushed {

@@ -8,8 +8,9 @@ const LONGEST: u64 = 3_600_000_000_000;
 /// The number of significant decimal digits of a percentile: percentiles are at most 1 % too high.
 const DIGITS: u8 = 2;
 
-/// A histogram of durations from 1 ns to an hour, with 2 significant digits. Its size is 36 KiB (`a_histogram_has_a_fixed_size`),
-/// and recording a duration allocates nothing. A longer duration counts as an hour, except in the maximum, which is exact.
+/// A histogram of durations from 1 ns to an hour, with 2 significant digits. Its size is 36 KiB (as the test
+/// `a_histogram_has_a_fixed_size` shows), and recording a duration allocates nothing. A longer duration counts as an hour in the
+/// percentiles; the maximum is exact.
 #[derive(Debug)]
 pub(super) struct Histogram {
     counts: hdrhistogram::Histogram<u64>,
@@ -55,7 +56,7 @@ pub struct Summary {
     pub p50: Duration,
     /// The 99th percentile: 99 of 100 durations were at most this long.
     pub p99: Duration,
-    /// The longest duration.
+    /// The longest of the durations.
     pub max: Duration,
 }
 

@@ -9,7 +9,7 @@ use crate::stream::{CudaStreamPool, StreamPool};
 /// Where a node's streams come from.
 #[derive(Debug, Clone, Copy)]
 pub enum NodeStreams<'a> {
-    /// `#[streams(POOL)]`: a pool that nodes may share.
+    /// `#[streams(POOL)]`: a pool of the graph, which several nodes may share.
     Pool(&'a StreamPool),
     /// The default, without `#[streams]`: a pool for this node alone, on device 0, with any number of streams. The pool makes a
     /// stream when the operator allocates it, so the pool of an operator of host data stays empty.

@@ -1,6 +1,6 @@
 //! Whether a node can run, and what a tick has changed.
 
-/// Whether a node can run.
+/// Whether a node can run now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Readiness {
     /// The node can run.

@@ -16,10 +16,10 @@ const LONGEST: u32 = 64;
 /// ends, whatever the policy says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnFailure {
-    /// The run ends with the error.
+    /// The run ends with the error of the failed tick.
     #[default]
     Stop,
-    /// The tick's messages are dropped, and the node goes on.
+    /// The messages of the failed tick are dropped, and the node goes on with its next tick.
     Skip,
     /// The tick's messages are dropped, and a fresh operator replaces the one that failed.
     Restart {
@@ -37,9 +37,9 @@ pub enum OnFailure {
 pub(super) enum Verdict {
     /// End the run with the error.
     End,
-    /// Go on with the next tick.
+    /// Go on with the next tick and the same operator.
     GoOn,
-    /// Make a fresh operator when it is due.
+    /// Make a fresh operator when the wait of the policy is over.
     Replace,
 }
 
@@ -196,7 +196,7 @@ mod tests {
         recovery.count_restart();
         assert_eq!(tick(&mut recovery, 1), (Verdict::Replace, Some(20)));
         recovery.count_restart();
-        // Tick 2 succeeds.
+        // Tick 2 succeeds, which ends the row of failures.
         assert_eq!(tick(&mut recovery, 3), (Verdict::Replace, Some(10)));
         // A failed restart counts as one more failure of the row, and so does the failure of the next tick.
         assert_eq!(restart(&mut recovery, 4), (Verdict::Replace, Some(20)));

@@ -58,7 +58,7 @@ pub struct NodePaths {
     pub(crate) spare: usize,
 }
 
-/// The statistics of one node in one run.
+/// The statistics of one node in one run, if the platform keeps statistics.
 #[derive(Debug)]
 pub(super) struct NodeStatistics {
     /// The beginning of the running tick.

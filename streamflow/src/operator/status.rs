@@ -63,7 +63,7 @@ pub struct NodeStatus {
     pub(crate) times: Option<NodeTimes>,
 }
 
-/// A condition of a node that does not hold.
+/// A condition of a node that does not hold at the moment of the report.
 #[derive(Debug, Clone)]
 pub struct UnmetCondition {
     /// The condition as the user wrote it in `#[when(…)]`.

@@ -58,7 +58,7 @@ impl PlatformBuilder {
         self
     }
 
-    /// Sets how device memory is managed.
+    /// Sets how device memory is managed, for example how much of it may be in flight.
     pub fn memory(mut self, options: MemoryOptions) -> Self {
         self.options.memory = options;
         self
@@ -94,7 +94,7 @@ impl PlatformBuilder {
         self
     }
 
-    /// Makes a platform of the GPUs of this machine.
+    /// Makes a platform of the GPUs of this machine, without the simulator as a fallback.
     ///
     /// # Errors
     /// [`Error::SimulatorOption`] if a seed or a number of devices was set;

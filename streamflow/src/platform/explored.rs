@@ -46,7 +46,7 @@ impl Explored {
 }
 
 impl Platform {
-    /// Checks that a graph or an operator of this platform may begin to run.
+    /// Checks that a graph or an operator of this platform may run in the calling thread's explored test, if there is one.
     ///
     /// # Errors
     /// [`Error::Unexplored`] in an explored test, if the platform does not belong to the test.

@@ -53,8 +53,8 @@ impl Platform {
         Buffer::new(&self.of(stream)?.memory, stream, &len.into_shape()?)
     }
 
-    /// Makes an allocator on a device, with limits of its own. `name` is the allocator's name in error messages. Before an
-    /// allocation of another allocator of the device fails for lack of memory, the free memory of this one is given back.
+    /// Makes an allocator on a device, with limits of its own. `name` is the allocator's name in error messages. Before any
+    /// allocation on the device is refused for lack of memory, the free memory of this allocator is given back.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`]; [`Error::PoolDescription`] for a [mistake](MemoryLimits#mistakes) in the limits; errors of the

@@ -15,7 +15,7 @@ use crate::message::{
 };
 use crate::platform::Platform;
 
-/// A port at which an edge can begin: an [`Output`].
+/// A port at which an edge can begin: only an [`Output`] is one.
 #[diagnostic::on_unimplemented(
     message = "an edge begins at an output, but this port is an input",
     label = "the left-hand side of an edge must be an output port",
@@ -24,8 +24,8 @@ use crate::platform::Platform;
 pub trait EdgeSource {
     /// The type of the port.
     type Port: OutputPort;
-    /// `B`, the type of the port at the edge's other end. If an edge is written in the wrong direction, this type makes rustc
-    /// report only the input at this end: rustc can't check the port at the other end without it.
+    /// `B`, the port at the edge's other end. An input at this end has no such type: so if an edge is written in the wrong
+    /// direction, rustc reports that input alone, and can't check the port at the other end.
     #[doc(hidden)]
     type To<B>;
     #[doc(hidden)]
@@ -48,7 +48,7 @@ impl<P: OutputPort> EdgeSource for Output<P> {
     }
 }
 
-/// A port at which an edge can end: an [`Input`].
+/// A port at which an edge can end: only an [`Input`] is one.
 #[diagnostic::on_unimplemented(
     message = "an edge ends at an input, but this port is an output",
     label = "the right-hand side of an edge must be an input port",
@@ -198,7 +198,7 @@ pub fn begin<B: EdgeTarget>(to: &mut B, first: Expected<B>, platform: &Platform)
 /// Declares that the messages of an output are discarded: `>> _`.
 pub fn discard<A: EdgeSource>(_: &mut A) {}
 
-/// A port at which a condition can wait for messages: an [`Input`].
+/// A port at which a condition can wait for messages: only an [`Input`] is one.
 #[diagnostic::on_unimplemented(
     message = "this condition waits for messages at an input, but this port is an output",
     label = "this is an output",
@@ -214,7 +214,7 @@ impl<P: InputPort> AwaitedTarget for Input<P> {
     type Port = P;
 }
 
-/// A port at which a condition can wait for room: an [`Output`].
+/// A port at which a condition can wait for room: only an [`Output`] is one.
 #[diagnostic::on_unimplemented(
     message = "`room` waits for room at an output, but this port is an input",
     label = "this is an input",

@@ -75,7 +75,7 @@ impl<M: Fields<List: CopyFields>> CopyPart for M {
     }
 }
 
-/// A struct or an enum with `#[derive(Message)]`, as a list of its fields. The derive implements this trait, so an edge
+/// A struct or an enum with `#[derive(Message)]`, seen as a list of its fields. The derive implements this trait, so that an edge
 /// can copy the message field by field.
 #[diagnostic::on_unimplemented(
     message = "`#[copy]` can't copy `{Self}`",
@@ -84,7 +84,7 @@ impl<M: Fields<List: CopyFields>> CopyPart for M {
     note = "consumers that read the message with `&T` need no copy: declare their inputs so, and remove `#[copy]`"
 )]
 pub trait Fields {
-    /// The types of the fields.
+    /// The types of the message's fields, as a list.
     type List: FieldList;
     #[doc(hidden)]
     fn field_refs(&self) -> <Self::List as FieldList>::FieldRefs<'_>;
@@ -94,7 +94,7 @@ pub trait Fields {
 
 /// A list of the fields of a struct, as nested pairs, `(A, (B, ()))`; for an enum, [`Either`] of the lists of its variants.
 pub trait FieldList {
-    /// References to the fields.
+    /// References to the fields of the list.
     type FieldRefs<'a>
     where
         Self: 'a;
@@ -114,7 +114,7 @@ impl<First, Rest: FieldList> FieldList for (First, Rest) {
 /// The fields of a variant of an enum: of the enum's first variant, or of a later variant.
 #[derive(Debug)]
 pub enum Either<First, Others> {
-    /// The fields of the first variant.
+    /// The fields of the enum's first variant.
     This(First),
     /// The fields of a later variant.
     Other(Others),
@@ -180,7 +180,7 @@ impl CopyFields for Neither {
     }
 }
 
-/// A message that `#[copy]` can copy.
+/// Implemented for each message that `#[copy]` can copy.
 #[diagnostic::on_unimplemented(
     message = "`#[copy]` can't copy `{Self}`",
     label = "no copy of this message can be made",
@@ -191,7 +191,7 @@ pub trait CopyOnEdge: CopyPart + Message {}
 // For a struct that can't be copied, rustc follows this impl and reports the field that can't be copied.
 impl<M: CopyPart + Message> CopyOnEdge for M {}
 
-/// A message that `#[transfer]` can copy to another device.
+/// Implemented for each message that `#[transfer]` can copy to another device.
 #[diagnostic::on_unimplemented(
     message = "`#[transfer]` can't copy `{Self}` to another device",
     label = "this message is not transferred",
@@ -203,7 +203,7 @@ pub trait TransferOnEdge: CopyPart + Message {}
 #[diagnostic::do_not_recommend]
 impl<M: CopyPart + Message<Place = Device>> TransferOnEdge for M {}
 
-/// Copies a message on a stream, to the device of that stream.
+/// A function that copies a message on a stream, to the device of that stream.
 type CopyMessage<T> = fn(&T, Option<&CudaStream>, &ExecutionContext) -> Result<T>;
 
 /// The copying on an edge: the function that copies a message, and for `#[transfer]` the target device.

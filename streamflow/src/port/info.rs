@@ -5,7 +5,7 @@ use crate::message::{Message, Receive};
 /// The number of edges that lead to an input. A tick receives one message from each edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortSize {
-    /// One edge.
+    /// One edge: the default.
     One,
     /// Any number: `#[input(many)]`.
     Many,
@@ -16,11 +16,11 @@ pub enum PortSize {
 /// A port as a constant: for checks, pictures of graphs and documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortInfo {
-    /// The field's name.
+    /// The name of the port's field in the operator's struct.
     pub name: &'static str,
     /// Whether the operator may run without a message at this port; `false` for outputs.
     pub optional: bool,
-    /// The number of edges that lead to an input. For outputs this is `One`, whatever the number of their edges.
+    /// The number of edges that lead to an input. For an output this is always `One`, whatever the number of its edges.
     pub size: PortSize,
     /// Whether the port's messages carry device data.
     pub device: bool,
@@ -35,9 +35,9 @@ pub struct PortInfo {
 /// An input as a type, with all that is known while compiling: its name, its form and its message. `#[operator]` makes such a
 /// type for each input.
 pub trait InputPort: 'static {
-    /// The field's name.
+    /// The name of the port's field in the operator's struct.
     const NAME: &'static str;
-    /// The operator's name.
+    /// The name of the operator's struct.
     const OPERATOR: &'static str;
     /// Whether the operator may run without a message at this input.
     const OPTIONAL: bool;
@@ -53,9 +53,9 @@ pub trait InputPort: 'static {
 /// An output as a type, with all that is known while compiling: its name and its message. `#[operator]` makes such a type for
 /// each output.
 pub trait OutputPort: 'static {
-    /// The field's name.
+    /// The name of the port's field in the operator's struct.
     const NAME: &'static str;
-    /// The operator's name.
+    /// The name of the operator's struct.
     const OPERATOR: &'static str;
     /// The type of the message that the operator emits.
     type Item: Message;

@@ -26,7 +26,7 @@ use crate::platform::Platform;
 use crate::stream::Point;
 use crate::time::Timestamp;
 
-/// An input of a node, from the first run to the last.
+/// An input of a node, which exists as long as the node: from the first run to the last.
 ///
 /// An [`Inlet`] has the input's queues. A tick gets the input as an [`In`].
 #[derive(Debug)]
@@ -182,7 +182,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.inlet.handled = Handled::Left;
     }
 
-    /// Takes the message from the queue and drops it.
+    /// Takes the message from the queue and drops it unread.
     pub fn discard(self)
     where
         S: Unreceived,

@@ -9,33 +9,33 @@
 //!
 //! The steps from [`emit`](Out::emit) to the consumer's [`receive_cuda_stream`](In::receive_cuda_stream), by file:
 //!
-//! 1. `port/output.rs`: `Out::emit` finds the stream to send on, and passes the message to its `Outlet`.
-//! 2. `port/outlet.rs`: `Outlet::emit` makes that stream wait for all work that wrote the message
-//!    (`message/visit.rs`), and keeps the message in an `Envelope` (`message/payload.rs`), with the *point* on the
-//!    stream at which its data is ready.
-//! 3. `operator/runner/tick.rs`: when the operator's `compute` has returned, `NodeRunner::tick` records an event on each
-//!    stream that the operator used (`close` in `context/own_streams.rs`; in a graph with one stream alone no event is needed).
-//!    Then it publishes: `Outlet::publish` pushes the message to the queues of its edges (`message/queue.rs`). After an error
-//!    it drops the message instead.
-//! 4. `schedule/greedy.rs`: the scheduler finds the consumer ready, since its inputs have messages (`can_run` in
-//!    `operator/runner/tick.rs`), and calls its tick. `Parts::compute` in `operator/node.rs` calls the operator's
-//!    `__streamflow_io`, and that makes an `In` of each `Input`; `#[operator]` generates it
+//! 1. `port/output.rs`: `Out::emit` finds the stream on which to send, and passes the message to its `Outlet`.
+//! 2. `port/outlet.rs`: `Outlet::emit` makes that stream wait for all work that wrote the message (`message/visit.rs`). Then it
+//!    stores the message in an `Envelope` (`message/payload.rs`), with the *point* on the stream at which the message's data is
+//!    ready.
+//! 3. `operator/runner/tick.rs`: when the operator's `compute` has returned, `NodeRunner::tick` records an event on each stream
+//!    that the operator used (`close` in `context/own_streams.rs`; a graph with only one stream needs no event). After that it
+//!    publishes: `Outlet::publish` pushes the message to the queues of its edges (`message/queue.rs`). After an error in
+//!    `compute` it drops the message instead.
+//! 4. `schedule/greedy.rs`: the scheduler finds that the consumer is ready, since its inputs have messages (`can_run` in
+//!    `operator/runner/tick.rs`), and calls the consumer's tick. `Parts::compute` in `operator/node.rs` calls the operator's
+//!    `__streamflow_io`, which makes an `In` of each `Input`. `#[operator]` generates that function
 //!    (`streamflow-macros/src/operator/expand.rs`).
 //! 5. `port/input.rs`: `In::receive` takes the message from the queue (`message/inlet.rs`).
-//! 6. `port/input.rs`: `In::receive_cuda_stream` passes the point to `receive_stream` in `context/streams.rs`. That function
-//!    makes the consumer's internal stream wait for it. `stream/order.rs` decides whether the driver must be called
-//!    for that, and with which event. Then `message/receive.rs` opens the data as the type that the input declares.
+//! 6. `port/input.rs`: `In::receive_cuda_stream` passes the point to `receive_stream` in `context/streams.rs`, which makes the
+//!    consumer's internal stream wait for the point. `stream/order.rs` decides whether this wait needs a call of the driver, and
+//!    with which event. After that, `message/receive.rs` opens the data as the type that the input declares.
 //!
 //! # Why one wait per message is enough
 //!
 //! The consumer's stream waits for one record per message, even if several streams wrote the message:
 //!
-//! - On emit, the producer's stream comes after all writers of the message: `Out::emit` → `message::order` →
-//!   `block.order(Read)`. The point is taken after that (step 2). The point is recorded when the hook ends, and the
-//!   message is sent only after that (step 3). So the record covers all writes.
+//! - On emit, the stream on which the message is sent comes after all writers of the message: `Out::emit` → `message::order` →
+//!   `block.order(Read)`. The message's point is taken after that (step 2). The point is recorded when the hook ends, and the
+//!   message is sent only then (step 3). So the record covers all writes.
 //! - On receive, the consumer's stream waits for that record (step 6). So the consumer's work comes after all writes.
-//! - A consumer that only reads needs no more. A consumer that takes the message and writes to it must also come after
-//!   other reads, of consumers that had it before or of the producer. The launch waits for these reads:
+//! - A consumer that only reads the message needs no other wait. A consumer that takes the message and writes to it must also
+//!   come after other reads of it: by earlier consumers, or by the producer. The launch that writes waits for these reads:
 //!   `memory::access::queue` calls `block.order(Write)`.
 
 pub(crate) mod connect;

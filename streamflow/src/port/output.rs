@@ -20,7 +20,7 @@ use crate::message::{CarriesStream, Device, EdgeStatus, Host, Message, Metadata,
 use crate::stream::CudaStream;
 use crate::time::Timestamp;
 
-/// An output of a node, from the first run to the last.
+/// An output of a node, which exists as long as the node: from the first run to the last.
 ///
 /// An [`Outlet`] has the output's queues. A tick gets the output as an [`Out`].
 #[derive(Debug)]
@@ -128,7 +128,7 @@ pub trait Sends<P> {
     /// Returns the stream on which the message is sent; `None` for host data.
     ///
     /// # Errors
-    /// [`Error::NoStream`] if the operator has not received its internal stream.
+    /// [`Error::NoStream`] if no stream was chosen, and the operator has not received its internal stream.
     fn stream<'a>(
         &'a self,
         cx: &'a ExecutionContext,

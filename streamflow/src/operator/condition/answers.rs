@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 /// streamflow's own conditions return `Blocked`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::operator) enum Verdict {
-    /// The condition holds.
+    /// The condition holds now.
     Ready,
     /// The condition does not hold before this moment. It holds from then on.
     Until(Timestamp),

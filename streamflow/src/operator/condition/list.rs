@@ -14,7 +14,7 @@ use crate::platform::Platform;
 use crate::port::Ports;
 use crate::time::Timestamp;
 
-/// The conditions that `#[when(…)]` adds to a node. All of them must hold.
+/// The conditions that `#[when(…)]` adds to a node. The node runs only if all of them hold.
 #[derive(Debug)]
 pub struct Conditions {
     all: Box<[Entry]>,

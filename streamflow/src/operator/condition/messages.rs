@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::message::EdgeStatus;
 use crate::operator::status::PortStatus;
 
-/// The condition that enough messages wait at some inputs.
+/// The condition that enough messages wait at one or more inputs.
 #[derive(Debug)]
 pub(super) struct Messages {
     inputs: Vec<Input>,

@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answer {
-    /// The node may run.
+    /// The node may run now, as far as this condition is concerned.
     Ready,
     /// The scheduler shall check the condition again at this moment. A moment that has passed means the same as `Ready`.
     Until(Timestamp),

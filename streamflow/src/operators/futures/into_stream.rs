@@ -25,7 +25,7 @@ use streamflow_macros::operator;
 /// in the stream are dropped with the graph, and a warning in the log has their number and the call that made the stream.
 #[operator(no_new, unlisted, flush)]
 pub struct IntoStream<M: PortItem> {
-    /// The messages for the task.
+    /// The messages that the node passes to the task.
     #[input]
     message: M,
     to: GraphEnd<Entry<M>>,
