@@ -19,7 +19,8 @@ pub trait AnyNode: Send {
     fn name(&self) -> &str;
     /// Returns the name of the node's operator.
     fn operator(&self) -> &'static str;
-    /// Returns the name of the worker that `#[worker(name)]` sets, if it does. No other thread then runs the node.
+    /// Returns the name of the worker that `#[worker(name)]` sets; `None` without that attribute. No other thread than this
+    /// worker runs the node.
     fn worker(&self) -> Option<&'static str> {
         None
     }

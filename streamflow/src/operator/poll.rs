@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::time::{Timestamp, doubled};
 
 /// How many ticks in a row may send nothing before the node waits between ticks. Up to this number the clock is not read, so a
-/// source that sends nothing now and then still runs in each pass.
+/// source that sends nothing now and then still runs each time the scheduler visits it.
 const AT_ONCE: u32 = 64;
 
 /// The first wait. Each further wait is twice as long as the one before, up to [`LONGEST`].

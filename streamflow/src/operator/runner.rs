@@ -161,7 +161,7 @@ impl NodeRunner {
         }
     }
 
-    /// Returns the name of the worker that `#[worker(name)]` sets for the node, if it does.
+    /// Returns the name of the worker that `#[worker(name)]` sets for the node; `None` without that attribute.
     pub(super) fn worker(&self) -> Option<&'static str> {
         self.worker
     }

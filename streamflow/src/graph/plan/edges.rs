@@ -47,7 +47,7 @@ fn edge(
 ) -> Edge {
     // The input tells for both ends whether the edge carries device data, since their messages have the same type.
     let is_device = input.device;
-    // A feedback edge has one slot more, for the message that it holds at the beginning.
+    // The capacity of a feedback edge includes a slot for its first message. This slot does not count here.
     let capacity = edge.capacity - usize::from(edge.feedback);
     let follows = is_device
         && capacity == 1

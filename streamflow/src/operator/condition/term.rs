@@ -79,7 +79,7 @@ pub(super) trait Term: Send + fmt::Debug {
         false
     }
 
-    /// Returns whether the condition never ends by itself, as `periodic`. It alone then keeps no run alive.
+    /// Returns whether the condition never ends by itself, as `periodic`. Such a condition is no reason to keep a run alive.
     fn is_endless(&self) -> bool {
         false
     }

@@ -168,7 +168,7 @@ graph! {
 fn a_tick_that_fails_drops_what_it_has_emitted() {
     let platform = Platform::host().build().unwrap();
     let own = Arc::new(());
-    // Two references must be left: that of the operator, and that of the test.
+    // Returns how many references to the token exist after a run. Two must be left: that of the operator, and that of the test.
     let left = |graph: &mut dyn FnMut()| {
         graph();
         Arc::strong_count(&own)
