@@ -110,9 +110,9 @@ fn watch() {
     loop {
         let mut told = Vec::new();
         let mut runs = false;
-        // The thread stays awake for a while, so a program that executes bodies all the time does not wake it for each
-        // body. The flag is set before the check: a body that begins after the check of its thread then sees the flag, and
-        // wakes this thread.
+        // The thread sleeps for good only after three checks without a body, so a program that always executes bodies does
+        // not wake the thread for each one. The flag is set before the third check: a body that begins after this thread has
+        // checked the stack of its thread then sees the flag, and wakes this thread.
         let is_last_check = quiet >= 2;
         if is_last_check {
             IS_IDLE.store(true, Ordering::Relaxed);
@@ -133,10 +133,9 @@ fn watch() {
             watched = lock(&WATCHED);
         }
         quiet = if runs { 0 } else { quiet + 1 };
-        // The thread sleeps for good only after three checks without a body. So a program that always executes bodies does
-        // not wake the thread for each one.
-        if quiet > 2 {
-            IS_IDLE.store(true, Ordering::Relaxed);
+        if is_last_check && runs {
+            IS_IDLE.store(false, Ordering::Relaxed);
+        } else if is_last_check {
             while IS_IDLE.load(Ordering::Relaxed) {
                 watched = WAKE.wait(watched).unwrap_or_else(PoisonError::into_inner);
             }
