@@ -1,12 +1,12 @@
 //! The drivers that execute a platform's work, and their reports: the items of the crate `streamflow-gpu-driver` that a
 //! program needs.
 //!
-//! The trait [`Driver`] is the seam, and its methods are CUDA's calls. `CudaDriver` of `streamflow-gpu-driver`
-//! implements it with a real GPU, and [`host`] with a simulator of CUDA's ordering rules. No code above this module
-//! depends on which driver runs. A driver of your own, or a layer above a driver, is [written
-//! against](crate::guide::a_layer) `streamflow-gpu-driver`: that crate has all other items of the seam.
+//! The trait [`Driver`] separates the library from the code that executes work: its methods are CUDA's calls. `CudaDriver` of
+//! `streamflow-gpu-driver` implements it for a real GPU, and [`host`] for a simulator of CUDA's ordering rules. No code above
+//! this module depends on which driver runs. A driver of your own, or a layer above a driver, is [written
+//! against](crate::guide::a_layer) `streamflow-gpu-driver`, which has all other items that a driver needs.
 
-// All items, for the modules of this crate.
+// Modules of this crate import all items of the driver crate from here.
 #[allow(unused_imports, reason = "features with a library use some of them")]
 pub(crate) use streamflow_driver::driver::*;
 

@@ -1,4 +1,5 @@
-// Rustdoc takes the first target of a link, here that of this version; a registry takes the address at the end of the file.
+// A link may be defined twice, and rustdoc uses the first definition. In rustdoc the links lead to this version's items; on a
+// registry's page, to the addresses at the end of README.md.
 //! [guide]: crate::guide
 //! [tutorial]: crate::guide::tutorial
 //! [`context`]: crate::context
@@ -18,10 +19,10 @@
 //! [`stream`]: crate::stream
 //! [`testing`]: crate::testing
 #![doc = include_str!("../README.md")]
-// Marks of features, on docs.rs.
+// On docs.rs, items that need a feature are marked with its name.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// The macros name this crate by its absolute path, in our own tests too.
+// The macros name this crate by the path `::streamflow`, in the crate's own tests too.
 #[allow(unused_extern_crates, reason = "only tests and doc tests use the macros here")]
 extern crate self as streamflow;
 
@@ -43,7 +44,7 @@ pub mod schedule;
 pub mod stream;
 pub mod testing;
 
-// The modules below name these by their paths in the crate.
+// The modules below import these items from the crate's root.
 use streamflow_driver::{caught, lock, log, splitmix, sync, turns};
 
 #[doc(inline)]
@@ -92,7 +93,7 @@ pub mod time {
 
 /// The names that a first program needs: `use streamflow::prelude::*;`.
 ///
-/// All other names are imported from their modules: [`memory`] for allocators, [`stream`] for green contexts,
+/// All other names are imported from their modules: from [`memory`] for allocators, from [`stream`] for green contexts, from
 /// [`operator`](mod@crate::operator) for conditions, and so on.
 pub mod prelude {
     #[doc(no_inline)]
@@ -101,13 +102,13 @@ pub mod prelude {
         Failure, Flush, Flushed, Grid, HostData, Message, Platform, Result, Schedule, Shared,
         Spawn, Stream, Table, Tensor, device, kernel, operator,
     };
-    // Its `spawn` says what to write for `graph.workers(4)?.spawn()`.
+    // For `graph.workers(4)?.spawn()`, this trait makes the compiler's error say what to write instead.
     #[doc(hidden)]
     pub use crate::schedule::running::SpawnBorrowed as _;
-    // The macro `graph!`, without the module of the same name.
+    // The macro `graph!`, but not the module `graph`, which has the same name.
     #[doc(no_inline)]
     pub use streamflow_macros::graph;
 }
 
-// The last module: rustc writes an item with its first public path.
+// This module comes last: rustc's messages name an item by its first public path, which is then not the one in here.
 pub mod __private;

@@ -1,5 +1,5 @@
-//! Platforms: the GPUs of a machine, or the simulator. A graph is made for one [`Platform`], which has the devices, their streams
-//! and their memory. [`Platform::builder`] makes a platform.
+//! Platforms: the GPUs of a machine, or the simulator. Each graph is made for a [`Platform`], which has the devices, their
+//! streams and their memory. [`Platform::builder`] makes a platform.
 
 mod builder;
 #[cfg(feature = "cudarc")]
@@ -40,8 +40,7 @@ pub(crate) use options::RACE_CHECK;
 pub(crate) use runs::RunInProgress;
 
 struct Inner {
-    // The fields are declared in the order in which they are dropped: the memory, and then the stream table, which has the
-    // driver.
+    // Rust drops fields in this order: memory is dropped before the streams, and the driver, which `table` has, last.
     devices: Vec<Device>,
     table: Arc<StreamTable>,
     memory: MemoryOptions,
@@ -49,7 +48,7 @@ struct Inner {
     spin: Duration,
     statistics: bool,
     why: String,
-    /// The number of the run of an explored test in which the platform was made; 0 outside of explored tests.
+    /// The number of the run of an explored test in which the platform was made; 0 outside of such tests.
     explored_in: u64,
     runs: runs::Runs,
 }
@@ -61,9 +60,9 @@ struct Device {
 }
 
 impl Platform {
-    /// Returns a builder of platforms. Set options on it, and then call [`detect`](PlatformBuilder::detect),
-    /// [`cuda`](PlatformBuilder::cuda), [`host`](PlatformBuilder::host) or [`driver`](PlatformBuilder::driver). Without options,
-    /// [`Platform::detect`], [`Platform::cuda`] and [`Platform::host`] are shorter.
+    /// Returns a builder of platforms. Set its options, and then end with [`detect`](PlatformBuilder::detect),
+    /// [`cuda`](PlatformBuilder::cuda), [`host`](PlatformBuilder::host) or [`driver`](PlatformBuilder::driver).
+    /// [`Platform::detect`], [`Platform::cuda`] and [`Platform::host`] are short forms.
     pub fn builder() -> PlatformBuilder {
         PlatformBuilder::default()
     }
@@ -77,9 +76,9 @@ impl Platform {
         Self::builder().cuda()
     }
 
-    /// Returns a builder for a platform on the simulator, which follows CUDA's ordering rules on the host and executes work in an
-    /// order that a seed decides. This is short for `Platform::builder()`, but ends with `.build()` instead of `.host()`. See the
-    /// [limits of the simulator](Self#what-the-simulator-does-not-do).
+    /// Returns a builder for the simulator, which keeps CUDA's ordering rules on the host and executes work in an order that a
+    /// seed decides. Short for `Platform::builder()`, except that `.build()` ends the call in place of `.host()`. See the [limits
+    /// of the simulator](Self#what-the-simulator-does-not-do).
     ///
     /// ```
     /// # fn main() -> streamflow::Result<()> {
@@ -92,14 +91,14 @@ impl Platform {
         HostPlatform(Self::builder())
     }
 
-    /// Makes a platform by [`cuda`](Self::cuda) if that works, and else one on the [simulator](Self::host): short for
-    /// `Platform::builder().detect()`. If it is the simulator, the reason is logged as a warning, or printed on standard error if
-    /// no subscriber of `tracing` accepts warnings. [`why`](Self::why) returns the reason, too. A program that must not run on
-    /// the simulator, as a measurement, should call [`cuda`](Self::cuda): see the [limits of the
+    /// Makes a platform of the machine's GPUs, as [`cuda`](Self::cuda) does, and of the [simulator](Self::host) if that fails.
+    /// Short for `Platform::builder().detect()`. If the simulator is used, the reason is a warning of `tracing`, or a line on
+    /// standard error if no subscriber takes the warning; [`why`](Self::why) returns the reason, too. A program that must not run
+    /// on the simulator, as a measurement, calls [`cuda`](Self::cuda): see the [limits of the
     /// simulator](Self#what-the-simulator-does-not-do).
     ///
     /// # Errors
-    /// An error only if neither CUDA nor the simulator can be started.
+    /// An error is returned only if neither the GPUs nor the simulator can be used.
     pub fn detect() -> Result<Self> {
         Self::builder().detect()
     }
@@ -135,13 +134,13 @@ impl Platform {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Returns the name of the driver: `"cuda"` or `"host"`.
+    /// The driver's name: `"cuda"` or `"host"`.
     pub fn name(&self) -> &str {
         self.driver().name()
     }
 
-    /// Returns whether the devices are simulated. Times of simulated devices say nothing about a GPU, and they differ in
-    /// [more](Self#what-the-simulator-does-not-do).
+    /// Whether the devices are simulated. The times on simulated devices say nothing about a GPU, and [other
+    /// facts](Self#what-the-simulator-does-not-do) differ, too.
     pub fn is_simulated(&self) -> bool {
         self.0.devices.iter().any(|device| device.info.is_simulated)
     }
@@ -151,50 +150,50 @@ impl Platform {
         &self.0.why
     }
 
-    /// Returns the clock of this platform.
+    /// The clock of this platform, which schedulers use.
     pub fn clock(&self) -> &Clock {
         &self.0.clock
     }
 
-    /// Returns how long an idle scheduler queries the events for which its nodes wait, before its thread sleeps.
+    /// How long a scheduler without a ready node queries events in a loop before its thread sleeps.
     pub(crate) fn spin(&self) -> Duration {
         self.0.spin
     }
 
-    /// Returns whether runs keep statistics.
+    /// Whether runs measure host times, lateness and latencies.
     pub(crate) fn has_statistics(&self) -> bool {
         self.0.statistics
     }
 
-    /// Returns the platform's driver, for calls that streamflow does not offer.
+    /// The platform's driver, for driver calls that streamflow has no method for.
     pub fn driver(&self) -> &Arc<dyn Driver> {
-        // The caller may make another device current through the driver, so the remembered current device is no longer trusted.
+        // The caller may bind another device by calls of the driver, so the bound device of this thread is unknown from now on.
         current::doubt();
         self.0.table.driver()
     }
 
-    /// Returns whether a [race checker](crate::driver::race) watches this platform.
+    /// Whether a [race checker](crate::driver::race) watches the calls on this platform.
     pub fn is_race_checked(&self) -> bool {
         self.0.table.is_watched()
     }
 
-    /// Returns the races that were found since the last call; none without a race checker. A graph's run ends with
-    /// [`Error::Races`] if races were found during the run, even if this method has already returned them.
+    /// Returns the races that were found since the last call of this method; none without a race checker. If there were races
+    /// during a graph's run, the run ends with [`Error::Races`], even if this method has returned them.
     pub fn take_races(&self) -> RaceReports {
         self.driver().observer().take_races()
     }
 
-    /// Sends a note to the driver's layers, if a layer uses notes.
+    /// Sends a note to the driver's observer, if the driver uses notes.
     pub(crate) fn observe(&self, note: &Note<'_>) {
         self.0.table.observe(note);
     }
 
-    /// Returns whether a layer of the driver uses notes.
+    /// Whether the driver uses notes, as one with a race checker does.
     pub(crate) fn is_watched(&self) -> bool {
         self.0.table.is_watched()
     }
 
-    /// Returns the number of devices of the platform. They are `device(0)`, `device(1)` and so on.
+    /// The number of devices of the platform. They are `device(0)`, `device(1)` and so on.
     pub fn device_count(&self) -> usize {
         self.0.devices.len()
     }
@@ -207,10 +206,10 @@ impl Platform {
         Ok(&self.device(device, "`device_info`")?.info)
     }
 
-    /// Makes a stream pool. `name` is the pool's name in error messages and reports.
+    /// Makes a stream pool. Error texts and logs call the pool by `name`.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`]; errors of the driver, when a reserved stream can't be made.
+    /// [`Error::NoSuchDevice`]; errors of the driver, if it can't make a reserved stream.
     pub fn stream_pool(&self, name: &str, description: &CudaStreamPool) -> Result<StreamPool> {
         StreamPool::new(&self.0.table, name, description)
     }
@@ -225,8 +224,8 @@ impl Platform {
         Ok(self.driver().sm_sizes(device, coscheduling)?)
     }
 
-    /// Divides a device's multiprocessors into partitions, unless that was done already, and returns the partitions. Stream pools
-    /// [on](CudaStreamPool::on) a green context call this method themselves.
+    /// Divides a device's multiprocessors into partitions, unless an equal description has divided them already. Returns the
+    /// partitions. A stream pool [on](CudaStreamPool::on) a green context calls this method when it is made.
     ///
     /// # Errors
     /// The errors of [`sm_sizes`](Self::sm_sizes), and [`Error::GreenContexts`] with the legal sizes.
@@ -234,8 +233,8 @@ impl Platform {
         self.0.table.green_contexts(pool)
     }
 
-    /// Returns the legacy default stream of a device. This stream and the [`Blocking`](crate::stream::StreamFlags::Blocking)
-    /// streams of the device wait for each other.
+    /// The legacy default stream of a device. The [`Blocking`](crate::stream::StreamFlags::Blocking) streams of the device wait
+    /// for its work, and its work waits for theirs.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`].
@@ -244,12 +243,12 @@ impl Platform {
         Ok(CudaStream::default_of(&self.0.table, device))
     }
 
-    /// Borrows a stream of other code, as of another library or of the surrounding program. The code that makes the
-    /// [`BorrowedStream`], which is `unsafe`, promises that the stream is valid. For default streams see
+    /// Wraps a stream of other code, as of another library or of the program around this one. The code that makes the
+    /// [`BorrowedStream`] guarantees that the stream lives long enough. For default streams see
     /// [`default_stream`](Self::default_stream).
     ///
-    /// In the other direction, [`CudaStream::raw`] returns the handle of a stream of this platform. A library's functions that
-    /// take such a handle are `unsafe` themselves.
+    /// To give a stream of this platform to another library, call [`CudaStream::raw`], which returns its handle. The library's
+    /// calls that take a handle are `unsafe` themselves.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`]; errors of the driver.
@@ -258,26 +257,26 @@ impl Platform {
         ExternalStream::wrap(table, stream)
     }
 
-    /// Returns the stream table, if the device exists. `who` names the caller in the error.
+    /// Returns the stream table if the device exists. The error names the caller by `who`.
     pub(crate) fn table(&self, device: DeviceId, who: &str) -> Result<&Arc<StreamTable>> {
         self.device(device, who)?;
         Ok(&self.0.table)
     }
 
-    /// Returns the stream table: all streams of the platform, with their records.
+    /// The table of all streams of this platform.
     pub(crate) fn streams(&self) -> &Arc<StreamTable> {
         &self.0.table
     }
 
-    /// Returns another handle of the stream on which a point is. The point must belong to this platform.
+    /// Returns another handle of the stream that a point is on. The point belongs to this platform.
     pub(crate) fn stream_of(&self, point: Point) -> CudaStream {
         CudaStream::adopted(&self.0.table, point)
     }
 
-    /// Returns whether all work before a point is complete. Does not block.
+    /// Whether all work that a point covers is complete. The method does not block.
     ///
     /// # Errors
-    /// [`Error::ForeignPlatform`]; errors of the driver, which may be errors of earlier work.
+    /// [`Error::ForeignPlatform`] for a point of another platform; errors of the driver, also an error of earlier work.
     pub fn is_complete(&self, point: Point) -> Result<bool> {
         if !self.0.table.has(point) {
             return Err(Error::foreign("a point"));

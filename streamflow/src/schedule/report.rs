@@ -1,4 +1,4 @@
-//! The report of a run: the work of its nodes, and the reason of its end. `report/text.rs` has its text.
+//! The report of a run: how much work each node did, and why the run ended. `report/text.rs` writes the report as text.
 
 mod text;
 
@@ -11,8 +11,8 @@ use crate::operator::{NodeStatus, OnFailure, Summary};
 use crate::param::ParamChange;
 use crate::platform::Platform;
 
-/// The report of a run that ended well: the reason of its end, and its work. The method `run` of each
-/// [`Graph`](crate::graph::Graph) made by `graph!` returns it.
+/// The report of a run that ended without an error: why the run ended, and how much work each node did. The method `run` of each
+/// [`Graph`](crate::graph::Graph) made by `graph!` returns a report.
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -39,41 +39,40 @@ use crate::platform::Platform;
 pub struct Report {
     /// Why the run ended.
     pub end: End,
-    /// The duration of the run, by the platform's clock: from the end of its `start` hooks until the `stop` hooks had
-    /// returned and the work on its devices was complete. In a report of a run that goes on, the duration until that
-    /// report. Zero if a `start` hook has failed.
+    /// The duration of the run, by the platform's clock. The time counts from the end of the `start` hooks until all `stop` hooks
+    /// have returned and all work on the run's devices is complete. In a report of a run that goes on, the time counts until the
+    /// report was made. Zero if a `start` hook has failed.
     pub elapsed: Duration,
-    /// The nodes, producers before consumers.
+    /// The reports of all nodes. A producer comes before its consumers.
     pub nodes: Vec<NodeReport>,
-    /// The messages of each edge, in the order of the consumers and of their inputs.
+    /// The messages of each edge, in the order of the consumers, and of one consumer in the order of its inputs.
     pub edges: Vec<EdgeReport>,
-    /// The messages that were sent and never received, by edge and reason. Empty if there were no such messages.
+    /// The numbers of messages that were sent and never received, by edge and reason. Empty if every message was received.
     pub dropped: Vec<Dropped>,
-    /// The nodes that have received messages of one source with different [sequence numbers](crate::message::Metadata::sequence)
-    /// in one tick. Empty if there were no such nodes.
-    /// [`#[when(same_sequence)]`](crate::guide::conditions#messages-that-belong-together) avoids them.
+    /// The nodes that have received, in one tick, messages of one origin with different [sequence
+    /// numbers](crate::message::Metadata::sequence). Empty if there were no such nodes. The condition
+    /// [`#[when(same_sequence)]`](crate::guide::conditions#messages-that-belong-together) prevents such ticks.
     pub mixed: Vec<Mixed>,
-    /// The waits at the end of the run that are no stall, since timing decides how far the waiting nodes come. These
-    /// are nodes behind an edge whose policy drops messages, and nodes without an end of their own that serve such
-    /// nodes or optional inputs alone; among the latter also a node that could run, but whose messages no node would
-    /// take any more. Each entry is a chain of nodes that wait for each other, as in
-    /// [`Error::Stalled`](crate::Error::Stalled).
+    /// The nodes that waited for each other when the run ended, where this is no stall: timing decides how many ticks these nodes
+    /// do. Such a node is behind an edge whose policy drops messages; or it has no end of its own, and sends only to such nodes
+    /// and to optional inputs. A node of the second kind is also listed if it could run, but no node would receive its messages
+    /// any more. Each entry is a chain of nodes that wait for each other, as in [`Error::Stalled`](crate::Error::Stalled).
     pub waited: Vec<String>,
-    /// The values of parameters that the nodes have taken over, in the order of the nodes, and of the ticks of each
-    /// node. The last 1000 of each node are kept.
+    /// The values that handles have set for parameters and that nodes have begun to use, by node, and of each node in the order
+    /// of its ticks. Of each node, the list has the last 1000 values.
     pub parameters: Vec<ParamChange>,
-    /// How many values were taken over and are not among `parameters`.
+    /// How many values nodes have begun to use that `parameters` leaves out, since it has the last 1000 of each node.
     pub parameters_omitted: u64,
-    /// The age of the messages at each sink, by the node at which their data began. Paths that no message took are left
-    /// out. Empty without [statistics](crate::platform::PlatformBuilder::statistics).
+    /// The latency of each path from an origin to a sink: the age of the messages that the sink received. Paths that no message
+    /// took are left out. Empty without [statistics](crate::platform::PlatformBuilder::statistics).
     pub latency: Vec<PathReport>,
-    /// How many messages arrived on a path that was not measured: a run measures the first 1024 paths.
+    /// How many messages arrived at a sink on a path whose latency was not measured: a run measures the first 1024 paths.
     pub unmeasured: u64,
-    /// The replayed ticks and the others; `None` for a graph without `#[replay]`.
+    /// How many ticks were replayed from a CUDA graph, and how many were not; `None` for a graph without `#[replay]`.
     pub replay: Option<ReplayReport>,
-    /// Whether the times are of a [simulated clock](crate::time::Clock::simulated).
+    /// Whether the times of this report were read from a [simulated clock](crate::time::Clock::simulated).
     pub simulated_time: bool,
-    /// Whether the devices are [simulated](crate::Platform::is_simulated): the times say nothing about a GPU.
+    /// Whether the devices are [simulated](crate::Platform::is_simulated). The times of this report then say nothing about a GPU.
     pub simulated_device: bool,
 }
 
@@ -81,31 +80,31 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
-    /// Each source has done as many ticks as its `count`, and no node can run any more. A source without a count stands
-    /// still if its messages go to nothing but optional inputs and nodes behind edges that drop messages: it ends
-    /// with the last of these nodes.
+    /// Each source has done as many ticks as its `count`, and no node can run any more. A source without a `count` does not keep
+    /// the run going if it sends only to optional inputs and to nodes behind edges that drop messages: such a source stops when
+    /// the last of these consumers has ended.
     SourcesDone,
-    /// Some nodes ended by [`finish`](crate::ExecutionContext::finish), or since a condition of theirs can't hold again,
-    /// and no other node can run without them.
+    /// Some nodes ended because they called [`finish`](crate::ExecutionContext::finish), or because one of their conditions can't
+    /// hold again, and no other node can run without them.
     Finished {
-        /// These nodes.
+        /// The names of the nodes that ended.
         nodes: Vec<String>,
     },
-    /// The graph was told to stop.
+    /// The program, an operator or a signal has told the graph to stop.
     Stopped {
         /// The cause of the stop.
         by: StoppedBy,
     },
-    /// The nodes without inputs have done the ticks of `run_for`, and no node can run any more.
+    /// The nodes without inputs have done the number of ticks that was given to `run_for`, and no node can run any more.
     TicksDone,
-    /// The time of `run_for` is over.
+    /// The duration that was given to `run_for` is over.
     TimeOver,
     /// The run has not ended: this is a [report of a run that goes on](crate::schedule::Running::report).
     NotYet,
-    /// The run has failed, and `join` returns its error. Only a [handle](crate::schedule::RunHandle::report) returns
-    /// such a report.
+    /// The run has failed, and `join` returns its error. Only [`RunHandle::report`](crate::schedule::RunHandle::report) returns a
+    /// report with this end.
     Failed {
-        /// The text of that error.
+        /// The text of the error that `join` returns.
         error: String,
     },
 }
@@ -116,13 +115,13 @@ pub enum End {
 pub enum StoppedBy {
     /// The node that called [`stop_graph`](crate::ExecutionContext::stop_graph).
     StopGraph(String),
-    /// A handle of the run: its method `stop`, or its drop.
+    /// A handle of the run: its method `stop` was called, or a [`Running`](crate::schedule::Running) was dropped.
     Handle,
     /// Ctrl-C, after `stop_on_signals` or `stop_on_ctrl_c` of a [`Running`](crate::schedule::Running).
     CtrlC,
-    /// Another signal, with its name: SIGTERM or SIGHUP, after `stop_on_signals`.
+    /// A signal other than Ctrl-C's, by its name: SIGTERM or SIGHUP, after a call of `stop_on_signals`.
     Signal(&'static str),
-    /// The program called `end_run` before a stepped run was over.
+    /// The program called `end_run` before a run that it steps with `tick` was over.
     EndRun,
 }
 
@@ -134,30 +133,31 @@ pub struct NodeReport {
     pub name: String,
     /// How many ticks the node did, failed ticks included.
     pub ticks: u64,
-    /// How many of its ticks called [`flush`](crate::Flush).
+    /// How many of the node's ticks called [`flush`](crate::Flush).
     pub flush_ticks: u64,
-    /// Whether the node has a `flush` that was not called to its end, although the node did a tick: the run was
+    /// Whether the node has a `flush` that was not called until it had sent everything, although the node did a tick: the run was
     /// stopped, or the run or the operator has failed. The messages that the operator held back are lost.
     pub unflushed: bool,
-    /// How many of its ticks and restarts failed. The run went on if the node has `#[on_failure(…)]`.
+    /// How many of the node's ticks and restarts failed. The run went on after a failure if the node has `#[on_failure(…)]`.
     pub failures: u64,
-    /// How many moments of its `periodic` have no tick, since a late tick has taken their place: with `skip` all moments that
-    /// passed before that tick, with `catch_up(n)` all but the last `n` of them. A node with `spaced` has no moments to miss.
+    /// How many moments of the node's `periodic` condition had no tick of their own, since a tick began late. With `skip`, a late
+    /// tick replaces all moments that passed before it; with `catch_up(n)`, all but the last `n` of them. Always 0 for a node
+    /// with `spaced`.
     pub missed_periods: u64,
-    /// How often a fresh operator took the place of a failed one.
+    /// How often a new operator replaced one that had failed.
     pub restarts: u64,
-    /// Whether the node's policy restarts it.
+    /// Whether the node's `#[on_failure(…)]` policy is to restart the operator.
     has_restart: bool,
     /// The text of the first failure.
     pub first_failure: Option<String>,
-    /// The outputs with consumers at which no tick emitted a message. Empty for a node that did no tick.
+    /// The outputs that have a consumer and at which no tick emitted a message. Empty for a node that did no tick.
     pub silent_outputs: Vec<&'static str>,
-    /// The host's time for a tick: `compute`, and sending the messages. `None` without
-    /// [statistics](crate::platform::PlatformBuilder::statistics), and for a node that did no tick. Work that a tick has queued
-    /// on a device goes on after it.
+    /// The host's time for a tick: for `compute`, and for sending the messages. `None` without
+    /// [statistics](crate::platform::PlatformBuilder::statistics), and for a node that did no tick. Device work that the tick has
+    /// queued may take longer, and is not in this time.
     pub host_time: Option<Summary>,
-    /// The lateness of its ticks: the time from the moment at which a tick was due to its beginning. `None` without
-    /// [statistics](crate::platform::PlatformBuilder::statistics), and for a node that waits for no moment.
+    /// The lateness of the node's ticks: the time from the moment at which a tick was due until the tick began. `None` without
+    /// [statistics](crate::platform::PlatformBuilder::statistics), and for a node whose ticks are due at no moment.
     pub lateness: Option<Summary>,
 }
 
@@ -181,66 +181,66 @@ impl NodeReport {
     }
 }
 
-/// The latency of a path: the age of messages at the end of the sink's tick that received them.
+/// The latency of a path: the age of the messages that a sink received, at the end of the sink's tick.
 ///
-/// A sink is a node without outputs, or with outputs that are all discarded. Of the messages that a tick receives, the
-/// one with the earliest acquisition time counts.
+/// A sink is a node without outputs, or one whose outputs are all discarded. If a tick receives several messages, the message
+/// with the earliest acquisition time counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathReport {
-    /// The node at which the data began: see [`Metadata`](crate::message::Metadata).
+    /// The node that set the acquisition time of the data: see [`Metadata`](crate::message::Metadata).
     pub source: String,
     /// The sink: the last node that received the data.
     pub sink: String,
-    /// From [`acquired`](crate::message::Metadata::acquired) to the end of the sink's tick.
+    /// The time from [`acquired`](crate::message::Metadata::acquired) to the end of the sink's tick.
     pub summary: Summary,
 }
 
-/// A node with mixed ticks: one tick received messages of one source, at required inputs, with different sequence numbers, as a
-/// frame and the boxes of an earlier one.
+/// A node with mixed ticks. In a mixed tick, the required inputs received messages of one origin with different sequence numbers:
+/// for example a frame, and the boxes found in an earlier frame.
 ///
-/// At an input with several edges, all messages are compared with the first one; of a batch, the first message counts.
-/// A message of a `#[feedback]` edge is of an earlier tick, and does not count.
+/// At an input with several edges, each message is compared with the first one. Of a batch, only the first message is compared. A
+/// message of a `#[feedback]` edge comes from an earlier tick, and is not compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mixed {
     /// The node's name.
     pub node: String,
-    /// How many of its ticks were mixed.
+    /// How many of the node's ticks were mixed.
     pub ticks: u64,
-    /// The node at which the data of the first mixed pair of messages began.
+    /// The origin of the first two messages that made a tick mixed.
     pub source: String,
-    /// The inputs at which the pair was received: one name twice for an input with several edges.
+    /// The inputs at which these two messages were received: the same name twice if it was one input with several edges.
     pub inputs: [&'static str; 2],
-    /// The sequence numbers of the pair.
+    /// The sequence numbers of these two messages.
     pub sequences: [u64; 2],
 }
 
-/// The messages of an edge: `sent` is the sum of `received`, `dropped` and `left`, however the run has ended.
+/// The counts of an edge's messages. However the run has ended, `sent` is the sum of `received`, `dropped` and `left`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EdgeReport {
-    /// `producer.output >> consumer.input`
+    /// The edge's name, as `producer.output >> consumer.input`.
     pub edge: &'static str,
-    /// How many messages ticks of the producer sent. A tick that fails sends none. An edge with `#[feedback]` begins a
-    /// run with a message. That message counts as well.
+    /// How many messages the ticks of the producer sent. A tick that fails sends none. The message that a `#[feedback]` edge has
+    /// when the run begins also counts as sent.
     pub sent: u64,
-    /// How many messages the ticks of the consumer received or discarded, failed ticks included.
+    /// How many messages the consumer's ticks received or discarded. Failed ticks count too.
     pub received: u64,
-    /// How many messages were dropped while the run went on: [`Report::dropped`] has the reasons.
+    /// How many messages were dropped before the run ended. [`Report::dropped`] has the reasons.
     pub dropped: u64,
-    /// How many messages waited when the run ended; in a report of a run that goes on, how many wait. On an edge with
-    /// `#[feedback]` they wait for the next run, and on other edges they are dropped.
+    /// How many messages were in the edge's queue when the run ended; in a report of a run that goes on, when the report was
+    /// made. At the end of a run, the queue of a `#[feedback]` edge is kept for the next run, and other queues are cleared.
     pub left: u64,
 }
 
-/// Messages of an edge that were sent and never received.
+/// A number of messages of one edge that were sent and never received, for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dropped {
-    /// `producer.output >> consumer.input`
+    /// The edge's name, as `producer.output >> consumer.input`.
     pub edge: &'static str,
-    /// How many messages.
+    /// How many messages were dropped for this reason.
     pub messages: u64,
     /// The reason.
     pub reason: DropReason,
@@ -252,16 +252,17 @@ pub struct Dropped {
 pub enum DropReason {
     /// The edge was full, and its policy is `pop` or `reject`.
     Policy(QueuePolicy),
-    /// The edge was full, its consumer could not run any more whatever other nodes do, and its producer had ticks left
-    /// or messages to take. The edge gave way, since no node needs its messages to go on: it leads to an optional
-    /// input, or to a node behind an edge with a policy that drops messages.
+    /// The edge was full, and its consumer could not run any more, whatever other nodes do. Its producer still had ticks to do or
+    /// messages to receive. The edge dropped messages so that the producer could go on: no node needs these messages, since the
+    /// edge leads to an optional input, or to a node behind an edge with a policy that drops messages.
     GaveWay,
-    /// The consumer's condition `same_sequence` found no partner: the next message of another input had a larger number.
+    /// The consumer's condition `same_sequence` dropped the message, since the next message of another input had a larger number.
     Alone,
-    /// A tick of the consumer failed before it took them, and its policy is `skip` or `restart`: they are dropped with the
-    /// messages that it had taken, so that those of several inputs stay together.
+    /// A tick of the consumer failed before it received the messages, and the consumer's `#[on_failure(…)]` is `skip` or
+    /// `restart`. They are dropped together with the messages that the failed tick had received, so that messages which belong
+    /// together at several inputs are dropped together.
     TickFailed,
-    /// The messages waited when the run ended.
+    /// The messages were still in the edge's queue when the run ended.
     RunEnded,
 }
 
@@ -277,7 +278,7 @@ impl Report {
         self.rate(self.ticks(node)?)
     }
 
-    /// The messages of an edge, `producer.output >> consumer.input`; `None` if the graph has no edge of this name.
+    /// The report of an edge, by its name `producer.output >> consumer.input`; `None` if the graph has no edge of this name.
     pub fn edge(&self, name: &str) -> Option<&EdgeReport> {
         self.edges.iter().find(|report| report.edge == name)
     }
@@ -286,7 +287,7 @@ impl Report {
         (!self.elapsed.is_zero()).then(|| ticks as f64 / self.elapsed.as_secs_f64())
     }
 
-    /// Creates the report from the statuses after the last tick and the statuses after the `stop` hooks.
+    /// Creates a report from `at_end`, the statuses after the last tick, and `stopped`, the statuses after the `stop` hooks.
     pub(super) fn new(
         end: End,
         at_end: &[NodeStatus],
@@ -316,7 +317,7 @@ impl Report {
 }
 
 impl End {
-    /// The reason of the end of a run that was not stopped, from the statuses after the last tick.
+    /// Returns why a run ended that nothing has stopped, from the nodes' statuses after the last tick.
     pub(super) fn by_itself(nodes: &[NodeStatus]) -> Self {
         if nodes.iter().any(|node| node.is_at_limit) {
             return Self::TicksDone;
@@ -328,7 +329,7 @@ impl End {
     }
 }
 
-/// The latency of each path, sinks in the order of the nodes.
+/// Returns the latency of each path, sorted by the sink's place in the order of the nodes.
 fn latency(nodes: &[NodeStatus]) -> Vec<PathReport> {
     let mut paths = Vec::new();
     for sink in nodes {
@@ -349,7 +350,7 @@ fn finished(nodes: &[NodeStatus]) -> Vec<String> {
         .collect()
 }
 
-/// The mixed ticks of a node.
+/// Returns the report of a node's mixed ticks; `None` if the node had none.
 fn mixed(node: &NodeStatus, nodes: &[NodeStatus]) -> Option<Mixed> {
     let pair = node.mixed_pair?;
     let source = nodes.get(pair.origin).map(|source| source.name.clone()).unwrap_or_default();
@@ -357,7 +358,7 @@ fn mixed(node: &NodeStatus, nodes: &[NodeStatus]) -> Option<Mixed> {
     Some(Mixed { node, ticks, source, inputs: pair.inputs, sequences: pair.sequences })
 }
 
-/// The edges to a node.
+/// Returns the statuses of all edges that lead to a node.
 fn edges(node: &NodeStatus) -> impl Iterator<Item = &EdgeStatus> {
     node.inputs.iter().flat_map(|input| &input.edges)
 }
@@ -376,7 +377,7 @@ impl EdgeReport {
     }
 }
 
-/// The messages that were sent to a node and never received.
+/// Returns the numbers of messages that were sent to a node and never received, by edge and reason.
 fn dropped(node: &NodeStatus) -> impl Iterator<Item = Dropped> {
     edges(node).flat_map(|edge| {
         let reasons = [

@@ -1,25 +1,25 @@
-//! The choice of the node that runs next, of its worker, and of the worker that wakes up: a state machine without
-//! threads, clocks and atomics. [`Board`](super::board::Board) keeps it behind a lock.
+//! The state machine of the event-based scheduler. It chooses which node runs next, on which worker, and which sleeping worker to
+//! wake. It has no threads, clocks and atomics: [`Board`](super::board::Board) keeps it behind a lock.
 //!
-//! A node is *looked at* when something that it waits for may have changed. The look is `AnyNode::step`, which runs a
-//! tick if the node is ready for one. So a needless look does no harm; the rules below only ensure that no look is
-//! missing.
+//! A worker *looks at* a node when something that the node waits for may have changed. To look at a node is to call
+//! `AnyNode::step`, which runs a tick if the node is ready for one. So a look that was not needed does no harm; the rules below
+//! only ensure that no needed look is left out.
 //!
 //! # Invariants
 //!
-//! 1. A node is held by one worker at a time.
-//! 2. After a change of a node, a look at each of its neighbours begins: a neighbour that another worker holds at that
-//!    moment is looked at once more when that worker gives it back.
-//! 3. While a node is queued, a worker that may run it is awake, or has been woken: a worker parks only when no node is
-//!    queued that it may run, and queueing a node wakes a worker if all workers that may run the node are parked.
-//! 4. At most one worker polls: it alone asks the device and the clock whether the waits of nodes have ended. While a
-//!    node waits and a worker has nothing to run, a worker polls.
-//! 5. The poller sleeps only if its lists have all events for which nodes wait. The poller is woken when a node waits for
-//!    a further event, and when the last running hook has returned.
-//! 6. The run is over when no node is queued, held or waiting; then no worker parks any more.
+//! 1. A node is held by at most one worker at a time: the worker that looks at it.
+//! 2. After a tick of a node, a look at each of its neighbours begins. If another worker holds a neighbour at that moment, the
+//!    neighbour is looked at once more when that worker gives it back.
+//! 3. While a node is queued, a worker that may run it is awake, or has been woken. A worker parks only when no node is queued
+//!    that it may run, and queueing a node wakes a worker if all workers that may run the node are parked.
+//! 4. At most one worker is the poller, which asks the device and the clock whether nodes' waits have ended. While a node
+//!    waits and a worker has nothing to run, there is a poller.
+//! 5. The poller sleeps only if its lists have all events for which nodes wait. The poller is woken when a node begins to wait
+//!    for another event, and when the last running hook has returned.
+//! 6. The run is over when no node is queued, held or waiting. After that, no worker parks any more.
 //! 7. `Team::ask` (`attends.rs`) finds out whether a `flush` is due, an edge gives way or the run is over, since nodes have
-//!    ended. That comes before simulated time passes: a worker that gives back a node calls `ask` next if the look says so
-//!    ([`Looked::asks`]), or if another worker's `ask` has found the node held; no time passes until the call has returned.
+//!    ended. A worker that gives back a node calls `Team::ask` next if the look's result has [`Looked::asks`], or if another
+//!    worker's `Team::ask` has found the node held. Simulated time does not advance until the call has returned.
 
 #[cfg(all(test, not(loom)))]
 #[path = "core/tests/mod.rs"]
@@ -31,70 +31,71 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-/// The index of a node, in the static order.
+/// The index of a node, in the static order of the graph's nodes.
 pub(super) type NodeId = usize;
 
-/// The index of a worker. The shared ones are first.
+/// The index of a worker. Workers with lower indices than [`Core`]'s `shared` may run every node without a home.
 pub(super) type WorkerId = usize;
 
-/// Workers to wake, after the lock is released: at most [`MOST_WAKES`], so that the list needs no memory of its own.
+/// A list of workers to wake after the lock is released. It has at most [`MOST_WAKES`] workers, so it needs no heap memory.
 pub(super) type Wakes = SmallVec<[WorkerId; MOST_WAKES]>;
 
-/// The most workers that [`Core::take_wakes`] returns in a call.
+/// The largest number of workers that one call of [`Core::take_wakes`] returns.
 pub(super) const MOST_WAKES: usize = 8;
 
-/// A node and its place in the graph.
+/// A node's connections: the worker that may run the node, and the nodes at the other ends of its edges.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(test, derive(PartialEq, Eq, Hash))]
 pub(super) struct NodeLinks {
-    /// The only worker that runs the node. `None`: each shared worker may run it.
+    /// The only worker that may run the node. `None` if each shared worker may run it.
     pub(super) home: Option<WorkerId>,
-    /// The nodes that a tick of the node may make ready: those at the other ends of its edges.
+    /// The nodes at the other ends of the node's edges. A tick of the node may make them ready.
     pub(super) neighbours: Box<[NodeId]>,
 }
 
-/// The result of a look at a node: of a call of `AnyNode::step`.
+/// The result of a look at a node, that is, of a call of `AnyNode::step`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Looked {
-    /// The node has run, and changed something.
+    /// Whether the call ran a tick that changed something, for example a queue.
     pub(super) changed: bool,
-    /// The node is to be looked at again at once.
+    /// Whether a worker is to look at the node again at once.
     pub(super) again: bool,
-    /// The node waits for a point of a stream, a moment or another thread.
+    /// Whether the node waits for a point of a stream, for a moment, or for another thread.
     pub(super) waits: bool,
-    /// The node has run and changed nothing: it is looked at after every change of any node.
+    /// Whether the node did a tick that changed nothing. Such a node is looked at after every change of any other node.
     pub(super) restless: bool,
-    /// The worker is to call `Team::ask`, since a `flush` may be due, an edge may give way, or the run may be over.
+    /// Whether the worker is to call `Team::ask`, since a `flush` may be due, an edge may give way, or the run may be over.
     pub(super) asks: bool,
 }
 
-/// The next action of a worker.
+/// The action that a worker is to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Looks at this node.
+    /// The worker looks at this node: it calls `AnyNode::step`.
     Look(NodeId),
-    /// Polls: checks whether the waits of nodes have ended, and sleeps until one may have.
+    /// The worker polls: it checks whether the waits of nodes have ended, and sleeps until one may have ended.
     Poll,
-    /// Checks once whether the waits of nodes have ended, since all other workers are busy; then calls [`Core::next`] again.
+    /// The worker checks once whether the waits of nodes have ended, since all other workers are busy. It does not sleep, and
+    /// then calls [`Core::next`] again.
     Check,
-    /// Calls `Team::ask`, and then [`Core::asked`].
+    /// The worker calls `Team::ask`, and then [`Core::asked`].
     Ask,
-    /// Spins for a moment, and then calls [`Core::next`] again.
+    /// The worker spins for a moment, and then calls [`Core::next`] again.
     Spin,
-    /// Sleeps until another worker wakes this one.
+    /// The worker sleeps until another worker wakes it.
     Park,
-    /// Returns, since the run is over.
+    /// The worker returns, since the run is over.
     End,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 enum State {
-    /// No look at the node is queued, and no worker holds the node.
+    /// The node is not in a queue, and no worker holds it.
     Quiet,
     Queued,
     Held {
-        /// Whether the node is looked at again when it is given back.
+        /// Whether a worker is to look at the node again when the node is given back.
         again: bool,
     },
 }
@@ -106,9 +107,9 @@ struct Node {
     state: State,
     waits: bool,
     restless: bool,
-    /// Whether a call of `Team::ask` could not check the node, since a worker holds it.
+    /// Whether a call of `Team::ask` could not check the node, since a worker held the node.
     missed: bool,
-    /// The value of `Core::changes` when the last look at the node began.
+    /// The value of `Core::changes` when a worker last began to look at the node.
     began: u64,
 }
 
@@ -116,13 +117,13 @@ struct Node {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 enum Doing {
-    /// The worker is awake, and has no node.
+    /// The worker is awake, and holds no node.
     Looks,
-    /// The worker has a node.
+    /// The worker holds a node.
     Works,
-    /// The worker has no node, and is in a call of `Team::ask`, or is about to make one.
+    /// The worker holds no node. It is in a call of `Team::ask`, or is about to call it.
     Asks,
-    /// The hook that the worker calls sleeps in simulated time, until this moment.
+    /// The worker's hook sleeps in simulated time, until this moment.
     Naps(u64),
     Polls {
         sleeps: bool,
@@ -130,31 +131,31 @@ enum Doing {
     Parked,
 }
 
-/// The state of a run.
+/// The scheduler's state of a run: its nodes, its workers and their queues.
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone, PartialEq, Eq, Hash))]
 pub(super) struct Core {
     nodes: Box<[Node]>,
     workers: Box<[Doing]>,
     shared: usize,
-    /// The queued nodes that each shared worker may run, each with the value of `queued` when it was queued.
+    /// The queued nodes that every shared worker may run, each with the value of `queued` when it was queued.
     queue: VecDeque<(u64, NodeId)>,
-    /// By worker, the queued nodes that it alone may run.
+    /// For each worker, the queued nodes that only this worker may run.
     own: Box<[VecDeque<(u64, NodeId)>]>,
-    /// The number of times that a node was queued, plus one at the end of the run: a worker that spins reads this number
-    /// alone.
+    /// How many times a node was queued, plus one at the end of the run. A spinning worker reads only this number to find out
+    /// whether to call `next` again.
     queued: u64,
     waiting: usize,
     held: usize,
     restless: usize,
-    /// The number of calls of `AnyNode::step`, for any node, that have changed something.
+    /// How many calls of `AnyNode::step`, of all nodes, have changed something.
     changes: u64,
     poller: Option<WorkerId>,
-    /// A number that rises with each change that the poller must see before it sleeps.
+    /// A number that rises with each change that the poller must notice before it sleeps.
     version: u64,
-    /// How many nodes were looked at since a worker last polled.
+    /// How many nodes workers have looked at since one of them last polled.
     since_poll: usize,
-    /// Whether a node was looked at since the poller was last woken because no hook runs.
+    /// Whether a worker has looked at a node, or called `Team::ask`, since the poller was last woken because no hook was running.
     has_looked: bool,
     is_over: bool,
     /// The workers to wake that [`take_wakes`](Self::take_wakes) has not returned yet.
@@ -162,8 +163,8 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// Creates the state of a run of these nodes, with a look at each node queued. The first `shared` workers share the
-    /// nodes without a home.
+    /// Creates the state of a run of these nodes, with every node queued. The first `shared` workers may run the nodes without a
+    /// home.
     pub(super) fn new(places: Vec<NodeLinks>, shared: usize, workers: usize) -> Self {
         let state = State::Quiet;
         let node =
@@ -186,21 +187,21 @@ impl Core {
             since_poll: 0,
             has_looked: false,
             is_over: false,
-            // Room for all wakes: a worker is woken once until it has slept again, and the end of a run wakes all
-            // workers once more.
+            // Room for all wakes, so that no push allocates: a worker is woken at most once until it has slept again, and the end
+            // of a run wakes each worker once more.
             wakes: Vec::with_capacity(2 * workers),
         };
         (0..count).for_each(|node| core.touch(node));
         core
     }
 
-    /// The workers to wake since the last call. If the call returns [`MOST_WAKES`] of them, there may be more.
+    /// Returns the workers to wake since the last call. If the list has [`MOST_WAKES`] workers, more workers may be left.
     pub(super) fn take_wakes(&mut self) -> Wakes {
         let count = self.wakes.len().min(MOST_WAKES);
         self.wakes.drain(..count).collect()
     }
 
-    /// A number that changes when a worker that spins may get a node, and when the run is over.
+    /// A number that changes when a node is queued that a spinning worker may run, and when the run is over.
     pub(super) fn epoch(&self) -> u64 {
         self.queued
     }
@@ -210,7 +211,7 @@ impl Core {
         self.version
     }
 
-    /// The worker that polls.
+    /// Returns the worker that is the poller, if any.
     pub(super) fn poller(&self) -> Option<WorkerId> {
         self.poller
     }
@@ -219,7 +220,7 @@ impl Core {
         self.is_over
     }
 
-    /// The next action of a worker that holds no node. `rests`: the worker has spun for long enough to park.
+    /// Returns the next action of a worker that holds no node. `rests` says that the worker has spun long enough, and may park.
     pub(super) fn next(&mut self, worker: WorkerId, rests: bool) -> Next {
         if self.workers[worker] == Doing::Asks && !self.is_over {
             self.wake_for_queue();
@@ -252,7 +253,8 @@ impl Core {
             Next::Ask | Next::Spin | Next::End => {}
         }
         if self.has_looked && matches!(next, Next::Spin | Next::Park) && self.is_still() {
-            // A simulated clock may move now, and the run may be over.
+            // No hook runs, except hooks that sleep in simulated time, and no worker is left that may run a queued node. The
+            // poller is woken: it may now advance a simulated clock, or find that the run is over.
             self.has_looked = false;
             self.version += 1;
             self.wake_poller();
@@ -272,7 +274,7 @@ impl Core {
             return Next::Look(node);
         }
         let is_quiet = self.held == 0 && self.waiting == 0 && !self.has_queued();
-        // While another worker is in `Team::ask`, the run is not over: a node may run when that call has returned.
+        // While another worker is in `Team::ask`, the run is not over: the call may find a node that can run.
         if is_quiet && !self.workers.contains(&Doing::Asks) {
             self.end();
             return Next::End;
@@ -284,7 +286,7 @@ impl Core {
         }
     }
 
-    /// Takes the node that was queued first, of those that the worker may run.
+    /// Takes the node that was queued first, among the nodes that the worker may run.
     fn pop(&mut self, worker: WorkerId) -> Option<NodeId> {
         let own = self.own[worker].front().map(|(number, _)| *number);
         let shared = self.queue.front().filter(|_| worker < self.shared).map(|(number, _)| *number);
@@ -297,7 +299,7 @@ impl Core {
         queue.pop_front().map(|(_, node)| node)
     }
 
-    /// Whether there is a node for this worker, or the run is over.
+    /// Whether a node is queued that this worker may run, or the run is over.
     pub(super) fn has_news_for(&self, worker: WorkerId) -> bool {
         let shared = worker < self.shared && !self.queue.is_empty();
         self.is_over || shared || !self.own[worker].is_empty()
@@ -307,20 +309,20 @@ impl Core {
         !self.queue.is_empty() || self.own.iter().any(|own| !own.is_empty())
     }
 
-    /// The nodes that wait for something outside of the graph, without queued and held nodes.
+    /// Returns the nodes that wait for a point of a stream, a moment or another thread, and that are neither queued nor held.
     pub(super) fn waiting(&self) -> impl Iterator<Item = NodeId> {
         let waits = |node: &Node| node.waits && node.state == State::Quiet;
         self.nodes.iter().enumerate().filter(move |(_, node)| waits(node)).map(|(node, _)| node)
     }
 
-    /// Gives back a node that the worker was told to look at.
+    /// Gives back a node after the worker has looked at it. `found` is the result of the look.
     pub(super) fn looked(&mut self, worker: WorkerId, node: NodeId, found: Looked) {
         self.has_looked = true;
         self.held -= 1;
         let Node { state, waits, restless, missed, began, .. } = &mut self.nodes[node];
         let asks = std::mem::take(missed) || found.asks;
         self.workers[worker] = if asks { Doing::Asks } else { Doing::Looks };
-        // A restless node is looked at again after a change of any other node since the look began.
+        // A restless node is looked at again if another node has changed since this look began.
         let again = matches!(state, State::Held { again: true })
             || found.restless && *began != self.changes;
         *state = State::Quiet;
@@ -355,7 +357,7 @@ impl Core {
         }
     }
 
-    /// Queues a look at a node: something that it waits for may have changed.
+    /// Queues a node for a look, since something that the node waits for may have changed.
     pub(super) fn touch(&mut self, node: NodeId) {
         let Node { place, state, waits, .. } = &mut self.nodes[node];
         match state {
@@ -364,7 +366,7 @@ impl Core {
             State::Quiet => {
                 *state = State::Queued;
                 self.queued += 1;
-                // The poller's lists leave queued nodes out, so the poller must make its lists again.
+                // The poller's lists leave queued nodes out. The new version makes the poller build its lists again.
                 self.version += u64::from(*waits);
                 match place.home {
                     None => self.queue.push_back((self.queued, node)),
@@ -377,14 +379,15 @@ impl Core {
         }
     }
 
-    /// Queues a look at each of these nodes. The caller is the poller, which may not be allowed to run all of them.
+    /// Queues each of these nodes for a look. The poller calls this, and wakes other workers since it may not run all nodes
+    /// itself.
     pub(super) fn touch_all(&mut self, nodes: impl Iterator<Item = NodeId>) {
         nodes.for_each(|node| self.touch(node));
         self.wake_for_queue();
     }
 
-    /// Claims a node that no worker holds: the caller may read the node, and runs no tick. Returns `false` if a worker holds
-    /// the node; that worker then looks at the node again.
+    /// Claims a node that no worker holds, so that the caller may read the node without running a tick. Returns `false` if a
+    /// worker holds the node. That worker looks at the node again after it has given the node back.
     pub(super) fn claim(&mut self, node: NodeId) -> bool {
         if let State::Held { again } = &mut self.nodes[node].state {
             *again = true;
@@ -400,7 +403,7 @@ impl Core {
         true
     }
 
-    /// [Claims](Self::claim) all nodes, if none is held. Returns whether that was possible.
+    /// [Claims](Self::claim) all nodes, if no worker holds any of them. Returns whether the nodes are claimed.
     pub(super) fn claim_all(&mut self) -> bool {
         let is_held = |node: &Node| matches!(node.state, State::Held { .. });
         !self.nodes.iter().any(is_held) && (0..self.nodes.len()).all(|node| self.claim(node))
@@ -417,8 +420,8 @@ impl Core {
         self.workers[worker] = Doing::Looks;
     }
 
-    /// [Claims](Self::claim) each node that no worker holds, and sets its flag in `claimed`. Returns whether any was claimed.
-    /// For a held node, `misses` says whether the node's worker must call `Team::ask` when it has given the node back.
+    /// [Claims](Self::claim) each node that no worker holds, and sets the node's flag in `claimed`. Returns whether any node was
+    /// claimed. For a held node, `misses` returns whether the worker that holds it must call `Team::ask` after giving it back.
     pub(super) fn claim_free(
         &mut self,
         claimed: &mut [bool],
@@ -432,8 +435,8 @@ impl Core {
         claimed.contains(&true)
     }
 
-    /// The same as [`claim_free`](Self::claim_free), if each node is quiet, is an attendant, or is held by the caller. Returns
-    /// `false`, and claims no node, if another node is held or queued. Calls `runs_on` with each held attendant.
+    /// Does the same as [`claim_free`](Self::claim_free), if each node is quiet, is an attendant, or is the node `held` by the
+    /// caller. Returns `false`, and claims no node, if any other node is held or queued. Calls `runs_on` with each held node.
     pub(super) fn claim_beside(
         &mut self,
         held: Option<NodeId>,
@@ -465,23 +468,23 @@ impl Core {
         (0..self.nodes.len()).for_each(|node| self.release(node));
     }
 
-    /// Gives back a [claimed](Self::claim) node.
+    /// Gives back one node that [`claim`](Self::claim) has claimed.
     pub(super) fn release(&mut self, node: NodeId) {
         self.held -= 1;
         let again = matches!(self.nodes[node].state, State::Held { again: true });
-        // A worker that claims nodes calls `Team::ask` afterwards anyway.
+        // A worker that claims nodes calls `Team::ask` afterwards, so the node's missed check is made up for.
         self.nodes[node].missed = false;
         self.nodes[node].state = State::Quiet;
         if again {
             self.touch(node);
         }
         self.wake_for_queue();
-        // The run may be over now: the poller is woken to find that out.
+        // The run may be over. The poller is woken so that it finds that out.
         self.version += 1;
         self.wake_poller();
     }
 
-    /// Ends the run: all workers return.
+    /// Ends the run: wakes all workers, which return.
     pub(super) fn end(&mut self) {
         self.is_over = true;
         self.queued += 1;
