@@ -1,10 +1,10 @@
 //! How the operators of a graph get their internal streams.
 
-/// How the operators of a graph that share a pool get their internal streams.
+/// How the operators of a graph that share a stream pool get their internal streams.
 ///
-/// The internal stream is the one that [`receive_cuda_stream`](crate::port::In::receive_cuda_stream) gives. A graph
-/// computes the same data with both variants: work is ordered by its data, on whichever stream it is queued.
-/// [`Planned`](Self::Planned) needs fewer events, because a stream executes its own work in order.
+/// An operator's internal stream is the one that [`receive_cuda_stream`](crate::port::In::receive_cuda_stream) returns. A graph
+/// computes the same data with both variants, since work is ordered by its data, on whichever stream it is queued.
+/// [`Planned`](Self::Planned) needs fewer events, because the work on one stream is in order without events.
 ///
 /// ```
 /// use streamflow::CudaStreamPool;
@@ -13,37 +13,37 @@
 /// const STREAMS: CudaStreamPool = CudaStreamPool::new().assign(Assign::Planned { depth: 2 }).checked();
 /// ```
 ///
-/// The environment variable `STREAMFLOW_ASSIGN=planned:2` plans, with depth 2, all pools of graphs without a setting of
-/// the program. Nodes without `#[streams]` then count as one pool, and that pool is planned, too.
+/// The environment variable `STREAMFLOW_ASSIGN=planned:2` makes all pools `Planned` with depth 2, in graphs for which the program
+/// sets no assignment. All nodes without `#[streams]` then count as nodes of one pool, which is also planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Assign {
     /// Each operator has a stream of its own, as in Holoscan.
     #[default]
     PerOperator,
-    /// The fewest streams that still let independent operators run at the same time: operators that follow each other
-    /// share a stream.
+    /// The runtime chooses the fewest streams on which independent operators can still run at the same time: operators that
+    /// follow each other share a stream.
     ///
-    /// - An operator follows another one if edges of device data lead there that have capacity 1 and no policy, and end at
-    ///   inputs that are not optional. A `#[feedback]` edge does not count.
-    /// - Operators share a stream only if they name the same pool and the same worker, or both no worker.
-    /// - These operators keep streams of their own: one that declares streams; one that asks for its internal stream in
-    ///   [`start`](crate::Compute::start), for example for a plan of cuFFT; one that may adopt a stream.
-    /// - An operator that has made an [`OnStream`](crate::context::OnStream) for its internal stream, or has asked for its
-    ///   [handle](crate::CudaStream::raw), works on that stream in all later ticks.
-    /// - In a pool with a [`max_size`](crate::CudaStreamPool::max_size), the operators never take more streams than with
-    ///   `PerOperator`, so the depth may be smaller there. A plan does not change how large `max_size` must be.
+    /// - An operator follows another one if an edge of device data leads from that one to it, with capacity 1, without a policy,
+    ///   and to an input that is not optional. A `#[feedback]` edge does not count.
+    /// - Operators share a stream only if they name the same pool and the same worker, or if none of them names a worker.
+    /// - Three kinds of operators have streams of their own: one that declares streams; one that gets its internal stream in
+    ///   [`start`](crate::Compute::start), for example for a plan of cuFFT; and one that may adopt a stream.
+    /// - An operator that has made an [`OnStream`](crate::context::OnStream) for its internal stream, or has called
+    ///   [`raw`](crate::CudaStream::raw) on that stream, works on the same stream in all later ticks.
+    /// - In a pool with a [`max_size`](crate::CudaStreamPool::max_size), the operators never use more streams than with
+    ///   `PerOperator`, so the depth may be smaller than `depth`. A plan does not change how large `max_size` must be.
     Planned {
-        /// How many sets of streams the ticks use in turn: 1 to 64. With 2, the work of a tick need not wait for that of
-        /// the tick before.
+        /// How many sets of streams the ticks use in turn: 1 to 64. With 2, the work of a tick need not wait for the work of the
+        /// tick before it.
         depth: u32,
     },
 }
 
-/// The largest depth. A larger one is a mistake: no graph has that many ticks in flight.
+/// The largest allowed depth. A larger depth is a mistake, since no graph has that many ticks in flight.
 const MOST: u32 = 64;
 
 impl Assign {
-    /// The mistake in this assignment, as a text that follows the pool's name. `None` without a mistake.
+    /// Returns the mistake in this assignment, as a text to append to the pool's name; `None` if there is no mistake.
     pub(crate) const fn problem(self) -> Option<&'static str> {
         match self {
             Self::Planned { depth: 0 } => {

@@ -1,6 +1,7 @@
-//! Points that asynchronous tasks await. A thread of the library wakes the tasks, and ends when no task waits any more.
+//! The points that asynchronous tasks await. A thread of the library queries the points and wakes the tasks. The thread ends when
+//! no task waits any more.
 //!
-//! A waker is the user's code, so no lock is held while it is cloned, woken or dropped.
+//! A task's waker is the user's code, so no lock is held while a waker is cloned, woken or dropped.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,16 +17,16 @@ use crate::driver::{Signal, report_in_drop};
 use crate::error::{Error, Result};
 use crate::lock::locked;
 
-/// The longest sleep of the thread. [`Wakeup::sleep`] may end earlier by its own limit.
+/// The longest sleep of the thread that watches the points. [`Wakeup::sleep`] has a limit of its own, and may return earlier.
 const AT_MOST: Duration = Duration::from_millis(1);
 
 /// The tasks that await points of one platform.
 #[derive(Debug, Default)]
 pub(crate) struct Awaited {
     tasks: Mutex<Tasks>,
-    /// The signal that wakes the thread, raised for each new task, and for each new point of a task.
+    /// The signal that wakes the thread. It is raised for each new task, and when a task gets another point.
     signal: Arc<Signal>,
-    /// How many [`Awaiting`]s were made. Each gets its number from this counter.
+    /// The number of [`Awaiting`]s that were made. Each new one takes the next number as its own.
     made: AtomicU64,
 }
 
@@ -35,7 +36,7 @@ struct Tasks {
     has_thread: bool,
 }
 
-/// A task that waits.
+/// A task that waits for a point.
 #[derive(Debug)]
 struct Waiting {
     /// The number of the task's [`Awaiting`].
@@ -44,18 +45,18 @@ struct Waiting {
     task: Waker,
 }
 
-/// A guard that wakes a task when it is dropped. So an early return or a panic leaves no task asleep.
+/// A guard that wakes a task when it is dropped. So the task is also woken after an early return or a panic.
 struct Asleep(Option<Waker>);
 
 impl Drop for Asleep {
     fn drop(&mut self) {
-        // If a waker panics, the other tasks are still woken.
+        // `wake` catches a panic of the waker, so the other tasks are woken too.
         wake(self.0.take());
     }
 }
 
-/// The registration of a future. From a poll on, the registration's entry has the waker of that poll, until the task is
-/// woken or the registration is dropped.
+/// The registration of a future. A poll of the future stores its waker in the registration's entry. The entry is removed when the
+/// task is woken, or when the registration is dropped.
 #[derive(Debug)]
 pub(crate) struct Awaiting {
     awaited: Arc<Awaited>,
@@ -68,8 +69,8 @@ impl Awaiting {
         Self { awaited: awaited.clone(), number }
     }
 
-    /// Wakes a task when `point` is reached, or when the point can't be reached any more. The task then queries the point
-    /// again. The point is of the platform of `table`. The waker replaces that of an earlier call.
+    /// Wakes a task when `point`, a point of the platform of `table`, is complete or can't be reached any more. The task then
+    /// queries the point again. A later call replaces the waker and the point of an earlier call.
     pub(crate) fn wake_at(
         &self,
         table: &Arc<StreamTable>,
@@ -98,35 +99,35 @@ impl Drop for Awaiting {
 }
 
 impl Tasks {
-    /// Sets the point of a future, if its last waker wakes the same task as `task`. Returns the previous point; `None`
-    /// if the future has no such waker.
+    /// Sets the point of a future, if the future's stored waker wakes the same task as `task`. Returns the future's previous
+    /// point; `None` if the future has no such waker.
     fn set_point(&mut self, number: u64, point: Point, task: &Waker) -> Option<Point> {
-        // `will_wake` compares addresses and calls no code of the user.
+        // `will_wake` only compares addresses, and calls no code of the user, so it may be called under the lock.
         let is_same = |it: &&mut Waiting| it.number == number && it.task.will_wake(task);
         let known = self.waiting.iter_mut().find(is_same)?;
         Some(mem::replace(&mut known.point, point))
     }
 
-    /// Adds a task. Returns the previous waker of its future.
+    /// Adds a task, and removes the entry that its future had before. Returns the waker of that entry.
     fn add(&mut self, new: Waiting) -> Option<Waker> {
         let before = self.take(new.number);
         self.waiting.push(new);
         before
     }
 
-    /// Removes the waker of a future.
+    /// Removes the entry of a future, and returns its waker.
     fn take(&mut self, number: u64) -> Option<Waker> {
         let index = self.waiting.iter().position(|it| it.number == number)?;
         Some(self.waiting.swap_remove(index).task)
     }
 
-    /// Removes the tasks whose points are `due`, and returns them. Dropping the result wakes them.
+    /// Removes the tasks for whose points `due` returns `true`. Dropping the returned guards wakes these tasks.
     fn take_due(&mut self, due: impl Fn(Point) -> bool) -> Vec<Asleep> {
         let taken = self.waiting.extract_if(.., |it| due(it.point));
         taken.map(|it| Asleep(Some(it.task))).collect()
     }
 
-    /// The points that the tasks wait for, each point once.
+    /// Returns the points that the tasks wait for, each point once.
     fn points(&self) -> Vec<Point> {
         let mut points: Vec<Point> = self.waiting.iter().map(|it| it.point).collect();
         points.sort_unstable_by_key(|point| (point.stream, point.record));
@@ -136,7 +137,7 @@ impl Tasks {
 }
 
 impl Awaited {
-    /// Makes the thread watch a point that was just added, and starts the thread if none is running.
+    /// Tells the thread about a point that was just added, or starts a thread if none is running.
     fn watch(self: &Arc<Self>, table: &Arc<StreamTable>) -> Result<()> {
         if mem::replace(&mut locked(&self.tasks).has_thread, true) {
             self.signal.raise();
@@ -145,7 +146,7 @@ impl Awaited {
         let (awaited, table) = (self.clone(), table.clone());
         let name = "streamflow downloads";
         let made = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            // A driver may be the program's code, too, and panic. The next task then starts another thread.
+            // The driver may be the program's code and panic, which ends this thread. The next task then starts another thread.
             if let Err(panic) = caught(|| awaited.run(&table)) {
                 awaited.end();
                 let ended = Err(format!("the thread panicked: {panic}"));
@@ -158,7 +159,7 @@ impl Awaited {
         })
     }
 
-    /// Wakes all tasks, because the thread that should wake them has ended or has not started.
+    /// Wakes all tasks, since the thread that would wake them has ended, or could not be started.
     fn end(&self) {
         let mut tasks = locked(&self.tasks);
         tasks.has_thread = false;
@@ -167,9 +168,9 @@ impl Awaited {
         drop(left);
     }
 
-    /// Wakes the tasks whose points are `due`.
+    /// Wakes the tasks for whose points `due` returns `true`.
     fn wake(&self, due: impl Fn(Point) -> bool) {
-        // The statement ends here, so the lock is released before a task is woken.
+        // The lock is released at the end of this statement, before the tasks are woken by the drop below.
         let woken = locked(&self.tasks).take_due(due);
         drop(woken);
     }
@@ -185,7 +186,7 @@ impl Awaited {
                 return;
             }
             drop(tasks);
-            // A failed query wakes the task as well: the task's own query then returns the error.
+            // A point whose query fails counts as due: the woken task makes the same query, and gets its error.
             let is_incomplete = |point: &Point| matches!(table.is_complete(*point), Ok(false));
             let (left, due): (Vec<_>, Vec<_>) = points.into_iter().partition(is_incomplete);
             if !due.is_empty() {

@@ -1,5 +1,5 @@
-//! Streams of cudarc beside those of streamflow: ordering in both directions by events, and streams of streamflow for
-//! cudarc's calls.
+//! Streams of cudarc together with those of streamflow: events order work between them in both directions, and a stream of
+//! streamflow can be passed to cudarc's calls.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,15 +18,15 @@ use crate::error::{Error, Result};
 
 /// A stream of streamflow as a stream of cudarc, made by [`CudaStream::to_cudarc`].
 ///
-/// Dropping a `CudarcStream` destroys no stream of CUDA. A slice that cudarc allocates on the stream keeps a clone of the
-/// `Arc`, and frees its memory through that clone. So the stream and its driver live on until the last clone is dropped,
-/// and then until a platform is dropped or another `CudarcStream` that still has clones.
+/// Dropping a `CudarcStream` does not destroy the CUDA stream. A slice that cudarc allocates on this stream has a clone of the
+/// `Arc`, and frees its memory on the stream. So the stream and its driver live at least until the last clone is dropped. They
+/// are freed by the next drop of a platform, or of another `CudarcStream` that has clones.
 ///
-/// On a stream of CUDA that has allocated or freed memory, each later record and wait costs more, for good. So make
-/// cudarc's slices on a stream of cudarc's own, and use a `CudarcStream` for kernels and for handles of libraries.
+/// After memory was allocated or freed on a CUDA stream, each record and each wait on that stream costs more, for good. So
+/// allocate cudarc's slices on a stream that cudarc has made, and use a `CudarcStream` for kernels and for handles of libraries.
 #[must_use = "it stands for the stream only as long as it lives"]
 pub struct CudarcStream<'s> {
-    /// The stream as cudarc has it. Taken out in the drop.
+    /// The stream as cudarc's type. The drop takes it out.
     theirs: ManuallyDrop<Arc<Theirs>>,
     timeline: Arc<Timeline>,
     _ours: PhantomData<&'s CudaStream>,
@@ -48,30 +48,30 @@ impl fmt::Debug for CudarcStream<'_> {
 
 impl Drop for CudarcStream<'_> {
     fn drop(&mut self) {
-        // SAFETY: the value is dropped, so nothing uses the field again.
+        // SAFETY: the field is taken once, since this is the drop of the value, and nothing uses the field afterwards.
         let mut theirs = unsafe { ManuallyDrop::take(&mut self.theirs) };
         if Arc::get_mut(&mut theirs).is_none() {
             return lent::keep(theirs, self.timeline.clone());
         }
-        // Dropping the last owner of a context calls CUDA, so the device that is current afterwards is unknown.
+        // Dropping the last owner of a context calls CUDA, which may make another device current.
         drop(theirs);
         current::doubt();
     }
 }
 
 impl CudaStream {
-    /// Returns this stream for calls of cudarc, in a context of the program. The slices and kernels of that context can
-    /// be used on it.
+    /// Returns this stream for calls of cudarc, in a CUDA context of the program. Slices and kernels of that context can be used
+    /// on the returned stream.
     ///
     /// # Errors
-    /// [`Error::Exchange`] for an external stream, because its owner may destroy it while cudarc has it; for a context
-    /// that is not the primary one of the stream's device; and on the simulator. The driver's.
+    /// [`Error::Exchange`] for an external stream, because its owner may destroy it while cudarc uses it; for a context that is
+    /// not the primary context of the stream's device; and on the simulator. Errors of the driver.
     ///
     /// # Safety
-    /// The conditions of [`CudaContext::wrap_borrowed_stream`] apply, except for the lifetime: the caller orders work
-    /// with slices of cudarc that is queued on this stream and on others. cudarc orders it by itself while its context
-    /// tracks events: from the first [`CudaContext::new_stream`] on, until the last such stream is dropped. Work on a
-    /// clone that outlives the returned value belongs to no tick.
+    /// The conditions of [`CudaContext::wrap_borrowed_stream`] apply, except for the lifetime. The caller orders work that uses
+    /// slices of cudarc, if that work is queued on this stream and on other streams. While the context tracks events, cudarc
+    /// makes that order: from the first call of [`CudaContext::new_stream`] until the last such stream is dropped. Work that is
+    /// queued on a clone after the returned value was dropped belongs to no tick.
     pub unsafe fn to_cudarc<'s>(&'s self, context: &Arc<CudaContext>) -> Result<CudarcStream<'s>> {
         check_context(&self.table, self.device(), context, "a stream for cudarc")?;
         if self.timeline.is_foreign() {
@@ -82,8 +82,8 @@ impl CudaStream {
             });
         }
         let handle = self.raw().handle();
-        // SAFETY: the stream is not an external one, so the timeline owns it, and the timeline lives as long as any
-        // clone. The caller guarantees the other conditions of `wrap_borrowed_stream`.
+        // SAFETY: the stream is not external, so the timeline owns it, and each clone of the result keeps the timeline alive. The
+        // caller guarantees the other conditions of `wrap_borrowed_stream`.
         let theirs = unsafe { context.wrap_borrowed_stream(pointer_to(handle)) };
         Ok(CudarcStream {
             theirs: ManuallyDrop::new(theirs),
@@ -92,18 +92,18 @@ impl CudaStream {
         })
     }
 
-    /// Makes work that is queued here from now on come after all that is queued on a stream of cudarc. Does not block
-    /// the host. A per-thread default stream means that of the calling thread.
+    /// Makes work that is queued on `self` from now on come after all work that is queued on a stream of cudarc. Does not block
+    /// the host. If `theirs` is a per-thread default stream, the calling thread's is meant.
     ///
     /// # Errors
-    /// [`Error::Exchange`] for a stream of another device or of a context that is not the primary one, for a stream that is
-    /// being captured, for an error that cudarc has kept, and on the simulator; the driver's.
+    /// [`Error::Exchange`] for a stream of another device, of a context that is not the primary one, or that is being captured;
+    /// for an earlier error that cudarc has stored; and on the simulator. Errors of the driver.
     pub fn after_cudarc(&self, theirs: &Theirs) -> Result<()> {
         check_context(&self.table, self.device(), theirs.context(), STREAM)?;
         self.after_checked(theirs).map_err(|error| self.explained(theirs, error))
     }
 
-    /// [`after_cudarc`](Self::after_cudarc) without the check of the context.
+    /// Does the same as [`after_cudarc`](Self::after_cudarc), without checking the context.
     pub(crate) fn after_checked(&self, theirs: &Theirs) -> Result<()> {
         let _other = current::other_code();
         check_no_capture(theirs, STREAM)?;
@@ -113,9 +113,9 @@ impl CudaStream {
         self.timeline.with_event(|event| self.wait_for_event(recorded(theirs, event)?))
     }
 
-    /// Returns the error of the device, if it has one, and otherwise `error`. The query tells the driver of a device
-    /// error: an error code that only cudarc has seen would stop no graph. There is no query while `theirs` is
-    /// captured: CUDA answers no query of another stream then, and the query would end the capture.
+    /// Returns the error of the device, if it has one, and `error` if not. The driver learns of a device error by this query: an
+    /// error code that only cudarc has got would stop no graph. While `theirs` is being captured, no query is made: CUDA answers
+    /// no query of another stream during a capture, and the query would end the capture.
     #[cold]
     pub(crate) fn explained(&self, theirs: &Theirs, error: Error) -> Error {
         if is_captured(theirs).unwrap_or(false) {
@@ -124,20 +124,20 @@ impl CudaStream {
         self.timeline.query().map_or_else(Into::into, |_| error)
     }
 
-    /// Makes work that cudarc queues on its stream from now on come after all that is queued here. Otherwise as
-    /// [`after_cudarc`](Self::after_cudarc).
+    /// Makes work that cudarc queues on `theirs` from now on come after all work that is queued on `self`. In all other respects
+    /// the same as [`after_cudarc`](Self::after_cudarc).
     ///
     /// # Errors
-    /// As for [`after_cudarc`](Self::after_cudarc).
+    /// The same errors as for [`after_cudarc`](Self::after_cudarc).
     pub fn before_cudarc(&self, theirs: &Theirs) -> Result<()> {
         check_context(&self.table, self.device(), theirs.context(), STREAM)?;
         self.before_checked(theirs).map_err(|error| self.explained(theirs, error))
     }
 
-    /// [`before_cudarc`](Self::before_cudarc) without the check of the context.
+    /// Does the same as [`before_cudarc`](Self::before_cudarc), without checking the context.
     pub(crate) fn before_checked(&self, theirs: &Theirs) -> Result<()> {
         let _other = current::other_code();
-        // This check also makes the context current.
+        // This check also makes the context of `theirs` current.
         check_no_capture(theirs, STREAM)?;
         if self.is_same(theirs) {
             return Ok(());
@@ -146,7 +146,7 @@ impl CudaStream {
             self.record_event(event)?;
             let flags = WaitFlags::CU_EVENT_WAIT_DEFAULT;
             let event = pointer_to(event.raw().handle());
-            // SAFETY: the stream and the event are alive while they are borrowed.
+            // SAFETY: the stream and the event are borrowed here, so both are alive.
             let waits = unsafe { result::stream::wait_event(theirs.cu_stream(), event, flags) };
             waits.map_err(|error| failed("a wait of a stream of cudarc", error))
         })
@@ -159,26 +159,26 @@ impl CudaStream {
 
 /// Records an event on a stream of cudarc. The caller has made the stream's context current.
 fn recorded<'e>(theirs: &Theirs, event: BorrowedEvent<'e>) -> Result<BorrowedEvent<'e>> {
-    // SAFETY: the stream and the event are alive while they are borrowed.
+    // SAFETY: the stream and the event are borrowed here, so both are alive.
     let recorded =
         unsafe { result::event::record(pointer_to(event.raw().handle()), theirs.cu_stream()) };
     recorded.map_err(|error| failed("recording an event on a stream of cudarc", error))?;
     Ok(event)
 }
 
-/// Whether uses of one slice on several streams of a context are ordered. While the context has streams of its own beside
-/// the default stream, cudarc orders them; if the program has turned cudarc's event tracking off, the program does.
+/// Whether somebody orders the uses of one slice on several streams of a context. While the context has streams other than the
+/// default stream, cudarc orders them. If the program has turned off cudarc's event tracking, the program must do so.
 pub(crate) fn orders_streams(context: &CudaContext) -> bool {
     context.is_in_multi_stream_mode() || !context.is_event_tracking()
 }
 
-/// The name of a stream of cudarc in errors.
+/// The name of a stream of cudarc in error texts.
 const STREAM: &str = "a stream of cudarc";
 
-/// Returns an error unless this is the context in which streamflow's streams and memory of `device` are.
+/// Returns an error unless `context` is the context in which streamflow has its streams and memory of `device`.
 ///
 /// # Errors
-/// [`Error::Exchange`]; the driver's sticky one.
+/// [`Error::Exchange`]; the driver's sticky error.
 pub(crate) fn check_context(
     table: &StreamTable,
     device: DeviceId,
@@ -217,16 +217,16 @@ pub(crate) fn check_context(
     Ok(())
 }
 
-/// Whether a stream is being captured into a graph.
+/// Whether a stream of cudarc is being captured into a CUDA graph.
 ///
 /// # Errors
-/// cudarc's, unchanged.
+/// The error that cudarc returns.
 pub(crate) fn is_captured(theirs: &Theirs) -> std::result::Result<bool, Failed> {
     Ok(theirs.capture_status()? != CaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
 }
 
-/// Returns an error for a stream that is being captured: a wait for an event from outside of the capture would invalidate
-/// the capture, and a wait for one from inside would add streamflow's stream to the captured graph.
+/// Returns an error for a stream that is being captured. A wait for an event from outside of the capture would invalidate the
+/// capture, and a wait for an event from inside would make streamflow's stream part of the capture.
 ///
 /// # Errors
 /// [`Error::Exchange`].
@@ -242,7 +242,7 @@ pub(crate) fn check_no_capture(theirs: &Theirs, what: &str) -> Result<()> {
     }
 }
 
-/// The error for a failed call of cudarc. Such a call may return the error of an earlier one.
+/// Makes the error for a failed call of cudarc. The call may also have returned the error of an earlier call.
 #[cold]
 pub(crate) fn failed(what: &str, error: Failed) -> Error {
     Error::Exchange {
@@ -253,12 +253,12 @@ pub(crate) fn failed(what: &str, error: Failed) -> Error {
     }
 }
 
-/// CUDA's handle of a stream of cudarc.
+/// Returns the CUDA handle of a stream of cudarc.
 pub(crate) fn handle_of(theirs: &Theirs) -> u64 {
     theirs.cu_stream().expose_provenance() as u64
 }
 
-/// The handle of a stream or an event as CUDA's pointer.
+/// Converts the handle of a stream or an event to CUDA's pointer type.
 fn pointer_to<T>(handle: u64) -> *mut T {
     std::ptr::with_exposed_provenance_mut(handle as usize)
 }

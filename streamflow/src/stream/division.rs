@@ -1,4 +1,5 @@
-//! Divides a device's multiprocessors once for each description. All pools with an equal description share the partitions.
+//! Divides a device's multiprocessors into green contexts, once for each description. Pools with equal descriptions share the
+//! partitions.
 
 use super::green::refused;
 use super::{CudaGreenContext, CudaGreenContextPool, CudaStream, GreenContexts, StreamTable};
@@ -6,12 +7,12 @@ use crate::driver::{DriverError, GreenContext, SmSizes, promise};
 use crate::error::{Error, Result};
 use crate::log;
 
-/// All sizes that a partition may have, as a text for errors.
+/// Returns all sizes that a partition may have, as a text for errors.
 fn list(sizes: &SmSizes) -> String {
     sizes.legal().map(|size| size.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Checks the sizes of a description against those of the device.
+/// Checks the sizes of a description against the sizes that the device allows.
 fn check(pool: &CudaGreenContextPool, sizes: &SmSizes) -> Result<()> {
     let SmSizes { total, .. } = *sizes;
     if let Some(wrong) = pool.sizes().iter().find(|size| !sizes.is_legal(**size)) {
@@ -27,7 +28,7 @@ fn check(pool: &CudaGreenContextPool, sizes: &SmSizes) -> Result<()> {
 }
 
 impl StreamTable {
-    /// The partitions of a description; the first call makes them.
+    /// Returns the partitions of a description. The first call for a description makes them.
     pub(crate) fn green_contexts(&self, pool: &CudaGreenContextPool) -> Result<GreenContexts> {
         if let Some(problem) = pool.problem("") {
             return Err(refused(pool, problem.into_text(), None));
@@ -54,8 +55,8 @@ impl StreamTable {
         Ok(made)
     }
 
-    /// The error when the driver refuses sizes of which each is legal alone. Their sum may still be too much for the
-    /// hardware: only the driver can tell which multiprocessors can be in one partition.
+    /// Makes the error for a division that the driver refuses although each size is legal. The sum of the sizes may still be too
+    /// much for the hardware: only the driver knows which multiprocessors can be in one partition.
     fn not_divided(
         &self,
         pool: &CudaGreenContextPool,
@@ -73,15 +74,14 @@ impl StreamTable {
         refused(pool, problem, Some(cause))
     }
 
-    /// The live green context for a description.
+    /// Returns the live green context for the description of one.
     pub(super) fn green(&self, context: &CudaGreenContext) -> Result<GreenContext> {
         self.green_contexts(&context.pool)?.get(context)
     }
 }
 
 impl CudaStream {
-    /// The green context that restricts the stream's kernels to its multiprocessors; `None` where kernels use the whole
-    /// device.
+    /// The green context to whose multiprocessors the stream's kernels are restricted; `None` if kernels use the whole device.
     pub fn green_context(&self) -> Option<GreenContext> {
         self.timeline().options().green
     }

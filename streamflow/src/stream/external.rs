@@ -13,43 +13,44 @@ use crate::driver::{
 };
 use crate::error::{Error, Result};
 
-/// A stream that was made outside of streamflow, by cudarc, a CUDA library or a program around this one, for as long
-/// as it is borrowed. Made by [`Platform::external_stream`](crate::Platform::external_stream). Holoscan does not support
-/// such streams: `set_cuda_stream` with one logs an error and goes on without order. The
+/// A stream that was made outside of streamflow, by cudarc, a CUDA library or the program around this one. It can be used as long
+/// as it is borrowed. [`Platform::external_stream`](crate::Platform::external_stream) makes this value. Holoscan does not support
+/// such streams: its `set_cuda_stream` logs an error for one and continues without ordering. The
 /// [table](crate::stream#the-types-of-streams) has the other types of streams.
 ///
-/// An external stream derefs to [`CudaStream`], so that launches and copies on it are ordered by their data like all
-/// others. Work that its owner queues on it directly is ordered by points, in both directions:
-/// [`record`](CudaStream::record) on one stream and [`wait`](CudaStream::wait) on the other; or by events of its own,
+/// An external stream dereferences to [`CudaStream`], so launches and copies on it are ordered by their data, as on every stream.
+/// Streamflow does not see the work that the stream's owner queues directly. To order such work, call
+/// [`record`](CudaStream::record) on one stream and [`wait`](CudaStream::wait) on another; or use an event of the owner, with
 /// [`wait_for_event`](CudaStream::wait_for_event) and [`record_event`](CudaStream::record_event).
-/// [`record_timing`](CudaStream::record_timing) measures it. Ports don't take an external stream: a message is sent on
-/// a stream of its operator, and that stream waits for the external one because of the data.
+/// [`record_timing`](CudaStream::record_timing) measures the stream's work. Ports don't take an external stream: an operator
+/// sends a message on one of its own streams, which waits for the external stream because of the data.
 ///
-/// Each wrapped stream takes 17 events. Wrap it once and keep the wrapper; wrapping the same stream again, after the
-/// first wrapper was dropped, takes no more.
+/// A wrapper makes 17 events. So wrap a stream once and keep the wrapper. Wrapping the same stream again after the first wrapper
+/// was dropped makes no more events.
 #[must_use = "it stands for the stream only as long as it lives"]
 pub struct ExternalStream<'a> {
     stream: CudaStream,
-    /// The owner of the stream, dropped after the last record.
+    /// The owner of the stream. It is dropped after the last record of the stream.
     #[cfg(feature = "cudarc")]
     owner: Option<Arc<dyn Any + Send + Sync>>,
     _foreign: PhantomData<&'a ()>,
 }
 
 impl CudaStream {
-    /// Makes work queued from now on come after the latest record of an event of other code. Does not block the host. An
-    /// event that was never recorded orders nothing.
+    /// Makes work that is queued from now on come after the latest record of an event of other code. Does not block the host. If
+    /// the event was never recorded, there is nothing to wait for.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn wait_for_event(&self, event: BorrowedEvent<'_>) -> Result<()> {
         Ok(self.timeline.wait_borrowed(event)?)
     }
 
-    /// Records an event of other code: it is reached when everything queued so far is complete. Does not block the host.
+    /// Records an event of other code on this stream: the event is complete when all work queued so far is. Does not block the
+    /// host.
     ///
     /// # Errors
-    /// [`Error::WrongDevice`] for an event of another device; the driver's.
+    /// [`Error::WrongDevice`] for an event of another device; errors of the driver.
     pub fn record_event(&self, event: BorrowedEvent<'_>) -> Result<()> {
         if event.device() != self.device() {
             let (memory, stream) = (event.device(), self.device());
@@ -71,7 +72,7 @@ impl<'a> ExternalStream<'a> {
         })
     }
 
-    /// Makes this value keep the owner of the stream.
+    /// Stores the owner of the stream in this value, so that the stream lives as long as the value.
     #[cfg(feature = "cudarc")]
     pub(crate) fn keep(mut self, owner: Arc<dyn Any + Send + Sync>) -> Self {
         self.owner = Some(owner);
@@ -88,11 +89,11 @@ impl Deref for ExternalStream<'_> {
 }
 
 impl Drop for ExternalStream<'_> {
-    /// Records an event for all queued work: the stream may be destroyed before another stream needs the record.
+    /// Records an event for all queued work. Later waits use this record, since the owner may destroy the stream after the drop.
     fn drop(&mut self) {
         let timeline = self.stream.timeline();
         let detached = timeline.detach(|| timeline.synchronize(&self.table));
-        // If the record failed, the timeline never serves another stream.
+        // If the record and the wait in its place failed, the timeline is not put into `detached`, so no later stream reuses it.
         let is_covered = detached.is_ok();
         report_unless_refused("detaching an external stream", detached);
         if is_covered {
@@ -101,7 +102,7 @@ impl Drop for ExternalStream<'_> {
         }
         #[cfg(feature = "cudarc")]
         if let Some(owner) = self.owner.take() {
-            // Dropping the owner may make another context current on this thread.
+            // Dropping the owner may make another CUDA context current on this thread.
             let _other = crate::driver::current::other_code();
             drop(owner);
         }
@@ -115,7 +116,7 @@ impl fmt::Debug for ExternalStream<'_> {
 }
 
 impl StreamTable {
-    /// Returns the timeline for an external stream: that of a detached stream with the same handle, or a new one.
+    /// Returns the timeline for an external stream: the timeline of a detached stream with the same handle, or a new one.
     fn external(&self, borrowed: BorrowedStream<'_>) -> Result<Arc<Timeline>> {
         borrowed.check(&**self.driver())?;
         let raw = borrowed.raw();

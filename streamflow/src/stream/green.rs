@@ -1,5 +1,5 @@
-//! Green contexts: partitions of a device's multiprocessors, for operators that must not slow each
-//! other down.
+//! Green contexts: partitions of a device's multiprocessors. Operators on different partitions don't take multiprocessors from
+//! each other.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,18 +8,17 @@ use crate::driver::{Coscheduling, DeviceId, DriverError, GreenContext};
 use crate::error::const_text::Text;
 use crate::error::{Error, Result};
 
-/// Describes how a device's multiprocessors (SMs) are divided, without dividing them. Holoscan's
-/// `CudaGreenContextPool`. The live partitions are [`GreenContexts`].
+/// Describes how a device's multiprocessors (SMs) are divided, without dividing them. Holoscan's name is also
+/// `CudaGreenContextPool`. The partitions themselves are [`GreenContexts`].
 ///
-/// A description is a plain value, like a [`CudaStreamPool`](crate::CudaStreamPool);
-/// [`CudaStreamPool::on`](crate::CudaStreamPool::on) places the streams of a pool on a partition. The partitions are
-/// made together with the first pool on them, and stay while the platform lives. Descriptions with the same device,
-/// coscheduling and sizes are one division. A different description divides the whole device again, and its partitions
-/// *share* multiprocessors with the first ones: use one description for each device.
-/// [`Platform::sm_sizes`](crate::Platform::sm_sizes) returns the sizes that a device supports. Multiprocessors that no
-/// partition gets form one more partition, the [leftover](Self::leftover).
+/// A description is a plain value, like a [`CudaStreamPool`](crate::CudaStreamPool), whose method
+/// [`on`](crate::CudaStreamPool::on) puts the streams of a pool on a partition. The partitions are made together with the first
+/// pool on one of them, and exist as long as the platform. Descriptions with the same device, coscheduling and sizes mean the
+/// same partitions. A different description divides the whole device again: its partitions *share* multiprocessors with the first
+/// ones, so use one description for each device. [`Platform::sm_sizes`](crate::Platform::sm_sizes) returns the sizes that a
+/// device supports. Multiprocessors that are in no partition form one more partition, the [leftover](Self::leftover).
 ///
-/// A partition isolates multiprocessors only: caches, memory and copy engines are shared.
+/// A partition isolates multiprocessors only. Caches, memory and copy engines are shared by all partitions.
 ///
 /// ```
 /// use streamflow::CudaStreamPool;
@@ -30,10 +29,10 @@ use crate::error::{Error, Result};
 /// ```
 ///
 /// # Mistakes
-/// The methods accept any values, since these may come from the arguments of a program. A mistake is an error of rustc
-/// for a `const` of a graph and for a constant that ends with [`checked`](Self::checked), and else of the graph's `new`
-/// or of the call that makes the partitions, as for a [`CudaStreamPool`](crate::CudaStreamPool#mistakes). So a partition
-/// that is not there does not compile:
+/// The methods accept any values, since these may come from the arguments of a program. A mistake is an error of rustc in a
+/// `const` of a graph, and in a constant that ends with [`checked`](Self::checked). In other places the graph's `new`, or the
+/// call that makes the partitions, returns the error, as for a [`CudaStreamPool`](crate::CudaStreamPool#mistakes). So a constant
+/// with a partition that does not exist does not compile:
 /// ```compile_fail
 /// # use streamflow::CudaStreamPool;
 /// # use streamflow::stream::CudaGreenContextPool;
@@ -50,14 +49,14 @@ pub struct CudaGreenContextPool {
     smallest: u32,
 }
 
-/// The most partitions of a description. A device has fewer: a partition has at least 2 multiprocessors.
+/// The largest number of partitions of a description. No device has that many, since a partition has at least 2 multiprocessors.
 const MOST: usize = 128;
 
-/// The sizes of the partitions. The type is an array, because the sizes may be known only at run time. Unused elements are 0.
+/// The sizes of the partitions. They are in an array, because they may be known only at run time. Unused elements are 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Sizes {
     list: [u32; MOST],
-    /// The number of sizes that the program has set. It may be more than fit into `list`.
+    /// How many sizes the program has set. The number may be larger than `MOST`, the length of `list`, which is a mistake.
     len: usize,
 }
 
@@ -74,25 +73,25 @@ impl fmt::Debug for Sizes {
 }
 
 impl CudaGreenContextPool {
-    /// Device 0 without partitions: all of it is the leftover.
+    /// Describes device 0 without partitions: all its multiprocessors are the leftover.
     pub const fn new() -> Self {
         let (device, sizes) = (DeviceId(0), Sizes { list: [0; MOST], len: 0 });
         Self { device, coscheduling: Coscheduling::Kept, sizes, default: None, smallest: 1 }
     }
 
-    /// The device to divide. Holoscan's `dev_id`.
+    /// Sets the device to divide. Holoscan's `dev_id`.
     pub const fn device(mut self, device: DeviceId) -> Self {
         self.device = device;
         self
     }
 
-    /// Whether multiprocessors that can be scheduled together stay together. Holoscan's `flags`.
+    /// Sets whether multiprocessors that can be scheduled together stay in one partition. Holoscan's `flags`.
     pub const fn coscheduling(mut self, coscheduling: Coscheduling) -> Self {
         self.coscheduling = coscheduling;
         self
     }
 
-    /// How many multiprocessors each partition has, in order. Holoscan's `sms_per_partition`; the number of sizes is
+    /// Sets how many multiprocessors each partition has, in order. Holoscan's `sms_per_partition`; the number of sizes is
     /// Holoscan's `num_partitions`. A size that [`min_sm_size`](Self::min_sm_size) forbids is a mistake.
     pub const fn sms_per_partition(mut self, sizes: &[u32]) -> Self {
         self.sizes = Sizes { list: [0; MOST], len: sizes.len() };
@@ -104,24 +103,24 @@ impl CudaGreenContextPool {
         self
     }
 
-    /// The default partition. Holoscan's `default_context_index`. Without this call the default is the last partition,
-    /// as in Holoscan: the leftover, if there is one. A partition that does not exist is a mistake.
+    /// Sets the default partition. Holoscan's `default_context_index`. Without this call the default is the last partition, as in
+    /// Holoscan: the leftover, if there is one. The index of a partition that does not exist is a mistake.
     pub const fn default_context_index(mut self, index: usize) -> Self {
         self.default = Some(index);
         self
     }
 
-    /// A number that each size must be a multiple of; a wrong size is then an error while compiling. Holoscan's
-    /// `min_sm_size`. The device's own rule is checked as well, when the partitions are made. 0 is a mistake.
+    /// Sets a number that each size must be a multiple of, so that a wrong size is an error while compiling. Holoscan's
+    /// `min_sm_size`. The device's own rule is checked, too, when the partitions are made. 0 is a mistake.
     pub const fn min_sm_size(mut self, multiprocessors: u32) -> Self {
         self.smallest = multiprocessors;
         self
     }
 
-    /// Returns the same description after a check that it has no mistake.
+    /// Returns the description unchanged, after a check that it has no mistake.
     ///
     /// # Panics
-    /// For a [mistake](Self#mistakes): in a constant, while compiling.
+    /// For a [mistake](Self#mistakes). In a constant this is an error while compiling.
     #[track_caller]
     #[must_use = "it returns the checked pool"]
     pub const fn checked(self) -> Self {
@@ -131,7 +130,8 @@ impl CudaGreenContextPool {
         }
     }
 
-    /// The mistake in this description, as a text that begins with the pool's name, if that is known. `None` without a mistake.
+    /// Returns the mistake in this description, as a text that begins with the pool's name, if `name` is not empty; `None`
+    /// without a mistake.
     pub(crate) const fn problem(&self, name: &str) -> Option<Text> {
         let pool = named("green context pool", name);
         if self.smallest == 0 {
@@ -171,22 +171,21 @@ impl CudaGreenContextPool {
         self.sizes.as_slice()
     }
 
-    /// Whether both descriptions divide the device in the same way. Fields that have no influence on the division are not
-    /// compared.
+    /// Whether both descriptions divide the device in the same way. Fields without influence on the division are ignored.
     pub(super) fn divides_as(&self, other: &Self) -> bool {
         (self.device, self.coscheduling, self.sizes)
             == (other.device, other.coscheduling, other.sizes)
     }
 
-    /// A partition, numbered from 0. Holoscan's `CudaGreenContext` with an `index`. A stream pool on a partition
+    /// Describes a partition, numbered from 0. Holoscan's `CudaGreenContext` with an `index`. To put a stream pool on a partition
     /// that does not exist is a mistake.
     pub const fn context(self, index: usize) -> CudaGreenContext {
         CudaGreenContext { pool: self, which: Which::Partition(index) }
     }
 
-    /// The default partition. Holoscan's `CudaGreenContext` without an `index`. For a
-    /// [`default_context_index`](Self::default_context_index) of a pool without partitions, a stream pool on it is a
-    /// mistake:
+    /// Describes the default partition. Holoscan's `CudaGreenContext` without an `index`. If
+    /// [`default_context_index`](Self::default_context_index) was called and there are no partitions, to put a stream pool on it
+    /// is a mistake:
     /// ```compile_fail
     /// # use streamflow::CudaStreamPool;
     /// # use streamflow::stream::CudaGreenContextPool;
@@ -197,7 +196,7 @@ impl CudaGreenContextPool {
         CudaGreenContext { pool: self, which: Which::Default }
     }
 
-    /// The multiprocessors that no partition got. Using it is an error if the partitions use all of them.
+    /// Describes the leftover: the multiprocessors that are in no partition. Its use is an error if there are none.
     pub const fn leftover(self) -> CudaGreenContext {
         CudaGreenContext { pool: self, which: Which::Leftover }
     }
@@ -209,8 +208,8 @@ impl Default for CudaGreenContextPool {
     }
 }
 
-/// Describes which partition of a [`CudaGreenContextPool`] a stream pool is on. Holoscan's `CudaGreenContext`. The live
-/// partition is a [`GreenContext`].
+/// Describes on which partition of a [`CudaGreenContextPool`] a stream pool is. Holoscan's `CudaGreenContext`. The partition
+/// itself is a [`GreenContext`].
 #[must_use = "it names a green context, and makes none"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CudaGreenContext {
@@ -231,7 +230,7 @@ impl CudaGreenContext {
         self.pool.device
     }
 
-    /// The mistake in this description or in its pool. `None` without a mistake.
+    /// Returns the mistake in this description or in its pool; `None` without a mistake.
     pub(super) const fn problem(&self) -> Option<Text> {
         let partitions = self.pool.sizes().len();
         match (self.which, self.pool.default) {
@@ -248,7 +247,7 @@ impl CudaGreenContext {
     }
 }
 
-/// Returns the kind and the name, as ``stream pool `STREAMS` ``. Without a name: `a stream pool`.
+/// Returns the kind and the name, as ``stream pool `STREAMS` ``; if `name` is empty, as `a stream pool`.
 pub(super) const fn named(kind: &str, name: &str) -> Text {
     if name.is_empty() {
         Text::new().add("a ").add(kind)
@@ -257,7 +256,7 @@ pub(super) const fn named(kind: &str, name: &str) -> Text {
     }
 }
 
-/// Appends the number of partitions to the text.
+/// Appends to the text how many partitions there are.
 const fn not_there(text: Text, partitions: usize) -> Text {
     let text = match partitions {
         0 => text.add("`sms_per_partition` has none"),
@@ -267,12 +266,12 @@ const fn not_there(text: Text, partitions: usize) -> Text {
     text.add("; they are counted from 0")
 }
 
-/// The live partitions of a device, as the driver made them from a [`CudaGreenContextPool`]. Made by
-/// [`Platform::green_contexts`](crate::Platform::green_contexts).
+/// The partitions of a device that the driver has made from a [`CudaGreenContextPool`].
+/// [`Platform::green_contexts`](crate::Platform::green_contexts) returns this value.
 #[derive(Debug, Clone)]
 pub struct GreenContexts {
     pub(super) pool: CudaGreenContextPool,
-    /// The partitions, and then the leftover, if there is one.
+    /// The partitions in order, followed by the leftover, if there is one.
     pub(super) contexts: Arc<[GreenContext]>,
 }
 
@@ -282,12 +281,12 @@ impl GreenContexts {
         &self.contexts[..self.pool.sizes().len()]
     }
 
-    /// The multiprocessors that no partition got, if there are any.
+    /// The leftover: the multiprocessors that are in no partition; `None` if there are none.
     pub fn leftover(&self) -> Option<GreenContext> {
         self.contexts.get(self.pool.sizes().len()).copied()
     }
 
-    /// The green context of a description.
+    /// Returns the green context that a description means.
     ///
     /// # Errors
     /// [`Error::GreenContexts`] for a leftover that does not exist.

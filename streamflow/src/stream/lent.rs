@@ -1,4 +1,4 @@
-//! Streams that were lent to cudarc and that cudarc keeps longer, because its slices have clones of them.
+//! Streams that cudarc was lent and may still use, because cudarc's slices have clones of them.
 
 use std::sync::{Arc, PoisonError};
 
@@ -8,7 +8,7 @@ use super::Timeline;
 use crate::driver::current;
 use crate::sync::{Mutex, statics};
 
-/// A stream in cudarc's form, with the owner of the underlying CUDA stream.
+/// A stream as cudarc's type, with the timeline that owns the CUDA stream.
 struct Kept {
     theirs: Arc<Theirs>,
     _timeline: Arc<Timeline>,
@@ -18,7 +18,7 @@ statics! {
     static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 }
 
-/// Keeps the owner of a stream until cudarc has no clone of the stream.
+/// Keeps the timeline that owns a stream until cudarc has no clone of the stream any more.
 pub(super) fn keep(theirs: Arc<Theirs>, timeline: Arc<Timeline>) {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     kept.push(Kept { theirs, _timeline: timeline });
@@ -33,7 +33,8 @@ pub(super) fn drop_unused() {
     let over: Vec<Kept> = kept.extract_if(.., is_over).collect();
     drop(kept);
     if !over.is_empty() {
-        // The streams are dropped without the lock, since dropping the last owner of a context or of a stream calls CUDA.
+        // The lock is released before the streams are dropped, since dropping the last owner of a context or of a stream calls
+        // CUDA.
         drop(over);
         current::doubt();
     }

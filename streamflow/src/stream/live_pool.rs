@@ -1,4 +1,4 @@
-//! Live pools of streams: they allocate streams, and take them back.
+//! Stream pools that have streams: they hand out streams, and take them back.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::lock::Lock;
 use crate::log;
 
-/// A live stream pool: it has streams, allocates them, and takes them back when they are dropped.
-/// [`Platform::stream_pool`](crate::Platform::stream_pool) makes a live pool from its description, a
-/// [`CudaStreamPool`]; a graph makes its own pools.
+/// A stream pool that has streams. It allocates them, and takes them back when they are dropped.
+/// [`Platform::stream_pool`](crate::Platform::stream_pool) makes such a pool from its description, a [`CudaStreamPool`]. A graph
+/// makes the pools that it describes.
 ///
-/// Cloning gives another handle of the same pool.
+/// A clone is another handle of the same pool.
 #[derive(Clone)]
 pub struct StreamPool(Arc<Shared>);
 
@@ -29,12 +29,12 @@ struct Shared {
 #[derive(Default)]
 struct State {
     idle: Vec<Arc<Timeline>>,
-    /// The streams in use, each by its number and label.
+    /// The number and the label of each stream that is in use.
     in_use: Vec<(u32, Cow<'static, str>)>,
 }
 
 impl StreamPool {
-    /// Makes the pool with its reserved streams. Error texts name the pool by `name`.
+    /// Makes a pool and its reserved streams. Error texts call the pool by `name`.
     pub(crate) fn new(
         table: &Arc<StreamTable>,
         name: &str,
@@ -74,19 +74,19 @@ impl StreamPool {
         };
         let reserved = if description.on_default { 0 } else { description.reserved_size };
         for _ in 0..reserved {
-            // If a step fails, dropping the pool returns the streams that it has so far.
+            // If a call fails, `pool` is dropped, which returns the streams that were made before.
             let timeline = table.take(device, options)?;
             pool.state.lock().idle.push(timeline);
         }
         Ok(Self(Arc::new(pool)))
     }
 
-    /// Allocates a stream. Errors, logs and reports call it by its `label`, for example the name of its user. A pool of
-    /// [`use_default_stream`](CudaStreamPool::use_default_stream) gives a handle of the default stream.
+    /// Allocates a stream. Errors, logs and reports call the stream by `label`, for example the name of its user. If the pool has
+    /// [`use_default_stream`](CudaStreamPool::use_default_stream), this is a handle of the default stream.
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`] when all streams are in use, with the pool, its size and the labels of its
-    /// streams; the driver's, when a stream can't be made.
+    /// [`Error::PoolExhausted`] if all streams are in use, with the pool's name, its size and the labels of its streams; errors
+    /// of the driver, if it can't make a stream.
     pub fn allocate(&self, label: impl Into<Cow<'static, str>>) -> Result<CudaStream> {
         self.allocate_labelled(label.into())
     }
@@ -109,11 +109,11 @@ impl StreamPool {
         }
     }
 
-    /// [`allocate`](Self::allocate) for a caller that can go on without a stream: returns `None` when all streams are
-    /// in use. No text is formatted for that case, because it may happen in every tick.
+    /// Does the same as [`allocate`](Self::allocate), but returns `None` if all streams are in use, for a caller that can go on
+    /// without a stream. No error text is formatted then, because this may happen in every tick.
     ///
     /// # Errors
-    /// The driver's, when a stream can't be made.
+    /// Errors of the driver, if it can't make a stream.
     pub(crate) fn allocate_if_free(&self, label: &str) -> Result<Option<CudaStream>> {
         let _later = log::later();
         let mut state = self.0.state.lock();
@@ -123,7 +123,7 @@ impl StreamPool {
         self.take_or_make(&mut state, Cow::Owned(label.to_owned())).map(Some)
     }
 
-    /// Returns an idle stream, or a new one. The caller has checked that the pool is not exhausted.
+    /// Returns an idle stream, or makes one. The caller has checked that the pool is not exhausted.
     fn take_or_make(&self, state: &mut State, label: Cow<'static, str>) -> Result<CudaStream> {
         let pool = &*self.0;
         let timeline = match state.idle.pop() {
@@ -136,22 +136,22 @@ impl StreamPool {
         Ok(CudaStream::new(timeline, pool.table.clone(), Some(Arc::new(lease))))
     }
 
-    /// The name that the pool was made with.
+    /// The name of the pool in error texts.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// The device of its streams.
+    /// The device of the pool's streams.
     pub fn device(&self) -> DeviceId {
         self.0.description.device
     }
 
-    /// The priority of the pool's streams: that of the description, clamped to the device's range.
+    /// The priority of the pool's streams: the description's priority, clamped to the device's range.
     pub fn priority(&self) -> i32 {
         self.0.options.priority
     }
 
-    /// How many streams an operator takes from the pool if it declares this number of streams.
+    /// Returns how many streams of the pool an operator uses if it declares this number of streams.
     #[doc(hidden)]
     pub fn __streamflow_taken(&self, declared: usize) -> usize {
         if self.is_default_stream() { 0 } else { declared }
@@ -162,12 +162,12 @@ impl StreamPool {
         self.0.description.on_default
     }
 
-    /// How operators on the pool get their internal streams. `None` if the pool's description does not say so.
+    /// How operators that use this pool get their internal streams; `None` if the pool's description does not say so.
     pub(crate) fn assign(&self) -> Option<Assign> {
         self.0.description.assign
     }
 
-    /// Whether the number of streams has a maximum.
+    /// Whether the pool's description sets a maximum number of streams.
     pub(crate) fn is_limited(&self) -> bool {
         self.0.description.max_size.is_some()
     }
@@ -189,13 +189,13 @@ impl StreamPool {
 }
 
 impl Shared {
-    /// Returns the maximum number of streams, if that number is in use.
+    /// Returns the maximum number of streams, if that many streams are in use.
     fn exhausted_at(&self, state: &State) -> Option<u32> {
         self.description.max_size.filter(|max_size| state.in_use.len() >= *max_size as usize)
     }
 }
 
-// Formatting takes no lock, since the writer is the program's code.
+// Formatting takes no lock of the pool, since the writer is the program's code.
 impl fmt::Debug for StreamPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StreamPool")
@@ -213,7 +213,7 @@ impl Drop for Shared {
     }
 }
 
-/// The right to use a stream. Its drop returns the stream to its pool.
+/// The right to use a stream of a pool. Dropping it returns the stream to the pool.
 pub(super) struct Lease {
     pool: Arc<Shared>,
     timeline: Arc<Timeline>,

@@ -1,5 +1,5 @@
-//! Streams, the points on them, and the pools that they come from. An operator needs few of these names: its streams come
-//! from its [`ExecutionContext`](crate::ExecutionContext), and its graph describes the pools.
+//! Streams, the points on them, and the pools that they come from. An operator needs few of these names: it gets its streams from
+//! its [`ExecutionContext`](crate::ExecutionContext), and its graph describes the pools.
 //!
 //! # The types of streams
 //!
@@ -10,22 +10,22 @@
 //! | [`StreamName`](crate::context::StreamName) | the name of a stream that the operator declared, as `io.fill` | as the argument of `cx.allocate_cuda_stream` |
 //! | [`StreamRef`](crate::context::StreamRef) | the name of the stream that a message came on; no work can be queued on it | where an operator compares the streams of its messages, or orders one after them |
 //! | [`ExternalStream`] | a stream of another library, wrapped for launches and copies | where another library or program shares its stream |
-//! | [`BorrowedStream`] | the handle of such a stream, and the promise that it lives long enough; [`find`](BorrowedStream::find) looks its device up | once, as the argument of `Platform::external_stream` |
-//! | [`RawStream`] | the driver's handle | at the way out: cuFFT, cudarc, a driver of one's own |
+//! | [`BorrowedStream`] | the handle of such a stream, and the promise that the stream lives long enough; [`find`](BorrowedStream::find) finds out its device | once, as the argument of `Platform::external_stream` |
+//! | [`RawStream`] | the driver's handle of a stream | where it is passed to other code: cuFFT, cudarc, a driver of one's own |
 //!
-//! A value that needs a stream for longer than a tick, as a plan of cuFFT, is kept in an
+//! A value that needs the same stream for longer than a tick, as a plan of cuFFT, is stored in an
 //! [`OnStream`](crate::context::OnStream).
 //!
 //! # Descriptions and live things
 //!
-//! | a description: constants, no device is touched | the live thing, which a [`Platform`](crate::Platform) makes of it |
+//! | a description: a constant, made without a device | the live thing, which a [`Platform`](crate::Platform) makes of it |
 //! |---|---|
-//! | [`CudaStreamPool`]: how many streams, on which device, with which flags, [assigned](Assign) how | [`StreamPool`]: has the streams |
+//! | [`CudaStreamPool`]: how many streams, on which device, with which flags, [assigned](Assign) how | [`StreamPool`] |
 //! | [`CudaGreenContextPool`]: into which partitions a device is divided | [`GreenContexts`]: the partitions |
-//! | [`CudaGreenContext`]: which partition a pool is on | [`GreenContext`](crate::driver::GreenContext): the driver's |
+//! | [`CudaGreenContext`]: on which partition a pool is | [`GreenContext`](crate::driver::GreenContext): that partition |
 //!
-//! A graph has descriptions, with Holoscan's names, and makes the live things by itself. A program without a graph calls
-//! [`Platform::stream_pool`](crate::Platform::stream_pool) and
+//! A graph is written with descriptions, which have Holoscan's names, and its `new` makes the live things. A program without a
+//! graph calls [`Platform::stream_pool`](crate::Platform::stream_pool) and
 //! [`Platform::green_contexts`](crate::Platform::green_contexts).
 //!
 #![doc = ""]
@@ -91,13 +91,13 @@ use crate::error::Result;
 #[doc(inline)]
 pub use streamflow_driver::driver::{BorrowedEvent, BorrowedStream, Coscheduling, StreamFlags};
 
-/// Marks a type that one thread uses at a time: `dyn OneThreadAtATimeKeepAnOnStream` is `Send` and not `Sync`. The name
-/// is part of rustc's error where a program keeps a tick's `Stream` in a `static`, or sends it to another thread. So the
-/// name says what to keep instead.
+/// Marks a type that one thread uses at a time: `dyn OneThreadAtATimeKeepAnOnStream` is `Send` and not `Sync`. If a program
+/// stores a tick's `Stream` in a `static`, or sends it to another thread, rustc's error has the name of this trait. So the name
+/// says what to store instead: an `OnStream`.
 pub(crate) trait OneThreadAtATimeKeepAnOnStream: Send + Unpin + UnwindSafe {}
 
-/// A zero-sized type with the auto traits of the marker. The type is not a `PhantomData`, because rustc's error would
-/// then quote a line of the standard library, but only where the library's source is installed.
+/// A zero-sized type that is `Send` and not `Sync`, as the trait object is. A `PhantomData` would do the same, but then rustc's
+/// error would quote a line of the standard library on machines where the library's source is installed.
 type OneThreadAtATime = [&'static mut dyn OneThreadAtATimeKeepAnOnStream; 0];
 
 impl CudaStream {
@@ -110,18 +110,18 @@ impl CudaStream {
         Self { timeline, table, lease, is_kept, _one_thread_at_a_time: [] }
     }
 
-    /// Returns another handle of the same stream. The stream returns to its pool when all handles are dropped. As for
-    /// [`adopted`](Self::adopted), the work of all handles executes in the order in which it is queued.
+    /// Returns another handle of the same stream. The stream returns to its pool when all handles are dropped. The work of all
+    /// handles executes in the order in which it is queued, as for [`adopted`](Self::adopted).
     pub(crate) fn shared(&self) -> Self {
         Self::new(self.timeline.clone(), self.table.clone(), self.lease.clone())
     }
 
-    /// Notes that a value that outlives the hook refers to the stream: the node must keep using this stream.
+    /// Notes that a value which outlives the hook refers to the stream, so that the node uses this stream in later ticks too.
     pub(crate) fn keep(&self) {
         self.is_kept.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a value that outlives the hook may refer to the stream, by an earlier [`keep`](Self::keep).
+    /// Whether [`keep`](Self::keep) was called: a value that outlives the hook may then refer to the stream.
     pub(crate) fn is_kept(&self) -> bool {
         self.is_kept.load(Ordering::Relaxed)
     }
@@ -131,8 +131,8 @@ impl CudaStream {
         Self::new(table.default_timeline(device), table.clone(), None)
     }
 
-    /// Returns another handle of the stream that `point` is on. The stream's owner may queue work on another thread. The
-    /// work of both handles executes in the order in which it is queued.
+    /// Returns another handle of the stream that `point` is on. The stream's owner may queue work on another thread at the same
+    /// time. The work of both handles executes in the order in which it is queued.
     pub(crate) fn adopted(table: &Arc<StreamTable>, point: Point) -> Self {
         Self::new(table.timeline(point.stream()).clone(), table.clone(), None)
     }
@@ -146,15 +146,15 @@ impl CudaStream {
         &self.timeline
     }
 
-    /// The device that the stream executes on.
+    /// The device on which the stream's work executes.
     pub fn device(&self) -> DeviceId {
         self.timeline.device()
     }
 
-    /// The driver's handle: on CUDA, [`RawStream::handle`] is the `CUstream` pointer.
+    /// Returns the driver's handle of the stream. On CUDA, [`RawStream::handle`] is the `CUstream` pointer.
     ///
-    /// Work that is queued through the handle is in order with this stream's other work, but streamflow does not see
-    /// which memory that work touches.
+    /// Work that other code queues through the handle is in order with the stream's other work, but streamflow does not know
+    /// which memory that work uses.
     pub fn raw(&self) -> RawStream {
         self.keep();
         self.timeline.hand_out();
@@ -162,39 +162,40 @@ impl CudaStream {
         self.timeline.raw()
     }
 
-    /// Records an event, and returns the point that covers everything queued so far.
+    /// Records an event, and returns the point that covers all work queued so far.
     ///
     /// # Errors
-    /// The driver's, when the record fails.
+    /// Errors of the driver, if the record fails.
     pub fn record(&self) -> Result<Point> {
         self.timeline.ready()?;
         Ok(self.timeline.record()?)
     }
 
-    /// Makes work queued from now on wait for `point`. Does not block the host. Makes no driver call if an earlier wait
-    /// already implies this order.
+    /// Makes work that is queued from now on wait for `point`. Does not block the host. Calls the driver only if no earlier wait
+    /// implies this order.
     ///
     /// # Errors
-    /// [`Error::ForeignPlatform`](crate::Error::ForeignPlatform) for a point of another platform;
-    /// the driver's, when the wait fails.
+    /// [`Error::ForeignPlatform`](crate::Error::ForeignPlatform) for a point of another platform; errors of the driver, if the
+    /// wait fails.
     pub fn wait(&self, point: Point) -> Result<()> {
         self.timeline.ready()?;
         self.timeline.wait(&self.table, point)
     }
 
-    /// Makes work queued from now on come after all that is queued on the device's default stream. Does not block the host.
+    /// Makes work that is queued from now on come after all work that is queued on the device's default stream. Does not block
+    /// the host.
     ///
     /// # Errors
-    /// As for [`record`](Self::record) and [`wait`](Self::wait).
+    /// The same errors as for [`record`](Self::record) and [`wait`](Self::wait).
     pub fn wait_for_default(&self) -> Result<()> {
         let default = Self::default_of(&self.table, self.device());
         self.wait(default.record()?)
     }
 
-    /// Whether everything that is queued so far is complete. Does not block.
+    /// Whether all work that is queued so far is complete. Does not block.
     ///
     /// # Errors
-    /// The driver's; an error of earlier work may be reported here.
+    /// Errors of the driver, also an error of earlier work.
     pub fn is_complete(&self) -> Result<bool> {
         self.timeline.ready()?;
         let complete = self.timeline.query()?;
@@ -204,10 +205,10 @@ impl CudaStream {
         Ok(complete)
     }
 
-    /// Blocks the calling thread until everything that is queued so far is complete.
+    /// Blocks the calling thread until all work that is queued so far is complete.
     ///
     /// # Errors
-    /// The driver's; an error of earlier work may be reported here.
+    /// Errors of the driver, also an error of earlier work.
     pub fn synchronize_blocking(&self) -> Result<()> {
         self.timeline.ready()?;
         self.timeline.synchronize(&self.table)?;
@@ -225,7 +226,7 @@ impl fmt::Debug for CudaStream {
     }
 }
 
-/// The type of a stream that a program owns. Other files of this module have its methods, by subject.
+/// The type of a stream that a program owns. Its methods are in several files of the module `stream`, by subject.
 pub(crate) mod cuda_stream {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
@@ -237,14 +238,14 @@ pub(crate) mod cuda_stream {
     /// A CUDA stream that a program owns: an in-order queue of work on one device. The [table](super#the-types-of-streams)
     /// has the other types of streams.
     ///
-    /// A stream comes from a [`StreamPool`](super::StreamPool) and returns there when it is dropped, without waiting: work that
-    /// is still queued executes, and the work of its next owner is queued behind that. A stream may move to another
-    /// thread, but two threads can't queue work on it at the same time, because the order between them would be
+    /// A stream comes from a [`StreamPool`](super::StreamPool), and returns there when it is dropped. The drop does not wait:
+    /// work that is still queued executes, and the work of the stream's next owner is queued behind it. A stream may move to
+    /// another thread, but two threads can't queue work on it at the same time, because the order of their work would be
     /// undefined.
     pub struct CudaStream {
         pub(super) timeline: Arc<Timeline>,
         pub(super) table: Arc<StreamTable>,
-        /// The right to use the stream, which all handles of a planned stream share.
+        /// The right to use the stream. All handles of a planned stream share it.
         pub(super) lease: Option<Arc<live_pool::Lease>>,
         /// Whether a value that outlives the hook may refer to the stream.
         pub(super) is_kept: AtomicBool,

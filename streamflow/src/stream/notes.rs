@@ -1,4 +1,4 @@
-//! Notes to the observer of a driver: facts that no driver call shows, for example which operator makes the next calls.
+//! Notes to a driver's observer. A note tells a fact that no driver call shows, for example which operator makes the next calls.
 
 use crate::driver::{Driver, Note};
 

@@ -1,25 +1,23 @@
 //! Law 7: Order is carried by data.
 //!
-//! This file alone makes waits between streams. It has the rules for when a wait may be skipped.
+//! All waits between streams are made in this file, which also has the rules for when a wait may be skipped.
 //!
-//! [`Timeline::wait`] makes work of a stream come after a [`Point`]. The driver's call is skipped where that order
-//! holds already. The callers are: each use of memory and each message that is sent (`memory::block`), memory that
-//! passes to a new owner (`memory::{pool, pinned}`), a message's stream that is received and `synchronize_streams`
-//! (`context`), the stream that watches for the host (`stream::wakeup`), and
-//! [`CudaStream::wait`](super::CudaStream::wait). Every wait for a point is made here:
-//! `memory::{claims, last_write, reuse}` skip one only by [`Timeline::comes_after`], or by a mark at the use (rule 4),
-//! and `context::stream_ref` only checks that waits were made. No wait is deferred: when `wait` returns, the driver has
-//! taken it. Two more waits exist, and are never skipped: that of `Timeline::reattach`, and that of
+//! [`Timeline::wait`] makes the work of a stream come after a [`Point`]. It does not call the driver if the stream comes after
+//! that point already. Its callers are: each use of memory and each message that is sent (`memory::block`); memory that passes to
+//! a new owner (`memory::{pool, pinned}`); the receiving of a message's stream and `synchronize_streams` (`context`); the stream
+//! that watches points for the host (`stream::wakeup`); and [`CudaStream::wait`](super::CudaStream::wait). Other files make no
+//! wait for a point. `memory::{claims, last_write, reuse}` skip a wait only if [`Timeline::comes_after`] or a mark at the use
+//! (rule 4) says so, and `context::stream_ref` only checks that waits were made. No wait is deferred: when `wait` returns, the
+//! driver has accepted the wait. Two functions make other waits, which are never skipped: `Timeline::reattach`, and
 //! `Timeline::wait_borrowed` for an event of other code.
 //!
-//! The parts that call no driver are [`seen`](super::seen), [`ordered`](super::ordered) and
-//! [`records`](super::records): `tests/models` executes them in every interleaving of two threads, and for each rule
-//! once more with an edit that breaks it.
+//! [`seen`](super::seen), [`ordered`](super::ordered) and [`records`](super::records) call no driver. `tests/models` executes
+//! these files in every interleaving of two threads, and once more for each rule with an edit that breaks the rule.
 //!
 //! # The rules
 //!
-//! A point `(stream, n)` covers all work that was queued on the stream before its record `n`. Each rule names the tests
-//! that fail without it.
+//! A point `(stream, n)` covers all work that was queued on the stream before the stream's record `n`. Below each rule are the
+//! names of the tests that fail if the rule is broken.
 //!
 //! 1. **A use is noted after its work was queued**, with a point that is taken then; also if queuing the work failed or
 //!    unwound, since a part may have been queued. Until the call returns, Rust's borrows keep all conflicting uses away

@@ -1,16 +1,16 @@
-//! Points: places on a stream, by the number of a record.
+//! Points: a point is a place on a stream, given by the number of a record.
 
 use std::num::NonZero;
 
-/// Distinguishes the platforms of a process. Not zero, so that an `Option<Point>` is as small as a [`Point`].
+/// The number of a platform within the process. It is never zero, so that an `Option<Point>` is as small as a [`Point`].
 pub(crate) type PlatformNumber = NonZero<u32>;
 
-/// A place on a stream, by the number of a record: it covers everything that was queued before that record.
+/// A place on a stream, given by the number of a record. The point covers all work that was queued before that record.
 ///
-/// Plain data: it can be copied, kept and sent, and stays meaningful as long as its platform lives.
+/// A point is plain data: it can be copied, stored and sent. It has a meaning as long as its platform exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Point {
-    /// The stream's platform: streams of different platforms can't be ordered.
+    /// The platform of the stream. Streams of different platforms can't be ordered.
     pub(super) platform: PlatformNumber,
     pub(super) stream: u32,
     pub(super) record: u64,

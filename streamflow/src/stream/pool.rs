@@ -1,16 +1,16 @@
-//! Pools of streams, as descriptions that can be a `const`.
+//! Descriptions of stream pools, which can be constants.
 
 use super::green::named;
 use super::{Assign, CudaGreenContext};
 use crate::driver::{DeviceId, StreamFlags};
 use crate::error::const_text::Text;
 
-/// Describes a pool of streams, without making any: device, flags, priority, and number of streams. Holoscan's
-/// `CudaStreamPool`. The live pool is a [`StreamPool`](crate::stream::StreamPool).
+/// Describes a pool of streams without making one: its device, flags, priority, and number of streams. Holoscan's name is also
+/// `CudaStreamPool`. The pool itself is a [`StreamPool`](crate::stream::StreamPool).
 ///
-/// A description is a plain value: a graph can name it in a `const` and count its operators' streams against it while
-/// compiling. A `let` of a graph makes a description from the graph's parameters.
-/// [`Platform::stream_pool`](crate::Platform::stream_pool) makes the live pool.
+/// A description is a plain value. A graph can name it in a `const`, and is then checked while compiling: the pool must have
+/// enough streams for the graph's operators. A `let` of a graph can make a description from the graph's parameters.
+/// [`Platform::stream_pool`](crate::Platform::stream_pool) makes a pool from a description.
 ///
 /// ```
 /// use streamflow::CudaStreamPool;
@@ -20,16 +20,16 @@ use crate::error::const_text::Text;
 /// ```
 ///
 /// # Mistakes
-/// The methods accept any values, since these may come from the arguments of a program. A mistake, for example a pool
-/// that reserves more streams than it may hold, is an error of
+/// The methods accept any values, since these may come from the arguments of a program. A mistake, for example a pool that
+/// reserves more streams than its maximum, is an error of
 ///
 /// - rustc, for a `const` of a graph, and for a constant that ends with [`checked`](Self::checked):
 ///   ```compile_fail
 ///   use streamflow::CudaStreamPool;
 ///   const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(2).reserved_size(5).checked();
 ///   ```
-/// - the graph's `new`, for a `let` of a graph, and of `Platform::stream_pool`:
-///   [`Error::PoolDescription`](crate::Error::PoolDescription), in the same words.
+/// - the graph's `new`, for a `let` of a graph, and of `Platform::stream_pool`, with the same text:
+///   [`Error::PoolDescription`](crate::Error::PoolDescription).
 #[must_use = "it describes a pool, and makes none"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CudaStreamPool {
@@ -40,18 +40,18 @@ pub struct CudaStreamPool {
     pub(super) max_size: Option<u32>,
     pub(super) green: Option<CudaGreenContext>,
     pub(super) on_default: bool,
-    /// `None` for the default; an environment variable may change the default.
+    /// `None` if the program has not set an assignment; an environment variable may then set it.
     pub(super) assign: Option<Assign>,
 }
 
 impl CudaStreamPool {
-    /// The most streams that a pool can reserve. Each is made at once, and takes memory of the device.
+    /// The largest number of streams that a pool can reserve. Reserved streams are made with the pool, and use device memory.
     pub const MOST_RESERVED: u32 = 1024;
 
-    /// A pool on device 0 with non-blocking streams, default priority, nothing reserved and no maximum.
+    /// Describes a pool on device 0 with non-blocking streams, default priority, no reserved streams and no maximum.
     ///
-    /// Holoscan's default lets streams block against the default stream (flags 0). Here every dependency becomes an
-    /// event, so such a barrier could only cost time.
+    /// In Holoscan's default pool (flags 0), the streams and the default stream wait for each other. Here every dependency
+    /// becomes an event, so these waits would only cost time.
     pub const fn new() -> Self {
         Self {
             device: DeviceId(0),
@@ -65,24 +65,24 @@ impl CudaStreamPool {
         }
     }
 
-    /// The device of its streams. Holoscan's `dev_id`. Another device than that of its green context is a mistake.
+    /// Sets the device of the pool's streams. Holoscan's `dev_id`. It is a mistake if a green context is on another device.
     pub const fn device(mut self, device: DeviceId) -> Self {
         self.device = device;
         self
     }
 
-    /// Whether its streams synchronise with the default stream. Holoscan's `stream_flags`. Blocking streams of a green
-    /// context are a mistake: CUDA does not have them.
+    /// Sets whether the pool's streams and the default stream wait for each other. Holoscan's `stream_flags`. Blocking streams on
+    /// a green context are a mistake, since CUDA does not have them.
     pub const fn flags(mut self, flags: StreamFlags) -> Self {
         self.flags = flags;
         self
     }
 
-    /// Restricts the kernels of its streams to the multiprocessors of a green context, and sets the device to the
-    /// context's. Holoscan's `cuda_green_context`.
+    /// Puts the pool on a green context: the kernels of its streams use only the multiprocessors of that context. Also sets the
+    /// pool's device to the context's device. Holoscan's `cuda_green_context`.
     ///
-    /// A mistake: a pool of blocking streams, and a pool with a [`device`](Self::device) that is neither 0 nor the
-    /// context's:
+    /// It is a mistake if the pool's streams are blocking, or if its [`device`](Self::device) is neither 0 nor the context's
+    /// device:
     /// ```compile_fail
     /// use streamflow::{device, CudaStreamPool};
     /// use streamflow::stream::CudaGreenContextPool;
@@ -97,49 +97,49 @@ impl CudaStreamPool {
         self
     }
 
-    /// CUDA's priority of the pool's streams: a lower number is more urgent. A priority outside of the device's range
-    /// is clamped, with a warning in the log. Holoscan's `stream_priority`.
+    /// Sets CUDA's priority of the pool's streams: a lower number is more urgent. A priority outside of the device's range is
+    /// clamped, and the log gets a warning. Holoscan's `stream_priority`.
     pub const fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
         self
     }
 
-    /// How many streams to make together with the pool: 0 to [`MOST_RESERVED`](Self::MOST_RESERVED). Holoscan's
-    /// `reserved_size`. More than the maximum are a mistake, too.
+    /// Sets how many streams are made together with the pool: 0 to [`MOST_RESERVED`](Self::MOST_RESERVED). Holoscan's
+    /// `reserved_size`. A number larger than the pool's maximum is a mistake, too.
     pub const fn reserved_size(mut self, streams: u32) -> Self {
         self.reserved_size = streams;
         self
     }
 
-    /// How many streams may be in use at a time: any number from 1 on, since they are made when they are needed. Holoscan's
-    /// `max_size`. For Holoscan's 0, "no maximum", leave this call out: 0 is a mistake.
+    /// Sets how many streams of the pool may be in use at a time, at least 1. Streams are made when they are needed. Holoscan's
+    /// `max_size`. For no maximum, which is 0 in Holoscan, leave this call out: 0 is a mistake.
     pub const fn max_size(mut self, streams: u32) -> Self {
         self.max_size = Some(streams);
         self
     }
 
-    /// Whether all its streams are the device's default stream: a switch between the default stream and streams of the
-    /// pool, for a graph that is deployed with either.
+    /// Sets whether all streams of the pool are the device's default stream, so that a graph can be deployed with the default
+    /// stream or with streams of its own.
     ///
-    /// With `true`, each operator on the pool works on the default stream, `allocate_cuda_stream` and
-    /// `receive_cuda_stream` return it, and the sizes, flags and priority of the pool are not used. Holoscan's
-    /// `use_default_stream`; an application has to write it twice there.
+    /// With `true`, each operator on the pool works on the default stream: `allocate_cuda_stream` and `receive_cuda_stream`
+    /// return it. The pool's sizes, flags and priority are not used. Holoscan's `use_default_stream`, which an application has to
+    /// write in two places there.
     pub const fn use_default_stream(mut self, on_default: bool) -> Self {
         self.on_default = on_default;
         self
     }
 
-    /// How the operators of a graph on this pool get their internal streams: one for each, or planned. [`Assign`] has the
-    /// rules. A planned depth of 0 is a mistake, and so is one above 64.
+    /// Sets how the operators of a graph that use this pool get their internal streams: one for each, or planned. [`Assign`] has
+    /// the rules. A planned depth of 0, or of more than 64, is a mistake.
     pub const fn assign(mut self, assign: Assign) -> Self {
         self.assign = Some(assign);
         self
     }
 
-    /// Returns the same description after a check that it has no mistake.
+    /// Returns the description unchanged, after a check that it has no mistake.
     ///
     /// # Panics
-    /// For a [mistake](Self#mistakes): in a constant, while compiling.
+    /// For a [mistake](Self#mistakes). In a constant this is an error while compiling.
     #[track_caller]
     #[must_use = "it returns the checked pool"]
     pub const fn checked(self) -> Self {
@@ -149,7 +149,8 @@ impl CudaStreamPool {
         }
     }
 
-    /// The mistake in this description, as a text that begins with the pool's name, if that is known. `None` without a mistake.
+    /// Returns the mistake in this description, as a text that begins with the pool's name, if `name` is not empty; `None`
+    /// without a mistake.
     pub(crate) const fn problem(&self, name: &str) -> Option<Text> {
         let pool = named("stream pool", name);
         if let Some(assign) = &self.assign
@@ -197,7 +198,7 @@ impl CudaStreamPool {
         }
     }
 
-    /// The maximum, if there is one.
+    /// The maximum number of streams in use; `None` if there is no maximum.
     pub const fn get_max_size(&self) -> Option<u32> {
         self.max_size
     }
@@ -207,12 +208,12 @@ impl CudaStreamPool {
         self.reserved_size
     }
 
-    /// The device of its streams.
+    /// The device of the pool's streams.
     pub const fn get_device(&self) -> DeviceId {
         self.device
     }
 
-    /// How the operators of a graph on this pool get their internal streams.
+    /// How the operators of a graph that use this pool get their internal streams.
     pub const fn get_assign(&self) -> Assign {
         match self.assign {
             Some(assign) => assign,
@@ -220,7 +221,7 @@ impl CudaStreamPool {
         }
     }
 
-    /// Whether all its streams are the device's default stream.
+    /// Whether all streams of the pool are the device's default stream.
     pub const fn uses_default_stream(&self) -> bool {
         self.on_default
     }

@@ -1,4 +1,4 @@
-//! The progress of a stream as the host sees it: queries, blocking waits, and the records that these have shown to be complete.
+//! What the host knows about a stream's progress: its queries and blocking waits, and the records that these have found complete.
 
 use super::record::Record;
 use super::seen::found_complete;
@@ -6,7 +6,8 @@ use super::{Point, StreamTable, Timeline};
 use crate::driver::{DriverResult, Event, Note};
 
 impl Timeline {
-    /// Whether the work before record `number` is complete. If no record covers that work yet, makes one.
+    /// Whether the work before record `number` is complete. If no record covers that work yet, the method makes one and queries
+    /// it.
     fn is_record_complete(&self, table: &StreamTable, number: u64) -> DriverResult<bool> {
         if self.is_found_complete(table, number) {
             return Ok(true);
@@ -16,11 +17,11 @@ impl Timeline {
         } else {
             self.query_record(table, self.host_record(number)?)?;
         }
-        // Another thread may have found the record complete since the check.
+        // Another thread may have found the record complete while this one queried, so the result is read again.
         Ok(self.is_found_complete(table, number))
     }
 
-    /// Queries a record. Returns whether it is complete.
+    /// Queries the event of a record, and returns whether the record is complete.
     fn query_record(
         &self,
         table: &StreamTable,
@@ -33,9 +34,9 @@ impl Timeline {
         Ok(is_complete)
     }
 
-    /// Returns a record that is kept until the host has found it complete. The oldest record in the ring would not serve:
-    /// if the host stays more records ahead of the device than the ring has, each query would find a newer record there,
-    /// and never a complete one.
+    /// Returns a record outside of the ring that is not replaced until the host has found it complete. The oldest record in the
+    /// ring can't be used for this: if the host stays more records ahead of the device than the ring has, each query would find a
+    /// newer record in the ring, and never a complete one.
     fn host_record(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
         let mut kept = self.host_record.record.lock();
@@ -49,7 +50,7 @@ impl Timeline {
         Ok((*kept, self.host_record.event.get()))
     }
 
-    /// Binds the device of this stream if it is a default stream, whose handle names no device.
+    /// Binds the device of this stream if it is a default stream, since the handle of a default stream names no device.
     fn bind_to_record(&self) -> DriverResult<()> {
         if self.is_default() { self.bind() } else { Ok(()) }
     }
@@ -65,13 +66,13 @@ impl Timeline {
         Ok(())
     }
 
-    /// [`StreamTable::is_known_complete`] for a record of this stream.
+    /// Does the same as [`StreamTable::is_known_complete`], for a record of this stream.
     #[inline]
     pub(super) fn is_known_complete(&self, number: u64) -> bool {
         self.records.complete.has(number)
     }
 
-    /// Whether a thread has found record `number` complete before. If so, tells the driver that the host relies on it.
+    /// Whether a thread has already found record `number` complete. If so, tells the driver that the host relies on that.
     fn is_found_complete(&self, table: &StreamTable, number: u64) -> bool {
         let is_complete = self.records.complete.has(number);
         if is_complete {
@@ -80,7 +81,8 @@ impl Timeline {
         is_complete
     }
 
-    /// Tells a driver that records the order: the calling thread, or the stream `by`, relies on record `number` being complete.
+    /// Tells a driver that takes notes, as the race checker, who relies on record `number` being complete: the stream `by`, or
+    /// the calling thread if `by` is `None`.
     #[inline]
     pub(super) fn rely(&self, table: &StreamTable, number: u64, by: Option<&Self>) {
         if table.is_watched() {
@@ -95,16 +97,15 @@ impl Timeline {
         table.observe(&Note::Relies { on, record, by });
     }
 
-    /// Tells a driver that records the order: this stream relies on the work before `point` being complete. Only if that
-    /// work was found complete, and this stream does not come after it anyway.
+    /// Tells a driver that takes notes, as the race checker, that this stream relies on the work before `point` being complete.
+    /// It does so only if a thread has found that work complete, and this stream does not come after `point` anyway.
     pub(crate) fn rely_on(&self, table: &StreamTable, point: Point) {
         if !self.implies(point) && table.is_known_complete(point) {
             table.timeline(point.stream).rely(table, point.record, Some(self));
         }
     }
 
-    /// Notes that the host has found a record complete, and with it everything that the record covers (rule 5 of
-    /// [`order`](super::order)).
+    /// Notes that the host has found a record complete, and all records that this one covers (rule 5 of [`order`](super::order)).
     fn found_complete(&self, table: &StreamTable, record: &Record) {
         let records = |stream| &table.timeline(stream).records;
         found_complete(
@@ -116,9 +117,8 @@ impl Timeline {
         );
     }
 
-    /// Returns the record that covers record `number`, for a query of the host. The caller may be in a hook that
-    /// continues with its own device, so this binds no other device. The exception is a record on a default stream, which
-    /// needs that stream's device.
+    /// Returns a record that covers record `number`, for a query of the host. The caller may be in a hook that goes on with its
+    /// own device bound, so this method binds no other device. Only a record on a default stream needs the stream's device bound.
     fn record_to_query(&self, number: u64) -> DriverResult<(Record, Event<'_>)> {
         self.ready_to_query()?;
         let mut record = Record::default();
@@ -126,19 +126,19 @@ impl Timeline {
         Ok((record, event))
     }
 
-    /// Blocks until all work queued so far is complete.
+    /// Blocks until all work that was queued on this stream so far is complete.
     pub(crate) fn synchronize(&self, table: &StreamTable) -> DriverResult<()> {
         if self.is_detached() {
             return self.synchronize_record(table, self.recorded());
         }
-        // This record needs no event: all its work is complete when this call returns.
+        // This record needs no event, since all work that it covers is complete when this call returns.
         let number = self.records.number_without_event();
         self.synchronize_stream()?;
         self.records.complete.note(number);
         Ok(())
     }
 
-    /// Marks all work as complete although it is not: a control, by which a test shows that it would find the error.
+    /// Notes all work as complete although it is not. A control uses this: a test that would find the resulting error.
     #[cfg(test)]
     pub(crate) fn mark_all_complete_wrongly(&self) {
         self.records.complete.note(u64::MAX);
@@ -151,33 +151,33 @@ impl StreamTable {
         self.timeline(point.stream).is_record_complete(self, point.record)
     }
 
-    /// Whether a thread has found the work before `point`, a point of this platform, complete. A caller that relies on
-    /// the answer must [notify the driver](Note::Relies), as a [wait](Timeline::wait) does.
+    /// Whether a thread has found the work before `point`, a point of this platform, complete. If a caller skips a wait because
+    /// of the answer, it must [tell the driver](Note::Relies), as [`Timeline::wait`] does.
     #[inline]
     pub(crate) fn is_known_complete(&self, point: Point) -> bool {
         self.timeline(point.stream).is_known_complete(point.record)
     }
 
-    /// The latest record of the stream of `point` that a thread has found complete.
+    /// Returns the number of the latest record of the stream of `point` that a thread has found complete.
     #[inline]
     pub(crate) fn latest_known_complete(&self, point: Point) -> u64 {
         self.timeline(point.stream).records.complete.latest()
     }
 
-    /// Whether there is a record that covers `point`, a point of this platform.
+    /// Whether a record that covers `point`, a point of this platform, has been made.
     #[inline]
     pub(crate) fn is_closed(&self, point: Point) -> bool {
         self.timeline(point.stream).records.is_made(point.record)
     }
 
-    /// Makes a record that covers `point`, a point of this platform, if there is none yet.
+    /// Makes a record that covers `point`, a point of this platform, unless there is such a record.
     pub(crate) fn close(&self, point: Point) -> DriverResult<()> {
         let timeline = self.timeline(point.stream);
         if point.record <= timeline.recorded() {
             timeline.records.wait_for_record();
             return Ok(());
         }
-        // The handle of a default stream names no device, so the device must be bound.
+        // The handle of a default stream names no device, so the stream's device must be bound for the record.
         timeline.bind()?;
         timeline.close_beside()
     }

@@ -1,6 +1,6 @@
-//! The part of a stream that several threads use: the number of its records, and the [ring](super::ring) with the latest
-//! ones. This file calls no driver: each driver call is a parameter, so [models](crate::sync) can execute the file.
-//! [`order`](super::order) has the rules that are cited here.
+//! The part of a stream that several threads use: the number of its records, and the [ring](super::ring) of its latest records.
+//! This file calls no driver, since its functions get each driver call as a parameter. So loom [models](crate::sync) can execute
+//! the file. The rules cited here are those of [`order`](super::order).
 
 use super::record::{Record, Snapshot};
 use super::ring::Ring;
@@ -10,25 +10,24 @@ use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use std::hint::cold_path;
 
 /// The records of one stream.
-// The order of the fields: each use of memory reads the first word, which shares a cache line with the stream's handle.
+// The first field is in the cache line of the stream's handle, since each use of memory reads both.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Records {
-    /// The number of records that were begun, with the bit [`OPEN`] below it.
+    /// The number of records that were begun, shifted left by one bit; the lowest bit is [`OPEN`].
     state: AtomicU64,
-    /// What the host has found complete on this stream.
+    /// The latest record of this stream that the host has found complete.
     pub(super) complete: Complete,
-    /// Whether the stream was an external one and may be destroyed. Nothing is queued on a detached stream any more,
+    /// Whether the stream is a detached external stream, which its owner may have destroyed. Nothing is queued on it any more,
     /// and its last record covers all its work.
     detached: AtomicBool,
-    /// Whether a record was begun and is not made yet. Changed only under the lock of the ring.
+    /// Whether a thread has begun a record, and the driver has not recorded it yet. Changed only under the lock of the ring.
     recording: AtomicBool,
-    /// The latest records. A thread holds this lock while it records the stream.
+    /// The latest records. A thread holds this lock while it records an event on the stream.
     ring: Lock<Ring>,
 }
 
-/// The lowest bit of a stream's state: whether a point was taken since the last record. The bits above it are the
-/// number of records.
+/// The lowest bit of `Records::state`: set if a point was taken since the last record. The other bits are the number of records.
 const OPEN: u64 = 1;
 
 impl Records {
@@ -42,18 +41,18 @@ impl Records {
         }
     }
 
-    /// How many records were begun.
+    /// How many records were begun, those included that failed.
     #[inline]
     pub(super) fn recorded(&self) -> u64 {
         self.state.load(Ordering::Acquire) >> 1
     }
 
-    /// Returns the number of the record that covers all work queued before this call. By rule 1, a caller takes it
+    /// Returns the number of the next record, which covers all work queued before this call. By rule 1, a caller takes the number
     /// *after* it has queued the work.
     #[inline]
     pub(super) fn open(&self) -> u64 {
         let state = self.state.load(Ordering::Acquire);
-        // Fast path: a point was taken since the last record, so the bit is set already.
+        // Fast path: another point was taken since the last record, so the bit is set already.
         let state = match state & OPEN {
             0 => {
                 cold_path();
@@ -69,8 +68,8 @@ impl Records {
         self.state.load(Ordering::Acquire) & OPEN != 0
     }
 
-    /// Begins the next record and returns its number: no point that was taken before has a higher number. The caller
-    /// holds the ring's lock.
+    /// Begins the next record and returns its number. Every point that was taken before has this number or a lower one. The
+    /// caller holds the ring's lock.
     fn begin(&self) -> u64 {
         let number = self.recorded() + 1;
         // By rule 2, the number is raised before the driver records.
@@ -78,18 +77,19 @@ impl Records {
         number
     }
 
-    /// Begins a record without an event, for all work that was queued so far, and returns its number. No event is needed,
-    /// because the caller then blocks until that work is complete.
+    /// Begins a record without an event, for all work that was queued so far, and returns the record's number. No event is
+    /// needed, because the caller then blocks until that work is complete.
     pub(super) fn number_without_event(&self) -> u64 {
         let _ring = self.lock();
         let number = self.begin();
-        // A fence between the number and the driver's call, by rule 2.
+        // By rule 2, a fence is needed between the raised number and the driver's call.
         fence(Ordering::SeqCst);
         number
     }
 
-    /// Makes a record if a point was taken since the last one. If another thread has begun that record, waits until it is
-    /// made. Later waits for such points then wait for no later work. `call` records the event of a slot.
+    /// Makes a record if a point was taken since the last record. If another thread has begun that record, waits until the record
+    /// is made. So a later wait for such a point does not wait for work queued after this call. `call` records the event of a
+    /// slot.
     pub(super) fn close<E>(
         &self,
         seen: &Seen,
@@ -101,35 +101,35 @@ impl Records {
         }
         crate::turns::point("a record is due, and the ring is not locked yet");
         let mut ring = self.lock();
-        // Another thread may have recorded the stream since the first check.
+        // Another thread may have made a record between the first check and the lock.
         if self.is_open() {
             self.record_locked(&mut ring, seen, call)?;
         }
         Ok(())
     }
 
-    /// [`close`](Self::close) for a thread that need not own the stream: another thread may queue work on the stream at
-    /// the same time.
+    /// Does the same as [`close`](Self::close), for a thread that does not own the stream: the owner may queue work at the same
+    /// time.
     pub(super) fn close_beside<E>(
         &self,
         seen: &Seen,
         record: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<(), E> {
         self.close(seen, |slot| {
-            // A fence, by rule 2: another thread may queue work on the stream at the same time.
+            // By rule 2, a fence is needed, since another thread may queue work on the stream at the same time.
             fence(Ordering::SeqCst);
             record(slot)
         })
     }
 
-    /// Whether record `number` was begun, and no thread is making a record now. The record is then made, or has failed.
+    /// Whether record `number` was begun, and no thread is making a record now: the record was then made, or has failed.
     #[inline]
     pub(super) fn is_made(&self, number: u64) -> bool {
         number <= self.recorded() && !self.recording.load(Ordering::Acquire)
     }
 
-    /// Waits until every record that was begun before this call is made. Such a record covers no work that is queued
-    /// after this call.
+    /// Waits until every record that was begun before this call is made. These records cover no work that is queued after this
+    /// call.
     #[inline]
     pub(super) fn wait_for_record(&self) {
         if self.recording.load(Ordering::Acquire) {
@@ -138,8 +138,8 @@ impl Records {
         }
     }
 
-    /// Makes a record of all work that was queued so far, and returns its number. `call` records the event of a slot.
-    /// Returns `None` for a detached stream whose last work no record covers.
+    /// Makes a record of all work that was queued so far, and returns the record's number. `call` records the event of a slot.
+    /// Returns `None` for a detached stream if its last record failed, so that no record covers its last work.
     pub(super) fn record<E>(
         &self,
         seen: &Seen,
@@ -155,15 +155,17 @@ impl Records {
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<Option<u64>, E> {
         if self.is_detached() {
-            // Nothing was queued since the last record. If that record failed, none covers the last work.
+            // The stream is detached, so nothing was queued since its last record. If that record failed, no record covers the
+            // last work.
             let last = self.recorded();
             return Ok(ring.holds(last).then_some(last));
         }
-        // The flag is stored before the number, because the number tells other threads that the record was begun.
+        // The flag is set before the number is raised, since threads that see the new number then check the flag.
         self.recording.store(true, Ordering::Release);
         let number = self.begin();
         crate::turns::point("a record has its number, and is not made yet");
-        // By rule 2, the clock is copied before the driver records: the record does not cover a wait that is queued later.
+        // By rule 2, the clock is copied before the driver records, so that the record does not cover a wait that is queued
+        // later.
         let slot = ring.clear(number);
         seen.snapshot(ring.covered(slot));
         if let Err(error) = call(slot) {
@@ -176,12 +178,12 @@ impl Records {
         Ok(Some(number))
     }
 
-    /// The slot of a record, if the ring still holds it.
+    /// Returns the slot of a record, if the ring still has the record.
     pub(super) fn slot_of(&self, number: u64) -> Option<usize> {
         self.lock().slot_of(number)
     }
 
-    /// Whether a record was begun and is no longer in the ring, and the stream may make later ones.
+    /// Whether a record was begun and is not in the ring any more. `false` for a detached stream, which makes no more records.
     pub(super) fn is_overwritten(&self, number: u64) -> bool {
         if number > self.recorded() || self.is_detached() {
             return false;
@@ -194,9 +196,9 @@ impl Records {
         is_overwritten
     }
 
-    /// Makes a record on an event outside of the ring, for which no stream waits. The record gets the number of the
-    /// latest record that was begun, and no new number: a point that was taken since then still gets a record in the ring
-    /// when its stream is [closed](Self::close). Returns `None` for a detached stream, whose last record is in the ring.
+    /// Makes a record on an event outside of the ring. No stream waits for this event. The record gets the number of the latest
+    /// record that was begun, not a new number. So if a point was taken since then, [`close`](Self::close) still makes a record
+    /// in the ring for it. Returns `None` for a detached stream, whose last record is in the ring.
     pub(super) fn record_outside_the_ring<E>(
         &self,
         seen: &Seen,
@@ -213,8 +215,8 @@ impl Records {
         Ok(Some(record))
     }
 
-    /// Finds the record that covers record `number`. If there is none yet, calls `prepare` and makes one. Returns
-    /// `false` where [`record`](Self::record) returns `None`.
+    /// Finds a record that covers record `number`, and writes it to `found`. If there is none, calls `prepare` and makes a
+    /// record. Returns `false` where [`record`](Self::record) returns `None`.
     #[inline]
     pub(super) fn covering<E>(
         &self,
@@ -225,14 +227,14 @@ impl Records {
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<bool, E> {
         let mut ring = self.lock();
-        // Fast path: the hook that queued the work has ended, and its end has made the record.
+        // Fast path: the hook that queued the work has ended, and the record was made at its end.
         if ring.covering(number, found) {
             return Ok(true);
         }
         self.make_covering(&mut ring, found, seen, prepare, call)
     }
 
-    /// The slow path of [`covering`](Self::covering). It is not inlined, to keep the stack frame of the fast path small.
+    /// The slow path of [`covering`](Self::covering). It is a separate function, so that the fast path has a small stack frame.
     #[inline(never)]
     fn make_covering<E>(
         &self,
@@ -244,20 +246,20 @@ impl Records {
     ) -> Result<bool, E> {
         prepare()?;
         let made = self.record_locked(ring, seen, |slot| {
-            // A fence, by rule 2: another thread may queue work on the stream at the same time.
+            // By rule 2, a fence is needed, since another thread may queue work on the stream at the same time.
             fence(Ordering::SeqCst);
             call(slot)
         })?;
         Ok(made.is_some_and(|number| ring.covering(number, found)))
     }
 
-    /// Whether the stream was an external one and may be destroyed.
+    /// Whether the stream is a detached external stream, which its owner may have destroyed.
     pub(super) fn is_detached(&self) -> bool {
         self.detached.load(Ordering::Acquire)
     }
 
-    /// Makes the last record, and marks the stream as detached under the same lock: no thread records it afterwards (rule
-    /// 6). Returns `None` in the same case as [`record`](Self::record).
+    /// Makes the last record of an external stream, and marks the stream as detached under the same lock: no thread records the
+    /// stream afterwards (rule 6). Returns `None` where [`record`](Self::record) returns `None`.
     pub(super) fn detach<E>(
         &self,
         seen: &Seen,
@@ -271,9 +273,9 @@ impl Records {
         Ok(last)
     }
 
-    /// Marks the stream as detached, also if [`detach`](Self::detach) has failed. If the last work is neither recorded
-    /// nor waited for (`is_covered` is `false`), begins a record without an event, so that no record in the ring counts
-    /// as covering that work.
+    /// Marks the stream as detached, also if [`detach`](Self::detach) has failed. `is_covered` is `false` if the last work was
+    /// neither recorded nor waited for. Then a record without an event is begun, so that no record in the ring counts as covering
+    /// that work.
     pub(super) fn set_detached(&self, is_covered: bool) {
         let _ring = self.lock();
         if !is_covered {
@@ -282,7 +284,7 @@ impl Records {
         self.detached.store(true, Ordering::Release);
     }
 
-    /// Makes a detached stream usable again, after its last record: `wait` makes the stream wait for the event of a slot.
+    /// Makes a detached stream usable again. `wait` makes the stream wait for its last record, by the event of a slot.
     pub(super) fn reattach<E>(&self, wait: impl FnOnce(usize) -> Result<(), E>) -> Result<(), E> {
         let ring = self.lock();
         if let Some(last) = ring.latest_slot() {
@@ -292,8 +294,8 @@ impl Records {
         Ok(())
     }
 
-    /// Returns the entries that record `number` covers, if the ring still holds that record. The entries of a later
-    /// record would be wrong: it covers more.
+    /// Returns the entries that record `number` covers, if the ring still has that record. A later record's entries would be
+    /// wrong, since a later record covers more.
     pub(super) fn covered_by(&self, number: u64) -> Option<Snapshot> {
         let mut ring = self.lock();
         let covered = ring.record_of(number).map(|record| record.covered);

@@ -1,49 +1,49 @@
-//! The latest records of one stream: for each record an event, and the entries of the clock that it covers.
+//! The latest records of a stream: for each record, an event and the clock entries that the record covers.
 //!
-//! A ring uses 4 of its 16 events at first. It doubles that number when a caller looks for a record that the ring has
-//! overwritten. The events are in one block, and the entries that a record covers in a cache line of their own. That
-//! saves 1.9 of 11.5 misses of a cache of 1 MiB for a task of a chain of 500, and 10.6 with the order of fields in
-//! `operator::node`, counted by cachegrind on `overhead -- chains`.
+//! A ring uses 4 of its 16 events at first. It doubles that number after a lookup of a record that was overwritten. The events
+//! are in one allocation, and the entries that a record covers have a cache line to themselves. For a task of a chain of 500,
+//! this layout saves 1.9 of 11.5 misses of a cache of 1 MiB; together with the order of fields in `operator::node` it saves 10.6.
+//! The misses were counted by cachegrind on `overhead -- chains`.
 
 use super::record::{ENTRIES, Entry, Record, Snapshot};
 
-/// The number of events per stream. About as many records of one stream have waits to come at a time. If a stream is to
-/// wait for an overwritten record, it waits for a later one.
+/// The number of events per stream. Other streams rarely wait for more than 16 records of one stream at a time. A stream that has
+/// to wait for an overwritten record waits for a later record instead.
 #[cfg(not(loom))]
 pub(super) const RING: usize = 16;
-/// In a model the number is small, so that records are overwritten soon.
+/// In a loom model a ring has few events, so that records are overwritten soon.
 #[cfg(loom)]
 pub(super) const RING: usize = 2;
 
-/// The number of events that a ring uses at first. In most graphs other streams wait for a record before its stream makes
-/// many more. Using all events of all streams in turn would need more memory than a processor's cache has.
+/// The number of events that a ring uses at first. In most graphs, other streams wait for a record before its stream makes many
+/// more records. If each stream used all its events in turn, they would not fit into a processor's cache.
 #[cfg(not(loom))]
 const FIRST: usize = 4;
 #[cfg(loom)]
 const FIRST: usize = 1;
 
-// The lowest bits of a record's number are its slot, and a ring grows by doubling, so both numbers are powers of two.
+// A slot is the lowest bits of a record's number, and a ring grows by doubling. So both numbers must be powers of two.
 const _: () = assert!(RING.is_power_of_two() && FIRST.is_power_of_two());
 
-/// The records that the events of a stream hold, by slot.
+/// The records that a stream's events hold, by slot.
 ///
-/// The ring begins with few slots. A lookup of an overwritten record makes the ring double its slots, until there is one
+/// The ring begins with few slots. After a lookup of an overwritten record it doubles its slots, until each event has a slot.
 /// for each event.
-// The order of the fields puts those that a small ring uses into few cache lines.
+// The order of the fields: the parts that a ring with few slots uses are in few cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Ring {
-    /// The entries that each record covers, by slot.
+    /// For each slot, the clock entries that the record covers.
     covered: Box<[Covered; RING]>,
     /// The number of slots in use.
     slots: u32,
-    /// Whether a lookup missed a record because the ring has too few slots.
+    /// Whether a lookup did not find a record because the ring has too few slots.
     is_short: bool,
     /// The number of the record in each slot; 0 for none.
     numbers: [u64; RING],
 }
 
-/// The entries that a record covers, in a cache line of their own.
+/// The clock entries that a record covers, aligned so that they have a cache line to themselves.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Covered(Snapshot);
@@ -56,13 +56,13 @@ impl Default for Ring {
 }
 
 impl Ring {
-    /// The slot for a record's number. The record stays there until a later one overwrites it.
+    /// Returns the slot for the record with this number. The record stays there until a later record overwrites it.
     #[inline]
     fn slot(&self, number: u64) -> usize {
         number as usize & (self.slots as usize - 1)
     }
 
-    /// Empties the slot of a record and returns it. The slot stays empty until the record is [set](Self::set).
+    /// Empties the slot for a new record and returns it. The slot stays empty until the record is [set](Self::set).
     #[inline]
     pub(super) fn clear(&mut self, number: u64) -> usize {
         if self.is_short {
@@ -73,14 +73,14 @@ impl Ring {
         slot
     }
 
-    /// The entries covered by the next record written to this slot. The slot holds no record until that one is made.
+    /// The clock entries that the next record in this slot covers. The slot counts as empty until that record is made.
     #[inline]
     pub(super) fn covered(&mut self, slot: usize) -> &mut Snapshot {
         &mut self.covered[slot].0
     }
 
-    /// Doubles the slots, if that leaves all records before `number` in their slots. The next record then goes to the
-    /// first new slot.
+    /// Doubles the number of slots, if all records before `number` then still are in their slots. The next record then goes to
+    /// the first new slot.
     #[cold]
     fn grow(&mut self, number: u64) {
         let slots = u64::from(self.slots);
@@ -90,45 +90,45 @@ impl Ring {
         }
     }
 
-    /// Puts a record that the driver has taken into its slot, which was [cleared](Self::clear) for it.
+    /// Puts a record that the driver has accepted into its slot, which was [cleared](Self::clear) for it.
     #[inline]
     pub(super) fn set(&mut self, number: u64, slot: usize) {
         self.numbers[slot] = number;
     }
 
-    /// The slot of a record that was made and is still in the ring.
+    /// Returns the slot of a record, if the record was made and is still in the ring.
     #[inline]
     pub(super) fn slot_of(&self, number: u64) -> Option<usize> {
         let slot = self.slot(number);
         (self.numbers[slot] == number).then_some(slot)
     }
 
-    /// Whether the record was made and is still in the ring.
+    /// Whether a record was made and is still in the ring.
     pub(super) fn holds(&self, number: u64) -> bool {
         self.slot_of(number).is_some()
     }
 
-    /// Returns this record itself, if it was made and is still in the ring.
+    /// Returns the record with this number, and no later one, if it was made and is still in the ring.
     pub(super) fn record_of(&self, number: u64) -> Option<Record> {
         let slot = self.slot_of(number)?;
         Some(Record { number, slot, covered: self.covered[slot].0 })
     }
 
-    /// The slot of the latest record in the ring.
+    /// Returns the slot of the latest record in the ring.
     pub(super) fn latest_slot(&self) -> Option<usize> {
         let (slot, number) = self.numbers.iter().enumerate().max_by_key(|(_, number)| **number)?;
         (*number > 0).then_some(slot)
     }
 
-    /// Notes a lookup of a record that the ring does not hold. If the ring has too few slots for such a record, lets it
-    /// grow. It has enough if it has just grown, or if the record failed.
+    /// Notes that a lookup of record `number` found nothing. The ring grows if it has too few slots for that record. It does not
+    /// grow if its slots would now be enough, or if the record failed.
     pub(super) fn grow_if_needed(&mut self, number: u64, latest: u64) {
         let slots = self.slots as usize;
         self.is_short |= slots < RING && latest.saturating_sub(number) >= slots as u64;
     }
 
-    /// Finds the record itself, or the next later one in the ring. Returns `false` if the ring holds neither. The result
-    /// is written to `found`, because a record is large.
+    /// Finds the record with this number, or the next later one in the ring. Returns `false` if the ring has neither. The record
+    /// is written to `found`, not returned, because it is large.
     #[inline]
     pub(super) fn covering(&mut self, number: u64, found: &mut Record) -> bool {
         let slot = match self.slot_of(number) {
@@ -173,7 +173,7 @@ mod tests {
         ring.covering(number, &mut found).then_some(found)
     }
 
-    /// A ring that uses all its slots.
+    /// Returns a ring that uses all its slots from the beginning.
     fn full_ring() -> Ring {
         Ring { slots: RING as u32, ..Ring::default() }
     }
@@ -186,7 +186,7 @@ mod tests {
         for (number, found) in [(1, 25), (24, 25), (25, 25), (30, 30), (40, 40)] {
             let covering = covering(&mut ring, number).unwrap();
             assert_eq!(covering.number, found);
-            // The result has the found record's own entries, and not those of the record that was looked up.
+            // The result has the entries of the record that was found, not those of the record that was looked up.
             assert_eq!(covering.covered[1].record(), 1000 + found);
         }
         assert!(covering(&mut ring, 41).is_none());
@@ -214,7 +214,7 @@ mod tests {
                     let slots = ring.slots;
                     let oldest = u64::saturating_sub(number, slots.into()).max(begin);
                     let slot = record(&mut ring, number);
-                    // A ring that grows loses none of its records.
+                    // A ring that grows keeps all its records.
                     let keeps_all = (oldest..number).all(|number| ring.holds(number));
                     assert!(ring.slots == slots || keeps_all, "{lag}, {begin}, {number}");
                     events[slot] = number;
@@ -228,7 +228,7 @@ mod tests {
                 assert_eq!(ring.slots as usize, expected, "a lag of {lag}");
                 let latest = begin + 199;
                 assert_eq!(ring.latest_slot(), ring.slot_of(latest));
-                // In the end the ring holds the records that are looked up, if they are not more than it can hold.
+                // In the end the ring has the record that was looked up, unless it is further back than a ring can reach.
                 assert!(lag as usize >= RING || ring.holds(latest - lag));
             }
         }
