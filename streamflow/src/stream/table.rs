@@ -18,48 +18,48 @@ use crate::sync::boxcar;
 
 static PLATFORMS: AtomicU32 = AtomicU32::new(0);
 
-/// A value that another module attaches to the streams of a platform. It lives as long as they do.
+/// A value that another module attaches to the streams of a platform. The value lives as long as the streams.
 pub(crate) trait Attached: Any + Send + Sync {
-    /// Called when the host has found work of `device` complete. Returns an error that a kernel of that work has left in
-    /// the value.
+    /// Called when the host has found work of `device` complete. Returns an error if a kernel of that work has stored one in the
+    /// value.
     fn inspect(&self, device: DeviceId) -> Result<()>;
 
-    /// Whether queued work of `device` may use the value. If so, the value is dropped only after that work.
+    /// Whether queued work of `device` may use the value. If so, the value is dropped only after that work is complete.
     fn is_used_by(&self, device: DeviceId) -> bool;
 }
 
-/// All streams of one platform, by number. Streams are made once and kept; pools allocate them.
+/// All streams of one platform, by number. A stream is made once and never destroyed before the table; pools allocate streams.
 pub(crate) struct StreamTable {
     platform: PlatformNumber,
     driver: Arc<dyn Driver>,
-    /// Whether the driver takes notes, as the race checker does.
+    /// Whether the driver uses notes, as one with a race checker does.
     watched: bool,
-    /// How many devices the driver had when the table was made.
+    /// The number of devices that the driver had when the table was made.
     devices: usize,
-    /// CUDA's number of each device. `None` for each on the simulator.
+    /// CUDA's number for each device. `None` for a simulated device.
     #[cfg(feature = "cudarc")]
     ordinals: Vec<Option<u32>>,
-    /// The number of the tick that is replayed. `None` if the driver does not replay.
+    /// The number of the tick that is replayed; `None` if the driver does not replay ticks.
     replayed: Option<Arc<ReplayedTick>>,
-    /// The streams by number. Numbers `0..device_count` are the devices' default streams.
+    /// The streams, by number. The first `devices` of them are the devices' default streams.
     timelines: boxcar::Vec<Arc<Timeline>>,
-    /// Streams that belong to no pool now, ready for the next pool.
+    /// Streams that belong to no pool now. The next pool takes them.
     idle: Lock<Vec<Arc<Timeline>>>,
     /// Streams that belong to no pool now, and on which memory was allocated or freed.
     idle_of_memory: Lock<Vec<Arc<Timeline>>>,
-    /// Locked while a stream gets its number.
+    /// Locked while a new stream gets its number.
     numbering: Lock<()>,
     attached: OnceLock<Box<dyn Attached>>,
-    /// A value by which another module finds its memory from a stream. The value must not own the table.
+    /// A value that another module looks up by the table, to find its memory. The value must not own the table.
     beside: OnceLock<Box<dyn Any + Send + Sync>>,
-    /// The timelines of external streams whose wrappers are all dropped.
+    /// The timelines of external streams whose wrappers were all dropped.
     pub(super) detached: Lock<Vec<Arc<Timeline>>>,
-    /// The divisions of devices that were made so far.
+    /// The green contexts of every description that has divided a device so far.
     pub(super) green: Lock<Vec<GreenContexts>>,
 }
 
 impl StreamTable {
-    /// Creates a table with the default stream of each device.
+    /// Creates a table that has the default stream of each device.
     pub(crate) fn new(driver: Arc<dyn Driver>) -> DriverResult<Arc<Self>> {
         #[cfg(feature = "cudarc")]
         let ordinals = (0..driver.device_count() as u32)
@@ -94,8 +94,8 @@ impl StreamTable {
         Ok(Arc::new(table))
     }
 
-    /// Binds a device on the calling thread, and notes that: a later call for a stream of another device then binds that
-    /// stream's device.
+    /// Binds a device on the calling thread, and stores that it is bound. Calls for a stream of another device then bind that
+    /// device.
     pub(crate) fn bind(&self, device: DeviceId) -> DriverResult<()> {
         self.driver().bind(device)?;
         set_bound(self.platform(), device);
@@ -106,19 +106,19 @@ impl StreamTable {
         &self.driver
     }
 
-    /// Whether the driver takes the notes of [`observe`](Self::observe).
+    /// Whether the driver uses the notes that [`observe`](Self::observe) passes on.
     pub(crate) fn is_watched(&self) -> bool {
         self.watched
     }
 
-    /// The number of the tick that is replayed. `None` if the driver does not replay. Memory is chosen by this number, so
-    /// that the driver's calls of later ticks repeat those of earlier ones.
+    /// The number of the tick that is replayed; `None` if the driver does not replay ticks. Memory is chosen by this number, so
+    /// that later ticks repeat the driver calls of earlier ticks with the same memory.
     #[inline]
     pub(crate) fn replayed_tick(&self) -> Option<u64> {
         self.replayed.as_ref()?.get()
     }
 
-    /// Passes a note to the driver, if it takes notes.
+    /// Passes a note to the driver's observer, if the driver uses notes.
     #[inline]
     pub(crate) fn observe(&self, note: &Note<'_>) {
         if self.watched {
@@ -126,17 +126,17 @@ impl StreamTable {
         }
     }
 
-    /// The number that all streams and memory of one platform share.
+    /// The number of the platform. All its streams and its memory have this number.
     pub(crate) fn platform(&self) -> PlatformNumber {
         self.platform
     }
 
-    /// Whether a point is one of this platform.
+    /// Whether a point is a point of this platform.
     pub(crate) fn has(&self, point: Point) -> bool {
         point.platform == self.platform
     }
 
-    /// The stream with this number. The number comes from a point or a use of this platform.
+    /// Returns the stream with this number. The number comes from a point or from a use of memory of this platform.
     pub(crate) fn timeline(&self, id: u32) -> &Arc<Timeline> {
         &self.timelines[id as usize]
     }
@@ -146,23 +146,23 @@ impl StreamTable {
         (id as usize) < self.devices
     }
 
-    /// CUDA's number of a device of this platform.
+    /// CUDA's number for a device of this platform; `None` on the simulator.
     #[cfg(feature = "cudarc")]
     pub(super) fn ordinal(&self, device: DeviceId) -> Option<u32> {
         self.ordinals[device.index()]
     }
 
-    /// How many devices the driver had when the table was made.
+    /// The number of devices that the driver had when the table was made.
     pub(crate) fn device_count(&self) -> usize {
         self.devices
     }
 
-    /// The default stream of a device of this platform.
+    /// Returns the default stream of a device of this platform.
     pub(super) fn default_timeline(&self, device: DeviceId) -> Arc<Timeline> {
         self.timelines[device.index()].clone()
     }
 
-    /// Returns the attached value, which the first call makes. All calls name the same type.
+    /// Returns the value attached to the streams. The first call makes it. Every call must name the same type.
     #[inline]
     pub(crate) fn attached<T: Attached>(&self, make: impl Fn(&Arc<dyn Driver>) -> T) -> &T {
         let found: &dyn Any = self.attached.get_or_init(|| Box::new(make(&self.driver))).as_ref();
@@ -172,7 +172,7 @@ impl StreamTable {
         }
     }
 
-    /// Returns the value in `self.beside`, which the first call makes. All calls name the same type.
+    /// Returns the value in `self.beside`. The first call makes it. Every call must name the same type.
     pub(crate) fn beside<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> &T {
         let found: &dyn Any = self.beside.get_or_init(|| Box::new(make())).as_ref();
         match found.downcast_ref() {
@@ -181,7 +181,7 @@ impl StreamTable {
         }
     }
 
-    /// Takes an idle stream with these options, or makes one.
+    /// Takes an idle stream with these options, or makes a stream.
     pub(crate) fn take(
         &self,
         device: DeviceId,
@@ -190,8 +190,8 @@ impl StreamTable {
         self.take_of(&self.idle, device, options)
     }
 
-    /// Takes a stream to allocate and free memory on. Such a stream never serves the program, even after it was returned:
-    /// on a stream of CUDA that has allocated or freed memory, each later record and wait costs more.
+    /// Takes a stream on which memory is allocated and freed. The stream is never given to the program, even after it was
+    /// returned: after memory was allocated or freed on a CUDA stream, each record and each wait on that stream costs more.
     pub(crate) fn take_for_memory(&self, device: DeviceId) -> DriverResult<Arc<Timeline>> {
         self.take_of(&self.idle_of_memory, device, StreamOptions::default())
     }
@@ -212,7 +212,7 @@ impl StreamTable {
         Ok(self.add(Parts::new(stream, options)?))
     }
 
-    /// Takes back a stream that its pool no longer needs.
+    /// Takes back a stream from a pool that was dropped, for the next pool.
     pub(crate) fn return_stream(&self, timeline: Arc<Timeline>) {
         self.idle.lock().push(timeline);
     }
@@ -222,7 +222,7 @@ impl StreamTable {
         self.idle_of_memory.lock().push(timeline);
     }
 
-    /// Adds an external stream.
+    /// Adds an external stream to the table.
     pub(super) fn add_external(
         &self,
         stream: OwnedStream,
@@ -231,7 +231,7 @@ impl StreamTable {
         Ok(self.add(Parts::new(stream, options)?))
     }
 
-    /// Gives a stream its number.
+    /// Gives a new stream its number, and adds it to the table.
     fn add(&self, parts: Parts) -> Arc<Timeline> {
         let _numbering = self.numbering.lock();
         let id = self.timelines.count() as u32;
@@ -243,7 +243,7 @@ impl StreamTable {
     /// Blocks until all work of the platform is complete.
     ///
     /// # Errors
-    /// The first error of a driver call or of the work itself.
+    /// The first error of a driver call, or of the work itself.
     pub(crate) fn finish(&self) -> Result<()> {
         for (_, timeline) in self.timelines.iter() {
             timeline.bind()?;
@@ -260,12 +260,12 @@ impl StreamTable {
 }
 
 impl Drop for StreamTable {
-    /// Waits for work that may use the attached value.
+    /// Waits for queued work that may use the attached value, before the value is dropped.
     fn drop(&mut self) {
         #[cfg(feature = "cudarc")]
         super::lent::drop_unused();
         if self.driver.sticky_error().is_some() {
-            // The device executes no more work after its sticky error, and the driver would free nothing.
+            // After a sticky error the device executes no more work, so nothing can use the value, and the driver frees nothing.
             return;
         }
         for (_, timeline) in self.timelines.iter() {
@@ -275,7 +275,8 @@ impl Drop for StreamTable {
             }
             let done = timeline.bind().and_then(|()| timeline.synchronize(self));
             if done.is_err() {
-                // Leaking the value costs little memory. Dropping it while work may still use it would be unsound.
+                // If the wait fails, the value is leaked, which costs little memory. Work may still use it, so dropping it would
+                // be unsound.
                 std::mem::forget(std::mem::take(&mut self.attached));
                 return report_in_drop("waiting for a platform's last work", done);
             }

@@ -1,4 +1,4 @@
-//! The driver calls that streams and pools make or skip, as a recorder over the simulator sees them.
+//! Tests of the driver calls that streams and pools make or skip. A recorder between the runtime and the simulator sees them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod attached;
@@ -35,7 +35,7 @@ impl Bench {
         self.pool.allocate("a test").unwrap()
     }
 
-    /// The numbers of records and waits since this function was last called.
+    /// Returns how many records and waits were made since the last call of this function.
     fn records_and_waits(&self) -> (usize, usize) {
         let records = self.recorder.count(|call| matches!(call, Call::RecordEvent { .. }));
         let waits = self.recorder.count(|call| matches!(call, Call::WaitEvent { .. }));
@@ -47,7 +47,7 @@ impl Bench {
         self.recorder.count(|call| matches!(call, Call::CreateStream { .. }))
     }
 
-    /// How many fills were executed.
+    /// Returns how many fills the simulator has executed.
     fn fills(&self) -> usize {
         self.host.log().iter().filter(|it| matches!(it.action, LogAction::Fill { .. })).count()
     }

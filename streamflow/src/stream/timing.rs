@@ -1,4 +1,4 @@
-//! How long work takes on the device.
+//! Measurements of how long work takes on the device.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use super::{CudaStream, PlatformNumber};
 use crate::driver::{OwnedEvent, RawStream};
 use crate::error::{Error, Result};
 
-/// A moment in a stream's work, with the time by the *device's* clock: CUDA's event with timing. Made by
-/// [`CudaStream::record_timing`].
+/// A moment in a stream's work, with its time by the *device's* clock: a CUDA event with timing. [`CudaStream::record_timing`]
+/// makes it.
 ///
-/// On the host simulator the time is simulated, by a fixed model of copy and compute engines. Simulated time repeats
-/// with the seed, and says nothing about the time on a GPU or on the host. See [`driver::host`](crate::driver::host). A
-/// simulated [`Elapsed`] is marked as such where it is printed.
+/// On the simulator the time is simulated, by a fixed model of copy engines and compute engines. Simulated time is the same in
+/// each run with the same seed, and says nothing about the time on a GPU or on the host. See
+/// [`driver::host`](crate::driver::host). A simulated [`Elapsed`] is printed with the word "simulated".
 #[must_use = "an event has no effect before it is compared with another one"]
 #[derive(Debug)]
 pub struct TimingEvent {
@@ -22,12 +22,11 @@ pub struct TimingEvent {
 }
 
 impl CudaStream {
-    /// Marks the moment when everything that is queued so far is complete, with its time. Does not block. Each call
-    /// makes a new event, and that costs several times as much as the events that order streams: use this for
-    /// measuring, and not in every tick.
+    /// Queues an event that stores the time when all work queued so far is complete. Does not block. Each call makes a new event,
+    /// which costs several times as much as an event that orders streams. So use this method for measurements, not in every tick.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn record_timing(&self) -> Result<TimingEvent> {
         let timeline = self.timeline();
         timeline.bind()?;
@@ -38,13 +37,13 @@ impl CudaStream {
 }
 
 impl TimingEvent {
-    /// The time from this moment to a later one, of any stream of the same device. Blocks until both are
-    /// reached. The resolution is about half a microsecond.
+    /// Returns the time from this moment to a later moment on any stream of the same device. Blocks until the device has reached
+    /// both moments. The resolution is about half a microsecond.
     ///
     /// # Errors
-    /// [`Error::ForeignPlatform`]; [`Error::TimeSpan`] for moments of two devices, since their clocks can't be
-    /// compared, and when `end` came first; [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) with
-    /// a CUDA driver older than 12.8; the driver's, and an error of earlier work may be reported here.
+    /// [`Error::ForeignPlatform`]; [`Error::TimeSpan`] for moments of two devices, since their clocks can't be compared, and if
+    /// `end` came first; [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) with a CUDA driver older than
+    /// 12.8; errors of the driver, also an error of earlier work.
     pub fn elapsed_blocking(&self, end: &Self) -> Result<Elapsed> {
         if self.platform != end.platform {
             return Err(Error::foreign("a moment"));
@@ -64,8 +63,8 @@ impl TimingEvent {
     }
 }
 
-/// The time between two moments of a device, by [`TimingEvent::elapsed_blocking`]. Printed like a [`Duration`]; the
-/// time of a simulated device is followed by the word "simulated".
+/// The time between two moments of a device, returned by [`TimingEvent::elapsed_blocking`]. Printed like a [`Duration`]; the time
+/// of a simulated device is followed by the word "simulated".
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -91,7 +90,7 @@ impl Elapsed {
         Self { duration, is_simulated }
     }
 
-    /// The time divided by a number of equal parts; the whole time for 0 parts.
+    /// Returns the time divided by `parts`. For 0 parts, returns the whole time.
     pub fn over(self, parts: u32) -> Self {
         Self { duration: self.duration / parts.max(1), ..self }
     }
@@ -101,7 +100,8 @@ impl Elapsed {
         self.duration
     }
 
-    /// Whether the device is simulated. Then the time repeats with the seed, and says nothing about a GPU.
+    /// Whether the device is simulated. A simulated time is the same in each run with the same seed, and says nothing about a
+    /// GPU.
     pub const fn is_simulated(self) -> bool {
         self.is_simulated
     }

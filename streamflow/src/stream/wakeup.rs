@@ -1,4 +1,4 @@
-//! Sleeping until a device has reached one of several points.
+//! A thread's sleep that ends when a device has reached one of several points.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,16 +8,15 @@ use crate::driver::{Signal, StreamOptions};
 use crate::error::Result;
 use crate::turns;
 
-/// The longest sleep. The thread queries the device after each sleep, so this bounds how late the thread finds a dead
-/// context: such a context raises no signal. On the simulator work executes only in calls, and every sleep ends this way.
-/// The bound does not apply to threads that take turns in a test beside a device that works alone, because it would hide
-/// a lost wake-up from the test.
+/// The longest sleep. A dead CUDA context raises no signal, so the thread queries the device after each sleep, and finds a dead
+/// context within this time. On the simulator, work executes only during calls, so every sleep lasts this long. In a test whose
+/// threads take turns, the limit does not apply if the device executes work without calls: it would hide a lost wake-up.
 const WATCHDOG: Duration = Duration::from_millis(1);
 
 /// Wakes a thread when one of the points that it waits for is reached.
 ///
-/// For each point, a separate stream waits for the point and then calls a function on the host. So that call delays no
-/// stream that has other work, and a point that no thread waits for any more delays nothing.
+/// For each point, an extra stream waits for the point and then calls a host function, which raises the signal. So the host
+/// function delays no stream with other work. If no thread waits for the point any more, the extra stream delays nothing.
 #[derive(Debug)]
 pub(crate) struct Wakeup {
     table: Arc<StreamTable>,
@@ -28,13 +27,13 @@ pub(crate) struct Wakeup {
 #[derive(Debug)]
 struct Watcher {
     timeline: Arc<Timeline>,
-    /// The point that the stream watches, or has watched last.
+    /// The point that the extra stream waits for, or has waited for last.
     point: Option<Point>,
 }
 
 impl Wakeup {
-    /// Creates a `Wakeup` with memory for the watchers of `points` points. The memory is allocated now because the first
-    /// sleep may come late in a run, when a tick must not allocate. Other threads may raise the signal, too.
+    /// Creates a `Wakeup` with memory for `points` watchers. The memory is allocated now, because the first sleep may come late
+    /// in a run, when a tick must not allocate. Other threads may raise the signal, too.
     pub(crate) fn new(table: &Arc<StreamTable>, signal: &Arc<Signal>, points: usize) -> Self {
         let watchers = Vec::with_capacity(points);
         Self { table: table.clone(), signal: signal.clone(), watchers }
@@ -45,23 +44,23 @@ impl Wakeup {
         self.signal.raised()
     }
 
-    /// Sleeps until one of these points is reached, another thread has raised the signal, or `at_most` has passed. With
-    /// points, a sleep lasts for [`WATCHDOG`] at most, except in turns beside a device that works alone. The points are
-    /// of this platform, and were not reached when `seen` was [read](Self::raised). The caller queries them again to
-    /// find out which one is reached.
+    /// Sleeps until one of these points is reached, another thread raises the signal, or `at_most` has passed. If there are
+    /// points, the sleep lasts for [`WATCHDOG`] at most, except in a test whose threads take turns, if the device works without
+    /// calls. The points are of this platform, and had not been reached when `seen` was [read](Self::raised). The caller queries
+    /// the points again to find out which one was reached.
     ///
-    /// A point may be reached between the query and this call. That has raised the signal since `seen` was read, or
-    /// raises it as soon as the point is watched. The call then does not sleep.
+    /// A point may be reached after the caller's query and before this call. The signal was then raised after `seen` was read, or
+    /// is raised as soon as the point is watched. In both cases the call does not sleep.
     ///
-    /// Returns `false` if no event is left that could end the sleep: see [`Signal::sleep`].
+    /// Returns `false` if nothing is left that could end the sleep: see [`Signal::sleep`].
     pub(crate) fn sleep(&mut self, seen: u64, points: &[Point], at_most: Duration) -> Result<bool> {
         for &point in points {
             if !self.watchers.iter().any(|watcher| watcher.point == Some(point)) {
                 self.watch(points, point)?;
             }
         }
-        // Where threads take turns in a test, a device that works alone must raise the signal: the watchdog would hide a
-        // lost wake-up.
+        // Where threads take turns in a test and the device works without calls, only the signal ends a sleep: the watchdog would
+        // hide a lost wake-up.
         let must_be_raised = turns::takes_turns() && self.works_alone();
         let at_most =
             if points.is_empty() || must_be_raised { at_most } else { at_most.min(WATCHDOG) };
@@ -136,7 +135,7 @@ mod tests {
             self.platform.stream_pool("WATCHED", &pool).unwrap().allocate("a test").unwrap()
         }
 
-        /// Returns how often one sleep raises the signal, after all watched points were reached.
+        /// Returns how often the signal was raised by one sleep on these points, after the device has reached them.
         fn raised_by(&mut self, points: &[Point]) -> u64 {
             let seen = self.wakeup.raised();
             self.wakeup.sleep(seen, points, WATCHDOG).unwrap();
@@ -152,8 +151,7 @@ mod tests {
         }
     }
 
-    /// Each watched point raises the signal once. This holds in every order of execution, and whether or not the sleep
-    /// has ended by then.
+    /// Each watched point raises the signal once, in every order of execution, and whether or not the sleep has ended before.
     #[test]
     fn each_point_raises_once() {
         for seed in 0..32 {
@@ -161,12 +159,12 @@ mod tests {
             let (a, b, far) = (bench.stream(0), bench.stream(0), bench.stream(1));
             let first = [a.record().unwrap(), b.record().unwrap()];
             assert_eq!(bench.raised_by(&first), 2, "seed {seed}");
-            // A second sleep queues nothing for a point that is already watched.
+            // A second sleep queues no new host function for a point that is already watched.
             assert_eq!((bench.raised_by(&first), bench.calls_to_the_host()), (0, 2));
-            // One of the two watchers is reused for the next point.
+            // The watcher of the other point is used again for the new point.
             assert_eq!(bench.raised_by(&[first[1], a.record().unwrap()]), 1, "seed {seed}");
             assert_eq!(bench.wakeup.watchers.len(), 2);
-            // A device's points are watched by a stream of that device.
+            // A point is watched by a stream of the point's own device.
             assert_eq!(bench.raised_by(&[far.record().unwrap(), first[1]]), 1, "seed {seed}");
             let devices: Vec<_> =
                 bench.wakeup.watchers.iter().map(|w| w.timeline.device()).collect();
@@ -174,7 +172,8 @@ mod tests {
         }
     }
 
-    /// The first sleep may come late in a run, where a tick allocates nothing (law 12).
+    /// The first sleep may come late in a run, and a tick then allocates nothing (law 12). So `new` allocates the watchers'
+    /// memory.
     #[test]
     fn the_first_sleep_finds_room_for_its_points() {
         let mut bench = Bench::new(0);
@@ -184,8 +183,8 @@ mod tests {
         assert_eq!((bench.wakeup.watchers.len(), bench.wakeup.watchers.as_ptr()), (2, room));
     }
 
-    /// The signal is not raised before the point is reached. An early signal would do no harm, since the thread queries
-    /// again, but the thread would never sleep.
+    /// The signal is not raised before the point is reached. An early signal would do no other harm than this: the thread would
+    /// query again and again, and never sleep.
     #[test]
     fn a_watched_point_is_reached_before_the_signal() {
         for seed in 0..32 {
@@ -199,7 +198,7 @@ mod tests {
         }
     }
 
-    /// A point that was reached before it is watched ends the sleep as well.
+    /// A point that was reached before it was watched ends the sleep, too.
     #[test]
     fn a_point_that_was_reached_meanwhile_raises_the_signal() {
         for seed in 0..32 {

@@ -1,20 +1,19 @@
-//! The records of other streams that a stream has waited for, as far as they fit into a fixed space.
+//! A stream's clock: the records of other streams that the stream has waited for. It has room for a fixed number of entries.
 //!
-//! The clocks of two streams are merged index by index, with one comparison of words and one branch for each entry. That
-//! saves 160 instructions for a task of a chain, with an inlined comparison of drivers, and 7 mispredicted branches for
-//! an operator that reads several others: 10 to 14 ns of 150 in a chain, with the move of errors alone in
-//! `driver::owned`. A wait takes over another clock by one subtraction and one comparison for each entry, which saves 250
-//! of 557 instructions for a task of a chain. All are counted on `overhead` and `floor`.
+//! The clocks of two streams are merged index by index, with one comparison of words and one branch for each entry. For a task of
+//! a chain, this saves 160 instructions together with an inlined comparison of drivers. For an operator that reads several
+//! others, it saves 7 mispredicted branches: 10 to 14 ns of 150 in a chain, together with the move of errors in `driver::owned`.
+//! A wait merges another clock with one subtraction and one comparison for each entry, which saves 250 of 557 instructions for a
+//! task of a chain. All numbers were counted on `overhead` and `floor`.
 
 use crate::stream::record::{ENTRIES, Entry, Snapshot};
 use crate::sync::{AtomicU64, Ordering};
 
-/// The latest records that a stream has waited for, of some of the other streams.
+/// For some other streams, the latest record that a stream has waited for.
 ///
-/// A new entry may replace the entry of another stream, which the clock then forgets. Several threads may read and raise
-/// a clock without a lock, because each entry is true by itself and stays true. The record in an entry never decreases,
-/// even if several threads make the same stream wait, for example where an operator works on a stream that it has
-/// adopted.
+/// A new entry may replace the entry of another stream, which the clock then forgets. Several threads may read and raise a clock
+/// without a lock, because each entry is true independently of the other entries, and stays true. The record in an entry never
+/// decreases, even if several threads make the same stream wait, as where an operator works on a stream that it has adopted.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Clock([AtomicU64; ENTRIES]);
@@ -24,21 +23,21 @@ impl Clock {
         Self([Entry::NONE.0; ENTRIES].map(AtomicU64::new))
     }
 
-    /// The latest record of `stream` that this clock's stream is known to have waited for; 0 for none.
+    /// Returns the latest record of `stream` that the clock has; 0 if it has none.
     #[inline]
     pub(super) fn get(&self, stream: u32) -> u64 {
         let entry = Entry(self.0[stream as usize % ENTRIES].load(Ordering::Acquire));
         if entry.stream() == stream { entry.record() } else { 0 }
     }
 
-    /// Notes a wait that the driver has taken.
+    /// Notes a wait for a record that the driver has accepted.
     #[inline]
     pub(super) fn raise(&self, stream: u32, record: u64) {
         let entry = Entry::new(stream, record);
         raise(&self.0[entry.stream() as usize % ENTRIES], entry);
     }
 
-    /// Copies the entries.
+    /// Copies the clock's entries to `to`.
     #[inline]
     pub(super) fn snapshot(&self, to: &mut Snapshot) {
         for (entry, word) in to.iter_mut().zip(&self.0) {
@@ -46,33 +45,34 @@ impl Clock {
         }
     }
 
-    /// Notes a wait that the driver has taken for a record of another stream. Also notes everything that this record
-    /// covers, except entries about `own`. Afterwards `covered` has the entries that were noted.
+    /// Notes a wait for `record`, a record of another stream, that the driver has accepted, and the entries in `covered` that the
+    /// record covers, except entries for the stream `own` itself. Afterwards `covered` has the entries that were noted.
     #[inline]
     pub(super) fn merge(&self, record: Entry, covered: &mut Snapshot, own: u32) {
         let about = &mut covered[own as usize % ENTRIES];
         if about.stream() == own {
             *about = Entry::NONE;
         }
-        // The wait that was made replaces what the record covers at the same index: it takes precedence over an implied wait.
+        // The entry of the record itself replaces the covered entry at the same index: a wait that was made ranks above an
+        // implied one.
         covered[record.stream() as usize % ENTRIES] = record;
-        // Entries of both clocks with the same index are compared.
+        // Entries with the same index in both clocks are compared.
         for (place, entry) in self.0.iter().zip(&*covered) {
             raise(place, *entry);
         }
     }
 }
 
-/// Raises one word of a clock: `entry` replaces an entry of another stream, or an earlier record of the same one.
+/// Raises one word of a clock: `entry` replaces an entry of another stream, or an earlier record of the same stream.
 /// [`Entry::NONE`] replaces nothing.
 #[inline]
 fn raise(place: &AtomicU64, entry: Entry) {
     let mut before = place.load(Ordering::Relaxed);
     loop {
         let after = if entry == Entry::NONE { before } else { entry.0 };
-        // One comparison and one branch serve all cases: where an operator reads from several others, a processor would
-        // mispredict separate branches. The numbers of two streams at one index differ by two or more, so their words
-        // differ by more than `Entry::RECORD`.
+        // One comparison and one branch cover all cases. Separate branches would be mispredicted where an operator reads from
+        // several others. The numbers of two streams at one index differ by two or more, so their words differ by more than
+        // `Entry::RECORD`.
         if before.wrapping_sub(after) <= Entry::RECORD {
             return;
         }
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(clock.get(199), 0);
     }
 
-    /// An entry never counts as that of another stream, however many streams share its index.
+    /// An entry of one stream never counts for another stream, however many streams share the index.
     #[test]
     fn a_stream_that_takes_the_place_of_another_makes_it_forgotten() {
         let clock = Clock::new();
@@ -151,8 +151,7 @@ mod tests {
         assert_eq!([1, 1 + E].map(|stream| into.get(stream)), [0, 2]);
     }
 
-    /// A merged entry replaces that of another stream at the same index, whichever of the stream numbers or records is
-    /// greater.
+    /// A merged entry replaces the entry of another stream at the same index, whichever stream number or record is larger.
     #[test]
     fn a_merge_replaces_entries_of_other_streams_and_an_empty_place_replaces_none() {
         const E: u32 = ENTRIES as u32;

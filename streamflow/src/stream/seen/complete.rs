@@ -1,24 +1,25 @@
-//! The host's knowledge about one stream: the latest record that was found complete, and the records that this shows to
-//! be complete, too.
+//! What the host knows about one stream: the latest record that was found complete. A complete record shows that the records it
+//! covers are complete, too.
 
 use arrayvec::ArrayVec;
 
 use crate::stream::record::{Entry, Snapshot};
 use crate::sync::{AtomicU64, Ordering};
 
-/// The most records that wait to be examined.
+/// The largest number of records that wait in a list until the records that they cover are examined.
 #[cfg(not(loom))]
 const KEPT: usize = 32;
 #[cfg(loom)]
 const KEPT: usize = 2;
 
-/// The most records that are examined after one query. That takes some microseconds at most, and saves up to as many queries.
+/// The largest number of records that are examined after one query. That takes a few microseconds at most, and each record that
+/// is found complete saves a query.
 const MOST: usize = 512;
 
 /// The latest record of a stream that a thread has found complete.
 ///
-/// For these rules the host is a reader like each stream. The host's clock has an entry for every stream, so it forgets
-/// nothing. Each stream has the entry about itself.
+/// The rules treat the host like a stream that waits for other streams. The host's clock has an entry for every stream, so no
+/// entry is replaced. That entry is this value, and is stored in the stream.
 #[derive(Debug)]
 pub(in crate::stream) struct Complete(AtomicU64);
 
@@ -27,31 +28,31 @@ impl Complete {
         Self(AtomicU64::new(0))
     }
 
-    /// Whether a thread has found a record complete.
+    /// Whether a thread has found record `number`, or a later record, complete.
     #[inline]
     pub(in crate::stream) fn has(&self, number: u64) -> bool {
         self.latest() >= number
     }
 
-    /// The latest record that a thread has found complete; 0 for none.
+    /// The latest record that a thread has found complete; 0 if there is none.
     #[inline]
     pub(in crate::stream) fn latest(&self) -> u64 {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Notes that a record is complete. Returns whether that was not known before.
+    /// Notes that a record is complete. Returns `true` if this was not known before.
     pub(in crate::stream) fn note(&self, number: u64) -> bool {
         self.0.fetch_max(number, Ordering::AcqRel) < number
     }
 }
 
-/// Notes that the host has found record `number` of `own` complete. Then the records that it covers are complete, too,
-/// and the records that those cover (rule 5 of [`order`](crate::stream::order)). `complete` returns the host's knowledge
-/// about a stream, and `covered_by` the entries that a record covers, if its ring still holds it.
+/// Notes that the host has found record `number` of `own` complete. The records in `covered` are then complete, too, and the
+/// records that those cover (rule 5 of [`order`](crate::stream::order)). `complete` returns what the host knows about a stream,
+/// and `covered_by` returns the entries that a record covers, if the ring still has the record.
 ///
-/// A clock has few entries, so in a long chain of streams a record covers directly only the last of them. Each record is
-/// examined at most once, since it is known to be complete from then on. An entry that finds no room is dropped, and its
-/// record is queried later.
+/// A clock has few entries, so in a long chain of streams a record covers directly only the last few streams. A record is
+/// examined at most once, since it is known to be complete afterwards. A record for which the list has no room is not examined;
+/// the host queries the records that it covers later.
 pub(in crate::stream) fn found_complete<'a>(
     own: &Complete,
     number: u64,

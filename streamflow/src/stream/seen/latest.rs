@@ -1,11 +1,11 @@
 //! The latest waits of a stream, including those that its clock has forgotten.
 //!
-//! With the latest waits, a tick of Task Bench's `dom` makes 481 waits in place of 916, `stencil` 706 in place of 1,384,
-//! and `random` 698 in place of 1,330, counted by `floor --calls`. On an H200 `stencil` takes 9.9 ± 0.7 % more time
-//! without them and without the growth of rings.
+//! With this table of latest waits, a tick of Task Bench's `dom` makes 481 waits in place of 916, `stencil` 706 in place of
+//! 1,384, and `random` 698 in place of 1,330, counted by `floor --calls`. On an H200, `stencil` takes 9.9 ± 0.7 % more time
+//! without this table and without rings that grow.
 
-// These words are no steps of a model: two waits would have too many interleavings. The words are written and read at the
-// same places and with the same orderings as those of a clock, which are modelled.
+// In a loom model these words are plain ones, not steps of the model: two waits would have too many interleavings. They are
+// written and read where a clock is, with the same orderings, and the clock is modelled.
 #[cfg(loom)]
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,25 +13,25 @@ use crate::stream::record::Entry;
 #[cfg(not(loom))]
 use crate::sync::{AtomicU64, Ordering};
 
-/// The number of waits that are kept. With the index of the next one they fill a cache line.
+/// The number of waits in the table. Together with `next` they fill a cache line.
 #[cfg(not(loom))]
 const WAITS: usize = 7;
-/// In a model the number is small: the second wait replaces the first.
+/// In a loom model there is one wait, so that the second wait replaces the first.
 #[cfg(loom)]
 const WAITS: usize = 1;
 
 /// The records that a stream has waited for most recently.
 ///
-/// A clock learns from each wait what the other stream had waited for. Where operators read from several others, on
-/// hundreds of streams, this replaces most entries of the clock, also that of the wait before. For example, an operator
-/// receives two messages from two streams; the launch that reads the first message then no longer finds the wait for it
-/// in the clock. So this table has the waits themselves. It is read only where the driver would be called otherwise.
+/// After each wait, a clock also gets what the other stream had waited for. Where operators read from several others, on hundreds
+/// of streams, this replaces most entries of the clock, also the entry of the wait before. For example, an operator receives two
+/// messages from two streams; when a launch reads the first message, the clock has lost the wait for it. So this table has the
+/// waits themselves. It is read only before a driver call that it may save.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct LatestWaits {
     entries: [AtomicU64; WAITS],
-    /// The index for the next wait. Two threads may take the same index. Then one wait is lost here, and the stream makes
-    /// it again later.
+    /// The index for the next wait. Two threads may read the same index. One of their waits is then not in the table, and the
+    /// stream makes it again later.
     next: AtomicU64,
 }
 
@@ -40,7 +40,7 @@ impl LatestWaits {
         Self { entries: [Entry::NONE.0; WAITS].map(AtomicU64::new), next: AtomicU64::new(0) }
     }
 
-    /// Notes a wait that the driver has taken.
+    /// Notes a wait that the driver has accepted.
     #[inline]
     pub(super) fn note(&self, record: Entry) {
         let next = self.next.load(Ordering::Relaxed) as usize;
@@ -51,10 +51,10 @@ impl LatestWaits {
         }
     }
 
-    /// Whether one of these waits was for that record of a stream, or for a later one.
+    /// Whether one of the waits in the table was for that record of `stream`, or for a later one.
     #[inline]
     pub(super) fn has(&self, stream: u32, record: u64) -> bool {
-        // One comparison for each word: is it among the words for this record and the later ones of `stream`?
+        // Each word is compared once, to find out whether it stands for this record of `stream` or for a later one.
         let (first, later) = match Entry::new(stream, record) {
             Entry::NONE => return false,
             first => (first.0, first.later()),
@@ -73,7 +73,7 @@ mod tests {
         let waits = LatestWaits::new();
         assert!(!waits.has(0, 1));
         for nth in 0..20 {
-            // Each stream has a different record number, so that the test would find a wait that counts for another stream.
+            // Each stream has another record number, so that the test finds a wait that counts for the wrong stream.
             let record = |stream: u32| 5 + u64::from(stream * 7 % 20);
             waits.note(Entry::new(nth, record(nth)));
             for other in 0..20 {

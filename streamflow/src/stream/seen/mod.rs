@@ -1,5 +1,5 @@
-//! What a stream, or the host, knows about the records of other streams. A stream learns from the waits that the driver
-//! has taken for it, and the host from its queries. [`order`](super::order) has the rules.
+//! What a stream, or the host, knows about the records of other streams. A stream learns from the waits that the driver has
+//! accepted for it, and the host learns from its queries. [`order`](super::order) has the rules.
 //!
 //! | knowledge | reader | where |
 //! |---|---|---|
@@ -7,10 +7,9 @@
 //! | the latest waits, because the clock may have forgotten them | a stream | `latest.rs`: 7 words, read before a driver call |
 //! | records that are complete | the host | `complete.rs`: a word in each stream |
 //!
-//! Two more values let a wait be skipped. They are stored with the memory, since they end with a use of it.
-//! `memory::last_write` is a copy of the only write in a block's claims: it says something about the block, and is
-//! compared with what a stream knows. A mark (`memory::points`) says that a stream has waited for a use; it is dropped
-//! together with that use.
+//! Two more values allow skipping a wait. They are stored with the memory, because they are dropped together with a use of it.
+//! `memory::last_write` has a copy of the only write in a block's claims, which is compared with the stream's clock. A mark
+//! (`memory::points`) says that a stream has waited for a use.
 
 mod clock;
 mod complete;
@@ -22,7 +21,7 @@ use latest::LatestWaits;
 
 use super::record::{Entry, Record, Snapshot};
 
-/// The records of other streams that a stream comes after, as far as a fixed space has room for them.
+/// The records of other streams that a stream has waited for, in a fixed space, so some waits are forgotten.
 #[derive(Debug)]
 pub(super) struct Seen {
     clock: Clock,
@@ -34,13 +33,14 @@ impl Seen {
         Self { clock: Clock::new(), latest: LatestWaits::new() }
     }
 
-    /// Whether work queued now comes after record `record` of `stream`, another stream (rule 4).
+    /// Whether work queued now comes after record `record` of `stream`, another stream, by the clock (rule 4).
     #[inline]
     pub(super) fn has(&self, stream: u32, record: u64) -> bool {
         self.clock.get(stream) >= record
     }
 
-    /// [`has`](Self::has) for a wait that the clock has forgotten (rule 4). Puts the wait back into the clock.
+    /// Does the same as [`has`](Self::has) for a wait that the clock has forgotten (rule 4). Puts such a wait back into the
+    /// clock.
     #[inline]
     pub(super) fn has_waited(&self, stream: u32, record: u64) -> bool {
         let has_waited = self.has_latest(stream, record);
@@ -56,8 +56,8 @@ impl Seen {
         self.latest.has(stream, record)
     }
 
-    /// Makes the stream `own` wait for a record of `stream`, and notes the records that it then comes after. `call`
-    /// queues the driver's wait.
+    /// Makes the stream `own` wait for a record of `stream` by calling `call`, and notes the records that `own` comes after by
+    /// that.
     #[inline]
     pub(super) fn wait<E>(
         &self,
@@ -66,7 +66,7 @@ impl Seen {
         record: &mut Record,
         call: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
-        // By rule 3, the driver takes the wait before the clock is raised.
+        // By rule 3, the clock is raised only after the driver has accepted the wait.
         call()?;
         let made = Entry::new(stream, record.number);
         self.latest.note(made);
@@ -74,13 +74,13 @@ impl Seen {
         Ok(())
     }
 
-    /// Notes that a record was found complete, so that no wait for it is needed.
+    /// Notes that a record was found complete, so that this stream makes no wait for it.
     #[inline]
     pub(super) fn mark_complete(&self, stream: u32, record: u64) {
         self.clock.raise(stream, record);
     }
 
-    /// Writes the entries that a record would cover if it were made now.
+    /// Writes to `to` the entries that a record of this stream would cover if it were made now.
     #[inline]
     pub(super) fn snapshot(&self, to: &mut Snapshot) {
         self.clock.snapshot(to);

@@ -1,10 +1,10 @@
-//! Tests of the value that is attached to the streams: inspected when work is complete, and dropped after the work that
+//! Tests of the value that is attached to the streams. It is inspected when work is complete, and dropped after the work that
 //! uses it.
 
 use super::*;
 use crate::driver::host::LogEntry;
 
-/// Reports one error.
+/// A value whose first inspection returns an error, and later ones none.
 struct ReportsOnce(Mutex<Option<Error>>);
 
 impl Attached for ReportsOnce {
@@ -17,7 +17,7 @@ impl Attached for ReportsOnce {
     }
 }
 
-/// Only the first query that finds the work complete returns the error.
+/// The first query that finds the work complete returns the error, and later queries return none.
 #[test]
 fn an_error_of_work_is_reported_when_the_work_is_complete() {
     let bench = bench(Policy::Lazy);
@@ -45,7 +45,7 @@ fn an_error_of_work_is_reported_when_the_work_is_complete() {
     assert!(std::ptr::eq(reports, again), "made once");
 }
 
-/// A value that work of every device uses. Its drop sends how many fills were executed.
+/// A value that work of every device uses. When it is dropped, it sends how many fills the simulator has executed.
 struct UsedByWork(mpsc::Sender<usize>, Arc<HostDriver>);
 
 impl Attached for UsedByWork {

@@ -1,4 +1,4 @@
-//! Tests of the work that the host may take for complete.
+//! Tests of which work the host may regard as complete.
 
 use super::*;
 use crate::driver::{Driver, DriverResult, Layer, RawEvent};
@@ -31,18 +31,18 @@ fn work_that_is_known_to_be_complete_needs_no_wait() {
     bench.records_and_waits();
     b.wait(point).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 0));
-    // The point is one that no record covers.
+    // The point's record was not made yet, so no record covers the point.
     let open = a.timeline().open_point();
     a.synchronize_blocking().unwrap();
     c.wait(open).unwrap();
     assert!(a.table().is_complete(open).unwrap());
     assert_eq!(bench.records_and_waits(), (0, 0));
-    // Later work is not complete.
+    // Work that is queued after the synchronisation is not complete.
     c.wait(a.timeline().open_point()).unwrap();
     assert_eq!(bench.records_and_waits(), (1, 1));
 }
 
-/// The host has not queried `a`, but `b` came after it.
+/// The host has synchronised with `b`, and not with `a`. `b` has waited for a record of `a`, so that record is complete, too.
 #[test]
 fn work_before_complete_work_is_complete() {
     let bench = bench(Policy::Lazy);
@@ -59,7 +59,7 @@ fn work_before_complete_work_is_complete() {
     assert_eq!(bench.records_and_waits(), (0, 1));
 }
 
-/// A thread finds `b` complete, and so `a`. Another thread relies on that, and no race is reported.
+/// A thread finds the work of `b` complete, and so the work of `a`. Another thread relies on that, and no race is reported.
 #[test]
 fn relying_on_what_another_thread_found_complete_is_no_race() {
     let platform = Platform::host().seed(1).race_check(true).build().unwrap();
@@ -76,13 +76,13 @@ fn relying_on_what_another_thread_found_complete_is_no_race() {
     assert!(platform.take_races().is_empty());
 }
 
-/// A driver that answers each query by "not complete".
+/// A driver that answers each query of an event by "not complete".
 #[derive(Debug)]
 struct AnswersNo(HostDriver);
 
 const QUERIED: &str = "an event is queried, and the answer is not given yet";
 
-// SAFETY: this layer passes all calls on, and a query that finds nothing complete promises nothing.
+// SAFETY: this layer passes all other calls on, and a query that answers "not complete" promises nothing.
 unsafe impl Layer for AnswersNo {
     fn below(&self) -> &dyn Driver {
         &self.0
@@ -94,8 +94,8 @@ unsafe impl Layer for AnswersNo {
     }
 }
 
-/// Another thread finds the record complete while this one queries it. So this thread may touch the memory, although
-/// its own query found nothing, and no race is reported.
+/// While this thread queries a record, another thread finds it complete. So this thread may use the memory, although its own
+/// query has answered "not complete", and no race is reported.
 #[test]
 fn a_record_that_another_thread_finds_complete_during_a_query_is_no_race() {
     let driver = Arc::new(AnswersNo(HostDriver::builder().build()));

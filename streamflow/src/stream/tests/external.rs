@@ -1,11 +1,11 @@
-//! Tests of external streams that are detached and attached again.
+//! Tests of external streams that are detached, and of timelines that are then used again.
 
 use super::*;
 use crate::driver::{Driver, DriverResult, Layer, MemoryRange, RawEvent};
 use crate::stream::{BorrowedStream, ExternalStream};
 
-/// A driver with a handle that means first one stream and then another, as if the driver gave the handle of a destroyed
-/// stream to the next one.
+/// A driver with one handle that first means one stream and later another. This is as if CUDA gave the handle of a destroyed
+/// stream to the next stream that it makes.
 #[derive(Debug)]
 struct SameHandle {
     below: HostDriver,
@@ -19,7 +19,7 @@ impl SameHandle {
     }
 }
 
-// SAFETY: both streams live as long as the driver, and a call with the handle is meant for the real stream.
+// SAFETY: both streams live as long as the driver, and each call with the handle is made for the stream in `real`.
 unsafe impl Layer for SameHandle {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -41,8 +41,8 @@ unsafe impl Layer for SameHandle {
     }
 }
 
-/// Streams with equal handles are taken for the same stream. So the second stream with a handle must come after all
-/// work that was queued on the first.
+/// Streams with equal handles count as the same stream. So work on the second stream with a handle must come after all work that
+/// was queued on the first one.
 #[test]
 fn a_stream_with_the_handle_of_a_detached_one_comes_after_it() {
     let below = HostDriver::builder().policy(Policy::Lazy).build();
@@ -63,13 +63,13 @@ fn a_stream_with_the_handle_of_a_detached_one_comes_after_it() {
     *driver.real.lock().unwrap() = second;
     borrow().fill_bytes(&mut data, 2).unwrap();
     assert_eq!(ours.download_blocking(&data).unwrap(), [2; 3]);
-    // This executes the remaining work of the first stream. SAFETY: the stream is alive.
+    // This call executes the work of the first stream that is left, if any. SAFETY: the stream is alive.
     unsafe { driver.below.synchronize_stream(first) }.unwrap();
     assert_eq!(ours.download_blocking(&data).unwrap(), [2; 3]);
 }
 
-/// Another thread drops memory that was used on the stream, and is about to record that stream. Then the stream is
-/// detached, and must not be recorded any more, because its owner may destroy it.
+/// Another thread drops memory that was used on the stream, and is about to record the stream for that. Before it does so, the
+/// stream is detached. It must not be recorded any more, because its owner may destroy it.
 #[test]
 fn a_detached_stream_is_not_recorded() {
     let bench = bench(Policy::Lazy);
@@ -93,7 +93,7 @@ fn a_detached_stream_is_not_recorded() {
     assert_eq!(bench.records_and_waits(), (0, 1), "what was queued is covered");
 }
 
-/// Detaches a stream as the drop of its wrapper does.
+/// Returns a function that detaches a stream, as the drop of an `ExternalStream` does.
 fn detaching(timeline: Arc<Timeline>, table: Arc<StreamTable>) -> impl FnOnce() {
     move || timeline.detach(|| timeline.synchronize(&table)).unwrap()
 }

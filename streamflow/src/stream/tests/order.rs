@@ -1,5 +1,5 @@
-//! The rules of `stream::order`, each with an interleaving that gives a wrong result without the rule. The test's own
-//! thread takes the steps of a second thread, in the middle of a driver call: only the order of the steps matters.
+//! Tests of the rules of `stream::order`. Each has an interleaving that gives a wrong result if the rule is broken. One thread
+//! runs both threads of the interleaving: a hook in the middle of a driver call takes the second thread's steps.
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,7 +8,7 @@ use super::*;
 use crate::driver::{Driver, DriverError, DriverResult, Layer, RawEvent};
 use crate::turns::hooks;
 
-/// A driver that passes every call on, with hooks at named points. It refuses as many records and waits as a test sets.
+/// A driver that passes every call on, with hooks at named points. It refuses the next records and waits, as many as a test sets.
 #[derive(Debug)]
 struct Stops {
     below: HostDriver,
@@ -28,7 +28,7 @@ fn refused(remaining: &AtomicU32, device: DeviceId) -> DriverResult<()> {
     }
 }
 
-// SAFETY: a refused call has no effect, and this layer passes all others on.
+// SAFETY: a call that is refused has no effect, and this layer passes all other calls on.
 unsafe impl Layer for Stops {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -83,7 +83,7 @@ impl Steps {
         Rc::new(self.pool.allocate("a test").unwrap())
     }
 
-    /// Returns another handle of a stream, as another thread would have it.
+    /// Returns another handle of a stream, as another thread would use it.
     fn other(&self, stream: &CudaStream) -> Rc<CudaStream> {
         Rc::new(CudaStream::adopted(self.platform.streams(), stream.timeline().point(1)))
     }
@@ -109,8 +109,8 @@ fn a_record_that_is_under_way_does_not_count() {
     }
 }
 
-/// `b` waits for `c` while `b` records: before the driver has the record, or just after. In both cases the record must
-/// not count as coming after `c`.
+/// While `b` makes a record, another thread makes `b` wait for `c`: before the driver has recorded, or just after. In both cases
+/// the record must not count as coming after `c`.
 #[test]
 fn a_wait_that_is_queued_during_a_record_is_not_covered() {
     for at in [RECORDING, RECORDED] {
@@ -137,7 +137,7 @@ fn a_wait_that_the_driver_refused_is_made_again() {
     let of_b = b.record().unwrap();
     steps.driver.refuse_waits.store(1, Ordering::Relaxed);
     a.wait(of_b).unwrap_err();
-    // The stream comes neither after the record nor after the work that the record covers.
+    // Since the wait was refused, `a` comes neither after the record of `b` nor after the record of `c` that it covers.
     assert_eq!([of_b, of_c].map(|point| a.timeline().implies(point)), [false; 2]);
     steps.waits();
     a.wait(of_b).unwrap();
@@ -160,8 +160,8 @@ fn a_record_that_failed_covers_nothing() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; 3]);
 }
 
-/// The host queries a record of `b` and finds it complete. Before the host notes that, `b` makes 16 more records. The
-/// last of them overwrites the queried record, and covers work that is not complete.
+/// The host queries a record of `b` and finds it complete. Before the host notes that, `b` makes as many records as a ring has.
+/// The last of them overwrites the queried record, and covers work that is not complete.
 #[test]
 fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     let steps = steps();
@@ -169,7 +169,7 @@ fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     let of_b = b.record().unwrap();
     b.synchronize_blocking().unwrap();
     let of_b = { (b.record().unwrap(), of_b).0 };
-    // The device has executed the work, but the host has not found it complete.
+    // The device executes the work here by a call that the runtime does not see, so the host has not found it complete.
     let raw = b.raw();
     // SAFETY: the stream is alive.
     unsafe { Driver::synchronize_stream(&*steps.driver, raw) }.unwrap();
@@ -186,8 +186,8 @@ fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     assert!(hooks::are_done() && !table.is_known_complete(of_c));
 }
 
-/// Each stream of a chain has waited for the one before, and a clock has entries for a few of them. The host queries the
-/// last stream. It then knows that the work of all of them is complete, except later work on one.
+/// Each stream of a chain has waited for the stream before it, and a clock has entries for only a few streams. After a query of
+/// the last stream, the host knows that the work of all streams is complete, except later work on the first stream.
 #[test]
 fn one_answer_is_about_a_whole_chain_of_streams() {
     let steps = steps();
@@ -203,7 +203,7 @@ fn one_answer_is_about_a_whole_chain_of_streams() {
     streams[0].fill_bytes(&mut data, 7).unwrap();
     let later = streams[0].record().unwrap();
     let last = &streams[streams.len() - 1];
-    // The device has executed the work, but the host has not found it complete.
+    // The device executes the work here by a call that the runtime does not see, so the host has not found it complete.
     let raw = last.raw();
     // SAFETY: the stream is alive.
     unsafe { Driver::synchronize_stream(&*steps.driver, raw) }.unwrap();
@@ -214,8 +214,8 @@ fn one_answer_is_about_a_whole_chain_of_streams() {
     assert!(!table.is_known_complete(later));
 }
 
-/// A stream waits for 8 streams more than a clock has entries. It waits again for those that the clock has forgotten, and
-/// nothing else changes.
+/// A stream waits for twice as many streams as a clock has entries. It waits a second time for streams that the clock has
+/// forgotten, and the result is the same.
 #[test]
 fn streams_that_a_clock_forgot_are_waited_for_again() {
     let steps = steps();
@@ -240,7 +240,7 @@ fn streams_that_a_clock_forgot_are_waited_for_again() {
     assert_eq!(steps.waits(), 0);
 }
 
-/// A device that is `by` records behind the host: queries of the latest records find them not complete.
+/// A device that lags `by` records behind the host: queries of the latest `by` records find them not complete.
 #[derive(Debug)]
 struct Behind {
     below: HostDriver,
@@ -248,7 +248,7 @@ struct Behind {
     records: Mutex<(u64, std::collections::HashMap<RawEvent, u64>)>,
 }
 
-// SAFETY: a query that finds nothing complete promises nothing, and this layer passes all calls on.
+// SAFETY: a query that answers "not complete" promises nothing, and this layer passes all calls on.
 unsafe impl Layer for Behind {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -269,7 +269,7 @@ unsafe impl Layer for Behind {
     }
 }
 
-/// However far the host is ahead of the device, it finds old work complete in the end.
+/// However far the device lags behind the host, the host at last finds old work complete.
 #[test]
 fn overwritten_records_are_found_complete_while_the_stream_goes_on() {
     for by in [1, 15, 16, 17, 40, 100] {

@@ -1,4 +1,4 @@
-//! Tests of the streams of a pool: how many it makes, with which options, and when it allocates them again.
+//! Tests of the streams of a pool: how many streams it makes, with which options, and when it allocates a stream again.
 
 use super::*;
 use crate::driver::{StreamFlags, StreamOptions};
@@ -32,7 +32,7 @@ fn returned_streams_are_allocated_again() {
     assert_eq!(bench.pool.in_use(), 0);
     let again = bench.stream();
     assert_eq!((again.raw(), bench.made()), (raw, made));
-    // The stream outlives the last handle of its pool, and then another pool allocates it.
+    // The stream is in use when the last handle of its pool is dropped. After the stream is dropped, another pool allocates it.
     drop(bench.pool);
     again.record().unwrap();
     drop(again);

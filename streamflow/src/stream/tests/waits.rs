@@ -1,4 +1,4 @@
-//! Tests of the waits and records that are made or skipped.
+//! Tests of which waits and records are made, and which are skipped.
 
 use std::sync::Barrier;
 use std::time::Duration;
@@ -37,24 +37,24 @@ fn a_wait_that_is_implied_by_a_third_stream_makes_no_call() {
     bench.records_and_waits();
     c.wait(of_a).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 0));
-    // A record from before the wait does not imply the order.
+    // A record made before the wait does not cover the wait, so it does not imply the order.
     d.wait(before).unwrap();
     bench.records_and_waits();
     d.wait(of_a).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 1));
-    // The wait does not imply a wait for a later record of `a`.
+    // The wait for `of_a` does not imply a wait for a later record of `a`.
     let later = a.record().unwrap();
     c.wait(later).unwrap();
     assert_eq!(bench.records_and_waits(), (1, 1));
 }
 
-/// A stream that reads from several others needs each of these orders twice in a tick: when the message is received,
-/// and where a launch reads it.
+/// An operator that reads from several others needs the order after each of their streams twice in a tick: when it receives the
+/// message, and where a launch reads the message.
 #[test]
 fn a_wait_that_the_clock_has_forgotten_makes_no_call() {
     let bench = bench(Policy::Lazy);
     let streams: Vec<_> = (0..9 * ENTRIES).map(|_| bench.stream()).collect();
-    // The streams of `sharing` share an entry of the clock.
+    // The numbers of these streams are equal modulo `ENTRIES`, so the streams share an entry of the clock.
     let sharing: Vec<_> = streams.iter().step_by(ENTRIES).collect();
     let points: Vec<_> = sharing.iter().map(|stream| stream.record().unwrap()).collect();
     let waiting = &streams[1];
@@ -62,17 +62,17 @@ fn a_wait_that_the_clock_has_forgotten_makes_no_call() {
     assert_eq!(bench.records_and_waits().1, 4);
     points[..4].iter().for_each(|point| waiting.wait(*point).unwrap());
     assert_eq!(bench.records_and_waits(), (0, 0));
-    // The stream's waits do not include a later record of the same stream.
+    // An earlier wait for a stream does not count for a later record of the same stream.
     waiting.wait(sharing[0].record().unwrap()).unwrap();
     assert_eq!(bench.records_and_waits(), (1, 1));
-    // The stream has forgotten the earliest of these waits, and makes it again.
+    // The stream has forgotten the earliest of these waits, and makes that wait again.
     points[1..].iter().for_each(|point| waiting.wait(*point).unwrap());
     bench.records_and_waits();
     waiting.wait(points[1]).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 1));
 }
 
-/// The steps of `stream/README.md`: which calls each step makes, and which clocks result.
+/// The steps of `stream/README.md`: which driver calls each step makes, and what the clocks are afterwards.
 #[test]
 fn the_example_of_the_readme() {
     let bench = bench(Policy::Lazy);
@@ -107,7 +107,7 @@ fn the_example_of_the_readme() {
     assert_eq!(b.download_blocking(&z).unwrap(), [1; 9]);
 }
 
-/// More records than a stream has events: a wait for an old record ends no sooner than that record.
+/// The stream makes more records than it has events. A wait for an old record still ends no sooner than that record.
 #[test]
 fn events_that_were_used_again_are_never_too_early() {
     const RECORDS: usize = 100;
@@ -128,7 +128,7 @@ fn events_that_were_used_again_are_never_too_early() {
             b.wait(points[i]).unwrap();
             b.synchronize_blocking().unwrap();
             assert!(bench.fills() > i, "{} fills at record {i}", bench.fills());
-            // The new stream has not waited for any other yet.
+            // A new stream is used for each wait, since it has not waited for any other stream yet.
             b = bench.stream();
         }
         assert_eq!(bench.fills(), RECORDS);
@@ -150,8 +150,8 @@ fn one_record_serves_all_waiters() {
     assert_eq!(bench.records_and_waits(), (1, 2));
 }
 
-/// Each thread waits for the other's stream, each time for a new record of it, so that the rings of both are locked:
-/// with two lock orders the threads would deadlock sooner or later.
+/// Each of two threads waits for a new record of the other thread's stream, again and again, so both rings are locked. If the
+/// threads took the locks in two orders, they would deadlock sooner or later.
 #[test]
 fn threads_that_wait_for_each_other_do_not_deadlock() {
     const ROUNDS: usize = 20_000;
@@ -175,9 +175,9 @@ fn threads_that_wait_for_each_other_do_not_deadlock() {
     }
 }
 
-/// A thread has begun a record and not made it yet. Then another thread drops memory that was read before the record
-/// began. The record does not cover work that the other thread queues after the drop, so the memory's next owner does not
-/// wait for that work.
+/// A thread has begun a record and not made it yet, when another thread drops memory that was read before the record began. The
+/// record does not cover work that the other thread queues after the drop. So the memory's next owner does not wait for that
+/// work.
 #[test]
 fn what_is_queued_after_a_drop_is_in_no_record_that_was_begun_before() {
     use crate::turns::hooks;
@@ -197,7 +197,7 @@ fn what_is_queued_after_a_drop_is_in_no_record_that_was_begun_before() {
             hooks::at("another thread makes a record", move || waits.send(()).unwrap());
             drop(data);
             b.fill_bytes(&mut copy, 1).unwrap();
-            // If this is the first message, the drop has not waited.
+            // If this message is the first one, the drop did not wait for the record.
             let _ = reached.send(());
         });
         handle.send(other).unwrap();
@@ -211,9 +211,9 @@ fn what_is_queued_after_a_drop_is_in_no_record_that_was_begun_before() {
     assert!(matches!(first, Some(Call::RecordEvent { .. })), "{}", bench.recorder.text());
 }
 
-/// After a use of memory, the host has queried an overwritten record, and has made a record of its own for that. Then the
-/// memory is dropped. No stream waits for the host's record, so the drop makes another one, which covers no later work.
-/// The same holds for a download.
+/// After a use of memory, the host has queried an overwritten record, and has made a record outside of the ring for the query.
+/// Then the memory is dropped. No stream waits for the host's record, so the drop makes another record, which covers no later
+/// work. A download in place of the drop does the same.
 #[test]
 fn what_is_queued_after_a_drop_is_not_covered_although_the_host_has_made_a_record_for_itself() {
     for use_of in ["a drop", "a download"] {
@@ -243,7 +243,7 @@ fn what_is_queued_after_a_drop_is_not_covered_although_the_host_has_made_a_recor
     }
 }
 
-/// The host's own record answers its queries, also queries of records that are begun later.
+/// The host's record outside of the ring answers its queries, also queries of records that are begun later.
 #[test]
 fn the_hosts_own_record_is_kept_until_it_is_complete() {
     let bench = bench(Policy::Lazy);
@@ -257,7 +257,7 @@ fn the_hosts_own_record_is_kept_until_it_is_complete() {
         .collect();
     bench.records_and_waits();
     let mut complete = 0;
-    // Each query lets the simulator execute some work.
+    // Each query lets the simulator execute a part of the queued work.
     while !b.table().is_complete(points[0]).unwrap() {
         complete += 1;
         assert!(complete < 1000);
@@ -267,7 +267,7 @@ fn the_hosts_own_record_is_kept_until_it_is_complete() {
     assert_eq!((bench.fills(), bench.records_and_waits().0), (40, 0));
 }
 
-/// One record covers all points that were taken since the record before. If none was taken, no record is made.
+/// One record covers all points that were taken since the record before. If no point was taken, no record is made.
 #[test]
 fn a_stream_is_recorded_once_for_all_points_since_the_last_record() {
     let bench = bench(Policy::Lazy);
