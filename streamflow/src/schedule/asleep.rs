@@ -1,10 +1,10 @@
-//! The error of a run in an explored test that nothing can wake: all threads of the test have ended or wait.
+//! Errors of a run in an explored test that no thread can wake: all threads of the test have ended or wait.
 
 use crate::context::{Activity, RunControl};
 use crate::error::Error;
 use crate::turns;
 
-/// The run waits for conditions that no thread is left to change.
+/// Returns the error of a run whose nodes wait for conditions, when no thread is left that could change these conditions.
 pub(super) fn waiting(run: &RunControl) -> Error {
     let cells = run.nodes().iter().filter(|cell| cell.word().activity() == Activity::Waiting);
     let (mut nodes, mut remedy) = (Vec::new(), "let a thread of the test wake it");
@@ -25,7 +25,7 @@ pub(super) fn waiting(run: &RunControl) -> Error {
     ))
 }
 
-/// The run is paused, and no thread is left to resume it.
+/// Returns the error of a run that is paused, when no thread is left that could resume it.
 pub(super) fn paused() -> Error {
     let problem = "runs a graph that is paused, and every thread of this test has ended or waits: nothing can resume it; \
                    call `resume` or `stop`";

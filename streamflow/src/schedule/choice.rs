@@ -1,16 +1,16 @@
-//! The scheduler that runs a graph: one thread, or workers.
+//! The choice of the threads that run a graph: one thread, or workers.
 
 use super::event_based;
 use super::workers::Workers;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, RunState};
 
-/// The environment variable with the number of workers of each graph whose program sets none.
+/// The environment variable that sets the number of workers for each graph whose program does not set it.
 const VARIABLE: &str = "STREAMFLOW_WORKERS";
 
-/// Chooses the threads that run a graph: `graph.workers(4)?`. Every graph has it.
+/// Sets the threads that run a graph: `graph.workers(4)?`. Every graph has this trait.
 pub trait Schedule: Graph {
-    /// Sets the threads of all runs from now on: a number, or [`Workers`] with cores and priorities.
+    /// Sets the threads for all later runs: a number of workers, or [`Workers`] with their cores and priorities.
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -27,8 +27,8 @@ pub trait Schedule: Graph {
     /// # }
     /// ```
     ///
-    /// A program may choose the scheduler at run time, as by a flag of its command line. A graph without edges that
-    /// drop messages computes the same with both:
+    /// A program may choose the scheduler at run time, as by a flag of its command line. A graph without edges that drop messages
+    /// computes the same with both schedulers:
     ///
     /// ```
     /// use streamflow::prelude::*;
@@ -74,13 +74,13 @@ pub trait Schedule: Graph {
     /// # }
     /// ```
     ///
-    /// Without this call, all nodes run on one thread in their static order, unless a node has `#[worker(…)]`: then one
-    /// worker runs the nodes that name none. The environment variable `STREAMFLOW_WORKERS=n` sets the number for each
-    /// graph whose program sets none. `tick` always runs on the thread that calls it.
+    /// Without this call, all nodes run on one thread in their static order, unless a node has `#[worker(…)]`: then one worker
+    /// runs all nodes that name no worker. The environment variable `STREAMFLOW_WORKERS=n` sets the number of workers for each
+    /// graph whose program does not set it. `tick` always runs the nodes on the thread that calls it.
     ///
     /// # Errors
-    /// [`Error::Workers`] for an impossible description, as 0 workers or options of a worker that no node names, and
-    /// for a graph that `graph!` did not write.
+    /// [`Error::Workers`] for an impossible description, as 0 workers, or options for a worker that no node names; also for a
+    /// graph that `graph!` did not write.
     fn workers(&mut self, workers: impl Into<Workers>) -> Result<&mut Self>
     where
         Self: Sized,
@@ -106,7 +106,7 @@ fn set(graph: &mut dyn Graph, workers: Workers) -> Result<()> {
     Ok(())
 }
 
-/// The workers of the next run; `None` for one thread.
+/// Returns the workers of the next run; `None` if one thread runs all nodes.
 pub(super) fn chosen(graph: &mut dyn Graph) -> Result<Option<Workers>> {
     let set =
         graph.__streamflow_run().and_then(|state| RunState::settings::<Workers>(state).cloned());

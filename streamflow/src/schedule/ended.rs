@@ -1,4 +1,4 @@
-//! The end of a run, as a future.
+//! A future that is ready at the end of a run.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,11 +8,11 @@ use crate::lock::locked;
 use crate::stream::task_wakers::{forget, wake};
 use crate::turns;
 
-/// The end of a run.
+/// A future that is ready when the run is over.
 pub(super) struct Ended<'a>(&'a Shared);
 
 impl<'a> Ended<'a> {
-    /// Creates the future. The caller has at most one such future of a run at a time: the run has one slot for a waker.
+    /// Creates the future. A run stores one waker, so a caller must not have two such futures of one run at a time.
     pub(super) fn new(shared: &'a Shared) -> Self {
         Self(shared)
     }
@@ -30,7 +30,7 @@ impl Future for Ended<'_> {
         let waker = cx.waker().clone();
         let before = locked(&shared.task).replace(waker);
         forget(before);
-        // The end may have come before the waker.
+        // The run may have ended before the waker was stored, and has then not woken it.
         if shared.is_over() { Poll::Ready(()) } else { Poll::Pending }
     }
 }
@@ -42,7 +42,7 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Wakes the task that waits for the end of the run. The end is visible before the task is woken.
+/// Wakes the task that waits for the end of the run. The caller has called `set_over` before, so the task finds the run over.
 pub(super) fn wake_task(shared: &Shared) {
     turns::point("a run is over, and no task is woken yet");
     let task = locked(&shared.task).take();
@@ -60,7 +60,7 @@ mod tests {
     use crate::context::RunControl;
     use crate::time::Clock;
 
-    /// A waker that notes whether the run's slot for a waker can be locked when the waker is woken, and when it is dropped.
+    /// A waker that notes, when it is woken and when it is dropped, whether the lock of the run's stored waker is free.
     struct Looks(Arc<Shared>, Arc<Mutex<Vec<(&'static str, bool)>>>);
 
     impl Looks {
@@ -94,10 +94,10 @@ mod tests {
         let mut ended = Ended::new(&shared);
         assert!(poll(&mut ended).is_pending());
         assert!(locked(&seen).is_empty());
-        // Another waker takes the slot.
+        // The second poll replaces the waker of the first, which is dropped.
         assert!(poll(&mut ended).is_pending());
         assert_eq!(*locked(&seen), [("drop", true)]);
-        // The waker is dropped with its future.
+        // Dropping the future drops its stored waker.
         drop(ended);
         assert_eq!(*locked(&seen), [("drop", true); 2]);
         let mut ended = Ended::new(&shared);

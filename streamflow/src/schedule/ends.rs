@@ -1,14 +1,16 @@
-//! The consequences when nodes have ended and others still run: a node's inputs have ended and its `flush` is due, an
-//! edge gives way to a node that runs no more, or the run is over although attendants go on (rule 3 of `stall/timing.rs`).
+//! Finds out what follows when some nodes have ended and others still run: the `flush` of a node whose inputs have ended is due,
+//! an edge to a node that can't run any more gives way, or the run is over although attendants could go on (rule 3 of
+//! `stall/timing.rs`).
 //!
-//! `stall` decides from the statuses of all nodes, and collecting these allocates memory. So after each pass or look a
-//! scheduler calls [`Ends::asks`] first: it reads the nodes' cells (`NodeCell`), and tells whether the decision may
-//! differ from the last one. Until a node has ended, that is one load. Afterwards `asks` visits the nodes concerned until
-//! it finds one that runs (`following.rs`); workers do so without a lock. The scheduler calls `stall` only when each of
-//! these nodes has ended, or has found that it can't run and has a neighbour in one of these two states.
+//! The functions of `stall` decide this from the statuses of all nodes, and collecting the statuses allocates memory. So a
+//! scheduler first calls [`Ends::asks`] after each pass, or after each look of a worker at a node. `asks` reads the nodes' cells
+//! (`NodeCell`), and returns whether `stall` may decide differently than the last time. Until a node has ended, this is one load.
+//! Afterwards `asks` visits the nodes concerned until it finds a node that runs (`following.rs`); workers do so without a lock.
+//! So the scheduler calls `stall` only if each of these nodes has ended, or has found that it can't run and has a neighbour of
+//! which the same is true.
 //!
-//! A run that has stalled in all nodes but attendants may have no node that has ended. So one of [`LOOKS_BETWEEN`]
-//! passes, or looks at attendants, calls `stall` without an ended node, if no other node has run since the last such pass.
+//! If a run has stalled in all nodes except attendants, perhaps no node has ended. So one of [`LOOKS_BETWEEN`] passes, or of as
+//! many looks at attendants, calls `stall` anyway, if no node but attendants has run since the last such call.
 
 use std::sync::Arc;
 
@@ -19,33 +21,33 @@ use crate::context::RunControl;
 use crate::graph::NodeStatus;
 use crate::operator::Flushing;
 
-/// The number of passes, or of looks at attendants, after which a scheduler checks whether any other node has run.
+/// After this many passes, or looks at attendants, a scheduler checks whether any other node has run.
 pub(super) const LOOKS_BETWEEN: u32 = 256;
 
-/// The state from which a run finds the consequences when nodes have ended. A graph in which no such consequence is
-/// possible has no `Ends`.
+/// The state by which a run finds out what follows when nodes have ended. A graph in which nothing can follow while other nodes
+/// run has no `Ends`.
 pub(super) struct Ends {
     control: Arc<RunControl>,
     following: Arc<Following>,
-    /// The statuses at the beginning, for the nodes that another worker holds.
+    /// The statuses from the beginning of the run, used for nodes that another worker holds.
     begin: Vec<NodeStatus>,
-    /// By node, whether it seems to run no more.
+    /// For each node, whether it seems unable to run any more.
     stands: Box<[bool]>,
-    /// The [state](Self::save_state) at the last call of [`asks`](Self::asks) that found a possible consequence.
-    /// `answered` is the state at the last such call for which `stall` found no consequence.
+    /// The [state](Self::save_state) at the last call of [`asks`](Self::asks) that found something that may follow. `answered` is
+    /// the state at the last such call after which `stall` found nothing to follow.
     asked: Box<[u64]>,
     answered: Box<[u64]>,
     looks: u32,
-    /// The number of ticks of all nodes but attendants at the last call of [`have_stood`](Self::have_stood).
+    /// How many ticks all nodes except attendants had done together at the last call of [`have_stood`](Self::have_stood).
     ticks: u64,
 }
 
 /// The result of [`Ends::follow`].
 pub(super) struct Followed {
-    /// Whether a `flush` has begun or an edge has given way, so that nodes may run that could not before.
+    /// Whether a `flush` has begun or an edge has given way. Nodes may then run that could not run before.
     pub(super) any: bool,
-    /// Whether the status of each node that seems to run no more was read. If another worker holds such a node, that worker
-    /// calls `Team::ask` once more when it gives the node back.
+    /// Whether the status of each node was read that seems unable to run any more. If another worker holds such a node, that
+    /// worker calls `Team::ask` after it has given the node back.
     pub(super) is_complete: bool,
 }
 
@@ -66,54 +68,54 @@ impl Ends {
         })
     }
 
-    /// The consequences that are possible in the run, in a form that workers read without a lock.
+    /// What may follow in this run when nodes end, in a form that workers read without a lock.
     pub(super) fn following(&self) -> &Arc<Following> {
         &self.following
     }
 
-    /// The `flush` of a node begins.
+    /// Records that the `flush` of a node begins.
     pub(super) fn begin_flush(&mut self, node: usize) {
         self.following.begin_flush(node);
         self.begin[node].flush = Flushing::GoesOn;
     }
 
-    /// Whether the node is an attendant that may run for ever.
+    /// Whether the node is an attendant, in a run in which an attendant may run for ever.
     pub(super) fn attends(&self, node: usize) -> bool {
         self.following.attends(node)
     }
 
-    /// By node, whether it seemed to run no more at the last call of [`asks`](Self::asks) after a node had ended.
+    /// For each node, whether it seemed unable to run any more at the last call of [`asks`](Self::asks) after a node had ended.
     pub(super) fn stands(&self) -> &[bool] {
         &self.stands
     }
 
-    /// The status that is assumed for a node that another worker holds: the node waits for nothing.
+    /// Returns a status for a node that another worker holds. It says that the node waits for nothing, so that the node may run.
     pub(super) fn unseen(&self, node: usize) -> Option<NodeStatus> {
         let status = self.begin.get(node)?.clone();
         Some(NodeStatus { inputs: Vec::new(), unmet: Vec::new(), ..status })
     }
 
-    /// Whether the run may be over because no node but attendants can run. A call counts as a pass.
+    /// Whether the run may be over because only attendants can run. The call counts as a pass for [`LOOKS_BETWEEN`].
     pub(super) fn may_be_over(&mut self) -> bool {
         !self.following.may_run_for_ever() || self.asks().is_over || self.has_stalled()
     }
 
-    /// Counts a pass. Returns whether the run may have stalled in it: only one of [`LOOKS_BETWEEN`] passes checks, and
-    /// no node but attendants has run since the last check.
+    /// Counts a pass. Returns whether the run may have stalled: only one of [`LOOKS_BETWEEN`] passes checks this, and the result
+    /// is `true` if no node but attendants has run since the last check.
     pub(super) fn has_stalled(&mut self) -> bool {
         self.looks = self.looks.wrapping_add(1);
         self.looks.is_multiple_of(LOOKS_BETWEEN) && self.have_stood()
     }
 
-    /// Whether no node but attendants has run since the last call.
+    /// Whether no node except attendants has run since the last call of this function.
     pub(super) fn have_stood(&mut self) -> bool {
         let others = (0..self.stands.len()).filter(|node| !self.attends(*node));
         let ticks = others.map(|node| self.control.nodes()[node].word().ticks()).sum();
         std::mem::replace(&mut self.ticks, ticks) == ticks
     }
 
-    /// The consequences that may be due now, from the nodes' cells alone and without an allocation. `stall` may find
-    /// afterwards that none is due.
+    /// Returns what may follow now, from the nodes' cells alone and without an allocation. `stall` decides afterwards whether it
+    /// does.
     #[inline]
     pub(super) fn asks(&mut self) -> Asks {
         if self.following.may_follow() { self.asks_now() } else { Asks::default() }
@@ -131,9 +133,9 @@ impl Ends {
         asks
     }
 
-    /// Stores in `asked` which nodes seem to run no more, how many ticks each of these has done, how many nodes have
-    /// ended, and how many turns have dropped messages without a tick. Until one of these has changed, `stall` decides the
-    /// same.
+    /// Stores in `asked` which nodes seem unable to run any more, how many ticks each of these has done, how many nodes have
+    /// ended, and how many turns of nodes have dropped messages without a tick. `stall` decides the same as before until one of
+    /// these changes.
     fn save_state(&mut self) {
         let Self { control, stands, asked, .. } = self;
         let nodes = control.nodes().iter().zip(stands.iter());
@@ -142,13 +144,13 @@ impl Ends {
         asked.iter_mut().zip(ticks.chain(counts)).for_each(|(place, it)| *place = it);
     }
 
-    /// Records that `stall` has found no consequence, for the state that the last call of [`asks`](Self::asks) has stored.
-    /// `stall` used statuses that were collected after that call.
+    /// Records that `stall` has found nothing to follow in the state that the last call of [`asks`](Self::asks) has stored. The
+    /// statuses given to `stall` were collected after that call.
     pub(super) fn answered(&mut self) {
         self.answered.copy_from_slice(&self.asked);
     }
 
-    /// Begins each `flush` that is due, and has edges give way.
+    /// Begins each `flush` that is due, and makes each edge give way that must.
     pub(super) fn follow(&mut self, nodes: &mut impl Look) -> Followed {
         let count = self.begin.len();
         let (mut statuses, mut is_unknown) = (Vec::with_capacity(count), vec![false; count]);

@@ -1,5 +1,5 @@
-//! Finds the possible consequences when nodes have ended, from the nodes' cells, without a lock and without an
-//! allocation: each worker of a run may do so at any time.
+//! Finds out from the nodes' cells what may follow when nodes have ended, without a lock and without an allocation: each worker
+//! of a run may do so at any time.
 
 #[cfg(test)]
 mod tests;
@@ -11,29 +11,29 @@ use super::stall::{self, Waits};
 use crate::context::{Activity, RunControl};
 use crate::graph::NodeStatus;
 
-/// The consequences that the end of nodes may have in a run, and those that have occurred.
+/// What may follow in a run when nodes end, and what has already followed.
 pub(super) struct Following {
     control: Arc<RunControl>,
     waits: Waits,
-    /// The nodes that are to be flushed, each with the nodes that must have ended before.
+    /// The nodes whose `flush` is to be called, each with the nodes that must have ended before.
     flushed: Box<[(usize, Box<[usize]>)]>,
-    /// By node, whether its `flush` has begun.
+    /// For each node, whether its `flush` has begun.
     is_flushed: Box<[AtomicBool]>,
-    /// By edge of `waits.passing`, whether it gives way.
+    /// For each edge of `waits.passing`, whether it gives way.
     gives_way: Box<[AtomicBool]>,
 }
 
-/// The kinds of consequences that may be due, since nodes have ended.
+/// What may follow now, since nodes have ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Asks {
     /// The run may be over.
     pub(super) is_over: bool,
-    /// A `flush` may be due, or an edge may give way.
+    /// The run may go on: a `flush` may be due, or an edge may give way.
     pub(super) goes_on: bool,
 }
 
 impl Following {
-    /// Returns `None` for a graph in which the end of a node has no consequence as long as other nodes run.
+    /// Returns `None` for a graph in which nothing can follow from the end of a node while other nodes run.
     pub(super) fn new(nodes: &[NodeStatus], control: &Arc<RunControl>) -> Option<Self> {
         let (waits, flushed) = (stall::waits(nodes), stall::flushed(nodes).into_boxed_slice());
         let is_needed = !flushed.is_empty() || !waits.passing.is_empty() || waits.may_run_for_ever;
@@ -43,17 +43,17 @@ impl Following {
         is_needed.then_some(Self { control, waits, flushed, is_flushed, gives_way })
     }
 
-    /// Whether the run may be over although attendants go on.
+    /// Whether the graph has an attendant that could run for ever, so that the run may be over while it still runs.
     pub(super) fn may_run_for_ever(&self) -> bool {
         self.waits.may_run_for_ever
     }
 
-    /// Whether the node is an attendant that may run for ever.
+    /// Whether the node is an attendant, in a run in which an attendant may run for ever.
     pub(super) fn attends(&self, node: usize) -> bool {
         self.waits.may_run_for_ever && self.is_attendant(node)
     }
 
-    /// Whether the node is an attendant. From the begin of its `flush`, a node is no attendant any more: it ends, and
+    /// Whether the node is an attendant. After its `flush` has begun, a node is not an attendant any more, since it ends and
     /// other nodes wait for its messages.
     fn is_attendant(&self, node: usize) -> bool {
         self.waits.is_attendant[node] && !self.is_flushed[node].load(Ordering::Relaxed)
@@ -69,7 +69,7 @@ impl Following {
         }
     }
 
-    /// Whether a consequence may be due, if each node that waits runs no more. Until a node has ended, this is one load.
+    /// Whether something may follow, if each node that waits can't run any more. Until a node has ended, this is one load.
     #[inline]
     pub(super) fn may_follow(&self) -> bool {
         self.control.ended() > 0 && self.seems_to_follow()
@@ -80,8 +80,8 @@ impl Following {
         self.follows(&|node| self.is_still(node)) != Asks::default()
     }
 
-    /// The consequences that may be due, after [`may_follow`](Self::may_follow) has returned `true`. Sets `stands`: by node,
-    /// whether it seems to run no more.
+    /// Returns what may follow, after [`may_follow`](Self::may_follow) has returned `true`. Sets `stands`: for each node, whether
+    /// it seems unable to run any more.
     pub(super) fn asks(&self, stands: &mut [bool]) -> Asks {
         let is_done = |node| self.activity(node) == Activity::Done;
         stands.iter_mut().enumerate().for_each(|(node, stands)| *stands = is_done(node));
@@ -89,7 +89,7 @@ impl Following {
         self.follows(&|node| stands[node])
     }
 
-    /// The consequences that may be due if the nodes for which `stands` is `true` run no more.
+    /// Returns what may follow if the nodes for which `stands` is `true` can't run any more.
     fn follows(&self, stands: &dyn Fn(usize) -> bool) -> Asks {
         let holds = |node: usize| self.is_attendant(node) || stands(node);
         let is_due = |(node, before): &(usize, Box<[usize]>)| {

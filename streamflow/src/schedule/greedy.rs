@@ -1,7 +1,7 @@
 //! The greedy scheduler: it runs the nodes in their static order, on one thread.
 //!
-//! `AnyNode::step` (`operator/node.rs`) runs one tick of a node. An error or a panic of a hook arrives here as an error
-//! with node, hook and tick; [`run`](super::run()) returns it to the user's program.
+//! `AnyNode::step` (`operator/node.rs`) runs one tick of a node. It returns an error or a panic of a hook as an error with node,
+//! hook and tick, and [`run`](super::run()) returns that error to the program.
 
 use super::nodes::Nodes;
 use crate::error::Result;
@@ -11,15 +11,15 @@ use crate::time::Timestamp;
 /// The result of a pass over the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pass {
-    /// A node has run and changed something, or a command ended the pass early.
+    /// A node has run and changed something, or a command of the run ended the pass early.
     Ran,
     Nothing,
-    /// The time of the run is over.
+    /// The time limit of the run has passed.
     TimeOver,
 }
 
-/// Makes a pass: runs each node that is ready once. The pass ends early when a command pauses or stops the run, or at
-/// the moment `until`. `next` is called with each node before its step.
+/// Makes one pass: each node that is ready runs once. The pass ends early if a command pauses or stops the run, or at the moment
+/// `until`. `next` is called with the index of each node before the node's step.
 #[inline]
 pub(super) fn pass(
     nodes: Nodes<'_, '_>,

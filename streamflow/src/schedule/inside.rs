@@ -1,5 +1,5 @@
-//! The runs that wait for the calling thread: the thread is in a hook of such a run, or is a worker of another graph that
-//! such a hook runs. If the thread waited for the end of such a run, both would wait for ever.
+//! The runs whose end the calling thread must not wait for. The thread is in a hook of such a run, or is a worker of another
+//! graph that such a hook runs. So the run waits for the thread, and if the thread waited for the run, both would wait for ever.
 
 use std::cell::RefCell;
 use std::ptr;
@@ -7,26 +7,26 @@ use std::ptr;
 use crate::context::RunControl;
 
 thread_local! {
-    // While the destructors of a thread run, the variable may be destroyed already. A graph that runs then counts as inside of
-    // no run.
-    /// The addresses of the runs' controls, the innermost last.
+    // While the destructors of a thread run, this variable may be destroyed already. A graph that runs then counts as being
+    // inside of no run.
+    /// The addresses of the `RunControl`s of these runs; the innermost run is the last.
     static RUNS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A guard: until it is dropped, further runs wait for the calling thread. Guards are dropped in the reverse order of their
-/// creation.
+/// A guard. Until it is dropped, more runs count as waiting for the calling thread. Guards are dropped in the reverse order of
+/// their creation.
 #[must_use]
 pub(super) struct Inside {
-    /// The length of the list of runs before this guard was created.
+    /// The length of the list `RUNS` before this guard was created.
     before: usize,
 }
 
-/// Records that the run on its own thread waits for the calling thread from now on.
+/// Records that this run waits for the calling thread, until the returned guard is dropped.
 pub(super) fn enter(run: &RunControl) -> Inside {
     inherit(&[ptr::from_ref(run).addr()])
 }
 
-/// The runs that wait for the calling thread, for [`inherit`].
+/// Returns the runs that wait for the calling thread, as the argument of [`inherit`] on another thread.
 pub(super) fn runs() -> Vec<usize> {
     RUNS.try_with(|all| all.borrow().clone()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! How long a run may last.
+//! The limit of a run: a number of ticks, or a time.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use super::nodes::Nodes;
 use crate::error::{Error, Result};
 use crate::time::{Clock, Timestamp};
 
-/// The most that a run lasts: a number of ticks, or a time. `run_for` takes both as they are: `run_for(100)`,
+/// The limit of a run: a number of ticks, or a time. `run_for` converts a number or a duration itself: `run_for(100)`,
 /// `run_for(Duration::from_secs(10))`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunFor {
-    /// Each node without inputs does at most this number of ticks; then the other nodes consume the messages sent.
+    /// Each node without inputs does at most this number of ticks, and the other nodes then consume the messages that were sent.
     Ticks(u64),
-    /// When this time of the platform's clock has passed since the `start` hooks, no node begins a tick any more.
+    /// When this time has passed since the end of the `start` hooks, by the platform's clock, no node begins a tick any more.
     Time(Duration),
 }
 
@@ -29,17 +29,17 @@ impl From<Duration> for RunFor {
     }
 }
 
-/// The limit of a run that goes on.
+/// The limit of a run that has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {
     None,
-    /// A number of ticks. The nodes store the number.
+    /// The run has a limit of ticks. The nodes store the number.
     Ticks,
     Until(Timestamp),
 }
 
 impl RunFor {
-    /// Refuses a limit that can't be kept.
+    /// Returns an error for a limit that can't be kept.
     pub(super) fn check(self, nodes: Nodes<'_, '_>) -> Result<()> {
         let problem = match self {
             Self::Ticks(0) => "0 ticks are no run; give at least 1",
@@ -66,7 +66,7 @@ impl RunFor {
 }
 
 impl Limit {
-    /// The moment from which on no tick begins; `None` without a limit of time.
+    /// The moment from which no node begins a tick any more; `None` if the run has no limit of time.
     pub(super) fn until(self) -> Option<Timestamp> {
         match self {
             Self::Until(end) => Some(end),
@@ -74,12 +74,12 @@ impl Limit {
         }
     }
 
-    /// Whether the time of the run is over.
+    /// Whether the run's limit of time has passed.
     pub(super) fn is_over(self, clock: &Clock) -> bool {
         matches!(self, Self::Until(end) if clock.now() >= end)
     }
 
-    /// Removes the limit from the nodes at the end of the run: the next run has none.
+    /// Removes the limit of ticks from the nodes at the end of the run, so that the next run is not limited.
     pub(super) fn end(self, nodes: Nodes<'_, '_>) {
         if self == Self::Ticks {
             for node in nodes {

@@ -2,10 +2,10 @@
 //! [`Running`]), and the handle of a run for other threads ([`RunHandle`]). The guide's page on
 //! [running a graph](crate::guide::running_a_graph) compares the methods that run a graph.
 //!
-//! A scheduler decides which node runs next. The graph's methods `run`, `run_for`, `tick` and `end_run` are its entries.
-//! There are two:
+//! A scheduler decides which node runs next. The graph's methods `run`, `run_for`, `tick` and `end_run` call a scheduler. There
+//! are two schedulers:
 //!
-//! - The greedy one runs all nodes on one thread, in their static order.
+//! - The greedy scheduler runs all nodes on one thread, in their static order.
 //! - The event-based one has workers, set by [`Schedule`](crate::Schedule) and [`Workers`]: a slow node delays no other
 //!   node. The guide's page on [workers and threads](crate::guide::threads) explains the differences.
 

@@ -1,18 +1,18 @@
-//! The nodes of a graph, for a scheduler.
+//! How a scheduler accesses the nodes of a graph.
 
 use crate::graph::{AnyNode, NodeStatus};
 
 /// The nodes of a graph, in their static order.
 pub(super) type Nodes<'a, 'g> = &'a mut [&'g mut dyn AnyNode];
 
-/// The state of each node.
+/// Returns the status of each node.
 pub(super) fn statuses(nodes: Nodes<'_, '_>) -> Vec<NodeStatus> {
     nodes.iter_mut().map(|node| node.status()).collect()
 }
 
-/// Access of a scheduler to the nodes of a run.
+/// Gives a scheduler access to the nodes of a run that it may read.
 pub(super) trait Look {
-    /// Calls a function with a node. Returns `None` if another worker has the node.
+    /// Calls `call` with a node, and returns its result. Returns `None` if another worker holds the node.
     fn look<R>(&mut self, node: usize, call: impl FnOnce(&mut dyn AnyNode) -> R) -> Option<R>;
 }
 

@@ -1,6 +1,6 @@
-//! Owns a graph that runs on a thread of its own: it makes the thread, waits for it, and ends it.
+//! The owner of a graph that runs on a thread of its own. It makes the thread, waits for its end, and stops the run.
 //!
-//! This code does not depend on the graph's type, so it is compiled once.
+//! This code does not depend on the type of the graph, so it is compiled once.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,20 +18,20 @@ use crate::driver::report_in_drop;
 use crate::error::{Error, Result, caught_as_error};
 use crate::graph::{Graph, RunState};
 
-/// Any graph.
+/// A graph of any type that can move to another thread.
 pub(super) trait AnyGraph: Graph + Any + Send {}
 
 impl<G: Graph + Any + Send> AnyGraph for G {}
 
-/// The return value of the thread: the graph, and the result of its run.
+/// What the thread returns: the graph, and the result of its run.
 type Ended = (Box<dyn AnyGraph>, Result<Report>);
 
 /// The owner of a run. Dropping it stops the run and waits for its end.
 pub(super) struct RunOwner {
     pub(super) handle: RunHandle,
-    /// `None` after a wait for the end of the run.
+    /// The thread of the run. `None` after a wait for the end of the run.
     thread: Option<RunThread<Ended>>,
-    /// The graph, after its run.
+    /// The graph, after the thread has returned it.
     graph: Mutex<Option<Box<dyn AnyGraph>>>,
 }
 
@@ -39,7 +39,7 @@ impl RunOwner {
     /// Creates the thread that runs the graph.
     ///
     /// # Errors
-    /// [`Error::NoThread`]. The graph was dropped.
+    /// [`Error::NoThread`]. The graph was dropped then.
     #[track_caller]
     pub(super) fn spawn(mut graph: Box<dyn AnyGraph>) -> Result<Self> {
         let (name, platform) = (graph.__streamflow_name(), graph.platform().clone());
@@ -70,7 +70,7 @@ impl RunOwner {
         Ok(Self { handle, thread: Some(thread), graph: Mutex::default() })
     }
 
-    /// Waits for the end of the run, and returns its result. Only the first call gets the result.
+    /// Waits for the end of the run, and returns its result. Only the first call returns the result.
     ///
     /// # Errors
     /// The error of the run; [`Error::RunOver`] for a second call; [`Error::StillRunning`] on the thread of the run.
@@ -91,13 +91,13 @@ impl RunOwner {
         done
     }
 
-    /// The same as [`wait`](Self::wait), but waits at most for this time.
+    /// Does the same as [`wait`](Self::wait), but waits at most for this time.
     ///
     /// # Errors
     /// [`Error::StillRunning`] if the run goes on.
     pub(super) fn wait_at_most(&mut self, at_most: Duration) -> Result<Report> {
         let shared = &self.handle.shared;
-        // Records the hooks that run now: the error then tells since when they run.
+        // Stores since when the present hooks run, so that the error can say how long they have been running.
         drop(shared.status());
         if self.thread.is_some() && !shared.wait_until_over(at_most) {
             return Err(shared.still_running());
@@ -105,15 +105,15 @@ impl RunOwner {
         self.wait()
     }
 
-    /// The graph, once, after its run was waited for.
+    /// Returns the graph, after a wait for the end of the run. Only the first call returns it.
     pub(super) fn take_graph(&mut self) -> Option<Box<dyn AnyGraph>> {
         self.graph.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Drops the graph. Its operators are the user's and may panic in their drop.
+    /// Drops the graph. Its operators are the user's, and may panic when they are dropped.
     ///
     /// # Errors
-    /// The panic.
+    /// The panic, as an [`Error::Panicked`].
     pub(super) fn drop_graph(&mut self) -> Result<()> {
         let graph = self.take_graph();
         caught_as_error(|| drop(graph)).map_err(|panic| *panic)
@@ -125,8 +125,8 @@ impl Drop for RunOwner {
         if let Some(thread) = &self.thread {
             self.handle.stop();
             if thread.is_current() || is_inside(&self.handle.shared.control) {
-                // An operator of the graph drops the owner: waiting for the thread would wait for that operator's hook.
-                // The thread drops the graph.
+                // An operator of the graph drops the owner here. Waiting for the thread would be waiting for that operator's own
+                // hook. The thread drops the graph at its end.
                 return;
             }
             let done = self.wait().map(drop);

@@ -1,4 +1,4 @@
-//! The replay of a run's passes: decides whether a pass is replayed, and marks where each node's step begins. See
+//! The replay of a run's passes: decides whether a pass is replayed, and tells the driver where each node's step begins. See
 //! [`driver::replay`](crate::driver::replay).
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::graph::{AnyNode, Graph};
 use crate::operator::OnFailure;
 use crate::platform::Platform;
 
-/// The environment variable that makes graphs without `#[replay]` replay, too.
+/// The environment variable that makes graphs without `#[replay]` be replayed, too.
 const VARIABLE: &str = "STREAMFLOW_REPLAY";
 
 /// The replay of a run.
@@ -19,15 +19,15 @@ const VARIABLE: &str = "STREAMFLOW_REPLAY";
 pub(super) struct Replay {
     run: ReplayRun,
     platform: Platform,
-    /// The nodes' cells, for the tick of each node.
+    /// The cells of the nodes, from which the number of a node's tick is read.
     cells: Box<[Arc<NodeCell>]>,
 }
 
 impl Replay {
-    /// Creates the replay of a graph's run; `None` if neither the graph nor the environment asks for it.
+    /// Creates the replay of a graph's run; `None` if neither the graph's `#[replay]` nor the environment requests one.
     ///
     /// # Errors
-    /// [`Error::Variable`].
+    /// [`Error::Variable`] if the environment variable has another value than it may have.
     pub(super) fn of(graph: &mut dyn Graph) -> Result<Option<Self>> {
         let platform = graph.platform().clone();
         let asked = of_environment()?;
@@ -53,7 +53,7 @@ impl Replay {
         Ok(Some(Self { run, platform, cells }))
     }
 
-    /// Switches the replay off, since workers run the nodes: then no thread makes all the driver's calls of a pass.
+    /// Switches the replay off because workers run the nodes, so that no single thread makes all driver calls of a pass.
     pub(super) fn refuse_workers(&mut self) {
         self.run.switch_off(
             "workers run the graph; only passes of the one-thread scheduler are replayed",
@@ -61,19 +61,19 @@ impl Replay {
         report_in_drop("ending the replay of a run", self.leave());
     }
 
-    /// Begins a pass. Returns whether it is replayed.
+    /// Begins a pass. Returns whether the pass is replayed.
     pub(super) fn begin(&mut self) -> bool {
         let Self { run, platform, .. } = self;
         !run.is_off()
             && platform.driver().observer().replays().is_some_and(|driver| driver.begin(run))
     }
 
-    /// Whether a sticky error keeps all further work from being queued.
+    /// Whether the driver has a sticky error, so that no work can be queued any more.
     pub(super) fn is_lost(&self) -> bool {
         self.platform.driver().sticky_error().is_some()
     }
 
-    /// Marks the begin of a node's step.
+    /// Tells the driver that a node's step begins.
     pub(super) fn at(&self, node: usize) {
         if self.run.is_in_pass()
             && let Some(driver) = self.platform.driver().observer().replays()
@@ -86,7 +86,7 @@ impl Replay {
     /// Ends a pass, after its last step or after an error.
     ///
     /// # Errors
-    /// The first error of a call that was held back.
+    /// The first error of a driver call that was held back until now.
     pub(super) fn end(&mut self) -> Result<()> {
         let Self { run, platform, .. } = self;
         match platform.driver().observer().replays() {
@@ -98,7 +98,7 @@ impl Replay {
     /// Ends the replay after the last pass.
     ///
     /// # Errors
-    /// As for [`end`](Self::end), and errors of a query whether work is complete.
+    /// The errors of [`end`](Self::end), and the errors of querying whether work is complete.
     pub(super) fn leave(&mut self) -> Result<()> {
         let Self { run, platform, .. } = self;
         match platform.driver().observer().replays() {
@@ -118,19 +118,19 @@ impl Drop for Replay {
     }
 }
 
-/// The name of a node that goes on after failures; `None` for other nodes.
+/// Returns the name of a node that goes on after failures; `None` for a node that does not.
 fn recovering(node: &mut dyn AnyNode) -> Option<String> {
     let status = node.status();
     (status.on_failure != OnFailure::Stop).then_some(status.name)
 }
 
-/// The setting of the environment.
+/// What the environment variable sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Not,
-    /// Each graph is replayed as with `#[replay]`.
+    /// Each graph is replayed as if it had `#[replay]`.
     Each,
-    /// Each segment is a CUDA graph, even when it occurs for the first time. Tests use it, since their runs are short.
+    /// Each segment becomes a CUDA graph when it occurs for the first time. Tests set this, since their runs are short.
     Always,
 }
 

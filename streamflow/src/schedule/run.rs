@@ -28,7 +28,7 @@ use crate::platform::{Platform, RunInProgress};
 use crate::time::Timestamp;
 use crate::turns;
 
-/// A run that has begun, or is about to.
+/// A run that has begun, or is about to begin.
 pub(super) struct Run {
     pub(super) control: Arc<RunControl>,
     platform: Platform,
@@ -40,25 +40,25 @@ pub(super) struct Run {
     pub(super) waits: Waits,
     pub(super) limit: Limit,
     has_started: bool,
-    /// The reason of the end, if a step has found it.
+    /// Why the run ends, if a call of `step` has found the end.
     outcome: Option<Outcome>,
     /// The graph's name.
     graph: &'static str,
-    /// `None`: one thread runs all nodes.
+    /// `None` if one thread runs all nodes.
     workers: Option<Workers>,
-    /// The errors that workers met after the first error.
+    /// The errors of workers that came after the first one.
     followed: Vec<Error>,
-    /// `None` if neither the graph nor the environment asks for a replay.
+    /// `None` if neither the graph's `#[replay]` nor the environment requests a replay.
     replay: Option<Box<Replay>>,
-    /// `None` before the first pass, and if the end of a node has no consequence as long as other nodes run.
+    /// `None` before the first pass, and if nothing can follow from the end of a node while other nodes run.
     ends: Option<Box<Ends>>,
 }
 
-/// The meaning of a pass for the run.
+/// What a pass means for the run.
 enum Passed {
     /// A node has run, or a command has come.
     Ran,
-    /// No node can run before an event happens that a node waits for.
+    /// No node can run before an event happens for which a node waits.
     Waits,
     Ended(Outcome),
 }
@@ -95,7 +95,7 @@ impl Run {
         }
     }
 
-    /// Calls the `start` hooks, unless they were called already.
+    /// Calls the `start` hooks, unless they have been called.
     pub(super) fn start(&mut self, nodes: Nodes<'_, '_>) -> Result<()> {
         if mem::replace(&mut self.has_started, true) {
             return Ok(());
@@ -105,25 +105,25 @@ impl Run {
         Ok(())
     }
 
-    /// Limits the rest of a run that has started.
+    /// Limits the rest of a run whose `start` hooks have been called.
     pub(super) fn limit(&mut self, nodes: Nodes<'_, '_>, limit: RunFor) {
         self.limit = limit.begin(nodes, self.platform.clock());
         self.limit.until().into_iter().for_each(|end| self.control.set_deadline(end));
     }
 
-    /// Finds the consequences that the end of nodes may have in this run. The nodes' limits must be set before: a node with
+    /// Prepares `ends`: what may follow in this run when nodes end. The limits of the nodes must have been set, since a node with
     /// a limit has an end of its own.
     fn find_ends(&mut self, nodes: Nodes<'_, '_>) {
         self.ends = Ends::new(statuses(nodes), &self.control).map(Box::new);
     }
 
-    /// Whether the run goes on although no node, or no node but attendants, can run.
+    /// Whether the run goes on, when no node can run or only attendants can.
     fn has_work(&mut self, nodes: Nodes<'_, '_>) -> bool {
         work::has_work(nodes.len(), &mut { nodes }, self.ends.as_deref_mut())
     }
 
-    /// After a pass, begins each `flush` that is due and has edges give way, since nodes have ended. `ran`: a node has run in
-    /// that pass.
+    /// After a pass, begins each `flush` that is due and makes edges give way, since nodes have ended. `ran` says whether a node
+    /// has run in the pass.
     fn follow(&mut self, nodes: Nodes<'_, '_>, ran: bool) -> Option<Passed> {
         let ends = self.ends.as_mut()?;
         let asks = ends.asks();
@@ -163,7 +163,7 @@ impl Run {
         })
     }
 
-    /// Makes one pass, without waiting. Returns whether a node has run; `None` if the run is over.
+    /// Makes one pass over the nodes, without waiting. Returns whether a node has run; `None` if the run is over.
     pub(super) fn step(&mut self, nodes: Nodes<'_, '_>) -> Result<Option<bool>> {
         if !self.has_started {
             self.start(nodes)?;
@@ -205,7 +205,7 @@ impl Run {
         }
     }
 
-    /// Whether the run goes on when no node can run: an edge gives way, or the `flush` of a node begins.
+    /// Whether the run goes on after no node could run: an edge gives way, or the `flush` of a node begins.
     fn goes_on(&mut self, nodes: Nodes<'_, '_>, outcome: Outcome) -> bool {
         if outcome != Outcome::Over || self.races.look() {
             return false;
@@ -224,7 +224,7 @@ impl Run {
         !flushed.is_empty()
     }
 
-    /// Runs the nodes until none can run any more.
+    /// Runs the nodes until no node can run any more.
     fn run_until_still(
         &mut self,
         nodes: Nodes<'_, '_>,
@@ -246,14 +246,14 @@ impl Run {
         done
     }
 
-    /// Makes passes until the run is over, and waits in between.
+    /// Makes passes on this thread until the run is over, and waits between them.
     fn passes(&mut self, nodes: Nodes<'_, '_>, shared: Option<&Shared>) -> Result<Outcome> {
         let (control, platform) = (self.control.clone(), self.platform.clone());
         let mut idle = Idle::new(&platform, &control);
         let measured = platform.has_statistics().then(Succession::begin);
         let interrupt = || measured.iter().for_each(Succession::interrupt);
         loop {
-            // Reads the signal's count before the command and the conditions: a later change of these then ends the sleep.
+            // The signal's count is read before the command and the conditions, so that a later change of these ends the sleep.
             idle.begin_pass();
             match control.command() {
                 Command::Run => {}
@@ -295,9 +295,9 @@ impl Run {
         }
     }
 
-    /// Makes a report of the run so far.
+    /// Makes a report of the run so far, and publishes it for the run's handles.
     fn publish(&self, nodes: Nodes<'_, '_>, shared: Option<&Shared>) {
-        // The request is taken before the report is made: a request that comes later is then not lost.
+        // The request is taken before the report is made, so that a request that comes later gets another report.
         self.control.begin_report();
         if let Some(shared) = shared {
             let (asked, now) = (shared.asked(), statuses(nodes));
@@ -307,7 +307,7 @@ impl Run {
         }
     }
 
-    /// Starts the run if it has not started, runs it to its end, and ends it.
+    /// Calls the `start` hooks if they were not called, runs the nodes to the end of the run, and ends the run.
     pub(super) fn finish(
         mut self,
         nodes: Nodes<'_, '_>,
@@ -315,7 +315,7 @@ impl Run {
         shared: Option<&Shared>,
     ) -> Result<Report> {
         let workers = self.workers.clone();
-        // The calling thread is the first worker until the `stop` hooks have returned.
+        // The calling thread has the settings of the first worker until the `stop` hooks have returned.
         let first = workers.map(|workers| event_based::first_worker(&workers, nodes)).transpose();
         let (mut done, _first) = match first {
             Ok(first) => (self.start(nodes), first),
@@ -331,7 +331,7 @@ impl Run {
     }
 }
 
-/// Makes a pass, and replays its calls if possible.
+/// Makes a pass whose driver calls are replayed if possible.
 fn replayed(
     replay: &mut Replay,
     nodes: Nodes<'_, '_>,
@@ -345,12 +345,13 @@ fn replayed(
         Ok(pass) => ended.map(|()| pass),
         Err(error) => {
             let Err(held) = ended else { return Err(error) };
-            // A call of the hook was refused because a call that was held back has failed: that failure is the cause.
+            // A call of the hook was refused because a call that was held back has failed. The error of the held-back call is the
+            // cause.
             if error.is_refusal() {
                 return Err(held);
             }
-            // The hook mostly fails with the error of a held-back call, sent because of the hook's own call. If that
-            // error has made the driver unusable, the end of the run names it.
+            // Mostly the hook's error is the error of a held-back call, which was made because of a call of the hook. If that
+            // error has made the device unusable, the end of the run reports it.
             let is_lost = replay.is_lost();
             if !is_lost && !text_of(&error).contains(&text_of(&held)) {
                 report_in_drop("ending a pass", Err::<(), _>(held));

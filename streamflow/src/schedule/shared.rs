@@ -1,4 +1,4 @@
-//! The state that the handles of a run on a thread of its own share with that thread.
+//! The state that a run's thread shares with the handles of the run.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,24 +13,24 @@ use crate::lock::locked;
 use crate::time::{Clock, Timestamp};
 use crate::turns;
 
-/// How long [`Shared::report`] waits for the scheduler. The scheduler answers between two ticks.
+/// How long [`Shared::report`] waits until the scheduler has made a report. The scheduler makes it between two ticks.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// In an explored test real time does not count. There, this much time counts as passed each time a waiting thread has
-/// passed on its turn.
+/// In an explored test real time does not count. Each time a waiting thread has given up its turn, this much time counts as
+/// passed.
 const TURN: Duration = Duration::from_micros(100);
 
-/// The state shared by the thread of a run, its handles, and the handler of signals.
+/// The state shared by the thread of a run, the handles of the run, and the handler of signals.
 pub(super) struct Shared {
     pub(super) graph: &'static str,
     pub(super) control: Arc<RunControl>,
     clock: Clock,
-    /// Whether the thread has ended the run.
+    /// Whether the thread has finished the run, `stop` hooks included.
     is_over: AtomicBool,
     reports: Mutex<Reports>,
-    /// The signal that is raised for each report, and when the run is over.
+    /// The signal that is raised for each new report, and when the run is over.
     news: Signal,
-    /// For each node, the activity that a handle saw last, and the moment when a handle first saw it.
+    /// For each node, the activity that a handle has seen last, and the moment when a handle first saw this activity.
     seen: Mutex<Vec<(Word, Timestamp)>>,
     /// The waker of the task that waits for the end of the run.
     #[cfg(feature = "futures")]
@@ -46,13 +46,13 @@ struct Reports {
     latest: Option<Report>,
 }
 
-/// The states of the nodes of a run at a moment. As text, this is a table.
+/// The states of a run's nodes at one moment. Its `Display` writes a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunStatus {
-    /// Whether the run goes on.
+    /// Whether the run is active, paused, being stopped or over.
     pub phase: RunPhase,
-    /// The nodes, producers before consumers.
+    /// The states of all nodes. A producer comes before its consumers.
     pub nodes: Vec<NodeState>,
 }
 
@@ -64,13 +64,13 @@ pub struct NodeState {
     pub name: String,
     /// How many ticks the node has done.
     pub ticks: u64,
-    /// The activity of the node.
+    /// What the node does now.
     pub activity: Activity,
-    /// The condition that the node waits for, or that has ended it, as written in `#[when(…)]`. If several conditions
-    /// don't hold, this is the one that decides. `None` if the node waits for a message or room alone.
+    /// The condition for which the node waits, or that has ended it, as written in `#[when(…)]`. If several conditions don't
+    /// hold, this is the one that decides. `None` if the node waits only for a message or for room.
     pub condition: Option<&'static str>,
-    /// The latest moment at which this activity can have begun, without a tick since: a handle of this run first saw it
-    /// then, by the platform's clock.
+    /// The moment at which a handle of this run first saw this activity, by the platform's clock. The activity began then or
+    /// earlier, and the node has done no tick since.
     pub since: Timestamp,
 }
 
@@ -91,12 +91,12 @@ impl Shared {
         }
     }
 
-    /// How many reports were requested. A report that is begun now answers all of these requests.
+    /// How many reports were requested so far. A report that is begun now answers all these requests.
     pub(super) fn asked(&self) -> u64 {
         locked(&self.reports).asked
     }
 
-    /// Publishes a report of the scheduler. It answers the first `answers` requests.
+    /// Publishes a report that the scheduler has made. The report answers the first `answers` requests.
     pub(super) fn publish(&self, report: Report, answers: u64) {
         let mut reports = locked(&self.reports);
         reports.answered = reports.answered.max(answers);
@@ -106,10 +106,10 @@ impl Shared {
         self.news.raise();
     }
 
-    /// Records that the run has ended: its thread makes no call to the graph any more.
+    /// Records that the run has ended. After this, its thread calls no hook of the graph.
     pub(super) fn set_over(&self) {
         self.control.end();
-        // Keeps the last state of the nodes: the next run of the graph uses the same cells.
+        // Stores the last activities of the nodes here, because the next run of the graph uses the same cells.
         let mut seen = locked(&self.seen);
         self.look(&mut seen);
         self.is_over.store(true, Ordering::Release);
@@ -121,12 +121,13 @@ impl Shared {
         self.is_over.load(Ordering::Acquire)
     }
 
-    /// Waits until the run is over, at most for this time. Returns whether the run is over.
+    /// Waits until the run is over, at most for `at_most`. Returns whether the run is over.
     pub(super) fn wait_until_over(&self, at_most: Duration) -> bool {
         self.wait(at_most, || self.is_over())
     }
 
-    /// Waits until a condition holds, at most for this time, and checks it after each raise of `news`. Returns whether it holds.
+    /// Waits until `holds` returns `true`, at most for `at_most`. Calls `holds` after each raise of `news`. Returns its last
+    /// result.
     fn wait(&self, at_most: Duration, holds: impl Fn() -> bool) -> bool {
         let (begun, mut turns) = (Instant::now(), 0);
         loop {
@@ -144,7 +145,7 @@ impl Shared {
         }
     }
 
-    /// A report of the run so far, or the last report.
+    /// Returns a report of the run so far; after the end of the run, the last report.
     pub(super) fn report(&self) -> Result<Report> {
         let mut reports = locked(&self.reports);
         reports.asked += 1;
@@ -156,7 +157,7 @@ impl Shared {
             return Err(self.still_running());
         }
         let report = locked(&self.reports).latest.clone();
-        // Only a run that panicked outside of all hooks has made no report when it is over.
+        // If the run is over without a report, it has panicked outside of all hooks.
         report.ok_or_else(|| self.too_late("report", "has ended without a report"))
     }
 
@@ -175,7 +176,7 @@ impl Shared {
         RunStatus { phase, nodes: nodes.collect() }
     }
 
-    /// Records the present activities of the nodes.
+    /// Stores the present activities of the nodes in `seen`.
     fn look(&self, seen: &mut [(Word, Timestamp)]) {
         for (cell, seen) in self.control.nodes().iter().zip(seen) {
             let word = cell.word();
@@ -185,7 +186,7 @@ impl Shared {
         }
     }
 
-    /// The phase of the run. The control is over before the `stop` hooks are called, and the run only after them.
+    /// Returns the phase of the run. `control` is over before the `stop` hooks are called, and the run is over only after them.
     fn phase(&self) -> RunPhase {
         match self.control.phase() {
             RunPhase::Over => RunPhase::Stopping,
@@ -193,7 +194,7 @@ impl Shared {
         }
     }
 
-    /// The error of a caller that has waited long enough.
+    /// Returns the error for a caller that has waited too long. It names the hook that has not returned.
     pub(super) fn still_running(&self) -> Error {
         let mut nodes = self.status().nodes.into_iter();
         let in_hook = nodes.find_map(|node| {
@@ -224,7 +225,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// Writes the status as a table.
+/// Writes the status of the run as a table.
 impl fmt::Display for RunStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let phase = match self.phase {

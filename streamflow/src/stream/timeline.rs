@@ -177,8 +177,8 @@ impl Timeline {
         if current::is_in_doubt() { self.bind() } else { self.ready() }
     }
 
-    /// Called before the host queries events. Any device of the stream's platform may be bound for a query; else binds the
-    /// stream's.
+    /// Called before the host queries events. A query needs some device of the stream's platform bound on the thread. If
+    /// none is bound, this method binds the stream's device.
     pub(super) fn ready_to_query(&self) -> DriverResult<()> {
         match BOUND.get() {
             Some((platform, _)) if platform == self.platform => Ok(()),

@@ -1,27 +1,25 @@
-//! The consequences of the end of nodes in a run with workers, while other nodes run: `schedule/ends.rs`.
+//! Finds out what follows in a run with workers when some nodes have ended and others still run: see `schedule/ends.rs`.
 //!
-//! `Team::ask` finds out whether a `flush` is due, an edge gives way or the run is over, since nodes have ended. A worker
-//! calls `ask` after it has looked at a node that can't run and has given the node back. `ask` claims all nodes that no
-//! worker holds, so that these do not change, and assumes that each held node may run. If another worker calls `ask`
-//! meanwhile, the first worker repeats its check. If a held node seems to run no more, the worker of that node calls
-//! `ask` once more when it has given the node back. So the last call finds all nodes free that run no more. Simulated
-//! time stands still from the moment a worker gives such a node back until its call has returned, or another worker's
-//! call has answered for it.
+//! `Team::ask` finds out whether a `flush` is due, an edge gives way or the run is over, since nodes have ended. A worker calls
+//! `ask` after it has looked at a node that can't run and has given the node back. `ask` claims all nodes that no worker holds,
+//! so that they do not change, and assumes that each node held by another worker may run. If a second worker calls `ask`
+//! meanwhile, the first worker repeats its check. If a held node seems unable to run any more, its worker calls `ask` after it
+//! has given the node back. So the last call can read all nodes that can't run any more. Simulated time does not advance from the
+//! moment a worker gives such a node back until that worker's call has returned, or another worker has repeated its check for it.
 //!
-//! The run is over if no node but attendants can run (rule 3 of `schedule/stall/timing.rs`). At that moment no other
-//! node is held or queued, except the node that the worker in `ask` has looked at. Other workers may be in ticks of
-//! attendants: the messages sent by these ticks never change the answer that the run is over. No tick begins between
-//! the claim of the nodes and that answer.
+//! The run is over if only attendants can run (rule 3 of `schedule/stall/timing.rs`). When this is decided, no other node is held
+//! or queued, except the node that the worker in `ask` has looked at. Other workers may be in ticks of attendants, but the
+//! messages of these ticks never change the decision. No tick begins between the claim of the nodes and the decision.
 //!
-//! Each tick of an attendant queues looks at its consumers, even if these have ended: then each `ask` could find a
-//! consumer held. So no attendant runs while `Attends::is_due` is set, unless a hook of another node runs: then the run
-//! goes on, and so do the attendants, as the policies of their edges promise.
+//! Each tick of an attendant queues its consumers for looks, even if they have ended, and so each call of `ask` could find a
+//! consumer held. So while `Attends::is_due` is set, no attendant runs. If a hook of another node runs, the run goes on, and so
+//! do the attendants, as the policies of their edges promise.
 //!
-//! When `is_due` is set, each attendant runs in one more look. Otherwise an attendant at which workers happen to look
-//! only while `is_due` is set would never run.
+//! After `is_due` is set, each attendant may run in one more look. Without this, an attendant that workers happen to look at only
+//! while `is_due` is set would never run.
 //!
-//! The worker in `ask` can't see whether a node that another worker holds may run. If no hook of that node runs, its
-//! worker gives the node back soon, and `ask` has no answer before: otherwise each `ask` could find the node held.
+//! The worker in `ask` can't read a node that another worker holds. If no hook of that node runs, its worker gives it back soon,
+//! and `ask` decides nothing before that: if it decided that the run goes on, each later call could again find the node held.
 
 #[cfg(all(test, not(loom)))]
 #[path = "attends/tests.rs"]
@@ -40,10 +38,10 @@ use crate::schedule::outcome::Outcome;
 use crate::schedule::work;
 use crate::turns;
 
-/// The nodes of a team that a worker may read: all of them, or those that it holds or has claimed.
+/// The nodes of a team that a worker may read: all nodes, or the nodes that it holds or has claimed.
 struct Seen<'s, 't, 'r, 'g> {
     team: &'t Team<'r, 'g>,
-    /// The node that the worker holds, if any, and by node whether the worker has claimed it. `None`: the worker has
+    /// The node that the worker holds, if any, and for each node whether the worker has claimed it. `None` if the worker has
     /// claimed all nodes.
     of: Option<(Option<NodeId>, &'s [bool])>,
 }
@@ -56,8 +54,8 @@ impl Look for Seen<'_, '_, '_, '_> {
 }
 
 impl Team<'_, '_> {
-    /// Ends the run if no node has something to do, now or later. Returns whether the run ends; `None` if another
-    /// worker holds a node, or if a node is to be looked at now.
+    /// Ends the run if no node has anything to do, now or later. Returns whether the run ends; `None` if another worker holds a
+    /// node, or if a worker is to look at a node now.
     pub(super) fn ends_without_work(&self) -> Option<bool> {
         if !self.board.change(Core::claim_all) {
             return None;
@@ -66,7 +64,7 @@ impl Team<'_, '_> {
         let ends = asked.as_mut().map(|asked| &mut *asked.ends);
         let mut seen = Seen { team: self, of: None };
         let has_work = work::has_work(self.nodes.len(), &mut seen, ends);
-        // `asked` is `None` while another worker is in `ask`: that worker has taken the data out, and puts it back.
+        // `asked` is `None` while another worker is in `ask`, which takes the data out and puts it back at its end.
         if asked.is_some() {
             *locked(&self.attends.asked) = asked;
         }
@@ -75,20 +73,21 @@ impl Team<'_, '_> {
         if has_work || self.attends.asks_again.load(Ordering::Relaxed) {
             self.ask(None);
         }
-        // A `flush` that is due begins, and edges give way, before simulated time passes.
+        // Before simulated time passes, a `flush` that is due begins, and edges give way.
         let is_still = !has_work || self.board.change(|core| core.is_still());
         is_still.then_some(!has_work)
     }
 
-    /// Ends the run unless it goes on. The caller gives its claimed nodes back afterwards: no worker begins a `flush` then.
+    /// Ends the run if `goes_on` is `false`. The caller gives its claimed nodes back only afterwards, so no worker begins a
+    /// `flush`.
     fn end_unless(&self, goes_on: bool) {
         if !goes_on {
             self.end(Outcome::Over);
         }
     }
 
-    /// Begins a look at a node that the calling worker holds. Returns whether the node is an attendant that must not run
-    /// now, since [`Attends::is_due`] is set.
+    /// Called when a worker begins to look at a node that it holds. Returns whether the node is an attendant that must not run
+    /// now, because [`Attends::is_due`] is set.
     pub(super) fn stands_still(&self, node: NodeId) -> bool {
         let Attends { following, is_due, looked, .. } = &self.attends;
         let stands_still = is_due.load(Ordering::Relaxed)
@@ -100,8 +99,8 @@ impl Team<'_, '_> {
         stands_still
     }
 
-    /// Ends a look at a node that the calling worker holds. Returns whether the worker is to call [`ask`](Self::ask) when
-    /// it has given the node back.
+    /// Called when a worker has looked at a node that it holds. Returns whether the worker is to call [`ask`](Self::ask) after it
+    /// has given the node back.
     pub(super) fn stood(&self, node: NodeId, found: Looked) -> bool {
         let Attends { following, looks, is_due, .. } = &self.attends;
         let Some(following) = following else { return false };
@@ -112,13 +111,14 @@ impl Team<'_, '_> {
             }
             return false;
         }
-        // Of two workers that get here after their looks, at least one sees what the other one's node has stored in its cell.
+        // If two workers get here at once, the fence makes at least one of them see what the other node's worker has stored in
+        // its cell.
         fence(Ordering::SeqCst);
         found == Looked::default() && (is_due.load(Ordering::Relaxed) || following.may_follow())
     }
 
-    /// Finds out whether a `flush` is due, an edge gives way or the run is over, since nodes have ended, and acts on it. The
-    /// calling worker holds the node `held`, or none.
+    /// Finds out whether a `flush` is due, an edge gives way or the run is over, since nodes have ended, and acts on it. `held`
+    /// is the node that the calling worker holds, if any.
     pub(super) fn ask(&self, held: Option<NodeId>) {
         turns::point("a worker asks what follows from the end of nodes");
         let Attends { asked, is_due, asks_again, .. } = &self.attends;
@@ -126,7 +126,8 @@ impl Team<'_, '_> {
         let mut place = locked(asked);
         while !is_over {
             let Some(question) = &mut *place else {
-                // Another worker is in this function, and may have missed the latest changes: it repeats its check.
+                // Another worker is in this function, and may have missed the latest changes. The flag makes that worker repeat
+                // its check.
                 asks_again.store(true, Ordering::Relaxed);
                 return;
             };
@@ -147,9 +148,9 @@ impl Team<'_, '_> {
             }
             place = locked(asked);
             *place = Some(question);
-            // Without an answer, some node is still to be looked at, and its worker calls `ask` when it has given the node
-            // back. This worker does not repeat its check: each claim moves queued nodes to the end of the queue, so no
-            // worker would get to the last of them.
+            // If nothing was decided, a worker is still to look at some node, and calls `ask` after that. This worker does not
+            // repeat its check: each claim moves queued nodes to the end of the queue, so no worker would get to the last of
+            // them.
             let is_left = may_be_over && over.is_none();
             if is_left || !asks_again.load(Ordering::Relaxed) {
                 break;
@@ -157,12 +158,12 @@ impl Team<'_, '_> {
         }
     }
 
-    /// Begins each `flush` that is due, and has edges give way. `answers`: whether the run is over is known, or need
-    /// not be found out.
+    /// Begins each `flush` that is due, and makes edges give way. `answers` is whether it is known, or need not be known, if the
+    /// run is over.
     fn follow(&self, held: Option<NodeId>, question: &mut Asked, answers: bool) {
         let Asked { ends, claimed } = question;
         let misses = |node: NodeId| ends.stands()[node] && held != Some(node);
-        // All nodes are given back when the run is over.
+        // When the run is over, no node is claimed, since all nodes are given back then.
         if !self.board.change(|core| !core.is_over() && core.claim_free(claimed, misses)) {
             return;
         }
@@ -178,14 +179,15 @@ impl Team<'_, '_> {
         }
     }
 
-    /// Ends the run if no node is left for which an attendant runs, and returns whether the run ends. `None`: there is
-    /// no answer yet, since a node other than `held` is to be looked at, or another worker looks at an attendant. An
-    /// attendant with a running hook does not delay the answer.
+    /// Ends the run if only attendants can run, and returns whether it has ended. Returns `None` if this can't be decided yet,
+    /// since a worker is to look at a node other than `held`, or another worker looks at an attendant. An attendant whose hook
+    /// runs does not delay the decision.
     fn is_over(&self, held: Option<NodeId>, asks: Asks, question: &mut Asked) -> Option<bool> {
         let Asked { ends, claimed } = question;
         let mut is_over = None;
         let attends = |node: NodeId| ends.attends(node);
-        // A tick that has begun goes on, and no other tick of an attendant begins before the answer.
+        // An attendant's tick that has begun goes on. The flag keeps other ticks of the attendant from beginning before the
+        // decision.
         let stands_still = |node: NodeId| self.attends.looked[node].store(true, Ordering::Relaxed);
         if self.board.change(|core| core.claim_beside(held, attends, claimed, stands_still)) {
             let is_unknown = |node: NodeId| {

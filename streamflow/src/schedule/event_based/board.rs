@@ -1,7 +1,7 @@
-//! The state of a run that its workers share: [`Core`] behind a lock, and the signals on which idle workers sleep.
+//! The state of a run that its workers share: [`Core`] behind a lock, and the signals on which workers sleep.
 //!
 //! No wake-up is lost. A worker reads the count of its signal before it calls [`Board::next`]. A change of the state is made
-//! under the lock, and then raises the signal: so either `next` has seen the change, or the worker's sleep ends at once.
+//! under the lock, and raises the signal after that. So either `next` has seen the change, or the worker's sleep ends at once.
 
 use std::fmt;
 
@@ -10,18 +10,18 @@ use crate::driver::Signal;
 use crate::lock::Lock;
 use crate::sync::{Arc, AtomicU64, Ordering};
 
-/// The state that the workers of a run share, beside the nodes.
+/// The state that the workers of a run share, except for the nodes.
 pub(super) struct Board {
     core: Lock<Core>,
     /// A copy of [`Core::epoch`], read without the lock.
     epoch: AtomicU64,
-    /// The signal of each worker.
+    /// For each worker, the signal on which it sleeps while it is parked or its hook sleeps in simulated time.
     bells: Box<[Signal]>,
-    /// The signal on which the poller sleeps: the run's signal. Devices and other threads raise it, too.
+    /// The run's signal, on which the poller sleeps. Devices and other threads raise it, too.
     run: Arc<Signal>,
 }
 
-// Does not take the lock: the formatter may be the user's code.
+// Formatting takes no lock, because the formatter may be the user's code.
 impl fmt::Debug for Board {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Board").field("workers", &self.bells.len()).finish_non_exhaustive()
@@ -40,18 +40,18 @@ impl Board {
         Self { epoch: AtomicU64::new(core.epoch()), core: Lock::new(core), bells, run }
     }
 
-    /// The signal of a worker that is parked or naps.
+    /// Returns the signal of a worker that is parked, or whose hook sleeps in simulated time.
     pub(super) fn bell(&self, worker: WorkerId) -> &Signal {
         &self.bells[worker]
     }
 
-    /// Changes the state, and wakes the workers that the change concerns.
+    /// Changes the state under the lock, and then wakes the workers for which the change has work.
     pub(super) fn change<R>(&self, change: impl FnOnce(&mut Core) -> R) -> R {
         let mut core = self.core.lock();
         let result = change(&mut core);
         self.epoch.store(core.epoch(), Ordering::Release);
         loop {
-            // Reads the poller under the lock: a worker that sleeps as the poller stays the poller until it is woken.
+            // The poller is read under the lock: a worker that sleeps as the poller remains the poller until it is woken.
             let (poller, wakes) = (core.poller(), core.take_wakes());
             drop(core);
             let is_last = wakes.len() < MOST_WAKES;
@@ -59,7 +59,7 @@ impl Board {
                 if poller == Some(worker) {
                     self.run.nudge();
                 }
-                // A worker that has just stopped polling may be parked.
+                // The worker's own signal is raised, too: it may have stopped polling since, and be parked.
                 self.bells[worker].raise();
             }
             if is_last {
@@ -69,7 +69,7 @@ impl Board {
         }
     }
 
-    /// Gives back the node that the worker has looked at, and returns the worker's next action.
+    /// Gives back the node that the worker has looked at, if any, and returns the worker's next action.
     #[inline]
     pub(super) fn next(
         &self,
@@ -85,7 +85,7 @@ impl Board {
         })
     }
 
-    /// A number that changes when a worker that spins may get a node, and when the run is over.
+    /// A number that changes when a node is queued that a spinning worker may run, and when the run is over.
     #[inline]
     pub(super) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)

@@ -2,17 +2,17 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `core.rs` | the state machine: which node, on which worker, who wakes up |
-//! | `board.rs` | the state machine behind a lock, with the signals that workers sleep on |
+//! | `core.rs` | the state machine: which node runs next, on which worker, and which worker wakes up |
+//! | `board.rs` | the state machine behind a lock, and the signals on which workers sleep |
 //! | `team.rs` | the state that the workers share outside of the board |
-//! | `protocol.rs` | the order in which workers ask the board and sleep; the models execute this file |
-//! | `worker.rs` | a worker's thread: commands, looks, spinning, parking |
-//! | `poller.rs` | the work of one idle worker for all: it checks whether the events that nodes wait for have happened |
+//! | `protocol.rs` | the order in which a worker calls the board and sleeps; the models execute this file |
+//! | `worker.rs` | a worker's thread: obeys commands, looks at nodes, spins, parks |
+//! | `poller.rs` | what the poller does for all workers: it checks whether the events that nodes wait for have happened |
 //! | `attends.rs` | finds out, when nodes have ended, whether a `flush` is due, an edge gives way or the run is over |
 //! | `nap.rs` | hooks that sleep in simulated time |
-//! | `collect.rs` | a report while the graph runs |
+//! | `collect.rs` | makes a report while the graph runs |
 //!
-//! Streams, pools and memory are used as with one thread: the data carries the order of their uses.
+//! Streams, pools and memory are used in the same way as with one thread, because the data carries the order of its uses.
 
 mod attends;
 mod board;
@@ -47,20 +47,20 @@ use crate::error::{Error, Result};
 use crate::platform::Platform;
 use crate::turns::{self, Thread};
 
-/// A run that has started, for its workers.
+/// The parts of a run that has started, which its workers need.
 pub(super) struct Parts<'r> {
     pub(super) graph: &'static str,
     pub(super) control: &'r Arc<RunControl>,
     pub(super) platform: &'r Platform,
     pub(super) limit: Limit,
-    /// `None` if the driver is not watched for races.
+    /// The watch for new races; `None` if the driver has no race checker.
     pub(super) races: Option<&'r mut RaceWatch>,
     pub(super) shared: Option<&'r Shared>,
     pub(super) ends: Option<Box<Ends>>,
 }
 
-/// Runs the nodes until the run is over. The calling thread is the first worker. Also returns the errors that other
-/// workers met after the first error, and `parts.ends`.
+/// Runs the nodes on workers until the run is over. The calling thread is the first worker. Returns the outcome or the first
+/// error, the errors of other workers after the first one, and `parts.ends`.
 pub(super) fn run(
     parts: Parts<'_>,
     nodes: Nodes<'_, '_>,
@@ -103,7 +103,7 @@ pub(super) fn run(
             let registration = turn.as_ref().map(|turn| turn.register(number, Location::caller()));
             let (team, outer) = (&team, &outer);
             let body = move || {
-                // In an explored test the thread takes turns until all its values are dropped.
+                // In an explored test, the thread takes turns until this value is dropped, after all its other values.
                 let _participation = registration.map(turns::Registration::begin);
                 let _inside = inside::inherit(outer);
                 match settings.apply(&label) {
@@ -125,11 +125,11 @@ pub(super) fn run(
     (ended.first.unwrap_or(Ok(Outcome::Over)), ended.followed, ends)
 }
 
-/// Checks that the system permits the workers' settings, and makes the calling thread the first worker until the result
-/// is dropped.
+/// Checks that the system permits the workers' settings. Makes the calling thread the first worker, with that worker's settings,
+/// until the result is dropped.
 ///
 /// # Errors
-/// [`Error::WorkerThread`]; nothing was started.
+/// [`Error::WorkerThread`]; no worker was started.
 pub(super) fn first_worker(workers: &Workers, nodes: Nodes<'_, '_>) -> Result<Applied> {
     for index in 1..workers.count() {
         workers.settings(index).probe(&index.to_string())?;
@@ -140,7 +140,7 @@ pub(super) fn first_worker(workers: &Workers, nodes: Nodes<'_, '_>) -> Result<Ap
     workers.settings(0).apply("0")
 }
 
-/// The workers that nodes name, in the order of their first nodes.
+/// Returns the names of workers that nodes name, in the order of the nodes that name them first.
 pub(super) fn named(nodes: Nodes<'_, '_>) -> Vec<&'static str> {
     let mut names = Vec::new();
     for name in nodes.iter().filter_map(|node| node.worker()) {
@@ -151,7 +151,7 @@ pub(super) fn named(nodes: Nodes<'_, '_>) -> Vec<&'static str> {
     names
 }
 
-/// The place of each node: the worker that runs it, and its neighbours.
+/// Returns the connections of each node: the worker that may run it, and its neighbours.
 fn places(nodes: Nodes<'_, '_>, shared: usize, names: &[&str]) -> Vec<NodeLinks> {
     let homes = nodes.iter().map(|node| match node.worker() {
         Some(worker) => names.iter().position(|name| *name == worker).map(|index| shared + index),
@@ -170,7 +170,7 @@ fn places(nodes: Nodes<'_, '_>, shared: usize, names: &[&str]) -> Vec<NodeLinks>
     let place = |(index, home): (usize, Option<usize>)| {
         let ports = statuses[index].outputs.iter().chain(&statuses[index].inputs);
         let edges = ports.flat_map(|port| &port.edges).filter_map(|edge| ends.get(&edge.id));
-        // Consumers first: the list is in the order of the ports, outputs before inputs.
+        // Consumers come before producers in the list of neighbours, since a node's outputs are listed before its inputs.
         let mut neighbours: Vec<usize> =
             edges.flatten().flatten().copied().filter(|other| *other != index).collect();
         let mut seen = std::collections::HashSet::new();

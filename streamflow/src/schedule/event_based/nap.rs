@@ -1,5 +1,5 @@
-//! Hooks that sleep: `ExecutionContext::sleep` beside other workers. A simulated clock stands still while a hook runs,
-//! but not while the hook sleeps; with each clock, the end of the run ends the sleep.
+//! Hooks that sleep by `ExecutionContext::sleep` in a run with workers. A simulated clock does not advance while a hook runs, but
+//! may advance while it sleeps. With a real or a simulated clock, the end of the run ends the sleep.
 
 use std::cell::Cell;
 
@@ -12,14 +12,14 @@ use crate::sync::Arc;
 use crate::time::{Clock, Timestamp};
 
 thread_local! {
-    /// The index of the worker that the thread is, in the innermost run.
+    /// The index of the worker that this thread is, in the innermost run that the thread is part of.
     static WORKER: Cell<Option<WorkerId>> = const { Cell::new(None) };
 }
 
-/// A guard: until it is dropped, the calling thread is a worker. Dropping it restores the worker that the thread was before.
+/// A guard of a thread that is a worker. Dropping the guard makes the thread the worker that it was before, or no worker.
 pub(super) struct IsWorker(Option<WorkerId>);
 
-/// Makes the calling thread this worker of a run.
+/// Makes the calling thread this worker until the returned guard is dropped.
 pub(super) fn enter(worker: WorkerId) -> IsWorker {
     let outer = WORKER.get();
     WORKER.set(Some(worker));
@@ -32,7 +32,7 @@ impl Drop for IsWorker {
     }
 }
 
-/// Lets simulated time pass for a hook, while other workers run.
+/// Makes a hook sleep on the run's clock, while other workers run.
 #[derive(Debug)]
 pub(super) struct Naps {
     pub(super) board: Arc<Board>,

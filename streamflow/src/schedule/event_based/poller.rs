@@ -1,8 +1,8 @@
-//! Polling: one worker without a node asks the device, the clock and the run's signal on behalf of all nodes that wait,
+//! Polling. One worker without a node, the poller, queries the device, the clock and the run's signal for all nodes that wait,
 //! and then sleeps until one of the three may have changed.
 //!
-//! The poller only finds out which nodes to look at. The look itself checks the conditions once more, on the worker
-//! that runs the hook: so that thread relies on its own observation, and the race checker is notified of it.
+//! The poller only finds out which nodes to look at. The worker that then looks at a node checks the node's conditions again. So
+//! the thread that runs the hook relies on its own query, and the race checker is notified of that query.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::schedule::idle::Rest;
 use crate::schedule::outcome::Outcome;
 use crate::time::Timestamp;
 
-/// A worker's time as the poller.
+/// The poller's part of a call of [`protocol::poll`], with the poller's state.
 struct Polling<'p, 't, 'r, 'g> {
     team: &'t Team<'r, 'g>,
     poller: &'p mut Poller<'r>,
@@ -27,7 +27,7 @@ struct Polling<'p, 't, 'r, 'g> {
 
 impl protocol::Polls for Polling<'_, '_, '_, '_> {
     type Error = Error;
-    /// The longest duration of the sleep.
+    /// The longest duration of the poller's sleep.
     type Sleep = Duration;
 
     fn begin_pass(&mut self) -> bool {
@@ -62,7 +62,7 @@ impl protocol::Polls for Polling<'_, '_, '_, '_> {
         }
         if let Some(until) = naps_end {
             poller.all.until(Timestamp(until));
-            // The lists are made anew next time: `all` now has a moment for which no node waits.
+            // The next pass must make the lists again, since `all` now also has a moment at which a hook's sleep ends.
             poller.version = None;
         }
         let Poller { idle, all, .. } = poller;
@@ -88,14 +88,14 @@ impl protocol::Polls for Polling<'_, '_, '_, '_> {
 }
 
 impl Team<'_, '_> {
-    /// Polls until there is something else for the worker to do.
+    /// Polls until the worker has something else to do.
     pub(super) fn poll(&self, me: WorkerId) -> Result<()> {
         let mut poller = self.poller.lock().unwrap_or_else(PoisonError::into_inner);
         poller.idle.end();
         protocol::poll(&self.board, me, &mut Polling { team: self, poller: &mut poller })
     }
 
-    /// Polls once, without sleeping.
+    /// Checks the waits of all nodes once, without sleeping.
     pub(super) fn check(&self) -> Result<()> {
         let mut poller = locked(&self.poller);
         let version = self.board.change(|core| core.version());
@@ -104,7 +104,7 @@ impl Team<'_, '_> {
         Ok(())
     }
 
-    /// Lists the waits of the nodes, unless the lists are of this version already.
+    /// Lists the waits of all nodes that wait, unless the lists were made for this version.
     fn refresh(&self, poller: &mut Poller<'_>, version: u64) {
         if poller.version.replace(version) == Some(version) {
             return;
@@ -128,11 +128,11 @@ impl Team<'_, '_> {
         self.limit.until().into_iter().for_each(|end| all.until(end));
     }
 
-    /// Finds the nodes with a wait that may have ended, and queues looks at them. Returns whether there are any.
+    /// Finds the nodes whose wait may have ended, and queues them for looks. Returns whether there are such nodes.
     ///
     /// # Errors
-    /// [`Error::Operator`] with the node of the query that failed. The error is returned here, since no later query may
-    /// repeat it.
+    /// [`Error::Operator`], with the node for which a query has failed. The error must be returned here, because the next query
+    /// may succeed.
     fn find(&self, poller: &mut Poller<'_>) -> Result<bool> {
         let Poller { points, moments, others, found, .. } = poller;
         let table = self.platform.streams();
@@ -154,11 +154,12 @@ impl Team<'_, '_> {
         Ok(true)
     }
 
-    /// The error after a failed query for a node, as a look at the node would return it.
+    /// Returns the error for a query that has failed for a node, in the form in which a look at the node would return it.
     #[cold]
     fn not_ready(&self, node: NodeId, error: DriverError) -> Error {
         let cell = &self.control.nodes()[node];
-        // The node is claimed to read its cell: while another worker holds a node, the cell shows the hook of that worker.
+        // The node is claimed before its cell is read: while another worker holds the node, the cell tells about that worker's
+        // hook.
         if self.board.change(|core| core.claim(node)) {
             let word = cell.word();
             if word.activity() != Activity::Done {

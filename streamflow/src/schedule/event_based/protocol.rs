@@ -1,21 +1,21 @@
-//! The order in which a worker's thread calls the board and sleeps, without hooks, devices and real time. The models
-//! in `tests/models` execute this file: a lost wake-up is a deadlock there.
+//! The order in which a worker's thread calls the board and sleeps, without hooks, devices and real time. The models in
+//! `tests/models` execute this file, where a lost wake-up shows as a deadlock.
 //!
-//! In all three functions, the thread reads the count of the signal on which it may sleep before it calls the board. So a
-//! change that the board's answer did not include ends the sleep at once.
+//! In all three functions, the thread reads the count of the signal on which it may sleep, and then calls the board. A change
+//! that comes after the board's answer has then raised the signal since, so that the sleep ends at once.
 
 use super::board::Board;
 use super::core::{Looked, Next, NodeId, WorkerId};
 use crate::driver::Signal;
 
-/// The actions of a worker's thread. [`work`] calls them between its calls of the board.
+/// The actions of a worker's thread, which [`work`] calls between its calls of the board.
 pub(super) trait Thread {
     type Error;
 
-    /// Obeys the commands of the run. Returns `false` if the thread is to end.
+    /// Obeys the command that the run has for its workers, if any. Returns `false` if the thread is to end.
     fn obeys(&self, looked: &mut Option<(NodeId, Looked)>) -> Result<bool, Self::Error>;
 
-    /// Whether the thread has spun for long enough to park.
+    /// Whether the thread has spun long enough, and may park.
     fn has_spun(&self) -> bool;
 
     fn look(&mut self, node: NodeId) -> Result<Looked, Self::Error>;
@@ -23,21 +23,21 @@ pub(super) trait Thread {
     /// Finds out whether a `flush` is due, an edge gives way or the run is over, since nodes have ended.
     fn ask(&mut self);
 
-    /// Polls by [`poll`], until there is something else to do.
+    /// Calls [`poll`], which returns when the worker has something else to do.
     fn poll(&mut self) -> Result<(), Self::Error>;
 
     /// Checks once whether the waits of nodes have ended.
     fn check(&mut self) -> Result<(), Self::Error>;
 
-    /// Waits a bit, at most until the board's epoch differs from this one.
+    /// Waits for a short time, at most until the board's epoch differs from `epoch`.
     fn spin(&mut self, epoch: u64);
 
-    /// Sleeps, unless the bell was raised since its count was `seen`.
+    /// Sleeps until the bell is raised. Does not sleep if the bell was raised since its count was `seen`.
     fn park(&mut self, bell: &Signal, seen: u64) -> Result<(), Self::Error>;
 }
 
-/// Asks the board for the next action and does it, until the run is over. `looked` has the result of the last look
-/// until the board is told of it.
+/// Calls the board for the worker's next action and does it, until the run is over. `looked` has the result of the worker's last
+/// look at a node until the board gets it.
 pub(super) fn work<T: Thread>(
     board: &Board,
     me: WorkerId,
@@ -63,40 +63,40 @@ pub(super) fn work<T: Thread>(
     Ok(())
 }
 
-/// The action of the poller when nothing has changed.
+/// What the poller does when no wait has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pause<S> {
-    /// The poller checks again at once.
+    /// The poller checks the waits again at once.
     Again,
-    /// The poller has moved the simulated clock to this moment, and checks again.
+    /// The poller has advanced the simulated clock to this moment, and checks the waits again.
     Advanced(u64),
-    /// The poller sleeps.
+    /// The poller sleeps as this value says.
     Sleep(S),
-    /// The run is over.
+    /// The run is over, and the worker returns.
     End,
 }
 
-/// The actions of the worker that polls. [`poll`] calls them between its calls of the board.
+/// The actions of the poller, which [`poll`] calls between its calls of the board.
 pub(super) trait Polls {
     type Error;
     type Sleep;
 
-    /// Reads the count of the run's signal. Returns `false` if the run has a command for its workers.
+    /// Reads the count of the run's signal. Returns `false` if the run has a command for its workers, so that polling ends.
     fn begin_pass(&mut self) -> bool;
 
-    /// Finds the nodes with a wait that may have ended, among the waits of this version of the board, and queues looks
-    /// at them. Returns whether there are any.
+    /// Among the waits in this version of the board, finds those that may have ended, and queues their nodes for looks. Returns
+    /// whether there are any.
     fn find(&mut self, version: u64) -> Result<bool, Self::Error>;
 
-    /// Decides what to do when nothing has changed. `naps_end` is the moment at which the first napping hook wakes up.
-    /// `is_still`: no other hook runs, so a simulated clock may move.
+    /// Decides what the poller does when no wait has ended. `naps_end` is the earliest moment at which a hook's sleep in
+    /// simulated time ends. `is_still` says that no other hook runs, so that a simulated clock may advance.
     fn rest(&mut self, naps_end: Option<u64>, is_still: bool) -> Pause<Self::Sleep>;
 
-    /// Sleeps, unless the run's signal was raised since the pass began.
+    /// Sleeps until the run's signal is raised. Does not sleep if the signal was raised since the pass began.
     fn sleep(&mut self, sleep: Self::Sleep) -> Result<(), Self::Error>;
 }
 
-/// Polls for all nodes, until there is something else for the worker to do.
+/// Polls for all nodes that wait, until the worker has something else to do.
 pub(super) fn poll<P: Polls>(board: &Board, me: WorkerId, polls: &mut P) -> Result<(), P::Error> {
     while polls.begin_pass() {
         let (has_news, version, is_still) =
@@ -107,7 +107,7 @@ pub(super) fn poll<P: Polls>(board: &Board, me: WorkerId, polls: &mut P) -> Resu
         if polls.find(version)? {
             continue;
         }
-        // `is_still` must hold before and after `find`: a hook in between may have changed the events that nodes wait for.
+        // `is_still` must hold before and after `find`, since a hook that ran meanwhile may have changed what nodes wait for.
         let (naps_end, is_still) =
             board.change(|core| (core.nap_ends(), is_still && core.is_still()));
         match polls.rest(naps_end, is_still) {
@@ -126,16 +126,16 @@ pub(super) fn poll<P: Polls>(board: &Board, me: WorkerId, polls: &mut P) -> Resu
     Ok(())
 }
 
-/// A simulated clock.
+/// A simulated clock, as a sleeping hook needs it.
 pub(super) trait Moves {
     fn now(&self) -> u64;
 
-    /// Advances the clock to this moment, unless it is later already.
+    /// Advances the clock to this moment, unless its time is later already.
     fn advance_to(&self, moment: u64);
 }
 
-/// Lets a hook on this worker sleep until the moment `until`, or until the run is over. `sleep` blocks unless the bell
-/// was raised since its count was the given number, and returns `false` if no thread is left that could raise the bell.
+/// Makes a hook on this worker sleep until the moment `until`, or until the run is over. `sleep` blocks until the bell is raised,
+/// unless its count differs from the given number. It returns `false` if no thread is left that could raise the bell.
 pub(super) fn nap(
     board: &Board,
     me: WorkerId,
@@ -144,7 +144,7 @@ pub(super) fn nap(
     sleep: impl Fn(&Signal, u64) -> bool,
 ) {
     if clock.now() >= until {
-        // Returning here keeps an invariant: each worker that naps is woken before it goes on.
+        // `Core::nap` is not called here, since a worker that calls it must be woken before it goes on.
         return;
     }
     let bell = board.bell(me);
@@ -153,7 +153,8 @@ pub(super) fn nap(
         let seen = bell.raised();
         if alone {
             board.change(|core| {
-                // Checks again: another worker may have moved the clock meanwhile, and may have woken a worker.
+                // Checks again, under the lock: another worker may have advanced the clock meanwhile, and may have woken a
+                // worker.
                 if core.is_still()
                     && let Some(first) = core.nap_ends()
                 {
@@ -172,7 +173,7 @@ pub(super) fn nap(
         if !goes_on || !sleep(bell, seen) {
             return;
         }
-        // If another worker has ended the nap, this worker counts as working already, and the next pass returns.
+        // If another worker has ended this sleep, `core.naps` returns `false`, and the next pass returns.
         alone = board.change(|core| core.naps(me) && core.nap(me, until));
     }
 }

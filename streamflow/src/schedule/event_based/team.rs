@@ -1,4 +1,4 @@
-//! The state that the workers of a run share.
+//! The state that the workers of a run share, with the board and the nodes.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -26,21 +26,21 @@ use crate::time::Timestamp;
 /// The state that the workers of a run share.
 pub(super) struct Team<'r, 'g> {
     pub(super) board: Arc<Board>,
-    /// The nodes. Only the worker that holds a node locks it, so the lock is always free.
+    /// The nodes. A worker locks a node only while it holds the node, so no worker waits for such a lock.
     pub(super) nodes: Box<[Mutex<&'r mut (dyn AnyNode + 'g)>]>,
     pub(super) control: &'r RunControl,
     pub(super) platform: &'r Platform,
     pub(super) limit: Limit,
-    /// Whether there are more workers than cores: then a worker that spins lets other threads run.
+    /// Whether there are more workers than cores. If so, a worker that spins yields its core to other threads.
     pub(super) is_crowded: bool,
     pub(super) poller: Mutex<Poller<'r>>,
-    /// By node, the events for which it waits, from its last look.
+    /// For each node, the events for which it waits, as the last look at the node has found.
     pub(super) waiting: Mutex<Box<[Waiting]>>,
-    /// `None` if the driver is not watched for races.
+    /// The watch for new races; `None` if the driver has no race checker.
     pub(super) races: Option<Mutex<&'r mut RaceWatch>>,
     pub(super) shared: Option<&'r Shared>,
     pub(super) attends: Attends,
-    /// Whether a report is being made.
+    /// Whether a report is being collected.
     pub(super) collects: AtomicBool,
     pub(super) collection: Mutex<Collection>,
     pub(super) ended: Mutex<Ended>,
@@ -50,22 +50,23 @@ pub(super) struct Team<'r, 'g> {
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     pub(super) waits: Waits,
-    /// The count of the run's signal before the look that found these waits.
+    /// The count of the run's signal that was read before the look that found these waits.
     pub(super) raises: u64,
 }
 
-/// The result of a run with workers.
+/// The outcome of a run with workers, and its errors.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub(super) first: Option<Result<Outcome>>,
-    /// Whether the first is an error of a call that was refused, since the device is unusable.
+    /// Whether `first` is the error of a call that was refused because the device is unusable.
     is_refusal: bool,
-    /// Errors of other workers after the first.
+    /// The errors of other workers that came after the first one.
     pub(super) followed: Vec<Error>,
 }
 
 impl Ended {
-    /// Adds an error. Returns an error that is not needed: a sticky error is reported once, by the call that met it.
+    /// Adds an error. Returns an error that is not kept: if calls are refused after a sticky error, only the sticky error is
+    /// reported.
     fn fail(&mut self, error: Error, is_refusal: bool) -> Option<Error> {
         match &mut self.first {
             Some(Err(_)) if is_refusal => return Some(error),
@@ -83,33 +84,33 @@ impl Ended {
     }
 }
 
-/// The statuses collected so far for a report. Empty if no report is being made.
+/// The statuses that were collected so far for a report. Empty if no report is being collected.
 #[derive(Debug, Default)]
 pub(super) struct Collection {
-    /// The number of reports that had been requested when this one was begun.
+    /// How many reports had been requested when the collection of this report began.
     pub(super) asked: u64,
     pub(super) statuses: Vec<Option<NodeStatus>>,
 }
 
-/// The state of `Team::ask` that the workers share.
+/// The state of `Team::ask`, which the workers share.
 pub(super) struct Attends {
-    /// `None` if the end of a node has no consequences while others run.
+    /// `None` if nothing can follow from the end of a node while other nodes run.
     pub(super) following: Option<Arc<Following>>,
-    /// The number of looks in which an attendant has run.
+    /// How many looks have run a tick of an attendant.
     pub(super) looks: AtomicU32,
     /// Whether a worker is to find out if the run is over.
     pub(super) is_due: AtomicBool,
-    /// By node, whether it is an attendant that was looked at since `is_due` was set.
+    /// For each node, whether it is an attendant that was looked at since `is_due` was set.
     pub(super) looked: Box<[AtomicBool]>,
-    /// Whether a worker has called `Team::ask` while another worker was in it.
+    /// Whether a worker has called `Team::ask` while another worker was in that function.
     pub(super) asks_again: AtomicBool,
-    /// The data of `Team::ask`. The worker in that function takes the data out, and puts it back.
+    /// The data of `Team::ask`. The worker that is in the function takes the data out, and puts it back at the end.
     pub(super) asked: Mutex<Option<Asked>>,
 }
 
 pub(super) struct Asked {
     pub(super) ends: Box<Ends>,
-    /// By node, whether the worker in `Team::ask` has claimed it.
+    /// For each node, whether the worker in `Team::ask` has claimed it.
     pub(super) claimed: Box<[bool]>,
 }
 
@@ -130,7 +131,7 @@ impl Attends {
         }
     }
 
-    /// Clears `is_due`: the run goes on.
+    /// Clears `is_due`, since the run goes on.
     pub(super) fn answered(&self) {
         self.looked.iter().for_each(|looked| looked.store(false, Ordering::Relaxed));
         self.is_due.store(false, Ordering::Relaxed);
@@ -141,18 +142,18 @@ impl Attends {
     }
 }
 
-/// The state of the worker that polls. The next worker that polls uses the same state.
+/// The state of the poller. The worker that polls next continues with it.
 pub(super) struct Poller<'r> {
     pub(super) idle: Idle<'r>,
-    /// The version of the board at which the lists were made.
+    /// The version of the board for which the lists were made.
     pub(super) version: Option<u64>,
-    /// A buffer with room for all nodes, empty between two uses.
+    /// A list that is empty between two uses. It has memory for all nodes, so that using it does not allocate.
     pub(super) nodes: Vec<NodeId>,
     pub(super) points: Vec<(NodeId, Point)>,
     pub(super) moments: Vec<(NodeId, Timestamp)>,
-    /// The nodes that wait for another thread, each with the count of the run's signal before its look.
+    /// The nodes that wait for another thread, each with the count of the run's signal that was read before the last look at it.
     pub(super) others: Vec<(NodeId, u64)>,
-    /// The events for which all nodes together wait.
+    /// The events for which at least one node waits.
     pub(super) all: Waits,
     pub(super) found: SmallVec<[NodeId; 8]>,
 }
@@ -173,15 +174,15 @@ impl<'r> Poller<'r> {
 }
 
 impl Team<'_, '_> {
-    /// Ends the run well, unless it has ended.
+    /// Ends the run without an error, unless it has ended already.
     pub(super) fn end(&self, outcome: Outcome) {
         locked(&self.ended).first.get_or_insert(Ok(outcome));
         self.wake_all();
     }
 
-    /// Ends the run with an error. An error that comes after the end, from a hook that was still running, counts as well.
+    /// Ends the run with an error. An error is also kept if it comes after the end, from a hook that was still running.
     pub(super) fn fail(&self, error: Error) {
-        // `is_refusal` and `forget` are called without the lock: both run the user's code if the error is the user's.
+        // `is_refusal` and `forget` may call the user's code, if the error is the user's. So both are called without the lock.
         let is_refusal = error.is_refusal();
         let unneeded = locked(&self.ended).fail(error, is_refusal);
         if let Some(error) = unneeded {
@@ -190,7 +191,7 @@ impl Team<'_, '_> {
         self.wake_all();
     }
 
-    /// Ends the loops of all workers, including workers that sleep in a pause.
+    /// Ends the loops of all workers, also of workers that sleep because the run is paused.
     fn wake_all(&self) {
         self.board.change(|core| core.end());
         self.control.signal().nudge();
@@ -206,7 +207,7 @@ mod tests {
         Error::Panicked { message: message.into() }
     }
 
-    /// The errors of a run in their order, and the errors that are not needed.
+    /// Returns the texts of a run's errors in order, and the texts of the errors that were not kept.
     fn errors(failures: &[(&str, bool)]) -> (Vec<String>, Vec<String>) {
         let mut ended = Ended::default();
         let fail = |(text, is_refusal): &(&str, bool)| ended.fail(error(text), *is_refusal);
@@ -220,7 +221,8 @@ mod tests {
         (all, unneeded.iter().map(text).collect())
     }
 
-    /// A call that was refused by an unusable device follows from another error, even if its worker reports first.
+    /// A call that an unusable device has refused fails because of another error, even if the worker of the refused call reports
+    /// its error first.
     #[test]
     fn each_error_of_a_worker_is_kept_but_for_calls_that_were_refused() {
         let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();

@@ -1,5 +1,4 @@
-//! A worker's thread: its actions after the answers of the [`Board`](super::board::Board). [`protocol::work`] asks for
-//! these answers.
+//! A worker's thread: what it does for each answer of the [`Board`](super::board::Board). [`protocol::work`] calls the board.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -21,7 +20,7 @@ use crate::sync::spin_loop;
 use crate::time::Timestamp;
 use crate::turns;
 
-/// The thread of a worker, and the node that it holds.
+/// The thread of a worker, with the state that it keeps between two nodes.
 struct Worker<'t, 'r, 'g> {
     team: &'t Team<'r, 'g>,
     index: WorkerId,
@@ -33,7 +32,7 @@ struct Worker<'t, 'r, 'g> {
 }
 
 impl Team<'_, '_> {
-    /// Runs nodes until the run is over. The calling thread is this worker.
+    /// Runs nodes on the calling thread, as worker `index`, until the run is over.
     pub(super) fn work(&self, index: WorkerId) {
         let mut worker = Worker {
             team: self,
@@ -46,7 +45,7 @@ impl Team<'_, '_> {
         let _is_worker = nap::enter(index);
         let mut looked = None;
         let run = || protocol::work(&self.board, index, &mut looked, &mut worker);
-        // A panic outside of all hooks is a mistake of this library. The other workers end, too.
+        // A panic here comes from this library, not from a hook, and is its mistake. The error ends the other workers, too.
         let done = caught_as_error(run).unwrap_or_else(|panic| Err(*panic));
         if let Err(error) = done {
             self.fail(error);
@@ -60,7 +59,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
     fn obeys(&self, looked: &mut Option<(NodeId, Looked)>) -> Result<bool> {
         let team = self.team;
         if self.stands_still.take() {
-            // Gives the node back before other threads run: a worker that asks whether the run is over needs the node.
+            // Gives the node back before other threads run, since a worker in `Team::ask` needs to claim the node.
             if let Some((node, found)) = looked.take() {
                 team.board.change(|core| core.looked(self.index, node, found));
             }
@@ -81,7 +80,8 @@ impl protocol::Thread for Worker<'_, '_, '_> {
                 Command::Report => team.begin_report(),
                 _ => {}
             }
-            // Another worker's `ask` can't check a node that a report has claimed, so this worker calls `ask` afterwards.
+            // Another worker in `Team::ask` can't check a node that is claimed for a report, so this worker calls `ask` after the
+            // report.
             team.board.change(|core| core.ask(self.index));
             team.collect();
             team.ask(None);
@@ -98,7 +98,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
         self.spin.is_over
     }
 
-    /// Looks at a node: runs a tick if the node is ready.
+    /// Looks at a node: calls `AnyNode::step`, which runs a tick if the node is ready.
     fn look(&mut self, node: NodeId) -> Result<Looked> {
         let team = self.team;
         self.spin = Spin::default();
@@ -122,7 +122,7 @@ impl protocol::Thread for Worker<'_, '_, '_> {
         let found = Looked { asks: team.stood(node, found), ..found };
         turns::point("a worker gives a node back");
         if found.again && step == Step::Nothing {
-            // A source that has nothing to send lets other threads run.
+            // A source that has nothing to send gives other threads a turn.
             turns::yield_turn();
         }
         Ok(found)
@@ -160,13 +160,13 @@ impl protocol::Thread for Worker<'_, '_, '_> {
 }
 
 impl Worker<'_, '_, '_> {
-    /// Ends the succession of measured times: the time of the next node does not begin at the end of the node before it.
+    /// Interrupts the chain of time measurements: the time of the next node then does not begin at the end of the node before it.
     fn interrupt(&self) {
         self.measured.iter().for_each(Succession::interrupt);
     }
 
-    /// The result of a look. Stores the events for which the node waits in [`Team::waiting`]: the worker that polls reads
-    /// them there, and nothing else wakes the node.
+    /// Returns the result of a look. Stores in [`Team::waiting`] the events for which the node waits. The poller reads them
+    /// there, and nothing else wakes the node.
     fn found(&mut self, node: NodeId, step: Step, raises: u64) -> Looked {
         match step {
             Step::Changed | Step::Nothing => {}
@@ -191,8 +191,8 @@ impl Worker<'_, '_, '_> {
         Looked { changed, again, waits: is_waiting, restless, asks: false }
     }
 
-    /// Sleeps until the command is no longer to pause, or the run has ended. Returns `false` if no thread is left that
-    /// could change the command.
+    /// Sleeps until the command is not `Pause` any more, or the run has ended. Returns `false` if no thread is left that could
+    /// change the command.
     fn pause(&self) -> bool {
         let signal = self.team.control.signal();
         let seen = signal.raised();
@@ -201,7 +201,7 @@ impl Worker<'_, '_, '_> {
     }
 }
 
-/// The time for which a worker without a node has spun.
+/// How long a worker without a node has spun.
 #[derive(Default)]
 struct Spin {
     since: Option<Timestamp>,
@@ -209,8 +209,8 @@ struct Spin {
 }
 
 impl Spin {
-    /// Waits until there may be something new, at most until the platform's time to spin has passed since the worker
-    /// last had a node.
+    /// Spins for a short time, until the board's epoch differs from `epoch`. Sets `is_over` when the worker has spun for the
+    /// platform's time to spin since it last had a node.
     fn wait(&mut self, team: &Team<'_, '_>, epoch: u64) {
         let clock = team.platform.clock();
         if turns::takes_turns() || clock.is_simulated() || team.platform.spin().is_zero() {

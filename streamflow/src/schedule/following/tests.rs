@@ -8,7 +8,7 @@ use crate::platform::Platform;
 use crate::prelude::*;
 use crate::turns::hooks;
 
-/// Sends the number of its tick.
+/// A source that sends the number of its tick.
 #[operator]
 struct Counts {
     #[output]
@@ -21,7 +21,7 @@ impl Compute for Counts {
     }
 }
 
-/// Holds numbers back until it is flushed, and sends their sum.
+/// An operator that holds numbers back until its `flush`, which sends their sum.
 #[operator(flush)]
 struct Sums {
     #[input]
@@ -47,7 +47,7 @@ impl Flush for Sums {
     }
 }
 
-/// Keeps the numbers received.
+/// A sink that stores the numbers received.
 #[operator]
 struct Keeps {
     #[input]
@@ -62,7 +62,7 @@ impl Compute for Keeps {
     }
 }
 
-/// The ticks of the source that goes on.
+/// The number of ticks of the source `long`.
 const TICKS: u64 = 1000;
 
 graph! {
@@ -78,7 +78,7 @@ graph! {
     }
 }
 
-/// Sends the number of its tick, and fails when nobody stops the run.
+/// A source that sends the number of its tick, and fails after `LONG` ticks if nobody has stopped the run.
 #[operator]
 struct Busy {
     #[output]
@@ -94,10 +94,10 @@ impl Compute for Busy {
     }
 }
 
-/// Enough ticks for each other thread of the system to run meanwhile.
+/// A number of ticks that is large enough for each other thread of the system to run meanwhile.
 const LONG: u64 = 1_000_000;
 
-/// Sends a tensor.
+/// A source that sends a tensor.
 #[operator(streams(work))]
 struct Fills {
     #[output]
@@ -113,7 +113,7 @@ impl Compute for Fills {
     }
 }
 
-/// Takes the messages of either input. `flush` sends the number of images received.
+/// An operator that takes the messages of either input. Its `flush` sends the number of images received.
 #[operator(flush)]
 struct Either {
     #[input(optional)]
@@ -144,7 +144,7 @@ impl Flush for Either {
     }
 }
 
-/// Keeps the numbers received, and stops the run.
+/// A sink that stores the numbers received, and stops the run.
 #[operator]
 struct Stops {
     #[input]
@@ -177,8 +177,8 @@ graph! {
     }
 }
 
-/// In the beginning, a message of any input is enough for `either`. After its first tick it waits for an image alone,
-/// and `once` sends no more messages.
+/// In the beginning, a message of either input is enough for `either`. After its first tick it waits for an image only, and
+/// `once` sends no more messages.
 #[test]
 fn a_node_that_has_lost_one_of_several_conditions_is_flushed() {
     for workers in [None, Some(1), Some(2)] {
@@ -191,7 +191,7 @@ fn a_node_that_has_lost_one_of_several_conditions_is_flushed() {
     }
 }
 
-/// Counts how often the calling thread reaches the point.
+/// Counts how often the calling thread reaches a named point of the code.
 fn count(point: &'static str, counted: Rc<Cell<u64>>) {
     hooks::at(point, move || {
         counted.set(counted.get() + 1);
@@ -199,7 +199,7 @@ fn count(point: &'static str, counted: Rc<Cell<u64>>) {
     });
 }
 
-/// `sums` waits for a message after each of its ticks. That has no consequence as long as `long` goes on.
+/// `sums` waits for a message after each of its ticks. Nothing can follow from this wait as long as `long` goes on.
 #[test]
 fn a_wait_from_which_nothing_can_follow_asks_nothing() {
     let counted = Rc::new(Cell::new(0));

@@ -1,4 +1,4 @@
-//! The text of a report: tables of nodes, edges and times, and lines about anything that deserves a second look.
+//! The text of a report: tables of nodes, edges and times, and lines about facts that a user should look into.
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ impl fmt::Display for Report {
             writeln!(f, "{name:width$}  {flush_ticks:>12}{lost}")?;
         }
         let failed = || self.nodes.iter().filter(|node| node.failures > 0);
-        // A column of restarts, if a node that may be restarted has failed.
+        // There is a column of restarts if a node has failed that may be restarted.
         let column = |text: String| match failed().any(|node| node.has_restart) {
             true => format!("  {text:>8}"),
             false => String::new(),
@@ -120,7 +120,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// A suffix for the titles of tables: names the clock and the devices that are not real.
+    /// Returns a suffix for the titles of tables. It says which of the clock and the devices are simulated.
     fn of_times(&self) -> &'static str {
         match (self.simulated_time, self.simulated_device) {
             (true, true) => "; all times are simulated time, on the host simulator",
@@ -130,7 +130,7 @@ impl Report {
         }
     }
 
-    /// The tables of times.
+    /// Returns the tables of host times, latenesses and latencies.
     fn times(&self) -> [Table<'_>; 3] {
         let nodes = self.nodes.iter();
         let row = |node: &NodeReport| node.name.clone();

@@ -1,4 +1,4 @@
-//! The end of a run: its cause, the `stop` hooks, the device, and the report.
+//! The end of a run: finds its cause, calls the `stop` hooks, waits for the device, and makes the report.
 
 use std::mem;
 
@@ -15,15 +15,15 @@ use crate::schedule::shared::Shared;
 use crate::schedule::stall;
 
 impl Run {
-    /// Ends the run: finds out whether it has stalled, calls the `stop` hooks, waits for the device, and makes the
-    /// report. `done` is the result of the run so far.
+    /// Ends the run: finds out whether it has stalled, calls the `stop` hooks, waits for the device, and makes the report. `done`
+    /// is the result of the run before its end.
     pub(in crate::schedule) fn end(
         mut self,
         nodes: Nodes<'_, '_>,
         mut done: Result<()>,
         shared: Option<&Shared>,
     ) -> Result<Report> {
-        // A pass that an error or a panic has ended may have left calls that are held back.
+        // If an error or a panic has ended a pass, driver calls of that pass may still be held back.
         if let Some(replay) = &mut self.replay {
             let ended = replay.end();
             match done {
@@ -31,7 +31,7 @@ impl Run {
                 Err(_) => report_in_drop("ending a pass", ended),
             }
         }
-        // Comes before the nodes are stopped: stopping drops the messages that wait and runs hooks.
+        // The statuses are read before the nodes are stopped, since stopping drops the messages in the queues and runs hooks.
         let at_end = statuses(nodes);
         let outcome = self.outcome.unwrap_or(Outcome::EndCalled);
         let mut waited = Vec::new();
@@ -46,7 +46,7 @@ impl Run {
         let mut followed = mem::take(&mut self.followed);
         for node in nodes.iter_mut().rev() {
             let Err(error) = node.stop() else { continue };
-            // A sticky error is reported once: it also makes each hook fail that calls the device.
+            // A sticky error is reported once, since it makes each hook fail that calls the device.
             if (done.is_err() || !followed.is_empty()) && error.is_refusal() {
                 forget(error);
             } else {
@@ -69,8 +69,8 @@ impl Run {
         }
         let has_failed = done.is_err() || !followed.is_empty();
         if has_failed && let Some(cause) = self.platform.driver().sticky_error() {
-            // Names the sticky error if no error so far does. Otherwise the caller might see only an operator's own
-            // failure, and would not know why the next run fails.
+            // Adds the sticky error if no error so far names it. Without it, the caller might see only an operator's own failure,
+            // and not know why the next run fails.
             let is_named = done.as_ref().err().is_some_and(|error| error.names(&cause))
                 || followed.iter().any(|error| error.names(&cause));
             if !is_named {
@@ -94,7 +94,7 @@ impl Run {
     }
 }
 
-/// The error of a run, with those that followed while the graph was being stopped.
+/// Returns the error of a run, together with the errors that followed while the graph was being stopped.
 fn with_followed(done: Result<()>, mut followed: Vec<Error>) -> Result<()> {
     let cause = match done {
         Err(cause) => cause,
@@ -107,7 +107,7 @@ fn with_followed(done: Result<()>, mut followed: Vec<Error>) -> Result<()> {
     Err(Error::Run { cause: Box::new(cause), followed })
 }
 
-/// The reason of the end of a run that ended well.
+/// Returns why a run has ended that has ended without an error.
 fn why(outcome: Outcome, at_end: &[NodeStatus]) -> End {
     let by = match outcome {
         Outcome::Over => return End::by_itself(at_end),

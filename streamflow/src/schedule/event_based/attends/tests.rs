@@ -1,4 +1,4 @@
-//! Calls of `Team::ask` with a simulated clock, in explored orders.
+//! Tests of calls of `Team::ask` with a simulated clock, in explored orders of the threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use crate::testing::Explorer;
 use crate::time::Timestamp;
 use crate::turns::{self, hooks};
 
-/// Sends the number of its tick.
+/// A source that sends the number of its tick.
 #[operator]
 struct Count {
     #[output]
@@ -23,7 +23,7 @@ impl Compute for Count {
     }
 }
 
-/// Sleeps in its tick, while other workers run.
+/// A source that sleeps in its tick, while other workers run.
 #[operator]
 struct Naps {
     #[output]
@@ -37,7 +37,7 @@ impl Compute for Naps {
     }
 }
 
-/// Counts the messages received. `flush` stores the moment of its call.
+/// A sink that counts the messages received. Its `flush` stores the moment at which it is called.
 #[operator(flush)]
 struct Last {
     #[input]
@@ -83,7 +83,7 @@ graph! {
     }
 }
 
-/// The number of seeds: enough to find each fault that these tests look for.
+/// The number of seeds. It is large enough to find each fault that these tests look for.
 const SEEDS: u64 = 128;
 
 macro_rules! at_once {
@@ -101,21 +101,22 @@ macro_rules! at_once {
     };
 }
 
-/// One worker is in `Team::ask`, and another worker polls.
+/// Simulated time must not pass while one worker is in `Team::ask` and another worker polls.
 #[test]
 fn no_time_passes_between_a_question_and_its_answer() {
     at_once!(BesideAPeriod, 2);
     at_once!(BesideAPeriod, 3);
 }
 
-/// One worker has given a node back and is about to call `Team::ask`. A second worker polls, and would end the nap of a third.
+/// One worker has given a node back and is about to call `Team::ask`. A second worker polls; it must not yet end the sleep of the
+/// hook on a third worker.
 #[test]
 fn no_nap_ends_before_a_question_that_is_due() {
     at_once!(BesideANap, 2);
     at_once!(BesideANap, 3);
 }
 
-/// Sends the number of its tick, and counts its ticks as they begin.
+/// A source that sends the number of its tick, and counts its ticks when they begin.
 #[operator]
 struct Begins {
     #[output]
@@ -126,7 +127,7 @@ struct Begins {
 impl Compute for Begins {
     fn compute(&mut self, io: BeginsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         self.ticks.fetch_add(1, Ordering::SeqCst);
-        // Lets other threads find a worker inside the tick.
+        // Gives other threads a turn while this worker is inside the tick.
         turns::yield_turn();
         io.n.emit(cx.tick())
     }
@@ -153,7 +154,7 @@ graph! {
     }
 }
 
-/// The calling thread knows that the run is over, while another worker may be in a tick of an attendant.
+/// The calling thread has decided that the run is over, while another worker may be in a tick of an attendant.
 #[test]
 fn no_tick_of_an_attendant_begins_when_the_run_is_known_to_be_over() {
     let known = Arc::new(AtomicU64::new(0));
@@ -170,7 +171,7 @@ fn no_tick_of_an_attendant_begins_when_the_run_is_known_to_be_over() {
         let mut graph = Attended::new(platform, ticks.clone())?;
         graph.workers(Workers::new(2))?.run()?;
         let [ticks, at_end] = [ticks, at_end].map(|count| count.load(Ordering::SeqCst));
-        // A tick that has begun may not be counted yet.
+        // One tick may have begun at that moment without being counted yet.
         if ticks > at_end.saturating_add(1) {
             return Err(Failure::msg(format!("{} ticks more", ticks - at_end)));
         }

@@ -1,9 +1,9 @@
-//! The threads that sleep and are woken: parked workers, the poller, and workers with a hook that sleeps in simulated time.
+//! How sleeping threads are woken: parked workers, the poller, and workers whose hook sleeps in simulated time.
 
 use super::{Core, Doing, WorkerId};
 
 impl Core {
-    /// Wakes a worker if it sleeps.
+    /// Wakes a worker if it is parked or sleeps as the poller. If the run is over, also if its hook sleeps in simulated time.
     pub(super) fn wake(&mut self, worker: WorkerId) {
         match &mut self.workers[worker] {
             doing @ Doing::Parked => *doing = Doing::Looks,
@@ -20,7 +20,7 @@ impl Core {
         }
     }
 
-    /// Wakes a shared worker, if a node is queued for them and all of them work or sleep.
+    /// Wakes a shared worker if a node is queued for the shared workers and each of them works or sleeps.
     pub(super) fn wake_for_queue(&mut self) {
         if self.queue.is_empty() {
             return;
@@ -38,7 +38,7 @@ impl Core {
         }
     }
 
-    /// Wakes an idle worker to poll, when polling is needed, nobody polls, and the calling worker has a node to run.
+    /// Wakes an idle worker so that it polls. Called when there is no poller and the calling worker has got a node to run.
     pub(super) fn hand_over_poll(&mut self) {
         let is_needed =
             self.waiting > 0 || self.workers.iter().any(|it| matches!(it, Doing::Naps(_)));
@@ -48,8 +48,8 @@ impl Core {
         }
     }
 
-    /// Returns whether the poller may sleep: it has no node to run, and `version`, for which it has made its lists, is
-    /// the latest one. From then on the poller counts as asleep, so that later changes wake it.
+    /// Returns whether the poller may sleep: `version`, for which it has made its lists, is the latest one, and no node is queued
+    /// that it may run. If so, the poller counts as asleep from now on, and later changes wake it.
     pub(in super::super) fn may_sleep(&mut self, worker: WorkerId, version: u64) -> bool {
         if self.version != version || self.has_news_for(worker) {
             return false;
@@ -58,13 +58,14 @@ impl Core {
         true
     }
 
-    /// Records that the poller is awake again.
+    /// Records that the poller is awake again, and still polls.
     pub(in super::super) fn awake(&mut self, worker: WorkerId) {
         self.workers[worker] = Doing::Polls { sleeps: false };
     }
 
-    /// Whether simulated time may pass: no hook runs, each queued node is for workers that nap, no node is claimed (a
-    /// claimed node may have been queued), and no worker is in `Team::ask`.
+    /// Whether simulated time may pass. No hook may run, except hooks that sleep in simulated time. A node may be queued only if
+    /// all workers that may run it are in such hooks. No node may be claimed, since it may have been queued before, and no worker
+    /// may be in `Team::ask`.
     pub(in super::super) fn is_still(&self) -> bool {
         let naps = |doing: &Doing| matches!(doing, Doing::Naps(_));
         let shared_nap = || self.workers[..self.shared].iter().all(naps);
@@ -76,8 +77,8 @@ impl Core {
             && own.all(|(queue, doing)| queue.is_empty() || naps(doing))
     }
 
-    /// Begins a nap: the worker's hook sleeps in simulated time. Returns whether the worker moves the clock itself,
-    /// since no other worker can.
+    /// Records that the worker's hook sleeps in simulated time until `until`. Returns whether the worker must advance the clock
+    /// itself, since no other worker is left that could.
     pub(in super::super) fn nap(&mut self, worker: WorkerId, until: u64) -> bool {
         self.workers[worker] = Doing::Naps(until);
         self.version += 1;
@@ -91,7 +92,7 @@ impl Core {
         false
     }
 
-    /// The earliest moment at which a nap ends.
+    /// Returns the earliest moment at which a hook's sleep in simulated time ends.
     pub(in super::super) fn nap_ends(&self) -> Option<u64> {
         let ends = self.workers.iter().filter_map(|doing| match doing {
             Doing::Naps(until) => Some(*until),
@@ -100,7 +101,7 @@ impl Core {
         ends.min()
     }
 
-    /// Ends the naps that are due at this moment.
+    /// Wakes the workers whose hooks sleep in simulated time until `now` or an earlier moment.
     pub(in super::super) fn end_naps(&mut self, now: u64) {
         for worker in 0..self.workers.len() {
             if matches!(self.workers[worker], Doing::Naps(until) if until <= now) {
@@ -110,12 +111,12 @@ impl Core {
         }
     }
 
-    /// Whether the worker naps.
+    /// Whether the worker's hook sleeps in simulated time.
     pub(in super::super) fn naps(&self, worker: WorkerId) -> bool {
         matches!(self.workers[worker], Doing::Naps(_))
     }
 
-    /// Ends the worker's nap, since the run ends.
+    /// Ends the sleep of the worker's hook early, since the run ends.
     pub(in super::super) fn get_up(&mut self, worker: WorkerId) {
         self.workers[worker] = Doing::Works;
     }

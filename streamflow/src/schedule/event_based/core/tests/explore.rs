@@ -1,4 +1,4 @@
-//! Explores every order of the events, and checks each state.
+//! Explores every order of the events of a scenario, and checks each state that is reached.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::world::{Event, Phase, Scenario, World};
 use super::*;
 
-/// The events that led to a state.
+/// The events that led to a state, as a linked list that begins with the latest one.
 struct Trace {
     event: Event,
     before: Option<Rc<Trace>>,
@@ -23,7 +23,7 @@ fn hash_of(world: &World) -> u64 {
 pub(super) fn explore(scenario: &Scenario) -> usize {
     let first = World::new(scenario);
     let mut seen = HashSet::from([hash_of(&first.normalized())]);
-    // A search in breadth: the first wrong state that it finds is one with the fewest events before it.
+    // A search in breadth: no other wrong state has fewer events before it than the first one that is found.
     let mut open: VecDeque<(World, Option<Rc<Trace>>)> = VecDeque::from([(first, None)]);
     while let Some((world, before)) = open.pop_front() {
         for event in world.events(scenario) {
@@ -51,13 +51,13 @@ fn text(trace: &Rc<Trace>) -> String {
     events.concat()
 }
 
-/// Checks the invariants in one state.
+/// Checks the invariants of `core.rs` in one state.
 fn check(world: &World, scenario: &Scenario) {
     let World { core, phases, bells, is_nudged, .. } = world;
     let workers = || 0..scenario.workers;
     let polls = phases.iter().filter(|phase| phase.polls()).count();
     assert!(polls <= 1, "two workers poll");
-    // Whether the worker is idle, and asleep until it is woken.
+    // Whether the worker is parked or sleeps as the poller, and nothing has woken it yet.
     let sleeps = |worker: WorkerId| match phases[worker] {
         Phase::Parked => !bells[worker],
         Phase::SleepsAsPoller { .. } => !is_nudged,
@@ -65,7 +65,7 @@ fn check(world: &World, scenario: &Scenario) {
     };
     let is_idle =
         |worker: WorkerId| phases[worker].node().is_none() && phases[worker] != Phase::Ended;
-    // A worker that has claimed a node counts as awake: it calls `Core::next` as soon as it has given the node back.
+    // A worker that has claimed a node counts as awake, since it calls `Core::next` when it has given the node back.
     let is_awake = |worker: WorkerId| {
         let claims = matches!(phases[worker], Phase::Claims(_));
         claims || is_idle(worker) && !sleeps(worker)
@@ -81,7 +81,7 @@ fn check(world: &World, scenario: &Scenario) {
         let is_looked_at = matches!(node.state, State::Queued | State::Held { again: true });
         assert!(!world.owed[index] || is_looked_at, "no look of node {index} follows");
         if node.state == State::Queued {
-            // A worker that is about to call `Core::next` wakes a shared worker there.
+            // A worker that is about to call `Core::next` wakes a shared worker for the queued node in that call.
             let may_run = |worker: &WorkerId| match node.place.home {
                 Some(home) => *worker == home,
                 None => *worker < core.shared,
@@ -104,7 +104,7 @@ fn check(world: &World, scenario: &Scenario) {
             continue;
         }
         assert!(core.waiting().all(|node| world.list.1.contains(&node)), "the poller lacks a node");
-        // A worker that is awake calls `Core::next` later, and wakes the poller there: the checks below do not hold yet.
+        // A worker that is awake calls `Core::next` later, which wakes the poller. Until then the checks below need not hold.
         if workers().any(is_awake) {
             continue;
         }

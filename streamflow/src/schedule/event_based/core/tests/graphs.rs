@@ -1,5 +1,5 @@
-//! The graphs that are explored, each with the least number of its states: if a change of the workers' rules loses states,
-//! a test fails.
+//! The graphs that are explored. For each, a test states how many states must be found at least: it fails if a change of the
+//! workers' rules makes the exploration visit fewer states.
 
 use super::explore::explore;
 use super::world::Scenario;
@@ -13,7 +13,7 @@ const WAITS: Looked = Looked { waits: true, ..NOTHING };
 const RESTLESS: Looked = Looked { restless: true, ..NOTHING };
 const ASKS: Looked = Looked { asks: true, ..NOTHING };
 
-/// A scenario with nodes of these neighbours and homes. Each look at a node may change something or not.
+/// Creates a scenario from the neighbours and the home of each node. Each look at a node may change something or not.
 fn graph(nodes: &[(&[NodeId], Option<WorkerId>)], shared: usize, workers: usize) -> Scenario {
     let place = |(neighbours, home): &(&[NodeId], Option<WorkerId>)| NodeLinks {
         home: *home,
@@ -30,7 +30,7 @@ fn graph(nodes: &[(&[NodeId], Option<WorkerId>)], shared: usize, workers: usize)
     }
 }
 
-/// Two nodes with an edge, both on shared workers.
+/// Creates a scenario of two nodes with an edge between them, both without a home.
 fn pair(workers: usize) -> Scenario {
     graph(&[(&[1], None), (&[0], None)], workers, workers)
 }
@@ -45,10 +45,10 @@ fn nodes_that_change_one_another() {
     explored(&pair(1), 10);
     explored(&pair(2), 500);
     explored(&pair(3), 6_000);
-    // A chain, and one node that sends to two.
+    // A chain of three nodes, and a node that sends to two others.
     explored(&graph(&[(&[1], None), (&[0, 2], None), (&[1], None)], 2, 2), 1_000);
     explored(&graph(&[(&[1, 2], None), (&[0], None), (&[0], None)], 2, 2), 1_000);
-    // A cycle.
+    // Three nodes in a cycle.
     explored(&graph(&[(&[1, 2], None), (&[0, 2], None), (&[0, 1], None)], 2, 2), 1_000);
 }
 
@@ -58,7 +58,7 @@ fn nodes_that_are_looked_at_again() {
         let outcomes = vec![vec![NOTHING, AGAIN, CHANGED], vec![NOTHING, CHANGED, RESTLESS]];
         explored(&Scenario { outcomes, ..pair(workers) }, at_least);
     }
-    // No edge leads to the restless node.
+    // The restless node has no edges.
     let apart = graph(&[(&[1], None), (&[0], None), (&[], None)], 2, 2);
     let outcomes = vec![vec![NOTHING, CHANGED], vec![NOTHING, CHANGED], vec![NOTHING, RESTLESS]];
     explored(&Scenario { outcomes, ..apart }, 1_000);
@@ -81,10 +81,10 @@ fn nodes_with_workers_of_their_own() {
     let outcomes =
         vec![vec![NOTHING, CHANGED, WAITS], vec![CHANGED, WAITS], vec![NOTHING, CHANGED]];
     explored(&Scenario { outcomes, ..named }, 15_000);
-    // Two workers with names, and a shared one.
+    // Two workers with names, and one shared worker.
     let three = graph(&[(&[1, 2], None), (&[0], Some(1)), (&[0], Some(2))], 1, 3);
     explored(&three, 8_000);
-    // A node that stays on the first worker, beside one that any may run.
+    // A node that only the first worker may run, and one that each worker may run.
     let stays = graph(&[(&[1], Some(0)), (&[0], None)], 2, 2);
     let outcomes = vec![vec![NOTHING, CHANGED, WAITS]; 2];
     explored(&Scenario { outcomes, ..stays }, 5_000);
@@ -100,7 +100,7 @@ fn hooks_that_sleep_in_simulated_time() {
     explored(&Scenario { naps: 2, outcomes: outcomes(), ..named }, 10_000);
 }
 
-/// A worker that is to call `Team::ask` does so before simulated time passes.
+/// A worker that is to call `Team::ask` calls it before simulated time passes.
 #[test]
 fn questions_beside_hooks_that_sleep() {
     let outcomes = || vec![vec![NOTHING, ASKS], vec![NOTHING, CHANGED]];
@@ -109,7 +109,7 @@ fn questions_beside_hooks_that_sleep() {
     explored(&Scenario { naps: 1, claims: true, outcomes, ..pair(2) }, 1_000);
 }
 
-/// A worker naps, another one polls, and a third calls `Team::ask`, or claims nodes for a report.
+/// The hook of one worker sleeps in simulated time, another worker polls, and a third calls `Team::ask` or claims nodes.
 #[test]
 fn questions_of_a_third_worker_beside_a_hook_that_sleeps() {
     let one = || graph(&[(&[], None)], 3, 3);

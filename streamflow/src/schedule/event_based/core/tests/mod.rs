@@ -1,4 +1,4 @@
-//! Tests of the state machine: every order of the events of a few workers.
+//! Tests of the scheduler's state machine in every order of the events of a few workers.
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 mod explore;
@@ -8,13 +8,13 @@ mod world;
 
 use super::*;
 
-/// A node for the worker `home` alone, or, without a home, for the shared workers.
+/// Creates a node without neighbours that the worker `home` alone may run; if `home` is `None`, all shared workers may.
 fn place(home: Option<usize>) -> NodeLinks {
     NodeLinks { home, neighbours: [].into() }
 }
 
-/// Worker 0 is shared, and worker 1 has a name. The named worker may not run the node that it finds, so it wakes the
-/// other worker.
+/// Worker 0 is shared, and worker 1 has a name. When the named worker polls, it finds a node that it may not run, so it wakes
+/// worker 0.
 #[test]
 fn a_named_worker_that_polls_wakes_the_worker_of_what_it_finds() {
     let mut core = Core::new(vec![place(None), place(Some(1))], 1, 2);
@@ -31,7 +31,8 @@ fn a_named_worker_that_polls_wakes_the_worker_of_what_it_finds() {
     assert_eq!(core.next(0, true), Next::Look(0));
 }
 
-/// A queued node may be ready at this moment of simulated time. While a report has claimed the node, the node is in no queue.
+/// A queued node may be ready at the present simulated time, so time must not pass. While a report has claimed such a node, the
+/// node is in no queue.
 #[test]
 fn time_stands_still_while_a_report_looks_into_a_queued_node() {
     let mut core = Core::new(vec![place(Some(1)), place(None)], 1, 3);
@@ -46,7 +47,7 @@ fn time_stands_still_while_a_report_looks_into_a_queued_node() {
     assert!(core.is_still());
 }
 
-/// A worker in `Team::ask` finds two nodes held, and needs to know only whether the first one may run.
+/// A worker in `Team::ask` finds two nodes held by other workers. It needs to know only whether the first of them may run.
 #[test]
 fn a_question_learns_which_nodes_it_misses() {
     let mut core = Core::new(vec![place(None), place(None), place(None)], 3, 3);
@@ -58,8 +59,8 @@ fn a_question_learns_which_nodes_it_misses() {
     assert!(core.claim_free(&mut claimed, |node| node != 1));
     assert_eq!(claimed, [false, false, true]);
     core.release_beside(&claimed);
-    // The worker of the first node calls `Team::ask` once more. The other worker does not, and no node is looked at
-    // again.
+    // The worker of the first node calls `Team::ask` after giving it back. The worker of the second does not, and no worker looks
+    // at a node again.
     core.looked(0, 0, Looked::default());
     core.looked(1, 1, Looked::default());
     assert_eq!(core.next(0, true), Next::Ask);
@@ -69,7 +70,7 @@ fn a_question_learns_which_nodes_it_misses() {
     assert_eq!(core.next(1, true), Next::End);
 }
 
-/// A node that always has work does not delay the nodes that wait: the worker checks these in between.
+/// A node that always has work does not hold up nodes that wait: between its looks, the only worker checks their waits.
 #[test]
 fn a_busy_worker_asks_for_nodes_that_wait() {
     let mut core = Core::new(vec![place(None), place(None)], 1, 1);
@@ -88,12 +89,12 @@ fn a_busy_worker_asks_for_nodes_that_wait() {
             }
         }
     }
-    // One check after each three looks: one look more than there are nodes.
+    // The worker checks after every three looks: that is one look more than there are nodes.
     assert_eq!((looks, checks), (15, 5));
 }
 
-/// A node that has run and changed nothing is looked at after each change: also after a change of a node that is not
-/// its neighbour, and after one that comes during the look.
+/// A restless node is looked at after each change of another node: also if that node is not its neighbour, and also if the change
+/// comes during the look.
 #[test]
 fn a_node_that_changed_nothing_is_looked_at_after_each_change() {
     let restless = Looked { restless: true, ..Looked::default() };
@@ -112,7 +113,7 @@ fn a_node_that_changed_nothing_is_looked_at_after_each_change() {
     assert_eq!([core.next(0, true), core.next(1, true)], [Next::Look(1), Next::Look(0)]);
 }
 
-/// A worker with a node of its own that always has work also runs the nodes that it shares with others.
+/// A worker runs the queued nodes in their order, whether they are its own or shared ones, even if its own node always has work.
 #[test]
 fn a_worker_with_a_node_of_its_own_runs_what_was_queued_first() {
     let again = Looked { again: true, ..Looked::default() };

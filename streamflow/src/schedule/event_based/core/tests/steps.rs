@@ -1,4 +1,4 @@
-//! Workers that obey the protocol of `worker.rs`, `poller.rs` and `nap.rs`, one change of the state at a time.
+//! Model workers that follow the protocol of `worker.rs`, `poller.rs` and `nap.rs`. Each step makes one change of the state.
 
 use super::world::{Choice, Pass, Phase, World};
 use super::*;
@@ -48,7 +48,7 @@ impl World {
         }
     }
 
-    /// The same as `Worker::run`.
+    /// The model of `Worker::run`.
     fn asks(&mut self, me: WorkerId, looked: Option<(NodeId, Looked)>, rests: bool) -> Phase {
         self.bells[me] = false;
         let was_over = self.core.is_over;
@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// Records the nodes that must be looked at after a look with this result.
+    /// Records which nodes must be looked at, after a look with the result `found`.
     fn owe(&mut self, me: WorkerId, node: NodeId, found: Looked) {
         self.questions[me] |= found.asks;
         self.restless[node] = found.restless;
@@ -117,7 +117,7 @@ impl World {
         self.owed[node] |= found.changed || found.again;
     }
 
-    /// The same as `Team::check`, and as `Team::poll` until it has made its lists.
+    /// The model of `Team::check`, and of `Team::poll` up to the point where its lists are made.
     fn lists(&mut self, me: WorkerId) -> Phase {
         let Phase::ListsWaiting(pass) = self.phases[me] else {
             let (has_news, version, is_still) =
@@ -131,7 +131,7 @@ impl World {
         Phase::Finds(pass)
     }
 
-    /// The same as `Team::poll` after it has made its lists.
+    /// The model of `Team::poll` from the point where its lists are made.
     fn polls(&mut self, me: WorkerId, choice: Choice) -> Phase {
         match (self.phases[me], choice) {
             (Phase::Finds(pass), Choice::Touches(node)) => {
@@ -176,7 +176,7 @@ impl World {
         self.clock = self.clock.max(until);
     }
 
-    /// The same as `Naps::sleep`.
+    /// The model of `Naps::sleep`.
     fn naps(&mut self, me: WorkerId) -> Phase {
         match self.phases[me] {
             Phase::BeginsNap { node, until, is_again } => {

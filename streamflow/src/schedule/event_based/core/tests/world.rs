@@ -1,24 +1,24 @@
-//! The state, its workers, and the events that may happen to them.
+//! The state machine with model workers, and the events that may happen to them.
 
 use super::*;
 
-/// The nodes that the workers run, and the events that may happen.
+/// The nodes and workers of an exploration, and which events may happen.
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
     pub(super) places: Vec<NodeLinks>,
     pub(super) shared: usize,
     pub(super) workers: usize,
-    /// The possible results of a look, for each node.
+    /// For each node, the possible results of a look at it.
     pub(super) outcomes: Vec<Vec<Looked>>,
-    /// The number of naps of all hooks together, and their moments.
+    /// How many times hooks may sleep in simulated time, all hooks together.
     pub(super) naps: usize,
-    /// Whether workers look into nodes without a tick, for a report.
+    /// Whether workers may claim nodes for a report, without a tick.
     pub(super) claims: bool,
-    /// Whether the run may be ended at any time.
+    /// Whether an event may end the run at any time.
     pub(super) ends: bool,
 }
 
-/// A pass of the poller.
+/// One pass of the poller over the nodes that wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Pass {
     pub(super) version: u64,
@@ -28,7 +28,7 @@ pub(super) struct Pass {
     pub(super) once: bool,
 }
 
-/// Where a worker is, between two changes of the state.
+/// What a worker does between two changes of the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
     /// The worker is about to call `Core::next`.
@@ -68,7 +68,7 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    /// The node that the worker holds.
+    /// Returns the node that the worker holds in this phase.
     pub(super) fn node(self) -> Option<NodeId> {
         match self {
             Self::Has(node)
@@ -105,10 +105,10 @@ impl Phase {
     }
 }
 
-/// An event.
+/// An event that leads from one state to the next.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Event {
-    /// A step of the worker's phase, with the choice that the worker or the world outside makes.
+    /// A worker does its next step. The choice is the worker's, or that of a hook, a device or another thread.
     Step(WorkerId, Choice),
     End,
 }
@@ -116,41 +116,41 @@ pub(super) enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
     Only,
-    /// The worker calls `Core::next`, and has spun for long enough to park.
+    /// The worker calls `Core::next`, and says that it has spun long enough to park.
     Rests,
-    /// The worker gives its node back with this result.
+    /// The worker gives its node back with this result of the look.
     Finds(Looked),
     /// The worker gives its node back with this result, and does something else before it calls `Core::next`.
     FindsAndIsBusy(Looked),
     Claims(NodeId),
     Naps(u64),
-    /// The poller finds that the event for which this node waits has happened.
+    /// The poller finds that the event has happened for which this node waits.
     Touches(NodeId),
-    /// The poller spins.
+    /// The poller spins instead of sleeping.
     Again,
-    /// The device, or another thread, wakes the poller.
+    /// A device or another thread wakes the poller.
     IsRaised,
-    /// The poller wakes without a reason.
+    /// The poller wakes although nothing has woken it.
     IsAwake,
 }
 
-/// The state, the workers, and the nodes that must be looked at.
+/// A state of the exploration: the state machine, the workers, and the nodes that must be looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
     pub(super) core: Core,
     pub(super) phases: Vec<Phase>,
-    /// Whether the worker's bell was raised since the worker last read it.
+    /// For each worker, whether its own signal was raised since the worker last read the signal's count.
     pub(super) bells: Vec<bool>,
-    /// Whether the poller was nudged since it fell asleep.
+    /// Whether the run's signal was nudged since the poller fell asleep.
     pub(super) is_nudged: bool,
-    /// The nodes whose waits the poller checks, and the version at which it listed them.
+    /// The nodes whose waits the poller checks, and the version for which it has made this list.
     pub(super) list: (Option<u64>, Vec<NodeId>),
-    /// The nodes that must be looked at from now on.
+    /// For each node, whether a look at it must follow.
     pub(super) owed: Vec<bool>,
     pub(super) restless: Vec<bool>,
-    /// Whether another node has changed something since the node's last look began.
+    /// For each node, whether another node has changed something since the last look at this one began.
     pub(super) missed: Vec<bool>,
-    /// By worker, whether it is to call `Team::ask`.
+    /// For each worker, whether it must call `Team::ask`.
     pub(super) questions: Vec<bool>,
     pub(super) clock: u64,
     pub(super) naps: usize,
@@ -178,7 +178,7 @@ impl World {
         world
     }
 
-    /// A form of the state that is equal for two states which behave in the same way from now on.
+    /// Returns a form of the state. Two states with equal forms behave in the same way from now on.
     pub(super) fn normalized(&self) -> Self {
         let mut world = self.clone();
         let mut versions = vec![world.core.version];
@@ -189,7 +189,7 @@ impl World {
         let rank =
             |version: u64| versions.iter().position(|it| *it == version).map_or(0, |it| it as u64);
         for (node, missed) in world.missed.iter_mut().enumerate() {
-            // `missed` counts during a look alone: the next look begins anew.
+            // `missed` has a meaning only during a look at the node, since the next look resets it.
             *missed &= world.phases.iter().any(|phase| phase.node() == Some(node));
         }
         world.core.version = rank(world.core.version);
@@ -213,7 +213,7 @@ impl World {
         world
     }
 
-    /// The same as `Board::change`: makes the change, and wakes the workers that it concerns.
+    /// The model of `Board::change`: makes the change, and wakes the workers that the change names.
     pub(super) fn change<R>(&mut self, change: impl FnOnce(&mut Core) -> R) -> R {
         let poller = self.core.poller();
         let result = change(&mut self.core);
@@ -224,7 +224,7 @@ impl World {
         result
     }
 
-    /// The events that may happen now.
+    /// Returns the events that may happen in this state.
     pub(super) fn events(&self, scenario: &Scenario) -> Vec<Event> {
         let mut events = Vec::new();
         if scenario.ends && !self.core.is_over {
@@ -284,7 +284,7 @@ impl World {
         events
     }
 
-    /// Applies an event.
+    /// Applies an event to this state.
     pub(super) fn happens(&mut self, event: Event) {
         match event {
             Event::End => {
