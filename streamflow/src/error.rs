@@ -1,33 +1,34 @@
 //! Law 10: No fallback is silent.
 //!
-//! The law has no single place: it is a rule for all code. This file has the type of the errors that calls return
-//! instead of a fallback. The text of each variant says who failed, what happened and what to do. A call that can't do
-//! its work returns one of these errors, and does nothing else instead.
+//! The law is a rule for all code, so it has no file of its own. This file has the type of the errors that calls return in place
+//! of a fallback. The text of each variant says who failed, what happened and what to do. A call that can't do its work returns
+//! one of these errors, and does nothing else instead.
 //!
-//! # The way of an error
+//! # The path of an error
 //!
-//! From a launch with a failed driver call to the terminal, by file. Files of `driver` are in `crates/streamflow-driver/src`:
+//! The path of an error from a launch whose driver call fails to the terminal. Files of `driver` are in
+//! `crates/streamflow-driver/src`:
 //!
 //! 1. `kernel/launch.rs`: `CudaStream::launch` checks the arguments and the grid, and passes the launch to
-//!    `memory/access.rs`. That code orders and queues the launch, and notes its uses even if it fails.
+//!    `memory/access.rs`. That file orders and queues the launch, and notes the launch's uses of memory even if it fails.
 //! 2. `driver/layer.rs` forwards the call from layer to layer; in debug builds the race checker is a layer
 //!    (`driver/race/layer.rs`).
-//! 3. `driver/cuda/calls.rs` calls `driver/cuda/submit.rs`, and that calls CUDA. It adds the kernel's name and grid to
-//!    an error, except to a sticky error, since earlier work may have caused that one.
-//! 4. `driver/cuda/error.rs` turns the code that CUDA returns into a [`DriverError`](crate::driver::DriverError); the simulator makes its own in
-//!    `driver/host`. `launch` returns it as an [`Error::Driver`], and the operator's hook passes that on by `?`,
-//!    in a [`Failure`].
-//! 5. `operator/node.rs` passes it from `compute` to `operator/runner.rs`. The error is wrapped there in an
-//!    [`Error::Operator`], with node, hook and tick. A panic of the hook becomes an [`Error::Panicked`] there.
+//! 3. `driver/cuda/calls.rs` calls `driver/cuda/submit.rs`, which calls CUDA. `calls.rs` adds the kernel's name and grid to an
+//!    error. It does not add them to a sticky error, which earlier work may have caused.
+//! 4. `driver/cuda/error.rs` turns the code that CUDA returns into a [`DriverError`](crate::driver::DriverError); the
+//!    simulator makes its errors in `driver/host`. `launch` returns the error as an [`Error::Driver`], and the operator's
+//!    hook returns it by `?`, in a [`Failure`].
+//! 5. `operator/node.rs` passes the error from `compute` to `operator/runner.rs`, which wraps it in an
+//!    [`Error::Operator`] with node, hook and tick. A panic of the hook becomes an [`Error::Panicked`] there.
 //! 6. `schedule/greedy.rs`: the run stops all nodes, and returns the error, in an
 //!    [`Error::Run`] if more errors followed.
 //! 7. A `main` that returns the error prints its `Debug` form: the same text as `Display`.
 //!
-//! A fault of a kernel arrives later: its launch has succeeded, and a later call returns the error, perhaps in another
-//! operator's hook. From step 4 on, its way is the same. With `STREAMFLOW_BLOCKING_LAUNCHES=1` the launch itself
-//! returns it (`driver/blocking.rs`).
+//! A fault of a kernel is found later: the launch has succeeded, and a later call returns the error, perhaps in the hook of
+//! another operator. From step 4 on, the error's path is the same. With `STREAMFLOW_BLOCKING_LAUNCHES=1`, the launch itself
+//! returns the error (`driver/blocking.rs`).
 //!
-//! An error in a `Drop` can't be returned. `report_in_drop`, in `driver/error.rs`, writes it to the log.
+//! A `Drop` can't return an error. `report_in_drop`, in `driver/error.rs`, writes such an error to the log.
 
 mod bodies;
 pub(crate) mod const_text;
@@ -52,8 +53,8 @@ use std::time::Duration;
 use crate::caught::caught;
 use crate::driver::{DeviceId, DriverError, RaceReports, Sticky};
 
-/// The result of streamflow's calls. The alias is private, so rustdoc shows the type behind it: users have another
-/// alias, [`streamflow::Result`](crate::Result).
+/// The result of streamflow's calls. The alias is private, so that rustdoc shows the type behind it. Users have another alias,
+/// [`streamflow::Result`](crate::Result).
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a call failed.
@@ -64,7 +65,7 @@ pub enum Error {
     #[error(transparent)]
     Driver(#[from] DriverError),
 
-    /// All streams of a pool are lent.
+    /// All streams that a pool may lend are lent.
     #[error(
         "stream pool `{pool}` is exhausted: `{who}` needs a stream, but all {max_size} are held by {}; \
          raise `max_size`, or drop streams earlier",
@@ -73,7 +74,7 @@ pub enum Error {
     PoolExhausted {
         /// The pool's name.
         pool: String,
-        /// The requester: an operator, or a stream of an operator.
+        /// The operator, or the stream of an operator, that needs a stream.
         who: String,
         /// How many streams the pool may lend.
         max_size: u32,
@@ -81,7 +82,7 @@ pub enum Error {
         holders: Vec<String>,
     },
 
-    /// All blocks of an allocator with a fixed number of them are lent.
+    /// All blocks of an allocator with a fixed number of blocks are lent.
     #[error(
         "block pool `{pool}` is exhausted: `{who}` needs a block, but all {blocks} are in use{}; \
          give it at least {} blocks, or drop tensors earlier",
@@ -90,11 +91,11 @@ pub enum Error {
     BlocksExhausted {
         /// The allocator's name.
         pool: String,
-        /// The requester: an operator, or a stream of an operator.
+        /// The operator, or the stream of an operator, that needs a block.
         who: String,
         /// How many blocks the allocator has.
         blocks: u64,
-        /// The streams for which the blocks were allocated, and how many for each. Messages may have carried them
+        /// The streams for which the blocks were allocated, each with its number of blocks. Messages may have carried the blocks
         /// to other operators since.
         holders: Vec<(String, usize)>,
     },
@@ -122,21 +123,21 @@ pub enum Error {
     MemoryExhausted {
         /// The allocator's name.
         pool: String,
-        /// The requester: an operator, or a stream of an operator.
+        /// The operator, or the stream of an operator, that needs memory.
         who: String,
-        /// The size of the tensor or buffer in bytes, rounded up.
+        /// The size of the tensor or buffer in bytes, rounded up as the allocator does.
         requested: u64,
         /// How many bytes are in use.
         used: u64,
         /// How many bytes the allocator may have.
         max_size: u64,
-        /// The streams for which tensors and buffers were allocated, and how many for each. Messages may have
-        /// carried them to other operators since.
+        /// The streams for which tensors and buffers were allocated, each with their number. Messages may have carried them to
+        /// other operators since.
         holders: Vec<(String, usize)>,
     },
 
-    /// A device has no memory for a tensor or buffer, although all free memory in the pools of its platform was given back.
-    /// Pools of other platforms of the process can't be reached.
+    /// A device has no memory for a tensor or buffer, although all free memory in the pools of the platform was given back to the
+    /// device. The pools of other platforms of the process can't be reached.
     #[error(
         "out of memory on {device}: {requested} bytes were requested, and all free memory was given back; {}; drop tensors, or \
          make them smaller{}",
@@ -149,10 +150,11 @@ pub enum Error {
         requested: u64,
         /// How much memory the device has, in bytes.
         total: u64,
-        /// The pools of the device that hold memory, the largest first: the allocator's name, empty for the platform's own
-        /// pool; the bytes in use; and the free bytes, which other threads have dropped since free memory was given back.
+        /// The pools that hold memory of the device, the largest first. Each has the allocator's name, which is empty for the
+        /// platform's own pool; the bytes in use; and the free bytes, from memory that other threads have dropped since free
+        /// memory was given back.
         pools: Vec<(String, u64, u64)>,
-        /// Whether the device is the simulator's.
+        /// Whether the device is simulated.
         is_simulated: bool,
     },
 
@@ -176,7 +178,7 @@ pub enum Error {
     /// The platform has no such device.
     #[error("{who} names {device}, but the platform has {devices} device(s), numbered from 0")]
     NoSuchDevice {
-        /// The call or the pool that names the device.
+        /// The call that names the device, or the pool that does.
         who: String,
         /// The device.
         device: DeviceId,
@@ -207,22 +209,22 @@ pub enum Error {
         stream: DeviceId,
     },
 
-    /// The description of a stream pool, of a green context pool or of an allocator has a mistake, or its pool is too small for the
+    /// The description of a stream pool, a green context pool or an allocator has a mistake, or the pool is too small for the
     /// operators of its graph.
     #[error("{problem}")]
     PoolDescription {
         /// The pool's name.
         pool: String,
-        /// The problem with the pool's name, and its remedy: the same text as the error while compiling.
+        /// The problem, with the pool's name, and its remedy. If it is found while compiling, the error has the same text.
         problem: String,
     },
 
-    /// Two ends of an edge are on different devices, or on one device although the edge is marked `#[transfer]`.
+    /// The ends of an edge are on different devices; or they are on one device, and the edge is marked `#[transfer]`.
     #[error("{problem}")]
     EdgeDevices {
-        /// The edge.
+        /// The edge's name.
         edge: String,
-        /// The devices of its ends, and the remedy: the same text as the error while compiling.
+        /// The devices of the edge's ends, and the remedy. If the problem is found while compiling, the error has the same text.
         problem: String,
     },
 
@@ -244,7 +246,7 @@ pub enum Error {
         "this time span can't be measured: {problem}; take two moments of one device, in order"
     )]
     TimeSpan {
-        /// The problem.
+        /// Why the time can't be measured.
         problem: String,
     },
 
@@ -253,23 +255,22 @@ pub enum Error {
         "{what}: the source has {source_len} elements, but the target has {target_len}; they must be equal"
     )]
     LengthMismatch {
-        /// The call.
+        /// The call that got the two lengths.
         what: &'static str,
-        /// Elements of the source.
+        /// The number of elements of the source.
         source_len: usize,
-        /// Elements of the target.
+        /// The number of elements of the target.
         target_len: usize,
     },
 
-    /// An array or an image of another crate does not have the layout of a tensor's memory. With the features `ndarray`
-    /// and `image`.
+    /// An array or an image of another crate has another layout than a tensor's memory. With the features `ndarray` and `image`.
     #[error("{what} has {found}, and not {wanted}; {remedy}")]
     HostLayout {
         /// The array, the image or the memory.
         what: &'static str,
         /// The layout that was found.
         found: String,
-        /// The layout that would need no copy.
+        /// The layout that a tensor's memory has.
         wanted: String,
         /// The remedy.
         remedy: &'static str,
@@ -280,7 +281,7 @@ pub enum Error {
     Shape {
         /// The shape.
         shape: Vec<usize>,
-        /// The reason of the refusal.
+        /// Why the shape is refused.
         reason: &'static str,
     },
 
@@ -289,30 +290,30 @@ pub enum Error {
     Exchange {
         /// The memory, the tensor or the stream that can't pass.
         what: String,
-        /// The reason.
+        /// Why the memory can't pass.
         reason: String,
         /// The remedy.
         remedy: String,
     },
 
-    /// A search for a tensor by its name, at run time, has found none that fits.
+    /// A search for a tensor by its name at run time has found no tensor, or none of the right type.
     #[error("`{name}` {problem}; there is {found}")]
     NoTensor {
         /// The name, a path of fields.
         name: String,
         /// The problem with the name.
         problem: String,
-        /// The existing names, with their types.
+        /// The names that exist, with their types.
         found: String,
     },
 
-    /// Two shapes must be the same, or have the same number of elements, and they differ.
+    /// Two shapes differ that must be equal, or that must have the same number of elements.
     #[error(
         "{what}: the source has shape {source_shape:?}, {} elements, but the target has {target_shape:?}, {}; {remedy}",
         .source_shape.iter().product::<usize>(), .target_shape.iter().product::<usize>()
     )]
     ShapeMismatch {
-        /// The call.
+        /// The call that got the two shapes.
         what: &'static str,
         /// The shape of the source.
         source_shape: Vec<usize>,
@@ -322,14 +323,14 @@ pub enum Error {
         remedy: String,
     },
 
-    /// A view with gaps was used where dense memory, or dense rows, are needed.
+    /// A view with gaps was used where dense memory, or memory with dense rows, is needed.
     #[error("a view of shape {shape:?} with strides {strides:?} {problem}; {remedy}")]
     Strided {
         /// The view's shape.
         shape: Vec<usize>,
         /// The view's strides, in elements.
         strides: Vec<usize>,
-        /// The problem.
+        /// What is wrong with the view.
         problem: &'static str,
         /// The remedy.
         remedy: &'static str,
@@ -363,7 +364,7 @@ pub enum Error {
         capacity: usize,
     },
 
-    /// A node that adopts the stream of a message has none yet.
+    /// A node that adopts the stream of a message has not received a stream yet.
     #[error(
         "`{node}` has no stream{}: it is marked `#[streams(none)]`, or calls `adopt()` or \
          `or_adopt()`, so it adopts the first stream that comes with a message, and none has come; \
@@ -373,11 +374,11 @@ pub enum Error {
     NothingToAdopt {
         /// The node.
         node: String,
-        /// The exhausted pool, if the node calls `or_adopt()`.
+        /// The pool without a free stream, if the node calls `or_adopt()`.
         exhausted: Option<String>,
     },
 
-    /// Device data was opened on a stream that does not wait for all streams of the data.
+    /// Device data was opened on a stream that does not wait for all streams on which the data was queued.
     #[error(
         "the message of `{node}.{port}` came with a stream that was not passed to `synchronize_streams`; \
          pass all streams that `streams()` names"
@@ -401,7 +402,7 @@ pub enum Error {
         port: String,
     },
 
-    /// An adopting node, `#[streams(none)]`, allocates a stream, but has no pool.
+    /// An adopting node, `#[streams(none)]`, would need a stream pool to allocate a stream, but has none.
     #[error(
         "`{node}` needs a pool for its stream `{stream}`, but has none: it is marked \
          `#[streams(none)]`; name a pool there"
@@ -409,7 +410,7 @@ pub enum Error {
     NoPool {
         /// The node.
         node: String,
-        /// The stream's name.
+        /// The name of the stream to allocate.
         stream: String,
     },
 
@@ -418,10 +419,10 @@ pub enum Error {
         "a value that was made for the stream {made_for} is used on {used_on}; make one for each stream"
     )]
     OtherStream {
-        /// The label and the number of the stream that the value was made for: two streams may have the same label. For
-        /// a stream of another platform, only the number.
+        /// The label and the number of the stream for which the value was made, since two streams may have the same label. For a
+        /// stream of another platform, only the number.
         made_for: String,
-        /// The stream that the value was used on.
+        /// The stream on which the value was used.
         used_on: String,
     },
 
@@ -434,7 +435,7 @@ pub enum Error {
     QueueFull {
         /// The edge.
         edge: &'static str,
-        /// How many messages it holds.
+        /// How many messages the edge holds.
         capacity: usize,
     },
 
@@ -445,7 +446,7 @@ pub enum Error {
         edge: &'static str,
     },
 
-    /// A graph is run again, but an edge with `#[feedback]` has no message from the run before.
+    /// A graph is run again, but the queue of a `#[feedback]` edge is empty, since the run before has taken the last message.
     #[error(
         "the feedback edge `{edge}` has no message, so this run can't begin: the run before took the last \
          one, and ended before it sent the next; make a new graph"
@@ -455,15 +456,15 @@ pub enum Error {
         edge: &'static str,
     },
 
-    /// A run can't go on, although a node has ticks left, or messages wait that no node will take. Each chain begins at
-    /// a stuck node, and leads from each node to the one that it waits for.
+    /// A run can't go on, although a node has ticks left, or messages wait that no node will take. Each chain begins at a stuck
+    /// node, and leads from each node to the node for which it waits.
     #[error(
         "the run has stalled:\n  {}\nsend what is waited for in each tick, take or discard what waits, or end the graph \
          with `finish` or `stop_graph`",
         chains.join("\n  ")
     )]
     Stalled {
-        /// The chains of nodes that wait, as text.
+        /// The chains of nodes that wait for each other, as text.
         chains: Vec<String>,
     },
 
@@ -477,24 +478,24 @@ pub enum Error {
     /// A graph has no node of this name.
     #[error("the graph has no node `{node}`{hint}")]
     UnknownNode {
-        /// The name.
+        /// The name that the program has used.
         node: String,
-        /// A question for the nearest name, or nothing.
+        /// A question that proposes the nearest name, or an empty text.
         hint: String,
     },
 
-    /// The limit of a run can't be kept. Nothing was run.
+    /// The limit of a run has no effect on the graph, or is 0. Nothing was run.
     #[error("the run of the graph can't be limited: {problem}")]
     RunLimit {
         /// The problem and its remedy.
         problem: &'static str,
     },
 
-    /// `end_run` was called without a run that `tick` has begun.
+    /// `end_run` was called, but no call of `tick` has begun a run.
     #[error("`end_run` ends a run that `tick` has begun, and there is none: call `tick` first")]
     NotStepped,
 
-    /// The variable `STREAMFLOW_WORKERS` of the environment is no number of workers.
+    /// The value of the environment variable `STREAMFLOW_WORKERS` is not a number of workers.
     #[error(
         "the environment has `STREAMFLOW_WORKERS={value}`, which is no number of workers; set it to 1 or more, or unset it"
     )]
@@ -503,7 +504,7 @@ pub enum Error {
         value: String,
     },
 
-    /// The variable `STREAMFLOW_ASSIGN` of the environment is no assignment of streams.
+    /// The value of the environment variable `STREAMFLOW_ASSIGN` is not an assignment of streams.
     #[error(
         "the environment has `STREAMFLOW_ASSIGN={value}`, which is no assignment of streams; set it to `per_operator`, or to \
          `planned:n` with a depth n from 1 to 64, or unset it"
@@ -513,48 +514,48 @@ pub enum Error {
         value: String,
     },
 
-    /// A graph can't have the workers that it was given.
+    /// A graph can't have the workers that the program has set.
     #[error("the graph can't have these workers: {problem}")]
     Workers {
         /// The problem and its remedy.
         problem: String,
     },
 
-    /// The thread of a worker can't have its core or its priority. Its settings are as before.
+    /// A worker's thread can't get its core or its priority. The thread has the settings that it had before.
     #[error("worker `{worker}` can't have {setting}: {cause}; {remedy}")]
     WorkerThread {
         /// The name of the worker.
         worker: String,
-        /// The core or the priority.
+        /// The core or the priority that was refused.
         setting: String,
-        /// The operating system's reason.
+        /// The reason that the operating system gives.
         cause: String,
         /// The remedy.
         remedy: String,
     },
 
-    /// A handle was used after the end of its run.
+    /// A handle of a run was used after the end of the run.
     #[error("`{call}` came too late: the run of `{graph}` {problem}")]
     RunOver {
         /// The graph.
         graph: &'static str,
-        /// The method of the handle.
+        /// The method of the handle that was called.
         call: &'static str,
-        /// What had happened before the call, and the remedy.
+        /// What happened before the call, and the remedy.
         problem: &'static str,
     },
 
-    /// A run has not ended, or has not answered, within the time that its caller waits.
+    /// A run has not ended within the time for which its caller waits, or has not made a report within that time.
     #[error("the run of `{graph}` goes on: {in_hook}")]
     StillRunning {
         /// The graph.
         graph: &'static str,
-        /// The hook that runs now, with its node, and the way to end it.
-        /// [`RunHandle::status`](crate::schedule::RunHandle::status) has the same facts as values.
+        /// The hook that runs now, with its node, and how to end it. [`RunHandle::status`](crate::schedule::RunHandle::status)
+        /// has the same facts as values.
         in_hook: String,
     },
 
-    /// The thread of a run could not be made. The graph was dropped, and nothing was run.
+    /// The thread of a run could not be made. The graph was dropped without being run.
     #[error(
         "no thread could be made to run `{graph}`: {cause}; end other threads, or call `run` on a thread of your own"
     )]
@@ -565,7 +566,7 @@ pub enum Error {
         cause: String,
     },
 
-    /// The thread that wakes the tasks which await downloads could not be made.
+    /// The thread could not be made that wakes tasks which await downloads.
     #[error(
         "no thread could be made to watch a download that is awaited: {cause}; end other threads, or call \
          `wait_blocking` on it"
@@ -575,7 +576,7 @@ pub enum Error {
         cause: String,
     },
 
-    /// A signal can't stop a run.
+    /// A signal can't be made to stop a run.
     #[error(
         "no signal stops the run: {problem}; handle the signals, and call `stop` of a `handle()` of the run there"
     )]
@@ -595,7 +596,7 @@ pub enum Error {
         problem: String,
     },
 
-    /// A task can't send more into a graph: its run has ended, or the graph was dropped. With the feature `futures`.
+    /// A task can't send more messages into a graph: the run has ended, or the graph was dropped. With the feature `futures`.
     #[error(
         "no run takes messages of this `PortSink` now, and {left} are left in it: its run is over, or its graph was dropped. \
          The result of a run says why it has ended. Another run of the graph takes them first"
@@ -605,14 +606,14 @@ pub enum Error {
         left: usize,
     },
 
-    /// The last messages of a stream are missing. With the feature `futures`.
+    /// The last messages of a `PortStream` are missing. With the feature `futures`.
     #[error(
         "the last messages of this `PortStream` are missing: its run was stopped or has failed, or its graph was dropped \
          before a run. The result of a run says why it has ended"
     )]
     StreamCut,
 
-    /// A handle of a condition was used after the last node that could see it was dropped.
+    /// A condition's handle was used after all nodes with that condition had been dropped.
     #[error("this `{handle}` has no effect: {problem}")]
     Handle {
         /// The handle's type.
@@ -621,7 +622,7 @@ pub enum Error {
         problem: &'static str,
     },
 
-    /// A platform was asked for a longer spin than a scheduler may do.
+    /// The program has set a longer spin than a scheduler may do.
     #[error(
         "a scheduler was told to spin for {asked:?} before its thread sleeps; `spin` is at most {longest:?}, since \
          meanwhile it needs a processor core"
@@ -633,7 +634,7 @@ pub enum Error {
         longest: Duration,
     },
 
-    /// A parameter is, or would be, outside of its range.
+    /// The value of a parameter, or the value to set, is outside of the parameter's range.
     #[error(
         "parameter `{parameter}` of node `{node}` can't be {value}: its range is {range}; choose a value of the range"
     )]
@@ -648,7 +649,7 @@ pub enum Error {
         range: String,
     },
 
-    /// A hook assigned a parameter: the operator's field differs from the value that the handles have.
+    /// A hook assigned a parameter: the operator's field differs from the value that was set through handles.
     #[error(
         "a hook of node `{node}` assigned its parameter `{parameter}`: the field is {field}, and the handles and the \
          report say {set}; a parameter is set through a handle, so keep what the operator changes in a field without \
@@ -661,7 +662,7 @@ pub enum Error {
         parameter: &'static str,
         /// The field's value.
         field: String,
-        /// The value that was set.
+        /// The value that was set through a handle.
         set: String,
     },
 
@@ -677,7 +678,7 @@ pub enum Error {
         parameter: &'static str,
     },
 
-    /// A file with the values of parameters has mistakes. No parameter was set.
+    /// A file with values for parameters has mistakes. No parameter was set from the file.
     #[error("the parameters of `{file}` were not set; correct the file:\n  {}", problems.join("\n  "))]
     ParamsFile {
         /// The file.
@@ -686,23 +687,23 @@ pub enum Error {
         problems: Vec<String>,
     },
 
-    /// A platform that is not made by streamflow's simulator was given an option of the simulator.
+    /// The program has set an option of the simulator for a platform that is not made by streamflow's simulator.
     #[error(
         "`{option}` is an option of the host simulator, and `{end}` makes no simulator; leave it out, or end the \
          builder with `host`{}",
         if *end == "driver" { ", or set it in the driver's own builder" } else { ", or with `detect`, which uses it where there is no GPU" }
     )]
     SimulatorOption {
-        /// `seed` or `devices`.
+        /// The option: `seed` or `devices`.
         option: &'static str,
-        /// `cuda` or `driver`: the call that makes the platform.
+        /// The call that makes the platform: `cuda` or `driver`.
         end: &'static str,
     },
 
     /// A number that the program gave is outside of its range.
     #[error("{what} can't be {given}: it is {least} to {most}; {remedy}")]
     OutOfRange {
-        /// The number's meaning, and where it was given.
+        /// What the number means, and where the program gave it.
         what: String,
         /// The number.
         given: u64,
@@ -719,13 +720,13 @@ pub enum Error {
     Operator {
         /// The node.
         node: String,
-        /// `start`, `compute`, `flush` or `stop`; or another step of the node: `readiness`, when a query of an awaited
-        /// stream failed or a condition panicked, `synchronize`, when the wait for the node's work at the end of a run
-        /// failed, and `new`, when no fresh operator could be made for a restart.
+        /// The hook: `start`, `compute`, `flush` or `stop`. Or another step of the node: `readiness`, if a query of an awaited
+        /// stream has failed or a condition has panicked; `synchronize`, if the wait for the node's work at the end of a run has
+        /// failed; or `new`, if no fresh operator could be made for a restart.
         hook: &'static str,
         /// The tick, from 0.
         tick: u64,
-        /// The error that the hook returned, with its type. A failure of the node itself is an [`Error`], as
+        /// The error that the hook returned, with its type. If the node itself has failed, this is an [`Error`], for example
         /// [`Error::Panicked`] for a panic.
         #[source]
         cause: Failure,
@@ -738,8 +739,8 @@ pub enum Error {
         message: String,
     },
 
-    /// A call uses, sends or reads memory that is not written: an earlier call of a hook was to write it, that call has
-    /// failed, and the hook has dropped the error.
+    /// A call uses, sends or reads memory that is *not written*: an earlier call of a hook was to write it and has failed, and
+    /// the hook has ignored the error.
     /// [`DeviceSlice::assume_written`](crate::memory::DeviceSlice::assume_written) has the rule.
     #[error(
         "memory that `{node}` was to write is not written: a call for it has failed, and `{node}` has dropped its error; \
@@ -769,7 +770,7 @@ pub enum Error {
     #[error("{0}")]
     Races(RaceReports),
 
-    /// A failure of the user's code outside of the hooks: in an expression of `graph!`, or in a test that is explored.
+    /// A failure of the user's code outside of all hooks: in an expression of `graph!`, or in a test that is explored.
     #[error("{0}")]
     Other(#[source] Failure),
 
@@ -780,7 +781,7 @@ pub enum Error {
         name: &'static str,
         /// The value of the variable.
         value: String,
-        /// The remedy.
+        /// What the value may be.
         expected: &'static str,
     },
 
@@ -788,24 +789,24 @@ pub enum Error {
     #[error("an `Explorer` has 0 seeds, so it would run no test; give it at least 1")]
     NoSeeds,
 
-    /// A test that an [`Explorer`](crate::testing::Explorer) runs works on another platform than the given one: its
-    /// orders of execution would not be explored.
+    /// A test that an [`Explorer`](crate::testing::Explorer) runs works on another platform than the one that it was given, so
+    /// its orders of execution would not be explored.
     #[error("the test is not explored: {problem}")]
     Unexplored {
         /// The mistake of the test, and the remedy.
         problem: &'static str,
     },
 
-    /// An exploration found an order of execution with a failing test, or could not try all orders.
+    /// An exploration found an order of execution in which the test fails, or could not try all orders.
     #[error("{0}")]
     Explored(Box<Exploration>),
 
-    /// A kernel's two bodies differ, or one of them fails: see
+    /// A kernel's two bodies write different values, or one of the bodies fails: see
     /// [`testing::compare_bodies`](crate::testing::compare_bodies).
     #[error("{0}")]
     Bodies(Box<BodyFailure>),
 
-    /// A thread of a test that is explored can't take turns: see [`testing::scope`](crate::testing::scope).
+    /// A thread of an explored test can't take turns with the other threads: see [`testing::scope`](crate::testing::scope).
     #[error("thread `{thread}` {problem}")]
     Thread {
         /// The thread's name, its number, or the place where it was spawned.
@@ -814,7 +815,7 @@ pub enum Error {
         problem: String,
     },
 
-    /// A kernel's `requires(…)` does not hold for the arguments of a launch. Nothing was launched.
+    /// The arguments of a launch do not fulfil the kernel's `requires(…)`. Nothing was launched.
     #[error("kernel `{kernel}` requires `{requirement}`, which these arguments break: {values}")]
     KernelRequirement {
         /// The kernel.
@@ -825,7 +826,7 @@ pub enum Error {
         values: String,
     },
 
-    /// A grid is impossible on any device, or for this kernel. Nothing was launched.
+    /// No device, or no launch of this kernel, can have the given grid. Nothing was launched.
     #[error("kernel `{kernel}` cannot be launched with this grid: {problem}")]
     Grid {
         /// The kernel.
@@ -834,7 +835,7 @@ pub enum Error {
         problem: String,
     },
 
-    /// A kernel used an index outside of an argument. Only `STREAMFLOW_CHECK_BOUNDS=1` finds this.
+    /// A kernel used an index outside of an argument. This error is found only with `STREAMFLOW_CHECK_BOUNDS=1`.
     #[error(
         "kernel `{kernel}` used `{argument}[{index}]`, but `{argument}` has {length} elements; \
          the access was diverted, so the results of this launch are wrong"
@@ -859,7 +860,8 @@ impl std::fmt::Debug for Error {
 }
 
 impl Error {
-    /// The first error of a type in the chain of this error and its causes, for example the error that a hook has returned.
+    /// Returns the first error of type `E` in the chain of this error and its causes, for example the error that a hook has
+    /// returned.
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -874,7 +876,8 @@ impl Error {
     pub fn find_cause<E: StdError + 'static>(&self) -> Option<&E> {
         let mut next: Option<&(dyn StdError + 'static)> = Some(self);
         while let Some(error) = next {
-            // An `Error::Driver` is transparent: the error in it is not among its causes.
+            // `Error::Driver` is transparent: its `source` is the cause of the `DriverError`, so the `DriverError` is looked at
+            // here.
             let driver: Option<&dyn StdError> = match error.downcast_ref() {
                 Some(Self::Driver(error)) => Some(error),
                 _ => None,
@@ -888,14 +891,14 @@ impl Error {
         None
     }
 
-    /// Whether a call was refused because the device is unusable.
+    /// Whether the error is of a call that was refused because the device is unusable.
     pub(crate) fn is_refusal(&self) -> bool {
-        // The code that returns the causes may be the user's.
+        // The errors in the chain may be of the user's types, whose `source` may panic.
         let is_sticky = || matches!(self.find_cause(), Some(DriverError::Sticky { .. }));
         caught(is_sticky).unwrap_or(false)
     }
 
-    /// Whether the text names the error that made the device unusable.
+    /// Whether the text of this error names `lost`, the error that has made the device unusable.
     pub(crate) fn names(&self, lost: &Sticky) -> bool {
         let names = || match self.find_cause() {
             Some(DriverError::Sticky { cause, .. }) => cause == lost,
@@ -905,7 +908,7 @@ impl Error {
         caught(names).unwrap_or(false)
     }
 
-    /// Creates the error out of line: every launch has a branch that makes it.
+    /// Creates an `Error::ForeignPlatform`. Not inlined, since every launch has a branch that calls this function.
     #[cold]
     #[inline(never)]
     pub(crate) fn foreign(what: &str) -> Self {

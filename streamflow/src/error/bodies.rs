@@ -1,4 +1,4 @@
-//! The failure of a comparison of a kernel's two bodies: [`testing`](crate::testing) makes it, and an error holds it.
+//! The failure of a comparison of a kernel's two bodies. [`testing`](crate::testing) makes it, and [`Error::Bodies`] contains it.
 
 use std::fmt;
 
@@ -9,34 +9,34 @@ use super::Error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BodyFailure {
-    /// The kernel.
+    /// The kernel's name.
     pub kernel: &'static str,
-    /// The mistake.
+    /// What is wrong with the bodies.
     pub problem: BodyProblem,
-    /// The seed of the case.
+    /// The seed of the failing case.
     pub seed: u64,
-    /// The way to repeat the case: an environment variable and its value, as `STREAMFLOW_TEST_SEED=5`.
+    /// How to repeat the case: an environment variable and its value, as `STREAMFLOW_TEST_SEED=5`.
     pub replay: String,
-    /// The case: the grid, the lengths of the slices, and the scalars.
+    /// The arguments of the failing case: the grid, the lengths of the slices, and the scalars.
     pub launch: String,
 }
 
-/// The mistake in a kernel's bodies.
+/// What is wrong with a kernel's bodies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyProblem {
     /// The two bodies write different values.
     Differ(BodyDifference),
-    /// A body can't be compiled or launched, or fails when it runs; or the kernel refuses the input.
+    /// A body can't be compiled or launched, or fails when it runs; or the kernel's `requires(…)` refuses the arguments.
     Failed {
-        /// The body.
+        /// The body that fails.
         body: KernelBody,
-        /// The error of the body.
+        /// The error of that body.
         cause: Error,
     },
 }
 
-/// A body of a kernel.
+/// One of the two bodies of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelBody {
     /// The body that the simulator runs.
@@ -49,9 +49,9 @@ pub enum KernelBody {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BodyDifference {
-    /// The slice.
+    /// The name of the slice that has the value.
     pub argument: &'static str,
-    /// The index of the value.
+    /// The index of the value in the slice.
     pub index: usize,
     /// The value that the Rust body writes.
     pub rust: String,
@@ -59,13 +59,13 @@ pub struct BodyDifference {
     pub cuda: String,
     /// The difference of the two values.
     pub off: String,
-    /// The distance of the two values, in representable floating-point numbers. `None` for integers, infinities and NaN.
+    /// How far apart the two values are, in representable floating-point numbers. `None` for integers, infinities and NaN.
     pub ulps: Option<u64>,
     /// How many values of the slice differ.
     pub count: usize,
     /// How many values the slice has.
     pub len: usize,
-    /// The tolerance.
+    /// The tolerance of the comparison, as text.
     pub tolerance: String,
 }
 

@@ -1,6 +1,6 @@
-//! Texts of errors that are found both while compiling and in a run, with the same words.
+//! Texts of errors that may be found while compiling or in a run. The text is the same in both cases.
 
-/// A text that can be built while compiling.
+/// A text of limited length that a `const fn` can build.
 pub(crate) struct Text {
     bytes: [u8; 1024],
     len: usize,
@@ -31,12 +31,12 @@ impl Text {
         }
     }
 
-    /// The text; cut if it was too long.
+    /// Returns the text. If the text was longer than the buffer, its end is missing.
     pub(crate) fn into_text(self) -> String {
         String::from_utf8_lossy(&self.bytes[..self.len]).into_owned()
     }
 
-    /// Panics with the text, at the caller's place.
+    /// Panics with the text. The panic's location is the caller's.
     #[track_caller]
     #[allow(
         clippy::panic,
@@ -46,7 +46,7 @@ impl Text {
         let (text, _) = self.bytes.split_at(self.len);
         match std::str::from_utf8(text) {
             Ok(text) => panic!("{}", text),
-            // The text is longer than the buffer, and was cut within a character.
+            // The text is longer than the buffer, and its last character is cut, so it is no valid UTF-8.
             Err(_) => panic!("this graph is wrong, and the reason is too long to show"),
         }
     }

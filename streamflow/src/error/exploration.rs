@@ -1,27 +1,27 @@
-//! The outcome of an exploration of schedules: [`testing`](crate::testing) returns it, and an error holds it.
+//! The result of an exploration of schedules. [`testing`](crate::testing) returns it, and [`Error::Explored`] contains it.
 
 use std::fmt;
 
 use super::{Error, Result};
 
-/// The findings of an [`Explorer`](crate::testing::Explorer).
+/// What an [`Explorer`](crate::testing::Explorer) has found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 #[must_use = "this says whether the test failed; `check` makes a failure an error"]
 pub struct Exploration {
     /// How often the test ran.
     pub runs: u64,
-    /// The number of visited states: the larger of the numbers with and without a race checker. `None` for seeds, since
-    /// seeds don't tell states apart.
+    /// How many states were visited. The explorer may visit the states with and without a race checker: then the larger of the
+    /// two numbers. `None` for runs by seeds, which don't tell states apart.
     pub states: Option<usize>,
-    /// The most preemptions that an exhaustive exploration tries in a run. A preemption is a switch away from a
-    /// thread that could go on. `None` for a test of one thread, and for seeds. With several threads the exploration
-    /// visits the states that it can reach with this many preemptions, not every state.
+    /// The largest number of preemptions that an exhaustive exploration tries in one run. A preemption is a switch away from a
+    /// thread that could go on. With several threads, the exploration visits the states that it can reach with this many
+    /// preemptions, not every state. `None` for a test of one thread, and for runs by seeds.
     pub preemptions: Option<u32>,
-    /// The run that failed. Nothing was run after it.
+    /// The run that failed, which is the last run.
     pub failing: Option<Failing>,
-    /// The reason why the exploration ended before it had visited every state. `None` if it visited all states, if a
-    /// run failed, and for seeds.
+    /// Why the exploration ended before it had visited every state. `None` if it has visited all states, if a run failed, and for
+    /// runs by seeds.
     pub stopped: Option<Stopped>,
 }
 
@@ -29,36 +29,36 @@ pub struct Exploration {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failing {
-    /// The smallest failing seed among the given ones. `None` in an exhaustive exploration.
+    /// The smallest of the explored seeds with which the test fails. `None` in an exhaustive exploration.
     pub seed: Option<u64>,
-    /// The way to repeat the run: an environment variable and its value, as `STREAMFLOW_TEST_SEED=5`.
+    /// How to repeat the run: an environment variable and its value, as `STREAMFLOW_TEST_SEED=5`.
     pub replay: String,
-    /// The error that the test returned; [`Error::Panicked`] if it panicked.
+    /// The error that the test returned; [`Error::Panicked`] if the test panicked.
     pub cause: Error,
 }
 
-/// The early end of an exhaustive exploration.
+/// Why an exhaustive exploration ended early, and how much it left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stopped {
     /// The limit that was reached.
     pub at: Limit,
-    /// How many of the visited states have untried choices, there or in a state after them.
+    /// How many of the visited states have choices that were not tried, in the state itself or in a state reached from it.
     pub open: usize,
 }
 
-/// A cause that ends an exhaustive exploration early.
+/// A limit or a mistake of the test that ends an exhaustive exploration early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// [`Explorer::max_states`](crate::testing::Explorer::max_states).
+    /// The limit [`Explorer::max_states`](crate::testing::Explorer::max_states).
     States,
-    /// [`Explorer::max_runs`](crate::testing::Explorer::max_runs).
+    /// The limit [`Explorer::max_runs`](crate::testing::Explorer::max_runs).
     Runs,
-    /// [`Explorer::max_time`](crate::testing::Explorer::max_time).
+    /// The limit [`Explorer::max_time`](crate::testing::Explorer::max_time).
     Time,
-    /// The test got the same answers as before and did something else: it depends on the time, on chance, on an earlier
-    /// run, or on a thread that it does not own.
+    /// The test did something else although the explorer made the same choices: the test depends on real time, on random numbers,
+    /// on an earlier run, or on a thread that the explorer does not control.
     Diverged,
 }
 

@@ -1,4 +1,4 @@
-//! The error of a hook: any error, kept with its type.
+//! The error of a hook: any error, whose type is preserved.
 
 use std::any::Any;
 use std::error::Error as StdError;
@@ -8,18 +8,19 @@ use std::sync::Arc;
 
 use super::Error;
 
-/// The error of the hooks of [`Compute`](crate::Compute), and of a program's own functions: `Result<()>` is
-/// `Result<(), Failure>`.
+/// The result type of the hooks of [`Compute`](crate::Compute), and of a program's own functions: `Result<()>` is `Result<(),
+/// Failure>`.
 ///
-/// `?` converts any error to a [`Failure`]. A call of streamflow returns an [`Error`], and its type is part of the
-/// documentation of the call.
+/// `?` converts any error to a [`Failure`]. Calls of streamflow return an [`Error`] instead, whose variants the documentation of
+/// each call lists.
 pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
 /// The failure of a hook: any error, with its type.
 ///
 /// `?` converts every type that implements [`std::error::Error`] and is `Send`, `Sync` and `'static`.
-/// [`downcast_ref`](Self::downcast_ref) gives the error back, and [`source`](StdError::source) follows its causes.
-/// [`Failure::msg`] makes a failure from a text, and [`Failure::context`] adds the action of the program to the text.
+/// [`downcast_ref`](Self::downcast_ref) returns the error with its own type, and [`source`](StdError::source) returns its cause.
+/// [`Failure::msg`] makes a failure from a text. [`Failure::context`] puts a text before the error's own, about what the program
+/// was doing.
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -55,8 +56,8 @@ pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 /// # }
 /// ```
 ///
-/// A failure is not itself a [`std::error::Error`]: otherwise Rust would not permit the conversion from every error. A
-/// failure dereferences to its error. `?` converts it to an [`Error`], and to a `Box<dyn std::error::Error>`.
+/// A failure is not itself a [`std::error::Error`], because Rust would then not permit the conversion from every error. A failure
+/// dereferences to its error. `?` also converts a failure to an [`Error`], and to a `Box<dyn std::error::Error>`.
 #[derive(Clone)]
 pub struct Failure(Arc<dyn StdError + Send + Sync>);
 
@@ -67,8 +68,8 @@ impl Failure {
         Self(Arc::new(Text(text.to_string())))
     }
 
-    /// Returns a function for `map_err`. It makes a failure from the error, with a text that begins with the action of
-    /// the program.
+    /// Returns a function for `map_err`, which makes a failure from an error. The failure's text is `text`, which says what the
+    /// program was doing, followed by the text of the error.
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -80,8 +81,8 @@ impl Failure {
     /// # assert!(failure.downcast_ref::<std::io::Error>().is_some());
     /// ```
     ///
-    /// The text is made only if there is an error, and may be a `format_args!`. The error keeps its type:
-    /// [`downcast_ref`](Self::downcast_ref) finds it, and [`source`](StdError::source) returns it.
+    /// The text is formatted only if there is an error, and may be a `format_args!`. The error keeps its type:
+    /// [`downcast_ref`](Self::downcast_ref) finds it in the failure, and [`source`](StdError::source) returns it.
     pub fn context<E: Into<Self>>(text: impl fmt::Display) -> impl FnOnce(E) -> Self {
         #[cold]
         move |error| {
@@ -96,13 +97,14 @@ impl Failure {
         Self(error.into())
     }
 
-    /// The error, if it has this type, also below a [context](Self::context). This finds an [`Error`] of streamflow, too.
+    /// Returns the error if it has this type, also if it has a [context](Self::context). The type may also be streamflow's
+    /// [`Error`].
     pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
         let below = || self.0.downcast_ref::<InContext>()?.cause.downcast_ref();
         self.0.downcast_ref().or_else(below)
     }
 
-    /// The error and its chain of causes.
+    /// Returns the error of this failure, followed by the chain of its causes.
     fn chain(&self) -> impl Iterator<Item = &(dyn StdError + 'static)> {
         let first: &(dyn StdError + 'static) = &*self.0;
         std::iter::successors(Some(first), |error| (*error).source())
@@ -111,8 +113,8 @@ impl Failure {
 
 /// The errors that `?` converts to a [`Failure`]: every [`std::error::Error`] that is `Send`, `Sync` and `'static`.
 ///
-/// A text is no such error, and Rust permits no conversion from texts beside the one from every error. [`Failure::msg`]
-/// makes a failure from a text: `read_line().map_err(Failure::msg)?`. For a type of your own that is no error,
+/// A text is no such error, and Rust permits no second conversion, from texts, beside the conversion from every error. So
+/// [`Failure::msg`] makes a failure from a text: `read_line().map_err(Failure::msg)?`. For a type of your own that is no error,
 /// implement this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't become a `Failure`",
@@ -135,7 +137,7 @@ impl<E: StdError + Send + Sync + 'static> IntoFailure for E {
     }
 }
 
-/// An [`Error::Other`] becomes the failure in it.
+/// Converts any error to a failure. An [`Error::Other`] becomes the failure that it contains.
 impl<E: IntoFailure> From<E> for Failure {
     #[cold]
     fn from(error: E) -> Self {
@@ -143,11 +145,11 @@ impl<E: IntoFailure> From<E> for Failure {
     }
 }
 
-/// Returns the error in the failure if it is one of streamflow's; otherwise an [`Error::Other`].
+/// Returns the error of the failure if it is one of streamflow's. Any other error becomes an [`Error::Other`].
 impl From<Failure> for Error {
     #[cold]
     fn from(failure: Failure) -> Self {
-        // An error below a context is left there: the context would be lost.
+        // If the error has a context, the failure is not replaced by the error, because the context would be lost.
         match failure.0.downcast_ref::<Self>() {
             Some(error) => error.clone(),
             None => Self::Other(failure),
@@ -188,8 +190,8 @@ impl fmt::Debug for Failure {
     }
 }
 
-/// Two failures are equal if they hold equal errors of streamflow. Other types of errors can't be compared: such
-/// failures are equal if they and their causes have the same texts.
+/// Two failures with errors of streamflow are equal if these errors are equal. Errors of other types can't be compared, so two
+/// failures with such errors are equal if the errors and their causes have the same texts.
 impl PartialEq for Failure {
     fn eq(&self, other: &Self) -> bool {
         match (self.0.downcast_ref::<Error>(), other.0.downcast_ref::<Error>()) {

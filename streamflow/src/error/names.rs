@@ -1,6 +1,6 @@
-//! The nearest name, for errors about an unknown name.
+//! Finds the nearest known name, for the text of an error about an unknown name.
 
-/// A question for the name that was probably meant, if one is near.
+/// Returns a question that proposes the known name nearest to the written one; `None` if no name is near.
 pub(crate) fn nearest<'a>(
     written: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -10,12 +10,13 @@ pub(crate) fn nearest<'a>(
     Some(format!("did you mean `{name}`?"))
 }
 
-/// The same question, as the end of an error's text; empty if no name is near.
+/// Returns the question of [`nearest`] as the end of an error's text; empty if no name is near.
 pub(crate) fn did_you_mean<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> String {
     nearest(written, known).map_or_else(String::new, |question| format!("; {question}"))
 }
 
-/// The Levenshtein distance: the number of letters that must be changed, inserted or removed to get from one word to the other.
+/// Returns the Levenshtein distance of two words: how many letters must be changed, inserted or removed to turn one into the
+/// other.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

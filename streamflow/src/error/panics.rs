@@ -1,4 +1,4 @@
-//! Panics of the user's code as errors.
+//! Panics of the user's code, converted to errors.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use super::Error;
 use crate::caught::caught;
 use crate::driver::report_in_drop;
 
-/// The same as [`caught`], with the panic as an error.
+/// Does the same as [`caught`], and returns a panic as an error.
 ///
 /// # Errors
-/// [`Error::Panicked`].
+/// [`Error::Panicked`] if `call` panics.
 #[inline(always)]
 pub(crate) fn caught_as_error<R>(call: impl FnOnce() -> R) -> Result<R, Box<Error>> {
     caught(call).map_err(panicked)
 }
 
-/// Drops an error that may be the user's. A panic of its `Drop` is ignored: the panic hook has printed it.
+/// Drops an error that may be of a user's type. If its `Drop` panics, the panic is ignored, since the panic hook has printed it.
 pub(crate) fn forget(error: Error) {
     let _panicked = caught(|| drop(error));
 }
 
-/// Calls a function that drops messages, and calls it again after each panic until it returns: a panic ends the call
-/// after one message, and the others must be dropped as well.
+/// Calls a function that drops messages, again and again until it returns without a panic. A panic of a message's `Drop` ends the
+/// call after that message, and the other messages must be dropped, too.
 ///
 /// # Errors
-/// The first panic.
+/// The first panic, as an [`Error::Panicked`].
 pub(crate) fn drop_all(mut drop: impl FnMut()) -> Result<(), Box<Error>> {
     let mut done = Ok(());
     while let Err(error) = caught_as_error(&mut drop) {
@@ -33,10 +33,10 @@ pub(crate) fn drop_all(mut drop: impl FnMut()) -> Result<(), Box<Error>> {
     done
 }
 
-/// Returns the first of two errors, and logs the second.
+/// Returns the first of two errors, and logs the second one. If only one of the results is an error, returns that.
 ///
 /// # Errors
-/// The first error.
+/// The first error, or else the second.
 pub(crate) fn first_of<E: fmt::Display + 'static>(
     first: Result<(), E>,
     second: Result<(), E>,

@@ -1,13 +1,13 @@
-//! Parts of the texts of errors.
+//! Functions that format parts of error texts.
 
 use super::Error;
 
-/// `1 error`, `2 errors`
+/// Formats a number of errors, as `1 error` or `2 errors`.
 pub(super) fn errors(count: usize) -> String {
     format!("{count} error{}", if count == 1 { "" } else { "s" })
 }
 
-/// The texts of all errors, numbered if there are several.
+/// Returns the texts of all errors. The texts are numbered if there are several.
 pub(super) fn texts(errors: &[Error]) -> String {
     if let [one] = errors {
         return one.to_string();
@@ -17,7 +17,8 @@ pub(super) fn texts(errors: &[Error]) -> String {
     numbered.collect::<Vec<_>>().join("; ")
 }
 
-/// The streams for which memory was allocated. The runtime does not know where messages have carried the memory since.
+/// Names the streams for which memory was allocated. The runtime does not know to which streams messages have carried the memory
+/// since.
 pub(super) fn allocated_for(holders: &[(String, usize)]) -> String {
     if holders.is_empty() {
         return String::new();
@@ -27,7 +28,7 @@ pub(super) fn allocated_for(holders: &[(String, usize)]) -> String {
     format!(", allocated for the streams {each}; messages may have carried them elsewhere")
 }
 
-/// The text about the pools of a device. Each pool has a name, bytes in use and free bytes.
+/// Returns a text about the memory pools of a device. Each pool has a name, a number of bytes in use, and a number of free bytes.
 pub(super) fn held_by(pools: &[(String, u64, u64)], total: u64) -> String {
     let used: u64 = pools.iter().map(|(_, used, _)| *used).sum();
     let each = pools.iter().map(|(name, used, free)| {
@@ -50,7 +51,7 @@ fn pool_name(name: &str) -> String {
     }
 }
 
-/// The options that help when memory is exhausted.
+/// Names the options that help when memory is exhausted, as the end of an error's text.
 pub(super) fn memory_option(pools: &[(String, u64, u64)], is_simulated: bool) -> String {
     let mut text = String::new();
     if let Some((name, ..)) = pools.first().filter(|(name, ..)| !name.is_empty()) {

@@ -54,7 +54,7 @@ pub(super) struct Idle<'a> {
     since: Option<Timestamp>,
     /// The count of the signal that was read at the beginning of this pass.
     seen: u64,
-    /// Whether the scheduler has slept since it last checked whether any node has work.
+    /// Whether the thread has slept, or has advanced a simulated clock, since the last check whether any node has work.
     has_waited: bool,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Idle<'a> {
         self.passes = 0;
     }
 
-    /// Whether the nodes may have run out of work since the last call: a node has run, or the scheduler has slept.
+    /// Whether the nodes may have run out of work since the last call: a node has run, or time has passed.
     pub(super) fn looks_for_work(&mut self) -> bool {
         std::mem::take(&mut self.has_waited) || self.passes == 0
     }

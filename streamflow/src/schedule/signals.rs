@@ -1,10 +1,10 @@
-//! Signals that stop runs: one thread of the process receives the signals, and a list has the runs that they stop.
+//! Signals that stop runs. One thread of the process receives the signals, and `HANDLER` has the list of runs that they stop.
 //!
-//! A signal that stops no run has the effect that it had before the library set its handler: a handler that the program had
-//! at that moment is called, as for each signal, and without one the process ends. A handler that the program sets later does
-//! not count: either it replaces the library's handler, or `signal-hook` calls both handlers, and then the process ends. So
-//! it does no harm that the library handles a signal even after the last run, or after a call that could not get another
-//! signal. `signal-hook` can't remove its handler.
+//! A signal that stops no run has the effect that it had before the library set its handler. If the program had a handler at that
+//! moment, the handler is called, as for every signal; if it had none, the process ends. A handler that the program sets later
+//! makes no difference here: either it replaces the library's handler, or `signal-hook` calls both handlers, and the process
+//! ends. So the library may handle a signal even after the last run, or after a call that has failed to get another signal. It
+//! has to, since `signal-hook` can't remove its own handler.
 
 use std::fs;
 use std::mem;
@@ -20,13 +20,13 @@ use crate::log;
 /// A signal that can stop a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Signal {
-    /// The number in POSIX.
+    /// The signal's number in POSIX.
     number: i32,
     name: &'static str,
     source: StopSource,
 }
 
-/// Ctrl-C.
+/// The signal that Ctrl-C sends.
 pub(super) const INTERRUPT: Signal =
     Signal { number: 2, name: "SIGINT", source: StopSource::CtrlC };
 
@@ -38,7 +38,7 @@ pub(super) const ALL: [Signal; 3] = [
 ];
 
 impl Signal {
-    /// The signal's bit in a mask of the kernel; 0 for numbers beyond 64.
+    /// The signal's bit in one of the kernel's masks of signals; 0 for numbers beyond 64.
     fn bit(&self) -> u64 {
         1_u64.unbounded_shl((self.number - 1).unsigned_abs())
     }
@@ -53,16 +53,16 @@ static HANDLER: Mutex<Handler> = Mutex::new(Handler {
 
 struct Handler {
     source: system::Source,
-    /// The mask of the signals that the library gets.
+    /// The mask of the signals that the library receives.
     listened: u64,
-    /// The mask of the signals for which the program had a handler before the library.
+    /// The mask of the signals for which the program had a handler before the library set its own.
     handled: u64,
-    /// The runs that have asked for a signal, each once.
+    /// The runs that a signal stops. Each run is in the list once.
     runs: Vec<Weak<Shared>>,
 }
 
 impl Handler {
-    /// Receives a signal from now on.
+    /// Makes the library receive a signal from now on. `caught` is the mask of signals for which the process has a handler.
     fn listen(&mut self, signal: &Signal, caught: u64) -> Result<(), String> {
         if self.listened & signal.bit() == 0 {
             self.source.listen(signal.number)?;
@@ -73,11 +73,11 @@ impl Handler {
     }
 }
 
-/// Stops a run at the next signal that is among `signals`, or that another run has asked for.
+/// Makes the next signal of `signals`, or of those that another run was registered for, stop this run.
 ///
 /// # Errors
-/// [`Error::CtrlC`]. The list of runs is then unchanged: an earlier call for the same run still counts, and without
-/// such a call no signal stops the run.
+/// [`Error::CtrlC`]. The list of runs is unchanged then: if an earlier call has registered this run, signals still stop it; if
+/// not, no signal stops it.
 pub(super) fn stop(run: &Arc<Shared>, signals: &[Signal]) -> Result<()> {
     let _later = log::later();
     let [ignored, caught] = ["SigIgn:", "SigCgt:"].map(mask);
@@ -103,7 +103,7 @@ pub(super) fn stop(run: &Arc<Shared>, signals: &[Signal]) -> Result<()> {
     Ok(())
 }
 
-/// Handles a signal that has arrived. Called on the thread that receives the signals.
+/// Handles a signal, on the thread that receives the signals.
 fn arrived(number: i32) {
     let Some(signal) = ALL.into_iter().find(|signal| signal.number == number) else { return };
     let mut handler = locked(&HANDLER);
@@ -112,19 +112,20 @@ fn arrived(number: i32) {
     drop(handler);
     let mut has_run = false;
     for run in runs.iter().filter_map(Weak::upgrade).filter(|run| !run.is_over()) {
-        // A run that is being stopped already counts as well: this is the first signal that it gets.
+        // A run that is already being stopped counts, too, since this is the first signal that it gets.
         has_run = true;
         run.control.stop(signal.source);
     }
     if !has_run && !is_handled {
-        // The exit code by which a shell reports that the signal has ended a process.
+        // A shell reports this exit code for a process that the signal has ended.
         process::exit(128 + number);
     }
 }
 
-/// A mask of signals in the status of the process: the signals that it ignores (`SigIgn:`), or has a handler for
-/// (`SigCgt:`). An ignored signal must stay ignored: `nohup` makes a process ignore SIGHUP, and a script makes programs
-/// that it starts with `&` ignore SIGINT. Only Linux offers the mask without a call of C. Elsewhere it is 0.
+/// Returns a mask of signals from the status of the process: of the signals that the process ignores (`SigIgn:`), or has a
+/// handler for (`SigCgt:`). An ignored signal must stay ignored: `nohup` makes a process ignore SIGHUP, and a script makes the
+/// programs that it starts with `&` ignore SIGINT. Only Linux offers these masks without a call of C. On other systems the result
+/// is 0.
 fn mask(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix(name));
@@ -137,7 +138,7 @@ mod system {
 
     use signal_hook::iterator::{Handle, Signals};
 
-    /// The thread that receives the signals.
+    /// The thread that receives the signals, once there is one.
     pub(super) struct Source(Option<Handle>);
 
     impl Source {
@@ -145,7 +146,7 @@ mod system {
             Self(None)
         }
 
-        /// Receives this signal from now on, beside the handlers of the program. Called once for each signal.
+        /// Receives this signal from now on. The program's handlers are still called, too. Called once for each signal.
         pub(super) fn listen(&mut self, number: i32) -> Result<(), String> {
             let thread = match &self.0 {
                 Some(thread) => thread,
@@ -164,7 +165,7 @@ mod system {
     }
 }
 
-/// Systems with Ctrl-C alone.
+/// The implementation for systems on which Ctrl-C is the only signal.
 #[cfg(not(unix))]
 mod system {
     pub(super) struct Source(());
@@ -196,7 +197,7 @@ mod tests {
     use crate::context::{Command as Next, RunControl};
     use crate::time::Clock;
 
-    /// A number that is no signal's.
+    /// A number that is not the number of a signal.
     const REFUSED: Signal = Signal { number: 100, name: "none", source: StopSource::HangUp };
 
     fn terminate() {
@@ -204,7 +205,7 @@ mod tests {
         assert!(Command::new("kill").args(["-TERM", &me]).status().unwrap().success());
     }
 
-    /// A command for this binary, with the runner that cargo uses for its target, if the environment names one.
+    /// Returns a command that starts this test binary again, by cargo's runner for its target if the environment names one.
     fn again() -> Command {
         let target = format!("{}_UNKNOWN_LINUX_GNU", env::consts::ARCH.to_uppercase());
         let runner = env::var(format!("CARGO_TARGET_{target}_RUNNER")).unwrap_or_default();
@@ -215,8 +216,8 @@ mod tests {
         command
     }
 
-    /// Runs in a process of its own. Although the library handles one of the two signals, the program's handler is called, and
-    /// the process goes on.
+    /// The test runs in a process of its own. The library gets one of two signals. The program's handler for it is still called,
+    /// and the process does not end.
     #[test]
     fn a_call_that_can_not_have_all_signals_changes_the_effect_of_none() {
         const CHILD: &str = "STREAMFLOW_TEST_SIGNALS";
@@ -238,7 +239,7 @@ mod tests {
         while !called.load(Ordering::Relaxed) {
             thread::yield_now();
         }
-        // The library receives signals in order: when this run is stopped, the earlier signal has been handled.
+        // The library handles signals in their order. So when the second run is stopped, the earlier signal has been handled.
         stop(&second, &[ALL[1]]).unwrap();
         terminate();
         while second.control.command() != Next::Stop(StopSource::Terminate) {

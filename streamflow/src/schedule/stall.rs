@@ -1,31 +1,31 @@
 //! Law 15: A run says why it ended.
 //!
-//! When no node can run and none waits for a stream, a run is over, unless an edge [gives way](giving_way) or the
-//! `flush` of a node is [due](flush). The run has *ended* if every source is done and no message waits that a node
-//! should have taken. Otherwise the run has *stalled*: some node is stuck, and this file finds out which node, and why
-//! it waits. Both schedulers call this file, and its result does not depend on the order in which they ran the nodes:
-//! `stall/timing.rs` says why. While some nodes still run, [`meanwhile`] finds the edges that give way and the `flush`es
-//! that are due whatever the running nodes do.
+//! When no node can run and no node waits for a stream, a moment or another thread, a run is over, unless an edge [gives
+//! way](giving_way) or the `flush` of a node is [due](flush). The run has *ended* if every source is done and no message waits
+//! that a node should have taken. If not, the run has *stalled*: some node is stuck, and this file finds out which node, and why
+//! it waits. Both schedulers call this file. Its result does not depend on the order in which they ran the nodes:
+//! `stall/timing.rs` says why. While some nodes still run, [`meanwhile`] finds the edges that give way, and the `flush`es that
+//! are due, whatever the running nodes do.
 //!
 //! A node that is not done is stuck if
 //! - it has all messages that it needs, and an edge that it sends to is full; or
 //! - a message waits for it, and another one is missing, or it ran and left the message in its queue; or
-//! - a feedback edge that leads to it is empty: then the next run could not begin.
+//! - a feedback edge that leads to it is empty, so that the next run could not begin.
 //!
-//! A node that is being flushed needs only room.
+//! A node that is being flushed needs no messages, only room at its outputs.
 //!
-//! A node also needs the message, or room, that one of its conditions waits for. If its conditions can never hold
-//! again, since all their handles were dropped, the node is stuck if a message waits for it.
+//! A node also needs the message, or the room, for which one of its conditions waits. If its conditions can never hold again,
+//! because all their handles were dropped, the node is stuck if a message waits for it.
 //!
-//! Some messages may wait without a stuck node: messages of a lossy edge (`pop`, `reject`) may be lost, messages of a
-//! feedback edge are state, and a message at an optional input may be left over when the node lacks another message. A
-//! message that `same_sequence` compares may be left over, too: the condition drops messages without a partner. Thinned
-//! nodes and attendants (`stall/timing.rs`) are never stuck, since timing decides how far they come: nodes behind a
-//! lossy edge, and nodes without an end of their own that serve such nodes and optional inputs alone.
+//! Some messages may wait although no node is stuck. Messages of a lossy edge (`pop`, `reject`) may be lost. Messages of a
+//! feedback edge are state. A message at an optional input may be left when the node lacks another message. A message that
+//! `same_sequence` compares may be left, since the condition drops messages without a partner. Two kinds of nodes are never
+//! stuck, since timing decides how many ticks they do (`stall/timing.rs`): *thinned* nodes, which are behind a lossy edge, and
+//! *attendants*, which have no end of their own and send only to thinned nodes, optional inputs and attendants.
 //!
-//! A node that waits only for nodes that ended themselves, by `finish`, by a condition or at the limit of the run, is
-//! not stuck: the messages that wait for it are dropped. If such a node is a source without an end, the report still
-//! tells its name and what it waited for.
+//! A node is not stuck if it waits only for nodes that ended themselves: by `finish`, by a condition or at the limit of the run.
+//! The messages that wait for it are dropped. If such a node is a source without an end, the report still names it and what it
+//! waited for.
 
 mod flush;
 mod serving;
@@ -39,21 +39,21 @@ use self::timing::Timing;
 use crate::message::EdgeStatus;
 use crate::operator::{Flushing, NodeStatus, PortStatus, UnmetCondition};
 
-/// The most nodes in the text of a chain: a longer chain is cut in the middle.
+/// The largest number of nodes in the text of a chain. A longer chain is cut in the middle.
 const MOST_LINKS: usize = 24;
 
-/// The nodes that wait for others at the end of a run, as text: from each of them a chain of nodes, each of which waits
-/// for the next. Each node is described once.
+/// The nodes that wait for other nodes at the end of a run, as text. Each text is a chain of nodes, each of which waits for the
+/// next one. Each node is described once.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// The chains of the nodes that are stuck. Empty if the run has ended well.
+    /// The chains that begin at stuck nodes. Empty if the run has ended without a stall.
     pub(super) stalled: Vec<String>,
-    /// The chains of the thinned nodes and attendants that would count as stuck if they were ordinary nodes: such a node is
+    /// The chains that begin at thinned nodes and attendants which would count as stuck if they were other nodes. Such a node is
     /// never stuck, since timing decides how many ticks it does (`stall/timing.rs`).
     pub(super) waited: Vec<String>,
 }
 
-/// Finds the nodes that wait for others at the end of a run.
+/// Finds the nodes that wait for other nodes at the end of a run.
 pub(super) fn find(nodes: &[NodeStatus]) -> Found {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
@@ -68,24 +68,24 @@ pub(super) fn find(nodes: &[NodeStatus]) -> Found {
     Found { stalled: chains(stuck), waited: chains(waited) }
 }
 
-/// The edges that give way when no node can run any more, so that the run goes on. Empty if the run is over.
+/// Returns the edges that give way when no node can run any more, so that the run goes on. Empty if the run is over.
 pub(super) fn giving_way(nodes: &[NodeStatus]) -> Vec<usize> {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
     (0..nodes.len()).flat_map(|node| timing.kept_by(node, &graph)).collect()
 }
 
-/// The missing event for which a node waits.
+/// A missing message or missing room for which a node waits.
 #[derive(Clone, Copy)]
 enum Blocker<'a> {
-    /// A message that the node at the beginning of this edge would send.
+    /// The node waits for a message of this edge, from the node where the edge begins.
     Message(&'a EdgeStatus, usize),
-    /// Room in this edge, to be made by the node at its end.
+    /// The node waits for room in this edge, from the node where the edge ends.
     Room(&'a EdgeStatus, usize),
-    /// A condition lacks a message that this node would send, or room that it would make.
+    /// A condition of the node waits for a message that the other node would send, or for room that it would make.
     Condition(&'a UnmetCondition, usize),
-    /// A consumer of an attendant's messages: this node does not take the messages of this edge, and the attendant runs
-    /// for nothing else.
+    /// The node is an attendant, and the other node, a consumer of its messages, does not take the messages of this edge. No
+    /// other node needs the attendant's messages.
     Taker(&'a EdgeStatus, usize),
 }
 
@@ -111,7 +111,7 @@ impl Blocker<'_> {
 
 struct Graph<'a> {
     nodes: &'a [NodeStatus],
-    /// The producer by edge, and the consumer by edge.
+    /// For each edge, by its id, the node where the edge begins; in `consumers`, the node where it ends.
     producers: HashMap<usize, usize>,
     consumers: HashMap<usize, usize>,
 }
@@ -146,7 +146,7 @@ impl<'a> Graph<'a> {
         {
             return true;
         }
-        // A message that waits for its partner is left over, and does not count.
+        // A message that waits for its partner (`same_sequence`) may be left in the queue, so it does not count.
         let counts =
             |input: &&PortStatus| input.is_required() && !input.is_paired || !lacks_message;
         let counted = status.inputs.iter().filter(counts);
@@ -154,15 +154,15 @@ impl<'a> Graph<'a> {
         edges.any(|edge| edge.waiting > 0 && !edge.is_lossy() && !edge.feedback)
     }
 
-    /// The edges with messages that wait for a node.
+    /// Returns the edges to a node that have messages in their queues.
     fn waiting(&self, node: usize) -> impl Iterator<Item = &'a EdgeStatus> {
         let edges = self.nodes[node].inputs.iter().flat_map(|input| &input.edges);
         edges.filter(|edge| edge.waiting > 0)
     }
 
-    /// The waits of a node at the end of a run, without waits for room in edges that would give way: timing has decided
-    /// about these. For an attendant without further waits, except perhaps for another attendant, the result has the
-    /// nodes that do not take its messages.
+    /// Returns what a node waits for at the end of a run, without room in edges that may give way, since timing decides about
+    /// such room. If an attendant waits for nothing else, except perhaps for another attendant, the result has the consumers that
+    /// do not take its messages.
     fn lasting_blockers(&self, node: usize, timing: &Timing) -> Vec<Blocker<'a>> {
         let mut blockers = self.blockers(node);
         blockers.retain(|blocker| !timing.is_passing(*blocker, self));
@@ -180,10 +180,11 @@ impl<'a> Graph<'a> {
         blockers
     }
 
-    /// Whether enough waits of a node end for it to run, if `ends` tells which waits end.
+    /// Whether enough of a node's waits end for the node to run. `ends` returns whether a wait ends.
     fn is_served(&self, node: usize, ends: &dyn Fn(Blocker<'_>) -> bool) -> bool {
         let blockers = self.blockers(node);
-        // A condition may need messages of only one of several nodes, and so does a node with optional inputs alone.
+        // A message of one node is enough for a condition that several nodes could fulfil, and for a node with optional inputs
+        // only.
         let any = |blocker: &&Blocker<'_>| match blocker {
             Blocker::Condition(..) => true,
             Blocker::Message(..) => !self.has_required(node),
@@ -195,13 +196,14 @@ impl<'a> Graph<'a> {
             && (one.peek().is_none() || one.any(|blocker| ends(*blocker)))
     }
 
-    /// Whether an edge leads to an input without which the node does not run.
+    /// Whether the node has an input with edges that must have a message before the node can run.
     fn has_required(&self, node: usize) -> bool {
         let mut inputs = self.nodes[node].inputs.iter();
         inputs.any(|input| input.is_required() && !input.edges.is_empty())
     }
 
-    /// The missing events for which a node waits that is not done. Empty for a node that could run.
+    /// Returns the missing messages and the missing room for which a node waits that is not done. Empty for a node that could
+    /// run.
     fn blockers(&self, node: usize) -> Vec<Blocker<'a>> {
         let NodeStatus { inputs, outputs, unmet, runs_without_messages, .. } = &self.nodes[node];
         let is_flushed_now = self.nodes[node].is_flushed_now();
@@ -220,7 +222,7 @@ impl<'a> Graph<'a> {
             let nodes = condition.edges.iter().filter_map(|edge| others.get(edge));
             nodes.map(move |node| Blocker::Condition(condition, *node))
         };
-        // A wait is left out if a condition names the same edge: the condition's text says more.
+        // If a condition names the same edge, the wait for the edge itself is left out, because the condition's text says more.
         let is_default = |edge: &&EdgeStatus, is_room| {
             !unmet.iter().any(|unmet| unmet.is_room == is_room && unmet.edges.contains(&edge.id))
         };
@@ -230,7 +232,7 @@ impl<'a> Graph<'a> {
         defaults.chain(unmet.iter().flat_map(of_condition)).collect()
     }
 
-    /// The missing events for which a node may wait that could run but leaves its messages in the queue.
+    /// Returns the messages that may be missing for a node that could run, but leaves its messages in the queue.
     fn optional_blockers(&self, node: usize) -> Vec<Blocker<'a>> {
         let edges = self.nodes[node].inputs.iter().flat_map(|input| &input.edges);
         edges.filter(|edge| edge.waiting == 0).filter_map(|edge| self.message(edge)).collect()
@@ -240,11 +242,11 @@ impl<'a> Graph<'a> {
         self.producers.get(&edge.id).map(|node| Blocker::Message(edge, *node))
     }
 
-    /// Whether a node waits only for nodes that ended themselves, directly or through other nodes. `known` has the answers
-    /// found so far.
+    /// Whether a node waits only for nodes that ended themselves, directly or through other nodes. `known` has the results that
+    /// were found before.
     fn is_by_finish(&self, first: usize, timing: &Timing, known: &mut [Option<bool>]) -> bool {
-        // A loop, since a recursion could exhaust the stack in a long graph. A node that is on the path already waits in a
-        // circle, and does not count as waiting for nodes that ended themselves.
+        // This is a loop, since a recursion could exhaust the stack in a long graph. If a node is on the path already, nodes wait
+        // for each other in a cycle, which does not count as waiting for nodes that ended themselves.
         let mut path = vec![first];
         while let Some(&node) = path.last() {
             let status = &self.nodes[node];
@@ -275,9 +277,9 @@ impl<'a> Graph<'a> {
         known[first] == Some(true)
     }
 
-    /// The chains from these nodes.
+    /// Returns the texts of the chains that begin at these nodes.
     fn chains(&self, mut nodes: Vec<usize>, timing: &Timing) -> Vec<String> {
-        // Sources come first: their chains lead through most of the other nodes.
+        // Chains begin at sources first, because a source's chain leads through most of the other nodes.
         nodes.sort_by_key(|node| !self.nodes[*node].inputs.is_empty());
         let (mut starts, mut told, mut chains) =
             (VecDeque::from(nodes), HashSet::new(), Vec::new());
@@ -289,8 +291,8 @@ impl<'a> Graph<'a> {
         chains
     }
 
-    /// The text of a chain: from a node to the node that it waits for, and so on, to the cause or to a node that was
-    /// described before. If a node waits for several, the others begin chains of their own.
+    /// Returns the text of a chain: from a node to the node that it waits for, and so on, up to the cause or to a node that was
+    /// described before. If a node waits for several nodes, the chain goes on at the first; the others begin chains of their own.
     fn chain(
         &self,
         first: usize,
@@ -324,7 +326,7 @@ impl<'a> Graph<'a> {
         links.join(" → ")
     }
 
-    /// A link of a chain: the text about the messages that a node has and lacks, and the waits of the node.
+    /// Returns one link of a chain: a text about the messages that a node has and lacks, and what the node waits for.
     fn link(&self, node: usize, timing: &Timing) -> (String, Vec<Blocker<'a>>) {
         let status = &self.nodes[node];
         let name = &status.name;
@@ -371,7 +373,7 @@ impl<'a> Graph<'a> {
         };
         let lacks = |blockers: &[Blocker<'_>]| {
             let mut lacks: Vec<_> = blockers.iter().map(|blocker| self.lack(*blocker)).collect();
-            // A condition that waits for several nodes would be named several times.
+            // If a condition waits for several nodes, there are several equal texts, of which one is enough.
             lacks.dedup();
             lacks.join(", and ")
         };

@@ -1,11 +1,11 @@
-//! The statistics of a run: the choice of the nodes that measure times, and of the paths that they measure.
+//! Decides which nodes of a run measure times, and which paths the sinks measure.
 //!
-//! Each node measures the host's time for its ticks. Each sink measures the age of the messages that it receives, separately
-//! for each node at which their data began. A message carries the number of that node in its metadata, so a sink finds
-//! the histogram without a search by name. Each run numbers its nodes, since joins compare these numbers, too.
+//! Each node measures the host's time for its ticks. Each sink measures the age of the messages that it receives, separately for
+//! each origin. A message carries the number of its origin in its metadata, so a sink finds the histogram without searching by
+//! name. Each run numbers its nodes, also without statistics, because joins compare these numbers.
 //!
-//! A histogram takes 36 KiB. A pair of a source and a sink gets one if messages can get from one to the other. The
-//! first [`MOST_PATHS`] pairs are measured, in 36 MiB; the messages of other pairs are counted together, and the report
+//! A histogram takes 36 KiB. There is one for each pair of a source and a sink between which messages can pass. The first
+//! [`MOST_PATHS`] pairs are measured, in 36 MiB of memory. The messages of all other pairs are counted together, and the report
 //! has their number.
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,14 +14,14 @@ use std::num::NonZeroU32;
 use crate::graph::{AnyNode, NodePaths, NodeStatus};
 use crate::message::EdgeStatus;
 
-/// The most histograms of latency that a run has.
+/// The largest number of latency histograms in a run.
 const MOST_PATHS: usize = 1024;
 
-/// The number of histograms that a sink gets, if there are enough, for nodes that are no sources but at which data
-/// begins: nodes that discard their messages and send others.
+/// How many more histograms a sink gets, if there are enough, for origins that are no sources: nodes that discard their messages
+/// and send others.
 const SPARE: usize = 2;
 
-/// Begins the statistics of a run: chooses the nodes and the paths that are measured.
+/// Begins the measurements of a run: tells each node which paths it measures.
 pub(super) fn keep(nodes: &mut [&mut dyn AnyNode]) {
     let statuses: Vec<NodeStatus> = nodes.iter_mut().map(|node| node.status()).collect();
     let paths = paths(&statuses, MOST_PATHS);
@@ -30,7 +30,7 @@ pub(super) fn keep(nodes: &mut [&mut dyn AnyNode]) {
     }
 }
 
-/// Begins a run of each node, and gives each node its number as an origin of messages.
+/// Gives each node its number as an origin of messages.
 pub(super) fn number_nodes(nodes: &mut [&mut dyn AnyNode]) {
     for (index, node) in nodes.iter_mut().enumerate() {
         if let Some(number) = number(index) {
@@ -39,7 +39,7 @@ pub(super) fn number_nodes(nodes: &mut [&mut dyn AnyNode]) {
     }
 }
 
-/// For each node that is a sink, the paths that end there: at most `most` in all.
+/// Returns, for each node that is a sink, the paths that end at it: at most `most` paths for all sinks together.
 fn paths(nodes: &[NodeStatus], most: usize) -> Vec<Option<NodePaths>> {
     let mut producers = HashMap::new();
     for (index, node) in nodes.iter().enumerate() {
@@ -64,12 +64,12 @@ fn paths(nodes: &[NodeStatus], most: usize) -> Vec<Option<NodePaths>> {
     paths
 }
 
-/// The number of a node as an origin; `None` only beyond 2³² nodes, for which no memory has room.
+/// Returns the number of a node as an origin. `None` beyond 2³² nodes, which no memory could hold.
 fn number(index: usize) -> Option<NonZeroU32> {
     NonZeroU32::new(u32::try_from(index).ok()?.checked_add(1)?)
 }
 
-/// Whether the edge carries acquisition times. A feedback edge does not: its message is of an earlier tick.
+/// Whether the messages of the edge carry acquisition times. Those of a feedback edge don't, since they are of an earlier tick.
 fn carries_time(edge: &EdgeStatus) -> bool {
     !edge.feedback
 }
@@ -80,13 +80,13 @@ fn is_sink(node: &NodeStatus) -> bool {
     !node.inputs.is_empty() && !edges.any(carries_time)
 }
 
-/// Whether the node may run without a message that carries an acquisition time.
+/// Whether the node may run without receiving a message that carries an acquisition time.
 fn is_source(node: &NodeStatus) -> bool {
     let required = node.inputs.iter().filter(|input| !input.optional);
     !required.flat_map(|input| &input.edges).any(carries_time)
 }
 
-/// The sources whose messages get to a node.
+/// Returns the sources whose messages can get to a node.
 fn sources(
     nodes: &[NodeStatus],
     sink: usize,
@@ -111,7 +111,7 @@ mod tests {
     use crate::message::QueuePolicy;
     use crate::operator::PortStatus;
 
-    /// A port with these edges. An edge below 0 is a feedback edge.
+    /// Creates a port with these edges. A negative number stands for a feedback edge.
     fn port(optional: bool, edges: &[isize]) -> PortStatus {
         let edge = |&id: &isize| EdgeStatus {
             name: "an edge",
@@ -143,7 +143,7 @@ mod tests {
         NodeStatus::idle("", inputs, outputs)
     }
 
-    /// Each sink, its sources and its spare histograms, by index.
+    /// Returns the index of each sink, the indices of its sources, and the number of its spare histograms.
     fn found(nodes: &[NodeStatus], most: usize) -> Vec<(usize, Vec<usize>, usize)> {
         let paths = paths(nodes, most).into_iter().enumerate();
         let index = |number: &NonZeroU32| number.get() as usize - 1;
@@ -155,8 +155,8 @@ mod tests {
             .collect()
     }
 
-    /// A graph of two sources; a node that joins them, with state; a node that runs for an optional message alone; two
-    /// sinks, one with an output that is discarded; and a node without ports.
+    /// Creates a graph of seven nodes: two sources; a node that joins them, with a feedback edge; a node that runs for an
+    /// optional message only; two sinks, one with an output that is discarded; and a node without ports.
     fn graph() -> Vec<NodeStatus> {
         vec![
             node(vec![], vec![port(false, &[1])]),

@@ -1,4 +1,4 @@
-//! Tests of a run with a thread that sleeps.
+//! Tests of a run whose thread sleeps.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod sleeps;
@@ -17,7 +17,7 @@ use crate::platform::Platform;
 use crate::time::Timestamp;
 use crate::turns::hooks;
 
-/// Waits for another thread for ever.
+/// A node that waits for another thread and never runs.
 struct Waiter(Arc<NodeCell>);
 
 impl AnyNode for Waiter {
@@ -59,7 +59,7 @@ impl AnyNode for Waiter {
     }
 }
 
-/// Calls `then` when the calling thread has read `count` commands.
+/// Calls `then` when the calling thread has read the run's command `count` times.
 fn after_commands(count: u32, then: impl FnOnce() + 'static) {
     hooks::at("a command was read", move || match count {
         1 => then(),
@@ -67,7 +67,7 @@ fn after_commands(count: u32, then: impl FnOnce() + 'static) {
     });
 }
 
-/// After the second pass the thread would sleep. If the wake-up were lost, it would sleep for an hour.
+/// After its second pass the run's thread sleeps, for up to an hour. So if the wake-up were lost, the test would not end.
 #[test]
 fn a_command_that_comes_before_the_sleep_ends_it() {
     for count in [1, 2] {
@@ -79,7 +79,8 @@ fn a_command_that_comes_before_the_sleep_ends_it() {
         let run = Run::new(nodes, &platform, "graph", None);
         let control = run.control.clone();
         after_commands(count, move || {
-            // The stop replaces the pause. The request for a report has no effect, since no handle receives the report.
+            // The stop replaces the pause. The request for a report has no effect here, since the run has no handle that waits
+            // for it.
             assert!(control.pause());
             control.request_report();
             assert!(control.stop(StopSource::Handle));

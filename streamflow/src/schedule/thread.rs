@@ -1,4 +1,4 @@
-//! A thread that runs a graph. In a test that is explored, it takes turns with the others.
+//! A thread that runs a graph. In an explored test, this thread takes turns with the test's other threads.
 
 use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,29 +7,29 @@ use std::{fmt, io};
 
 use crate::turns::{self, Registration};
 
-/// The handle of a thread that returns a value. The thread goes on when the handle is dropped.
+/// The handle of a thread that returns a value. If the handle is dropped, the thread goes on.
 pub(super) struct RunThread<T> {
     inner: JoinHandle<()>,
-    /// The thread's place among those that take turns; `None` outside of an explored test.
+    /// The thread's number among the threads that take turns; `None` outside of an explored test.
     member: Option<turns::Thread>,
     returned: Arc<Mutex<Option<T>>>,
 }
 
 impl<T: Send + 'static> RunThread<T> {
-    /// Creates the thread.
+    /// Creates a thread that calls `body`.
     ///
     /// # Errors
-    /// The error of the operating system. `body` was then dropped.
+    /// The error of the operating system. `body` has then been dropped.
     #[track_caller]
     pub(super) fn spawn(name: &str, body: impl FnOnce() -> T + Send + 'static) -> io::Result<Self> {
         let returned = Arc::new(Mutex::new(None));
         let to = returned.clone();
         let (me, caller) = (turns::current(), Location::caller());
-        // The thread has no scope: the owner of the handle waits for it.
+        // The thread is not a scoped one, since the owner of the handle waits for it.
         let registration = me.as_ref().map(|me| me.register(0, caller));
         let member = registration.as_ref().map(Registration::thread);
         let inner = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            // In an explored test the thread takes turns until all its values are dropped.
+            // In an explored test, the thread takes turns until this value is dropped, after all its other values.
             let _participation = registration.map(Registration::begin);
             let value = body();
             *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
@@ -41,17 +41,17 @@ impl<T: Send + 'static> RunThread<T> {
         Ok(Self { inner, member, returned })
     }
 
-    /// Whether the calling thread is this one.
+    /// Whether the calling thread is the thread of this handle.
     pub(super) fn is_current(&self) -> bool {
         self.inner.thread().id() == thread::current().id()
     }
 
-    /// Waits for the end of the thread, and returns its value; `None` if it panicked. The caller must be another thread.
+    /// Waits for the end of the thread, and returns its value; `None` if the thread panicked. Must be called on another thread.
     pub(super) fn join(self) -> Option<T> {
         if let (Some(me), Some(other)) = (turns::current(), &self.member) {
             me.join(other);
         }
-        // A panic leaves no value.
+        // If the thread has panicked, the result is an error, and there is no value to take.
         let _ = self.inner.join();
         self.returned.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

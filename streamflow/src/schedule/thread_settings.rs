@@ -1,4 +1,5 @@
-//! The core and the real-time priority of a thread. The thread that called `run` is the user's, so both are restored.
+//! The core and the real-time priority of a thread. Both are restored after a run, since the thread that called `run` is the
+//! user's.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -17,15 +18,15 @@ use self::linux as system;
 use self::unsupported as system;
 use crate::error::{Error, Result};
 
-/// A real-time priority of a thread, 1 to 99; a thread with a higher priority runs first. All threads with a real-time
-/// priority run before those without, so a hook that never waits can hold a core for itself. Linux only, and most
-/// systems permit it only if an administrator has allowed it: the error of a refusal says how.
+/// A real-time priority of a thread, 1 to 99. A thread with a higher priority runs first. All threads with a real-time priority
+/// run before all others, so a hook that never waits can take a whole core. Real-time priorities need Linux, and most systems
+/// permit them only if an administrator has allowed them: the error says how to do that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Priority {
-    /// `SCHED_FIFO`: threads of the same priority run until they wait.
+    /// `SCHED_FIFO`: a thread runs until it waits, and only then the next thread of the same priority.
     Fifo(u8),
-    /// `SCHED_RR`: threads of the same priority share the core by time slices.
+    /// `SCHED_RR`: threads of the same priority run in turn, each for a time slice.
     RoundRobin(u8),
 }
 
@@ -36,10 +37,10 @@ impl Priority {
         }
     }
 
-    /// Checks that Linux has a priority of this value.
+    /// Checks that the priority's value is one that Linux has.
     ///
     /// # Errors
-    /// [`Error::Workers`].
+    /// [`Error::Workers`] for a value outside of 1 to 99.
     pub(super) fn check(self, worker: &str) -> Result<()> {
         if (1..=99).contains(&self.value()) {
             return Ok(());
@@ -51,7 +52,7 @@ impl Priority {
     }
 }
 
-/// Writes the priority as errors show it: `SCHED_FIFO 50`.
+/// Writes the priority as error texts show it: `SCHED_FIFO 50`.
 impl fmt::Display for Priority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -64,7 +65,7 @@ impl fmt::Display for Priority {
 #[cfg(all(test, target_os = "linux"))]
 pub(super) use self::system::usable_cores;
 
-/// The settings of a thread during a run.
+/// The core and the priority of a thread during a run; `None` for no change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ThreadSettings {
     pub(super) core: Option<usize>,
@@ -76,7 +77,7 @@ impl ThreadSettings {
         *self == Self::default()
     }
 
-    /// Checks that the core exists and that the value of the priority is possible.
+    /// Checks that the core exists, and that the priority's value is one that Linux has.
     ///
     /// # Errors
     /// [`Error::Workers`].
@@ -105,7 +106,7 @@ impl ThreadSettings {
     /// Applies the settings to the calling thread, until the returned guard is dropped.
     ///
     /// # Errors
-    /// [`Error::WorkerThread`]; then the thread has the settings that it had before.
+    /// [`Error::WorkerThread`]. The thread then has the settings that it had before.
     pub(super) fn apply(&self, worker: &str) -> Result<Applied> {
         let mut applied = Applied::default();
         if self.is_empty() {
@@ -134,8 +135,8 @@ impl ThreadSettings {
         Ok(applied)
     }
 
-    /// Checks on a short-lived thread whether [`apply`](Self::apply) will succeed. The threads of the run inherit the
-    /// same limits and capabilities from the calling thread.
+    /// Checks whether [`apply`](Self::apply) will succeed, by calling it on a short-lived thread. That thread inherits limits and
+    /// capabilities from the calling thread, as the threads of the run do.
     ///
     /// # Errors
     /// [`Error::WorkerThread`], also if no thread can be made.
@@ -157,20 +158,21 @@ impl ThreadSettings {
     }
 }
 
-/// A guard of settings that were applied to a thread. It stays on that thread. Dropping it restores the earlier settings.
+/// A guard of settings that were applied to its thread. Dropping the guard restores the earlier settings of the thread.
 #[derive(Default)]
 #[must_use]
 pub(super) struct Applied {
     worker: String,
     cores: Option<system::Cores>,
     priority: Option<system::Policy>,
-    /// Makes the guard `!Send`.
+    /// The type of this field makes the guard `!Send`, so that it stays on its thread.
     thread: PhantomData<*const ()>,
 }
 
 impl Drop for Applied {
     fn drop(&mut self) {
-        // Restores in reverse order: the core comes last, so the thread is not moved while it has a real-time priority.
+        // The settings are restored in reverse order, the cores last, so that the thread does not move to another core while it
+        // has a real-time priority.
         let priority = self.priority.take().map_or(Ok(()), system::restore_priority);
         let cores = self.cores.take().map_or(Ok(()), system::restore_cores);
         for (what, result) in [("priority", priority), ("cores", cores)] {

@@ -1,15 +1,15 @@
-//! The tables of times of a report.
+//! Writes the tables of times of a report.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::operator::Summary;
 
-/// A table: its title, and its rows.
+/// A table of times: its title, and its rows. Each row has a name and a summary.
 pub(super) type Table<'a> = (&'static str, Vec<(String, &'a Summary)>);
 
-/// Writes the tables that have rows, in columns of one width. Each title ends with `of`, a suffix that names the clock
-/// and the devices.
+/// Writes the tables that have rows. Columns of different tables have the same width. `of` is added to each title: it says which
+/// of the clock and the devices are simulated.
 pub(super) fn write(f: &mut fmt::Formatter<'_>, tables: &[Table<'_>], of: &str) -> fmt::Result {
     let names = tables.iter().flat_map(|(title, rows)| {
         let title = title.len() + of.len();
@@ -30,7 +30,7 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, tables: &[Table<'_>], of: &str) 
     Ok(())
 }
 
-/// A number per second, with three digits.
+/// Formats a number per second with three digits.
 pub(super) fn rate(rate: f64) -> String {
     let decimals = match rate {
         ..9.995 => 2,
@@ -40,11 +40,11 @@ pub(super) fn rate(rate: f64) -> String {
     format!("{rate:.decimals$}")
 }
 
-/// A duration with three digits and its unit.
+/// Formats a duration with three digits and its unit.
 pub(super) fn short(duration: Duration) -> String {
     let nanoseconds = duration.as_nanos();
     let units = [(1e3, "ns"), (1e6, "µs"), (1e9, "ms")];
-    // A number that would be rounded to 1000 has the next unit.
+    // A number that would be rounded to 1000 gets the next larger unit.
     let unit = units.into_iter().find(|(next, _)| (nanoseconds as f64) < next * 0.9995);
     let (value, unit) = match unit {
         Some((next, unit)) => (nanoseconds as f64 / (next / 1e3), unit),

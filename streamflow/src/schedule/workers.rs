@@ -1,14 +1,16 @@
-//! The description of the threads that run a graph.
+//! The description of the workers of a graph.
 
 use super::thread_settings::{Priority, ThreadSettings};
 use crate::error::{Error, Result, did_you_mean};
 
-/// The most shared workers. More of them are a mistake, as a number that was computed wrong: each is a thread with a stack.
+/// The largest number of shared workers. A larger number is a mistake, perhaps a wrong calculation: each worker is a thread with
+/// a stack.
 const MOST: usize = 1024;
 
-/// The threads that run a graph: their number, their cores and their priorities.
+/// Describes the threads that run a graph: their number, their cores and their priorities.
 ///
-/// Two workers share the nodes, on the cores 2 and 3. A third one runs the nodes with `#[worker(disk)]`, on core 1:
+/// In this example, two workers on the cores 2 and 3 share the nodes. A third worker on core 1 runs the nodes with
+/// `#[worker(disk)]`:
 ///
 /// ```
 /// use streamflow::schedule::{Worker, Workers};
@@ -17,48 +19,49 @@ const MOST: usize = 1024;
 /// # let _ = workers;
 /// ```
 ///
-/// `graph.workers(workers)?` checks them and sets them for the runs of a graph.
+/// `graph.workers(workers)?` checks the description and sets it for the runs of a graph.
 ///
-/// Each worker has its core and priority during a run; at the end the thread that called `run` gets its own settings back.
-/// Threads that a hook creates inherit both. Cores and priorities need Linux.
+/// Each worker has its core and its priority during a run. At the end of the run, the thread that called `run` gets its own
+/// settings back. Threads that a hook creates inherit the worker's core and priority. Both settings need Linux.
 #[must_use = "pass it to `workers` of a graph"]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workers {
-    /// `None`: the greedy scheduler.
+    /// The number of shared workers; `None` for the greedy scheduler.
     count: Option<usize>,
     cores: Option<Vec<usize>>,
     priority: Option<Priority>,
-    /// The named workers in the order of the calls: a name that is given twice is then found.
+    /// The named workers, in the order of the calls of `worker`. A list keeps a name that was given twice, so that `check` finds
+    /// it.
     named: Vec<(String, Worker)>,
 }
 
 impl Workers {
-    /// Workers that share the nodes without `#[worker(…)]`. The first worker is the thread that calls `run`, or that
-    /// `spawn` creates. At least 1, and at most 1024.
+    /// Describes workers that share all nodes without `#[worker(…)]`: at least 1, and at most 1024. The first worker is the
+    /// thread that calls `run`, or the thread that `spawn` creates.
     pub const fn new(count: usize) -> Self {
         Self { count: Some(count), cores: None, priority: None, named: Vec::new() }
     }
 
-    /// The greedy scheduler: all nodes run on one thread, in their static order, including nodes with `#[worker(…)]`.
-    /// Cores, priorities and options of named workers are refused.
+    /// Describes the greedy scheduler: one thread runs all nodes in their static order, also nodes with `#[worker(…)]`. With it,
+    /// cores, priorities and options of named workers are a mistake.
     pub const fn none() -> Self {
         Self { count: None, cores: None, priority: None, named: Vec::new() }
     }
 
-    /// The core of each shared worker, in their order: as many cores as workers. Linux numbers the cores
-    /// from 0.
+    /// Sets the core of each shared worker, in the order of the workers. There must be as many cores as shared workers. Linux
+    /// numbers the cores from 0.
     pub fn cores(mut self, cores: impl IntoIterator<Item = usize>) -> Self {
         self.cores = Some(cores.into_iter().collect());
         self
     }
 
-    /// The priority of the shared workers.
+    /// Sets the priority of the shared workers.
     pub const fn priority(mut self, priority: Priority) -> Self {
         self.priority = Some(priority);
         self
     }
 
-    /// The options of the worker that nodes name by `#[worker(name)]`.
+    /// Sets the options of the worker that nodes name by `#[worker(name)]`.
     pub fn worker(mut self, name: &str, options: Worker) -> Self {
         self.named.push((name.to_owned(), options));
         self
@@ -68,24 +71,24 @@ impl Workers {
         self.count.is_none()
     }
 
-    /// The number of workers that share the nodes; 1 for [`Workers::none`].
+    /// The number of workers that share nodes; 1 for [`Workers::none`].
     pub(super) fn count(&self) -> usize {
         self.count.unwrap_or(1)
     }
 
-    /// The settings of the shared worker with this index, from 0.
+    /// Returns the settings of the shared worker with this index, from 0.
     pub(super) fn settings(&self, index: usize) -> ThreadSettings {
         let core = self.cores.as_ref().and_then(|cores| cores.get(index).copied());
         ThreadSettings { core, priority: self.priority }
     }
 
-    /// The settings of the worker with this name.
+    /// Returns the settings of the worker with this name.
     pub(super) fn settings_of(&self, name: &str) -> ThreadSettings {
         let named = self.named.iter().find(|(known, _)| known == name);
         named.map_or_else(ThreadSettings::default, |(_, options)| options.0)
     }
 
-    /// Checks this description for a graph with nodes that name these workers.
+    /// Checks this description for a graph whose nodes name the workers `named`.
     ///
     /// # Errors
     /// [`Error::Workers`], also if the system does not tell which cores the process may use.
@@ -131,7 +134,7 @@ impl Workers {
                 ));
             }
         }
-        // Without cores all shared workers have the same settings, so one check is enough.
+        // If no cores are set, all shared workers have the same settings, so one check is enough.
         for index in 0..self.cores.as_ref().map_or(1, Vec::len) {
             self.settings(index).check(&index.to_string())?;
         }
@@ -149,7 +152,7 @@ impl From<usize> for Workers {
     }
 }
 
-/// The options of a worker that nodes name by `#[worker(…)]`.
+/// The options of a worker that nodes name by `#[worker(…)]`: its core and its priority.
 ///
 /// ```
 /// use streamflow::schedule::{Priority, Worker};
@@ -162,7 +165,7 @@ impl From<usize> for Workers {
 pub struct Worker(ThreadSettings);
 
 impl Worker {
-    /// A worker on any core, with the priority of the thread that runs the graph.
+    /// Describes a worker that may use any core, with the priority of the thread that runs the graph.
     pub const fn new() -> Self {
         Self(ThreadSettings { core: None, priority: None })
     }

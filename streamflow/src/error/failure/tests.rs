@@ -1,4 +1,4 @@
-//! Tests of the errors in failures, and of comparisons of failures.
+//! Tests of which errors a failure contains, and of comparing failures.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 use std::io;
 use std::num::ParseIntError;
@@ -82,7 +82,7 @@ fn number(text: &str) -> Result<i32, Failure> {
 #[test]
 fn a_context_precedes_the_text_and_hides_no_type() {
     assert_eq!(number("7").unwrap(), 7);
-    // A failure gets a context in the same way.
+    // `map_err` with a context also takes a `Failure` as its error.
     let failure = number("x").map_err(Failure::context("reading the table")).unwrap_err();
     let text = "reading the table: the line `x`: invalid digit found in string";
     assert_eq!((failure.to_string(), format!("{failure:?}")), (text.into(), text.into()));
@@ -93,7 +93,7 @@ fn a_context_precedes_the_text_and_hides_no_type() {
     assert_eq!(error.to_string(), text);
 }
 
-/// An error of streamflow with a context is not converted to that error: the context would be lost.
+/// A failure with a context is not replaced by streamflow's error in it, because the context would be lost.
 #[test]
 fn a_context_of_an_error_of_streamflow_is_kept() {
     let zero = Error::CapacityZero { edge: "a.x >> b.y" };

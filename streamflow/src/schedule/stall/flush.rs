@@ -1,16 +1,16 @@
-//! The nodes that are flushed next.
+//! Finds the nodes whose `flush` is due.
 //!
-//! The `flush` of a node is due if its inputs have ended: the node and the nodes before it, along edges without
-//! `#[feedback]`, run no more, and no node before it is to be flushed first or is stuck. Each node before it is then done,
-//! or waits for messages of such nodes. Other parts of the graph may go on meanwhile, and so may a producer behind `pop` or
-//! `reject`: it never waits for the node, and the edge keeps its messages. A node behind a stall is not flushed: its
-//! `flush` would send an incomplete result that a run without the stall completes. Edges to optional inputs count as well,
-//! unless no node can run any more and no `flush` could begin otherwise: their messages decide about no tick.
+//! The `flush` of a node is due if the node's inputs have ended: the node itself and the nodes before it, along edges without
+//! `#[feedback]`, can't run any more, and no node before it is stuck or must be flushed first. Each node before it is then done,
+//! or waits for messages of such nodes. Other parts of the graph may go on meanwhile. A producer behind `pop` or `reject` may go
+//! on, too: it never waits for the node, and the edge keeps its messages. A node behind a stall is not flushed, since its `flush`
+//! would send an incomplete result, which a run without the stall would complete. Edges to optional inputs count in the same way,
+//! except when no node can run any more and no `flush` could begin otherwise: their messages decide about no tick.
 //!
-//! All nodes before a node that is flushed stand still, so the messages that `flush` gets do not depend on timing. A
-//! producer may wait for room at the node, since the node has ended itself or waits for a node that has. The room that
-//! `flush` makes would let that producer go on, so its edge keeps its messages. The edge of an attendant (rule 3 of
-//! `timing.rs`) keeps its messages, too: the attendant goes on while the node is flushed.
+//! No node before a flushed node runs during the `flush`, so the messages that `flush` gets do not depend on timing. A producer
+//! may wait for room at the node, when the node has ended itself or waits for a node that has ended itself. If `flush` made room,
+//! that producer would go on, so the producer's edge keeps its messages. The edge of an attendant (rule 3 of `timing.rs`) keeps
+//! its messages, too, since the attendant goes on while the node is flushed.
 
 use std::collections::HashSet;
 
@@ -19,15 +19,15 @@ use super::{Blocker, Graph, Timing};
 use crate::message::EdgeStatus;
 use crate::operator::{Flushing, NodeStatus};
 
-/// A node that is flushed next.
+/// A node whose `flush` is due.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::schedule) struct Due {
     pub(in crate::schedule) node: usize,
-    /// The edges that keep their messages during the `flush`: with more room, their producers would go on.
+    /// The edges that keep their messages during the `flush`. If they had more room, their producers would go on.
     pub(in crate::schedule) keep: Vec<usize>,
 }
 
-/// Finds the nodes that are flushed next, when no node can run any more. Empty if the run is over.
+/// Returns the nodes whose `flush` is due when no node can run any more. Empty if the run is over.
 pub(in crate::schedule) fn due(nodes: &[NodeStatus]) -> Vec<Due> {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
@@ -39,8 +39,8 @@ pub(in crate::schedule) fn due(nodes: &[NodeStatus]) -> Vec<Due> {
     graph.due(&timing, &stand, &|edge, _| !timing.is_optional(edge.id))
 }
 
-/// The same as [`giving_way`](super::giving_way) and [`due`], while other nodes run: returns the edges and nodes that
-/// do not depend on these. The only thing known of a node with `is_unknown` is that it may run.
+/// Does the same as [`giving_way`](super::giving_way) and [`due`] while other nodes run. Returns only edges and nodes that do not
+/// depend on the running nodes. Of a node for which `is_unknown` is `true`, only this is known: it may run.
 pub(in crate::schedule) fn meanwhile(
     nodes: &[NodeStatus],
     is_unknown: &[bool],
@@ -48,7 +48,7 @@ pub(in crate::schedule) fn meanwhile(
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
     let runs = |node: usize, found: &[bool]| {
-        // A `flush` sends messages; it makes no room for a node that waits for room alone.
+        // A `flush` sends messages. It makes no room for a node that waits only for room.
         let sends = |blocker: Blocker<'_>| {
             blocker.is_message() && is_to_be_flushed(&nodes[blocker.node()])
                 || timing.is_passing(blocker, &graph)
@@ -68,7 +68,7 @@ pub(in crate::schedule) fn meanwhile(
     (edges, graph.due(&timing, &stand, &|edge, is_own| !is_own || !edge.is_lossy()))
 }
 
-/// The nodes that are to be flushed, each with the nodes that must have ended before.
+/// Returns the nodes whose `flush` is still to be called, each with the nodes that must have ended before.
 pub(in crate::schedule) fn flushed(nodes: &[NodeStatus]) -> Vec<(usize, Box<[usize]>)> {
     let graph = Graph::new(nodes);
     let pending = (0..nodes.len()).filter(|node| nodes[*node].flush == Flushing::Pending);
@@ -81,8 +81,8 @@ fn is_to_be_flushed(node: &NodeStatus) -> bool {
 }
 
 impl Graph<'_> {
-    /// The nodes with a `flush` that is due, if the nodes in `stand` run no more. `counts` tells whether an edge
-    /// counts; its second argument says whether the edge leads to the node itself.
+    /// Returns the nodes whose `flush` is due if the nodes in `stand` can't run any more. `counts` returns whether an edge
+    /// counts; its second argument says whether the edge leads to the flushed node itself.
     fn due(
         &self,
         timing: &Timing,
@@ -112,7 +112,7 @@ impl Graph<'_> {
         due.map(|node| Due { node, keep: self.kept_for(node, timing, stand) }).collect()
     }
 
-    /// The edges to a node from producers that go on, or that wait for room at the node and for no message.
+    /// Returns the edges to a node whose producers go on, or wait for room at the node and for no message.
     fn kept_for(&self, node: usize, timing: &Timing, stand: &[bool]) -> Vec<usize> {
         let edges = self.nodes[node].inputs.iter().flat_map(|input| &input.edges);
         let goes_on = |edge: &&EdgeStatus| {
@@ -129,8 +129,8 @@ impl Graph<'_> {
         edges.filter(goes_on).map(|edge| edge.id).collect()
     }
 
-    /// The nodes before a node: those from which edges that count lead to it, directly or through others. Feedback
-    /// edges are left out.
+    /// Returns the nodes from which edges lead to a node, directly or through other nodes. An edge counts if `counts` returns
+    /// `true` and it is not a feedback edge.
     fn before(&self, node: usize, counts: &dyn Fn(&EdgeStatus, bool) -> bool) -> HashSet<usize> {
         let (mut before, mut left) = (HashSet::new(), vec![node]);
         while let Some(next) = left.pop() {

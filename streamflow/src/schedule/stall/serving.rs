@@ -1,33 +1,33 @@
-//! Finds out whether any node needs the messages or the room of the nodes that can run.
+//! Finds out whether any node still needs the messages, or the room, that the nodes which can run would provide.
 
 use super::timing::Timing;
 use super::{Blocker, Graph};
 use crate::operator::NodeStatus;
 
-/// The nodes for which a node may wait, in any state of a run.
+/// For each node of a graph, the nodes for which it may wait in any state of a run.
 pub(in crate::schedule) struct Waits {
-    /// By node, whether it is an attendant.
+    /// For each node, whether it is an attendant.
     pub(in crate::schedule) is_attendant: Box<[bool]>,
-    /// Whether `pop` or `reject` may let an attendant run although no node takes its messages: rule 3 of `timing.rs`.
-    /// Without such an edge each attendant waits for room.
+    /// Whether `pop` or `reject` may let an attendant run although no node takes its messages (rule 3 of `timing.rs`). Without
+    /// such an edge, each attendant at last waits for room.
     pub(in crate::schedule) may_run_for_ever: bool,
-    /// By node, the nodes for whose messages or room it may wait.
+    /// For each node, the nodes for whose messages or room it may wait.
     on: Box<[On]>,
-    /// The edges that may give way, with the nodes at both ends.
+    /// The edges that may give way, each with the nodes where it begins and ends.
     pub(in crate::schedule) passing: Vec<(usize, [usize; 2])>,
 }
 
-/// The nodes that a node may wait for.
+/// The nodes for which one node may wait.
 #[derive(Clone, Default)]
 struct On {
-    /// The node runs no more if one of these runs no more.
+    /// If one of these nodes can't run any more, neither can the node that waits.
     each: Vec<usize>,
-    /// The node runs no more if all of these run no more: a message of one of them is enough.
+    /// If all of these nodes can't run any more, neither can the node that waits: a message of one of them would be enough.
     any: Vec<usize>,
 }
 
 impl Waits {
-    /// Adds to `stands` the nodes that run no more because nodes in `stands` run no more. Adds only nodes for which `is_still`
+    /// Adds to `stands` the nodes that can't run any more because nodes in `stands` can't. Adds only nodes for which `is_still`
     /// returns `true`.
     pub(in crate::schedule) fn grow(&self, stands: &mut [bool], is_still: impl Fn(usize) -> bool) {
         let mut has_grown = true;
@@ -45,7 +45,7 @@ impl Waits {
     }
 }
 
-/// For each node of a graph, the nodes for which it may wait.
+/// Finds, for each node of a graph, the nodes for which it may wait.
 pub(in crate::schedule) fn waits(nodes: &[NodeStatus]) -> Waits {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
@@ -74,14 +74,14 @@ pub(in crate::schedule) fn waits(nodes: &[NodeStatus]) -> Waits {
 }
 
 impl Graph<'_> {
-    /// Whether a message of any input lets a node run, in any state of a run: all inputs are optional, and no condition may
-    /// come to wait for messages of some of them.
+    /// Whether in every state of a run, a message at any one input is enough for the node to run: all its inputs are optional,
+    /// and no condition of it may later wait for messages at some of them.
     fn takes_any(&self, node: usize) -> bool {
         !self.has_required(node) && !self.nodes[node].may_await
     }
 }
 
-/// Grows a set of nodes by the rule, until the rule adds no node.
+/// Adds to a set each node for which `rule` returns `true`, until it returns `true` for no other node.
 pub(super) fn grown(mut set: Vec<bool>, rule: &dyn Fn(usize, &[bool]) -> bool) -> Vec<bool> {
     let mut has_grown = true;
     while std::mem::take(&mut has_grown) {
@@ -94,8 +94,8 @@ pub(super) fn grown(mut set: Vec<bool>, rule: &dyn Fn(usize, &[bool]) -> bool) -
     set
 }
 
-/// Whether a run goes on if the nodes in `some` have work, and all nodes that can run are attendants or wait for
-/// something outside of the graph: rule 3 of `timing.rs`. A node may run only if the nodes that it waits for may run.
+/// Whether a run goes on if the nodes in `some` have work, and all nodes that can run are attendants or wait for something
+/// outside of the graph (rule 3 of `timing.rs`). A node may run only if the nodes for which it waits may run.
 pub(in crate::schedule) fn may_go_on(nodes: &[NodeStatus], some: &[usize]) -> bool {
     let graph = Graph::new(nodes);
     let timing = Timing::new(&graph);
@@ -106,7 +106,7 @@ pub(in crate::schedule) fn may_go_on(nodes: &[NodeStatus], some: &[usize]) -> bo
     let may_run = grown(none.clone(), &served);
     let mut has_work = none;
     some.iter().for_each(|node| has_work[*node] = may_run[*node]);
-    // An attendant that goes on has work to do for each node that waits for its message.
+    // An attendant that goes on also has work to do for each node that waits for its message.
     let gets_work = |node: usize, has_work: &[bool]| {
         let gets = |blocker: &Blocker<'_>| {
             let from = blocker.node();

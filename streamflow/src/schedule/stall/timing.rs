@@ -1,65 +1,66 @@
-//! The end of a run does not depend on timing: the end is the same under each scheduler, whichever thread is faster.
+//! The rules by which the end of a run does not depend on timing: it is the same with each scheduler and each speed of threads.
 //!
-//! Timing decides two things. A message that comes to an optional input after a tick waits for the next tick, and there
-//! may be none. And if messages come faster than they are taken, the policies `pop` and `reject` drop some. Nothing
-//! else depends on timing: a node waits until all its required inputs have messages and all its outputs have room, and
-//! no other node takes these away. So two ticks that are both possible give the same state in either order, and a run
-//! of such nodes has one final state (Kahn, *The semantics of a simple language for parallel programming*, 1974; with
-//! bounded queues, Parks, 1995). Three rules keep these two decisions away from that state:
+//! Timing decides about two things. A message that comes to an optional input after a tick waits for the next tick, and there may
+//! be no next tick. And if messages come faster than they are taken, the policies `pop` and `reject` drop some of them. Nothing
+//! else depends on timing: a node waits until all its required inputs have messages and all its outputs have room, and no other
+//! node takes these away. So two ticks that are both possible give the same state in either order, and a run of such nodes has
+//! one final state (Kahn, *The semantics of a simple language for parallel programming*, 1974; with bounded queues, Parks, 1995).
+//! Three rules keep the two effects of timing out of the final state:
 //!
-//! 1. **No run ends at an edge that gives way.** Suppose that a node waits only for edges of this list, and that no
-//!    node can run any more, or none of those that it waits for. Then each of these edges *gives way*: it drops
-//!    messages for which it has no room, the report counts them, and the run goes on.
-//!    - An edge to an *optional input* beside a required one: the edge's messages decide about no tick.
-//!    - An edge to a *thinned* node: each tick of the node needs messages of a lossy edge, perhaps through other nodes. How
-//!      many messages the node takes is up to timing.
-//!    - An edge to an *attendant*: a node that stands still when the others end. The node has no end of its own, as a
-//!      source without `count`, or such a node feeds it; and nothing but optional inputs, thinned nodes and other
-//!      attendants gets its messages.
-//! 2. **No thinned node and no attendant is stuck.** How far such a node comes is up to timing.
+//! 1. **No run ends at an edge that gives way.** Suppose that a node waits only for room in edges of the list below, and that
+//!    no node can run any more, or none of the nodes for which it waits can. Then each of these edges *gives way*: it drops
+//!    messages for which it has no room, the report counts them, and the run goes on. The edges are
+//!    - an edge to an *optional input* of a node that has a required input, too: the edge's messages decide about no tick;
+//!    - an edge to a *thinned* node: each tick of this node needs messages of a lossy edge, perhaps through other nodes, so
+//!      timing decides how many messages the node takes;
+//!    - an edge to an *attendant*: a node that stops when the other nodes have ended. The node has no end of its own, as a
+//!      source without `count`, or such a node feeds it. It sends only to optional inputs, thinned nodes and other
+//!      attendants.
+//! 2. **No thinned node and no attendant is stuck**, since timing decides how many ticks such a node does.
 //! 3. **No attendant keeps a run going.** An edge with `pop` or `reject` lets its producer run without room, so an attendant
-//!    behind such edges alone would run for ever. The run is over when each other node has ended, or waits for a message or
-//!    room that no node that can run provides. So a consumer that has ended ends a run as it does without a policy: by its
-//!    `count`, by `finish`, by a handle that was closed, or since a node that it needs has ended.
+//!    that sends only to such edges would run for ever. The run is over when each other node has ended, or waits for a message
+//!    or room that no node that can run provides. So a consumer that has ended ends a run as it would without a policy: by its
+//!    `count`, by `finish`, by a handle that was closed, or because a node that it needs has ended.
 //!
-//!    A consumer that still takes messages keeps the run going, even beside a consumer that has ended: the policy promises that
-//!    no consumer holds its producer up, and the tick at which a thinned node ends is up to timing, so that tick must decide
-//!    about no tick of the others. On an edge without a policy the producer waits for the consumer that has ended, as always.
+//!    A consumer that still takes messages keeps the run going, even if another consumer of the same output has ended: the
+//!    policy promises that no consumer holds up its producer. Timing decides at which tick a thinned node ends, so that tick
+//!    must not decide about a tick of other nodes. On an edge without a policy, the producer waits for the consumer that has
+//!    ended, as always.
 //!
-//! Thus edges to optional inputs, thinned nodes and attendants neither prevent nor cause a tick of the other nodes: the
-//! other nodes have one final state, and the verdict depends on that state alone. In each order such an edge has the
-//! same number of sent messages, unless its producer is a thinned node or an attendant; how many of them are received,
-//! dropped or left is up to timing.
+//! By these rules, edges to optional inputs, thinned nodes and attendants neither prevent nor cause a tick of the other nodes.
+//! The other nodes have one final state, and how the run ends depends only on that state. The number of messages sent on such
+//! an edge does not depend on timing either, unless its producer is a thinned node or an attendant. Timing decides how many of
+//! these messages are received, dropped or left.
 //!
-//! The rules hold for operators that take and send the same with and without a message at an optional input. An operator
-//! with optional inputs alone takes its messages in an order that is up to timing, so it must take all of them.
+//! The rules hold for operators that take and send the same messages with and without a message at an optional input. If an
+//! operator has only optional inputs, timing decides the order in which it takes its messages, so it must take all of them.
 
 use std::collections::HashSet;
 
 use super::{Blocker, Graph};
 use crate::operator::NodeStatus;
 
-/// The nodes and edges of a graph that depend on timing: the same in each state of a run.
+/// The nodes and edges of a graph whose counts depend on timing. They are the same in each state of a run.
 pub(super) struct Timing {
-    /// By node.
+    /// For each node, whether it is thinned; in `is_attendant`, whether it is an attendant.
     is_thinned: Vec<bool>,
     is_attendant: Vec<bool>,
     /// The edges that may give way.
     edges: HashSet<usize>,
-    /// The edges to optional inputs beside a required one.
+    /// The edges to optional inputs of nodes that have a required input, too.
     optional: HashSet<usize>,
 }
 
-/// An edge.
+/// An edge, with the facts about its ends that decide whether it may give way.
 struct Link {
     id: usize,
     from: usize,
     to: usize,
-    /// Whether the edge leads to an optional input beside a required one.
+    /// Whether the edge leads to an optional input of a node that has a required input, too.
     is_optional: bool,
     is_lossy: bool,
     is_feedback: bool,
-    /// Whether the consumer may run without the edge's messages.
+    /// Whether the consumer may run without a message of this edge.
     may_lack: bool,
 }
 
@@ -70,7 +71,7 @@ impl Timing {
         grow(&mut is_thinned, &links, |link, thinned| {
             (!link.is_optional && (link.is_lossy || thinned[link.from])).then_some(link.to)
         });
-        // The nodes with messages that get to a sink on a path without optional inputs and thinned nodes.
+        // A node is needed if its messages get to a sink on a path without optional inputs and thinned nodes.
         let mut is_needed = vec![true; graph.nodes.len()];
         links.iter().for_each(|link| is_needed[link.from] = false);
         grow(&mut is_needed, &links, |link, needed| {
@@ -103,7 +104,7 @@ impl Timing {
         self.is_attendant[node]
     }
 
-    /// Whether the edge leads to an optional input beside a required one.
+    /// Whether the edge leads to an optional input of a node that has a required input, too.
     pub(super) fn is_optional(&self, edge: usize) -> bool {
         self.optional.contains(&edge)
     }
@@ -113,7 +114,8 @@ impl Timing {
         self.edges.contains(&edge)
     }
 
-    /// The edges for which this node waits, if all of them may give way. Empty if it waits for anything else.
+    /// Returns the edges for whose room this node waits, if all of them may give way. Empty if the node also waits for anything
+    /// else.
     pub(super) fn kept_by(&self, node: usize, graph: &Graph<'_>) -> Vec<usize> {
         if graph.nodes[node].is_done() {
             return Vec::new();
@@ -133,12 +135,12 @@ impl Timing {
         edges
     }
 
-    /// Whether the node waits for room in edges that may give way.
+    /// Whether the wait `blocker` is a wait for room in edges that may give way.
     pub(super) fn is_passing(&self, blocker: Blocker<'_>, graph: &Graph<'_>) -> bool {
         match blocker {
             Blocker::Room(edge, consumer) => self.may_give_way(edge.id, consumer, graph),
             Blocker::Condition(unmet, consumer) if unmet.is_room => {
-                // A blocker stands for one consumer, and for the edges that lead to it.
+                // A blocker stands for one consumer, so only the condition's edges that lead to this consumer count.
                 let leads = |edge: &&usize| graph.consumers.get(edge) == Some(&consumer);
                 let mut edges = unmet.edges.iter().filter(leads);
                 edges.all(|edge| self.may_give_way(*edge, consumer, graph))
@@ -147,8 +149,8 @@ impl Timing {
         }
     }
 
-    /// Whether a full edge may give way. An edge does not if its consumer has all messages and room that it needs and leaves
-    /// the edge's messages in the queue: that is the operator's own decision.
+    /// Whether a full edge may give way. The edge does not give way if its consumer has all messages and room that it needs, and
+    /// still leaves the edge's messages in the queue: that is the decision of the consumer's operator.
     fn may_give_way(&self, edge: usize, consumer: usize, graph: &Graph<'_>) -> bool {
         let leaves = || {
             let status = &graph.nodes[consumer];
@@ -182,13 +184,13 @@ fn links(graph: &Graph<'_>) -> Vec<Link> {
     links
 }
 
-/// Whether the node runs without messages of other nodes, and nothing limits its ticks.
+/// Whether the node runs without messages of other nodes, and nothing limits the number of its ticks.
 fn is_endless(node: usize, status: &NodeStatus, links: &[Link]) -> bool {
     let drives = |link: &Link| link.to == node && !link.is_feedback && !link.may_lack;
     status.has_no_end && !links.iter().any(drives)
 }
 
-/// Adds nodes to a set until the rule adds none. The rule names a node for an edge.
+/// Adds nodes to a set until `rule` adds no other node. For an edge, the rule returns the node to add, if any.
 fn grow(set: &mut [bool], links: &[Link], rule: impl Fn(&Link, &[bool]) -> Option<usize>) {
     let mut has_grown = true;
     while std::mem::take(&mut has_grown) {

@@ -1,6 +1,6 @@
-//! The sleep of schedulers on a device that works alone, under seeds. A simulator executes work only inside of calls,
-//! so a scheduler queries it and does not sleep. Here a thread that takes turns plays the device and makes these calls,
-//! and nothing but a signal ends a sleep: a lost wake-up is an error of the run.
+//! Tests of how schedulers sleep while a device works without calls, for many seeds. A simulator executes work only inside of
+//! calls, so its scheduler would query it and not sleep. Here another thread of the test makes these calls, as the device. Only a
+//! signal ends a sleep, so a lost wake-up shows as an error of the run.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,14 +17,14 @@ use crate::testing::scope;
 use crate::time::Clock;
 use crate::turns::{Pct, Turns};
 
-/// A layer over a simulator. Queued work goes on while the host makes no call: [`work`](Self::work) executes it.
+/// A layer over a simulator whose queued work is executed without calls of the runtime: a thread calls [`work`](Self::work).
 #[derive(Debug)]
 struct WorksAlone {
     host: HostDriver,
     streams: Mutex<Vec<RawStream>>,
-    /// The signal that is raised when a host function is queued, and at the end.
+    /// The signal that is raised when a host function is queued, and at the end of the test.
     queued: Signal,
-    /// The number of host functions that were queued: one for each point that a scheduler sleeps for.
+    /// How many host functions were queued. A scheduler queues one for each point for which it sleeps.
     functions: AtomicU64,
     is_over: AtomicBool,
 }
@@ -41,7 +41,7 @@ impl WorksAlone {
         }
     }
 
-    /// Executes the queued work, in the order of the seed, until [`end`](Self::end).
+    /// Executes the queued work in an order that the seed decides, until [`end`](Self::end) is called.
     fn work(&self) {
         self.host.bind(DeviceId(0)).unwrap();
         loop {
@@ -50,10 +50,10 @@ impl WorksAlone {
                 return;
             }
             let streams = locked(&self.streams).clone();
-            // SAFETY: a stream that was destroyed meanwhile is refused by the simulator.
+            // SAFETY: if the stream was destroyed meanwhile, the simulator returns an error for it.
             let is_done =
                 |stream: &RawStream| unsafe { self.host.query_stream(*stream) } != Ok(false);
-            // Each query of a stream with work executes something.
+            // A query of a stream with work makes the simulator execute some of the work.
             let done = streams.iter().filter(|stream| is_done(stream)).count();
             if done == streams.len() && !self.queued.sleep(seen, LONG) {
                 return;
@@ -67,7 +67,7 @@ impl WorksAlone {
     }
 }
 
-// SAFETY: every call is forwarded unchanged.
+// SAFETY: every call is passed on unchanged.
 unsafe impl Layer for WorksAlone {
     fn below(&self) -> &dyn Driver {
         &self.host
@@ -85,12 +85,12 @@ unsafe impl Layer for WorksAlone {
 
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
         locked(&self.streams).retain(|other| *other != stream);
-        // SAFETY: the caller keeps the same contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.host.destroy_stream(stream) }
     }
 
     unsafe fn launch_host_function(&self, stream: RawStream, it: HostFunction) -> DriverResult<()> {
-        // SAFETY: the caller keeps the same contract.
+        // SAFETY: the caller guarantees the same for the layer below.
         unsafe { self.host.launch_host_function(stream, it) }?;
         self.functions.fetch_add(1, Ordering::Relaxed);
         self.queued.raise();
@@ -108,7 +108,7 @@ impl Observer for WorksAlone {
     }
 }
 
-/// Writes the number of its tick, on a stream of its own.
+/// A source that fills a buffer with the number of its tick, on its own stream.
 #[operator(streams(fill))]
 struct Numbers {
     #[output]
@@ -124,7 +124,7 @@ impl Compute for Numbers {
     }
 }
 
-/// Keeps the numbers received.
+/// A sink that stores the numbers received.
 #[operator]
 struct Keeps {
     #[input]
@@ -141,7 +141,7 @@ impl Compute for Keeps {
 }
 
 graph! {
-    /// Each consumer waits for the device, and for the message of the next tick.
+    /// Each consumer waits until the device has finished a message's data, and then for the message of the next tick.
     struct TwoChains {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4);
 
@@ -154,7 +154,7 @@ graph! {
     }
 }
 
-/// Runs the graph with a thread as its device. Returns the number of points that its schedulers slept for.
+/// Runs the graph with a thread as the device. Returns the number of points for which the run's schedulers slept.
 fn sleeps(seed: u64, workers: Option<usize>) -> u64 {
     let turns = Turns::new(Box::new(Pct::new(seed)));
     let host = HostDriver::builder().seed(seed).turns(turns.clone()).build();

@@ -1,4 +1,4 @@
-//! The system's calls on Linux, all for the calling thread.
+//! The system calls on Linux for cores and priorities. Each is for the calling thread.
 
 use std::{fs, io};
 
@@ -12,30 +12,30 @@ use thread_priority::{
 
 use super::Priority;
 
-/// The calling thread, in calls that take a number.
+/// Stands for the calling thread in system calls that take a thread's number.
 const THIS_THREAD: Pid = Pid::from_raw(0);
 
-/// The cores that a thread may use.
+/// The set of cores that a thread may use.
 pub(super) type Cores = CpuSet;
 
-/// How the system schedules a thread.
+/// A thread's scheduling policy, with its priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Policy {
     pub(super) policy: ThreadSchedulePolicy,
     pub(super) priority: ThreadPriority,
 }
 
-/// The cores that the calling thread or the first thread of the process may use. Either of them may be a worker that is
-/// bound to one core at the moment. A limit with which the process was started, as by `taskset`, applies to both.
+/// Returns the cores that the calling thread or the first thread of the process may use. One of the two may be a worker that is
+/// bound to one core now. A limit with which the process was started, as by `taskset`, applies to both threads.
 pub(in crate::schedule) fn usable_cores() -> io::Result<Vec<usize>> {
     let mine = sched_getaffinity(THIS_THREAD)?;
-    // The query for the first thread only adds cores. It fails if that thread has ended.
+    // The query for the process's first thread only adds cores. It fails if that thread has ended.
     let first = sched_getaffinity(Pid::this()).unwrap_or(mine);
     let is_set = |cores: &CpuSet, core| cores.is_set(core).unwrap_or(false);
     Ok((0..CpuSet::count()).filter(|core| is_set(&mine, *core) || is_set(&first, *core)).collect())
 }
 
-/// Binds the calling thread to a core. Returns the cores that it could use before.
+/// Binds the calling thread to a core. Returns the set of cores that the thread could use before.
 pub(super) fn set_core(core: usize) -> io::Result<Cores> {
     let before = sched_getaffinity(THIS_THREAD)?;
     let mut cores = CpuSet::new();
@@ -48,8 +48,8 @@ pub(super) fn restore_cores(cores: Cores) -> io::Result<()> {
     Ok(sched_setaffinity(THIS_THREAD, &cores)?)
 }
 
-/// Sets the priority of the calling thread, and returns its policy before. If that policy can't be restored, returns an
-/// error before anything is set.
+/// Sets the priority of the calling thread, and returns the thread's policy from before. If that policy could not be restored
+/// later, returns an error and sets nothing.
 pub(super) fn set_priority(priority: Priority) -> io::Result<Policy> {
     let before = policy()?;
     let kind = match priority {
@@ -69,7 +69,7 @@ pub(super) fn restore_priority(policy: Policy) -> io::Result<()> {
     set(policy)
 }
 
-/// The text that says how to get the priority permitted.
+/// Returns a text that says how to get permission for the priority.
 pub(super) fn remedy(priority: Priority) -> String {
     let value = priority.value();
     format!(
@@ -78,7 +78,7 @@ pub(super) fn remedy(priority: Priority) -> String {
     )
 }
 
-/// The policy of the calling thread.
+/// Returns the policy and the priority of the calling thread.
 pub(super) fn policy() -> io::Result<Policy> {
     let (policy, parameters) =
         thread_schedule_policy_param(thread_native_id()).map_err(into_io_error)?;
@@ -96,8 +96,9 @@ pub(super) fn set(Policy { policy, priority }: Policy) -> io::Result<()> {
     set_thread_priority_and_policy(thread_native_id(), priority, policy).map_err(into_io_error)
 }
 
-/// The priority, on the `thread_priority` crate's scale of 0 to 99, that stands for this nice value. The crate sets a nice value
-/// along with each policy that is not for real time, so restoring a policy needs the thread's own value; a search finds it.
+/// Returns the priority that stands for this nice value, on the scale from 0 to 99 of the crate `thread_priority`. The crate sets
+/// a nice value together with each policy that is not for real time. So restoring such a policy needs the thread's own nice
+/// value, and a search finds the priority for it.
 pub(super) fn of_nice(nice: i32, policy: NormalThreadSchedulePolicy) -> io::Result<ThreadPriority> {
     let policy = ThreadSchedulePolicy::Normal(policy);
     let of_scale = |value| ThreadPriority::from_posix(ScheduleParams { sched_priority: value });
@@ -107,7 +108,7 @@ pub(super) fn of_nice(nice: i32, policy: NormalThreadSchedulePolicy) -> io::Resu
     })
 }
 
-/// The nice value of the calling thread: the 19th field of the file, and the 17th after the name in parentheses.
+/// Returns the nice value of the calling thread. It is field 19 of the file, which is field 17 after the name in parentheses.
 pub(super) fn nice() -> io::Result<i32> {
     let text = fs::read_to_string("/proc/thread-self/stat")?;
     let fields = text.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().nth(16));

@@ -1,4 +1,4 @@
-//! Tests that cores and priorities are really set, and restored.
+//! Tests that cores and priorities of threads are set, and that they are restored.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
@@ -48,12 +48,12 @@ mod on_linux {
         ThreadSettings { core: Some(core), priority: None }
     }
 
-    /// Runs a test on a thread that nothing else uses: with `--test-threads=1` all tests share one.
+    /// Runs a test on a thread of its own, since all tests share one thread with `--test-threads=1`.
     fn alone(test: impl FnOnce() + Send + 'static) {
         thread::spawn(test).join().unwrap();
     }
 
-    /// Takes away from the calling thread the capability that permits real-time priorities beyond the limit.
+    /// Drops the capability of the calling thread that permits real-time priorities above the limit.
     fn drop_capability() {
         let mut sets = capabilities(None).unwrap();
         sets.effective.remove(CapabilitySet::SYS_NICE);
@@ -61,7 +61,7 @@ mod on_linux {
         set_capabilities(None, sets).unwrap();
     }
 
-    /// A priority beyond the limit of this process, `ulimit -r`; `None` if all are within it.
+    /// Returns a priority above the limit of this process, `ulimit -r`; `None` if the limit permits all priorities.
     fn beyond_the_limit() -> Option<Priority> {
         let text = std::fs::read_to_string("/proc/self/limits").unwrap();
         let line = text.lines().find(|line| line.starts_with("Max realtime priority")).unwrap();
@@ -90,7 +90,7 @@ mod on_linux {
             let all = linux::usable_cores().unwrap();
             let (first, last) = (all[0], all[all.len() - 1]);
             let outer = on_core(first).apply("outer").unwrap();
-            // The thread is bound to one core, and may still be bound to the others.
+            // The thread is bound to one core now, but the check permits every core that the process may use.
             on_core(last).check("inner").unwrap();
             let inner = on_core(last).apply("inner").unwrap();
             assert_eq!(cores(), [last]);
@@ -104,7 +104,7 @@ mod on_linux {
     #[test]
     fn a_core_that_the_system_refuses_is_an_error_and_changes_nothing() {
         let before = cores();
-        // The last number of a set: such a core may exist, but not on machines that run this test.
+        // The largest core number that a set has room for. Such a core may exist, but not on machines that run this test.
         for core in [CpuSet::count() - 1, 100_000] {
             let settings = ThreadSettings { core: Some(core), priority: Some(FIFO) };
             for error in [settings.apply("w").unwrap_err(), settings.probe("w").unwrap_err()] {
@@ -119,7 +119,7 @@ mod on_linux {
         }
     }
 
-    /// Both cases run on one thread without the capability: the limit alone decides.
+    /// Both calls run on a thread without the capability, so only the limit decides whether a priority is permitted.
     #[test]
     fn a_priority_that_is_not_permitted_is_an_error_with_the_remedy() {
         alone(|| {
@@ -150,7 +150,7 @@ mod on_linux {
         });
     }
 
-    /// If the system does not permit the priority, the error is that of a refusal, and nothing changes.
+    /// If the system does not permit the priority, the call returns an error that says so, and nothing changes.
     #[test]
     fn a_priority_is_set_and_restored_where_it_is_permitted() {
         for priority in [FIFO, Priority::RoundRobin(2)] {
@@ -165,7 +165,7 @@ mod on_linux {
                     let text = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
                     let fields: Vec<_> =
                         text.rsplit_once(')').unwrap().1.split_whitespace().collect();
-                    // The fields 40 and 41 of proc(5): the priority, and the number of the policy.
+                    // Fields 40 and 41 of proc(5): the thread's priority, and the number of its policy.
                     let number = if matches!(priority, Priority::Fifo(_)) { "1" } else { "2" };
                     assert_eq!(fields[37..39], [priority.value().to_string().as_str(), number]);
                     drop(applied);

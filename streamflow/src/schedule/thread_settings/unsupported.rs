@@ -1,4 +1,4 @@
-//! The calls on systems where streamflow sets no cores and priorities.
+//! The system calls on systems on which streamflow can't set cores and priorities: each returns an error.
 
 #![cfg_attr(target_os = "linux", allow(dead_code, reason = "here for its test"))]
 
@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 
 use super::Priority;
 
-/// No setting was changed, so none is restored.
+/// A type without values: no setting is ever changed here, so none has to be restored.
 pub(super) type Cores = Infallible;
 pub(super) type Policy = Infallible;
 

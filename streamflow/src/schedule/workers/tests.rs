@@ -1,9 +1,9 @@
-//! Tests of each description that is refused, and of the settings that an accepted one gives to each worker.
+//! Tests of each description that is a mistake, and of the settings that a legal description gives to each worker.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
 
-/// A core that no machine has.
+/// The number of a core that no machine has.
 const NO_CORE: usize = 100_000;
 
 fn text(workers: &Workers, named: &[&str]) -> String {
