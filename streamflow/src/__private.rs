@@ -1,17 +1,18 @@
-//! For the code that the macros write, and not for programs: any version may change these items.
+//! Items for the code that the macros write. Programs must not use them: any version may change them.
 //!
-//! The items are hidden, and the module is not: rustc writes an item of a hidden module with its path in each message.
+//! The items are hidden in the documentation, and the module is not: in each message, rustc writes an item of a hidden module
+//! with that module's path.
 //!
-//! An item that the documentation hides has no public path but the one here, as `.ci/items.py` checks, so no expansion can
-//! name it by another. An item that several macros need is in the group of the first.
+//! An item that the documentation hides has no public path except the one in this module, as `.ci/items.py` checks. So the
+//! macros' code can name it by no other path. An item that several macros need is listed with the first of them.
 
 mod version;
 
-// Every macro checks the version.
+// Every macro's code checks the version of this crate.
 #[doc(hidden)]
 pub use crate::__streamflow_version as version;
 
-// `#[derive(Message)]`, for the messages of `#[operator]` too.
+// For `#[derive(Message)]`, and for the messages of `#[operator]`.
 #[doc(hidden)]
 pub use crate::message::{
     Description,
@@ -29,7 +30,7 @@ pub use crate::port::edge_copy::{Either, FieldList, Fields, Neither};
 #[doc(hidden)]
 pub use crate::{Error, HostData, Shared, Tensor};
 
-// `#[operator]`: ports, the hooks' arguments, the checks of written types, parameters.
+// For `#[operator]`: ports, the arguments of hooks, the checks of types as the program writes them, parameters.
 #[doc(hidden)]
 pub use crate::context::StreamName;
 #[doc(hidden)]
@@ -59,7 +60,7 @@ pub use crate::port::{
 #[doc(hidden)]
 pub use crate::{Compute, Element, ExecutionContext, Flush, Flushed, Result};
 
-// `graph!`: the struct and its run, nodes, edges, conditions, the checks of `graph::check`.
+// For `graph!`: the struct and its run, nodes, edges, conditions, and the checks of `graph::check`.
 #[doc(hidden)]
 pub use crate::context::single_stream::SingleStream;
 #[doc(hidden)]
@@ -110,7 +111,7 @@ pub use crate::stream::StreamPool;
 #[doc(hidden)]
 pub use crate::{CudaStreamPool, Failure, Platform, device};
 
-// `#[kernel]`.
+// For `#[kernel]`.
 #[doc(hidden)]
 pub use crate::kernel::expansion::{Shown, requirement, scalar, slice, slice_mut, strided};
 #[doc(hidden)]
@@ -129,7 +130,7 @@ pub use linkme;
 #[doc(hidden)]
 pub use streamflow_driver::driver::HostArgs;
 
-// No macro: the bounds and the arguments of the items above. Beside them, rustc's texts name these by their last part.
+// Used by no macro. The items above have these as bounds or arguments, so rustc's messages name them by their last part.
 #[doc(hidden)]
 pub use crate::message::owners::Several;
 #[doc(hidden)]
@@ -155,7 +156,7 @@ pub use crate::port::stream_policy::{
 #[doc(hidden)]
 pub use crate::schedule::running::{OwnedGraph, SpawnBorrowed};
 
-// No macro: the tests of this workspace see by these inside.
+// Used by no macro. The tests of this workspace reach internal parts by these items.
 #[doc(hidden)]
 pub use crate::kernel::launched::kernels;
 #[doc(hidden)]

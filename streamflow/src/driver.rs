@@ -13,7 +13,7 @@ pub(crate) use streamflow_driver::driver::*;
 #[doc(inline)]
 pub use streamflow_driver::driver::{Driver, DriverError, RawStream, Recorder};
 
-/// The simulator, as a driver: [`HostDriver`](host::HostDriver), and its orders of execution.
+/// The simulator as a driver: [`HostDriver`](host::HostDriver), and the orders in which it executes work.
 pub mod host {
     #[allow(unused_imports, reason = "tests use more of them")]
     pub(crate) use streamflow_driver::driver::host::*;
@@ -21,11 +21,11 @@ pub mod host {
     pub use streamflow_driver::driver::host::{HostBuilder, HostDriver, Policy};
 }
 
-/// The reports of the race checker about unordered accesses.
+/// The reports of the race checker about accesses that nothing orders.
 ///
 /// [`PlatformBuilder::race_check`](crate::platform::PlatformBuilder::race_check) switches the checker on, and
-/// [`Platform::take_races`](crate::Platform::take_races) returns the reports. The [guide](crate::guide::race_reports)
-/// explains them. A program that distinguishes kinds of reports names their types by `streamflow_driver::driver::race`.
+/// [`Platform::take_races`](crate::Platform::take_races) returns the reports. The [guide](crate::guide::race_reports) explains
+/// the reports. A program that distinguishes kinds of reports imports their types from `streamflow_driver::driver::race`.
 pub mod race {
     #[doc(inline)]
     pub use streamflow_driver::driver::race::RaceReports;
@@ -33,7 +33,8 @@ pub mod race {
     pub(crate) use streamflow_driver::driver::race::*;
 }
 
-/// A driver that replays the passes of a graph, and the report about them. The [guide](crate::guide::replay) has the rules.
+/// A driver that replays the driver calls of a graph's passes, and the report about it. The [guide](crate::guide::replay) has the
+/// rules.
 pub mod replay {
     #[doc(inline)]
     pub use streamflow_driver::driver::replay::Replaying;

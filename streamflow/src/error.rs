@@ -13,8 +13,8 @@
 //!    `memory/access.rs`. That file orders and queues the launch, and notes the launch's uses of memory even if it fails.
 //! 2. `driver/layer.rs` forwards the call from layer to layer; in debug builds the race checker is a layer
 //!    (`driver/race/layer.rs`).
-//! 3. `driver/cuda/calls.rs` calls `driver/cuda/submit.rs`, which calls CUDA. `calls.rs` adds the kernel's name and grid to an
-//!    error. It does not add them to a sticky error, which earlier work may have caused.
+//! 3. `driver/cuda/calls.rs` calls `driver/cuda/submit.rs`, which calls CUDA. `submit.rs` adds the kernel's name and grid to
+//!    an error, but not to a sticky error, which earlier work may have caused.
 //! 4. `driver/cuda/error.rs` turns the code that CUDA returns into a [`DriverError`](crate::driver::DriverError); the
 //!    simulator makes its errors in `driver/host`. `launch` returns the error as an [`Error::Driver`], and the operator's
 //!    hook returns it by `?`, in a [`Failure`].
