@@ -89,7 +89,8 @@ impl Ends {
         &self.stands
     }
 
-    /// Returns a status for a node that another worker holds. It says that the node waits for nothing, so that the node may run.
+    /// Returns a status for a node that another worker holds. It lists no waits, so the
+    /// caller assumes that the node may run.
     pub(super) fn unseen(&self, node: usize) -> Option<NodeStatus> {
         let status = self.begin.get(node)?.clone();
         Some(NodeStatus { inputs: Vec::new(), unmet: Vec::new(), ..status })

@@ -31,7 +31,7 @@ pub(super) fn runs() -> Vec<usize> {
     RUNS.try_with(|all| all.borrow().clone()).unwrap_or_default()
 }
 
-/// Records that these runs wait for the calling thread, since they wait for the thread that has created it.
+/// Records that these runs wait for the calling thread, since they wait for the thread that has created the calling thread.
 pub(super) fn inherit(runs: &[usize]) -> Inside {
     let noted = RUNS.try_with(|all| {
         let mut all = all.borrow_mut();

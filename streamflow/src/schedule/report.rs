@@ -76,7 +76,7 @@ pub struct Report {
     pub simulated_device: bool,
 }
 
-/// Why a run ended well.
+/// Why a run ended without an error; also says that a run goes on, or has failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
@@ -148,7 +148,7 @@ pub struct NodeReport {
     pub restarts: u64,
     /// Whether the node's `#[on_failure(…)]` policy is to restart the operator.
     has_restart: bool,
-    /// The text of the first failure.
+    /// The text of the node's first failure; `None` if no tick or restart of the node failed.
     pub first_failure: Option<String>,
     /// The outputs that have a consumer and at which no tick emitted a message. Empty for a node that did no tick.
     pub silent_outputs: Vec<&'static str>,
@@ -242,11 +242,11 @@ pub struct Dropped {
     pub edge: &'static str,
     /// How many messages were dropped for this reason.
     pub messages: u64,
-    /// The reason.
+    /// Why the messages were dropped.
     pub reason: DropReason,
 }
 
-/// Why messages were dropped.
+/// Why messages of an edge were dropped and not received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DropReason {

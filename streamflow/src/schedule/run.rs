@@ -56,7 +56,7 @@ pub(super) struct Run {
 
 /// What a pass means for the run.
 enum Passed {
-    /// A node has run, or a command has come.
+    /// A node has run, or the run has a new command. The next pass follows at once.
     Ran,
     /// No node can run before an event happens for which a node waits.
     Waits,

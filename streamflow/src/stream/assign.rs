@@ -56,7 +56,7 @@ impl Assign {
         }
     }
 
-    /// Parses an assignment, for example `per_operator` or `planned:2`.
+    /// Parses an assignment, for example `per_operator` or `planned:2`. Returns `None` for any other text.
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         let assign = match text.trim().split_once(':') {
             None if text.trim() == "per_operator" => Self::PerOperator,

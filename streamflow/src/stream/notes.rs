@@ -4,6 +4,6 @@ use crate::driver::{Driver, Note};
 
 /// Passes a note to the driver's observer.
 pub(super) fn observe(driver: &dyn Driver, note: &Note<'_>) {
-    // SAFETY: only modules of this crate make notes, and a note says what its module does.
+    // SAFETY: only modules of this crate make notes, and each note tells what its module has really done.
     unsafe { driver.observer().observe(note) };
 }

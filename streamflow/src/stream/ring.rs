@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(covering(&mut ring, 21).unwrap().number, 22);
     }
 
-    /// For each lag, and each time at which the ring grows, a record of the ring is in the slot whose event holds it.
+    /// Looks up records that lie `lag` records back. Whenever the ring grows, each record stays in the slot whose event has it.
     #[test]
     fn a_ring_grows_when_overwritten_records_are_asked_for_and_each_record_keeps_its_slot() {
         for lag in [1, 2, 3, 5, 9, 15, 40] {

@@ -113,7 +113,7 @@ struct Node {
     began: u64,
 }
 
-/// The state of a worker.
+/// What a worker does now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 enum Doing {
