@@ -539,7 +539,7 @@ pub enum Error {
     RunOver {
         /// The graph.
         graph: &'static str,
-        /// The method of the handle that was called.
+        /// The name of the handle's method that was called too late.
         call: &'static str,
         /// What happened before the call, and the remedy.
         problem: &'static str,

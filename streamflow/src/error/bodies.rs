@@ -57,7 +57,7 @@ pub struct BodyDifference {
     pub rust: String,
     /// The value that the CUDA body writes.
     pub cuda: String,
-    /// The difference of the two values.
+    /// The difference of the two values, as text.
     pub off: String,
     /// How far apart the two values are, in representable floating-point numbers. `None` for integers, infinities and NaN.
     pub ulps: Option<u64>,

@@ -89,8 +89,7 @@ impl Ends {
         &self.stands
     }
 
-    /// Returns a status for a node that another worker holds. It lists no waits, so the
-    /// caller assumes that the node may run.
+    /// Returns a status for a node that another worker holds. It lists no waits, so the caller assumes that the node may run.
     pub(super) fn unseen(&self, node: usize) -> Option<NodeStatus> {
         let status = self.begin.get(node)?.clone();
         Some(NodeStatus { inputs: Vec::new(), unmet: Vec::new(), ..status })

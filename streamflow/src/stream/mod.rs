@@ -96,8 +96,8 @@ pub use streamflow_driver::driver::{BorrowedEvent, BorrowedStream, Coscheduling,
 /// says what to store instead: an `OnStream`.
 pub(crate) trait OneThreadAtATimeKeepAnOnStream: Send + Unpin + UnwindSafe {}
 
-/// A zero-sized type that is `Send` and not `Sync`, as the trait object is. A `PhantomData` would do the same, but then rustc's
-/// error would quote a line of the standard library on machines where the library's source is installed.
+/// A zero-sized type that is `Send` and not `Sync`, like `dyn OneThreadAtATimeKeepAnOnStream`. A `PhantomData` would do the same,
+/// but then rustc's error would quote a line of the standard library on machines where the library's source is installed.
 type OneThreadAtATime = [&'static mut dyn OneThreadAtATimeKeepAnOnStream; 0];
 
 impl CudaStream {

@@ -212,7 +212,7 @@ impl StreamTable {
         Ok(self.add(Parts::new(stream, options)?))
     }
 
-    /// Takes back a stream from a pool that was dropped, for the next pool.
+    /// Takes back a stream that its pool no longer needs, for the next pool.
     pub(crate) fn return_stream(&self, timeline: Arc<Timeline>) {
         self.idle.lock().push(timeline);
     }

@@ -27,7 +27,7 @@ pub(crate) struct Wakeup {
 #[derive(Debug)]
 struct Watcher {
     timeline: Arc<Timeline>,
-    /// The point that the extra stream waits for, or has waited for last.
+    /// The point for which the watcher's stream waits, or has waited last.
     point: Option<Point>,
 }
 

@@ -10,7 +10,7 @@ use crate::driver::Signal;
 use crate::lock::Lock;
 use crate::sync::{Arc, AtomicU64, Ordering};
 
-/// The state that the workers of a run share, except for the nodes.
+/// The state machine that the workers of a run share, behind a lock, and the signals on which the workers sleep.
 pub(super) struct Board {
     core: Lock<Core>,
     /// A copy of [`Core::epoch`], read without the lock.

@@ -77,7 +77,7 @@ impl Team<'_, '_> {
         let now = self.nodes.iter().map(|node| Some(locked(node).status())).collect();
         let mut collection = locked(&self.collection);
         collection.statuses = now;
-        // This does nothing if another worker has published the report meanwhile.
+        // `publish` does nothing if another worker has published the report meanwhile.
         self.publish(collection);
         self.board.change(Core::release_all);
         true

@@ -165,8 +165,8 @@ impl Worker<'_, '_, '_> {
         self.measured.iter().for_each(Succession::interrupt);
     }
 
-    /// Returns the result of a look. Stores in [`Team::waiting`] the events for which the node waits. The poller reads them
-    /// there, and nothing else wakes the node.
+    /// Converts `step`, which a look at the node has returned, to the result of the look. Stores in [`Team::waiting`] the events
+    /// for which the node waits. The poller reads them there, and nothing else wakes the node.
     fn found(&mut self, node: NodeId, step: Step, raises: u64) -> Looked {
         match step {
             Step::Changed | Step::Nothing => {}

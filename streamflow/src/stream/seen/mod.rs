@@ -56,8 +56,8 @@ impl Seen {
         self.latest.has(stream, record)
     }
 
-    /// Makes the stream `own` wait for a record of `stream` by calling `call`, and notes the records that `own` comes after by
-    /// that.
+    /// Makes the stream `own` wait for a record of `stream` by calling `call`. Notes that `own` then comes after this record and
+    /// after the records that it covers.
     #[inline]
     pub(super) fn wait<E>(
         &self,
