@@ -47,7 +47,8 @@ fn time_stands_still_while_a_report_looks_into_a_queued_node() {
     assert!(core.is_still());
 }
 
-/// A worker in `Team::ask` finds two nodes held by other workers. The caller needs to know only of the first node whether it may run.
+/// A worker in `Team::ask` finds two nodes held by other workers. The caller needs to know only of the first node whether it
+/// may run.
 #[test]
 fn a_question_learns_which_nodes_it_misses() {
     let mut core = Core::new(vec![place(None), place(None), place(None)], 3, 3);
