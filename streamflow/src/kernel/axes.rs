@@ -1,19 +1,20 @@
 //! The axes along which a CUDA body reads its thread's index or position.
 //!
-//! The simulator runs the Rust body once, whatever the grid. It would give right data for the following launches, and a
-//! GPU wrong data. So both refuse them:
+//! The simulator runs the Rust body once, whatever the grid. For the launches in this list its result would be right, and that of
+//! a GPU wrong. So the simulator and the GPU both refuse these launches:
 //!
-//! - The grid has no size in y, and each thread writes the element at its `thread_index_y()`. The index is 0 in every
-//!   thread, so most elements of an image stay unwritten. Not refused is a body that loops, or that writes only a part of
-//!   the elements.
+//! - The grid has no size in y, and each thread writes the element at its `thread_index_y()`. That index is 0 in every
+//!   thread, so most elements of an image would stay unwritten. A body that loops, or that writes only a part of the
+//!   elements, is not refused.
 //! - The grid has a size in y, and the body does not read its thread's position in y. All threads of a column then do the
-//!   same: `[cols, rows]` writes the first `cols` elements of an image, each `rows` times.
-//! - Several blocks differ in x, and the body reads `threadIdx.x` alone, or the threads of a block do, and the body reads
-//!   `blockIdx.x` alone. Then the grid has [fewer places](covered) than threads, and too few for the elements.
+//!   same work: `[cols, rows]` writes the first `cols` elements of an image, each `rows` times.
+//! - The grid has several blocks in x, and the body reads `threadIdx.x` but not `blockIdx.x`; or a block has several
+//!   threads in x, and the body reads `blockIdx.x` but not `threadIdx.x`. The grid is refused if it has
+//!   [fewer positions](covered) that the body can tell apart than there are elements.
 //! - The body declares dynamic shared memory, and the launch gives none.
 //!
-//! A body that reads `threadIdx.y` may be right on a grid without a size in y: it may number the threads of a block by
-//! `threadIdx.x + threadIdx.y * blockDim.x`. So such a launch is not refused.
+//! A body that reads `threadIdx.y` is not refused on a grid without a size in y. Such a body may be right: it may number the
+//! threads of a block by `threadIdx.x + threadIdx.y * blockDim.x`.
 
 mod body;
 
@@ -41,7 +42,7 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// The value for a body that is not known. It refuses no grid.
+    /// The value for a body whose text is unknown or too long to read. No grid is refused with it.
     pub const UNKNOWN: Self =
         Self { threads: [true; 3], blocks: [true; 3], may_ask_size: true, ..Self::NONE };
 
@@ -58,25 +59,25 @@ impl Axes {
         body::axes(cuda)
     }
 
-    /// Whether the body may read a position along this axis, that of the thread or that of the block.
+    /// Whether the body may read a position along this axis: that of the thread in its block, or that of the block.
     fn may_read(self, axis: usize) -> bool {
         self.threads[axis] || self.blocks[axis]
     }
 
-    /// Whether the body may read a position along this axis or a later one. A launch with a size along a later axis has a
-    /// size along this one, too.
+    /// Whether the body may read a position along this axis or a later one. A launch that has a size along a later axis also has
+    /// a size along this one.
     fn reads_beyond(self, axis: usize) -> bool {
         (axis..3).any(|axis| self.may_read(axis))
     }
 
-    /// Whether the body is wrong without dynamic shared memory.
+    /// Whether the body uses dynamic shared memory without reading its size, and so is wrong when a launch gives none.
     fn needs_shared_bytes(self) -> bool {
         self.has_extern && !self.may_ask_size
     }
 }
 
-/// The most elements that a kernel with one element for each thread writes with this grid. Threads that the body can't
-/// tell apart write the same element.
+/// The most elements that a kernel with one element for each thread writes with this grid. Threads with equal positions along the
+/// axes that the body reads write the same element.
 pub(super) fn covered(
     (loaded, threads): (&LoadedKernel, Option<[u32; 3]>),
     axes: Axes,
@@ -90,7 +91,7 @@ pub(super) fn covered(
     let Some(per_axis) = grid.blocks_and_threads(loaded, threads) else { return elements };
     let places = (0..3).fold(1_u64, |places, axis| {
         let (blocks, threads) = per_axis[axis];
-        // An axis along which the body reads neither position has an error of its own (`check_unread`).
+        // For an axis along which the body reads no position at all, `check_unread` returns the error.
         places.saturating_mul(match (axes.blocks[axis], axes.threads[axis]) {
             (false, true) => blocks.min(1).saturating_mul(threads),
             (true, false) => blocks.saturating_mul(threads.min(1)),
@@ -100,7 +101,7 @@ pub(super) fn covered(
     elements.min(places)
 }
 
-/// Names the threads that the body can't tell apart, if the grid has fewer positions than elements. For an error text.
+/// Names, in an error text, the threads that the body can't tell apart. `None` if the body can tell all threads apart.
 #[cold]
 pub(super) fn alike(
     (loaded, threads): (&LoadedKernel, Option<[u32; 3]>),
@@ -134,8 +135,8 @@ pub(super) fn check_shared_bytes(name: &str, axes: Axes, grid: &Grid) -> Result<
     Err(Error::Grid { kernel: name.into(), problem: problem.into() })
 }
 
-/// Refuses a launch if the kernel's body reads an index along an axis that is 0 in all threads of the grid. `threads` is
-/// the block size that the kernel is written for.
+/// Refuses a launch if the kernel's body reads an index that is 0 in all threads, because the grid has no size along that axis.
+/// `threads` is the block size that the kernel is written for.
 pub(super) fn check_read(
     (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
     axes: Axes,
@@ -160,7 +161,7 @@ pub(super) fn check_unread(
 ) -> Result<()> {
     let differ = |axis: &usize| match (axes.may_read(*axis), axes.reads_beyond(*axis)) {
         (true, _) => false,
-        // A grid with a size in z also has sizes in x and y, and these may be 1.
+        // A grid with a size in z always has sizes in x and y. They may be 1, so only a size of several threads is refused.
         (false, true) => grid.has_several_in(*axis, loaded, threads),
         // A body that reads no position at all is written for one thread.
         (false, false) if *axis == 0 => false,
@@ -230,7 +231,7 @@ mod tests {
         for right in [
             launch(X, None, 64),
             launch(XY, None, [8, 8]),
-            // A size of one row is a size in y, too.
+            // A second size of 1, for one row, counts as a size in y.
             launch(XY, None, [8, 1]),
             launch(XYZ, None, [8, 8, 8]),
             launch(XY, None, Grid::blocks([2, 3])),
@@ -256,12 +257,12 @@ mod tests {
     #[test]
     fn a_grid_extends_in_no_dimension_that_the_body_does_not_read() {
         for right in [
-            // The body reads CUDA's variables, or a position that its text does not show.
+            // The body reads CUDA's variables directly, or its text does not show which position it reads.
             launch("blockIdx.y * cols + threadIdx.x", None, Grid::blocks([2, 3]).threads(32)),
             launch("auto at = blockIdx;", None, [8, 8, 8]),
             launch("threadIdx.z", Some([1, 1, 8]), Grid::blocks(1)),
             launch("thread_index_y()", None, Grid::from([1, 64]).threads([1, 256])),
-            // A body without any position, for one thread.
+            // The body reads no position, so it is written for one thread.
             launch("", None, 1),
             launch("out[0] = blockDim.x;", None, Grid::blocks(1).threads(32)),
             launch(XZ, Some([8, 1, 8]), [64, 1, 64]),
@@ -274,7 +275,7 @@ mod tests {
                 launch(X, None, [320, 240]),
                 [x, "320x240 elements has threads that differ in y", "a grid of 76800,"],
             ),
-            // The block of such a launch has several threads in y.
+            // With the default block, a launch of `[64, 1]` has blocks with several threads in y.
             (launch(X, None, [64, 1]), [x, "`thread_index_y()`", "launch it with a grid of 64,"]),
             (launch(X, None, [8, 4, 2]), [x, "differ in y", "launch it with a grid of 64,"]),
             (launch("", None, [8, 8]), ["reads no place of its thread", "in y", "grid of 64,"]),

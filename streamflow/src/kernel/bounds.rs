@@ -1,10 +1,10 @@
 //! Checks of indices on the device, with `STREAMFLOW_CHECK_BOUNDS=1`.
 //!
-//! A kernel that is compiled with checks has one more parameter, the last: the address of a [`Report`] in page-locked
-//! host memory that the device can write. `state` has one report per device. Where the host finds work complete, it reads
-//! the report and returns the first error that was reported since the last read.
+//! A kernel that is compiled with checks has an additional last parameter: the address of a [`Report`] in page-locked host memory
+//! that the device can write. The module `state` has one report per device. When the host finds a device's work complete, it
+//! reads the report and returns the first error reported since it last read the report.
 //!
-//! The host simulator needs no such checks, because a slice is a Rust slice there, whose own check panics.
+//! The host simulator needs no such checks: there the kernel accesses a Rust slice, which panics at an index out of range.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -18,9 +18,9 @@ use crate::log;
 /// Whether indices are checked on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Bounds {
-    /// Arguments are bare pointers, which check nothing.
+    /// The kernel's arguments are bare pointers, whose accesses are not checked.
     Unchecked,
-    /// Arguments are slices that check each index. The kernel has one more parameter.
+    /// The kernel's arguments are slices that check each index. The kernel has one more parameter, for the report's address.
     Checked,
 }
 
@@ -66,7 +66,7 @@ const COMPLETE: u32 = 2;
 impl Report {
     /// Returns the reported error, if there is one, and empties the report.
     ///
-    /// As long as the report is not emptied, later errors are lost: the first one is the cause to fix.
+    /// Until the report is emptied, later errors are lost. The first one is the cause to fix.
     pub(super) fn take(&self) -> Option<Error> {
         if self.state.load(Ordering::Acquire) != COMPLETE {
             return None;
@@ -135,7 +135,7 @@ mod tests {
         host,
     };
 
-    /// Writes a report in the way of the device.
+    /// Writes a report in the order in which the device writes its fields.
     fn write(report: &Report, kernel: u64, argument: u32, index: i64) {
         report.argument.store(argument, Ordering::Relaxed);
         report.kernel.store(kernel, Ordering::Relaxed);

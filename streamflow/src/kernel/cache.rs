@@ -1,8 +1,8 @@
-//! Compiled code on disk.
+//! The cache of compiled code on disk.
 //!
-//! Each kernel has a file for each compiler setting, named by the hash of everything that the code depends on. A checksum
-//! shows whether a file is complete and belongs to its name; any other file is ignored and replaced. No failure of the
-//! cache is an error: the kernel is then compiled again.
+//! Each kernel has a file for each compiler setting. The file's name is the hash of everything that the code depends on. A
+//! checksum shows whether a file is complete and belongs to its name; any other file is ignored and replaced. A failure of the
+//! cache is never an error: the kernel is then compiled again.
 
 use std::ffi::OsString;
 use std::fs;
@@ -23,7 +23,7 @@ const MAX_BYTES: u64 = 256 << 20;
 pub(super) struct Key([u8; 32]);
 
 impl Key {
-    /// Returns the key of these parts. The boundaries between the parts count too.
+    /// Returns the hash of these parts. The parts `ab`, `c` and the parts `a`, `bc` have different keys.
     pub(super) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = Sha256::new();
         hash.update(MAGIC);
@@ -39,7 +39,7 @@ impl Key {
         format!("{hex}.bin")
     }
 
-    /// The checksum of a payload together with this key. So a file that was renamed is refused, too.
+    /// The checksum of a payload together with this key, so that a file under the name of another key is refused.
     fn checksum(&self, payload: &[u8]) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.0);
@@ -60,7 +60,7 @@ impl Cache {
         Self { dir: directory(|name| std::env::var_os(name)) }
     }
 
-    /// The code under a key, if there is an intact file.
+    /// Returns the code that is stored under a key; `None` if no intact file has it.
     pub(super) fn load(&self, key: &Key) -> Option<Vec<u8>> {
         let path = self.dir.as_deref()?.join(key.file_name());
         match read(&path, key) {
@@ -75,7 +75,7 @@ impl Cache {
         }
     }
 
-    /// Stores code under a key. Other processes see the whole file or none.
+    /// Stores code under a key. Other processes see either no file or the complete one.
     pub(super) fn store(&self, key: &Key, payload: &[u8]) {
         let Some(dir) = &self.dir else { return };
         if let Err(error) = write(dir, key, payload) {
@@ -93,7 +93,7 @@ fn directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(dir) = variable("STREAMFLOW_CACHE_DIR") {
         return (!dir.is_empty() && dir != "off").then(|| dir.into());
     }
-    // Relative paths are ignored (XDG base directory specification).
+    // A relative path in `XDG_CACHE_HOME` is ignored, as the XDG base directory specification says.
     let xdg = variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
     let home = || variable("HOME").filter(|dir| !dir.is_empty()).map(PathBuf::from);
     Some(xdg.or_else(|| Some(home()?.join(".cache")))?.join("streamflow/kernels"))
@@ -117,7 +117,7 @@ fn write(dir: &Path, key: &Key, payload: &[u8]) -> io::Result<()> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
 
     fs::create_dir_all(dir)?;
-    // Each call of each process writes a temporary file of its own name, and then renames it.
+    // Each call writes a temporary file whose name no other call or process uses, and renames it when it is complete.
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let temporary = dir.join(format!(".{}.{}.{count}", key.file_name(), std::process::id()));
     let written = (|| {

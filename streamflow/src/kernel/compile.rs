@@ -25,8 +25,8 @@ const OPTIONS: [&str; 2] = ["--std=c++17", "--generate-line-info"];
 /// if [`bounds::enabled`] says so.
 ///
 /// # Errors
-/// [`DriverError::Unavailable`] without NVRTC; [`DriverError::Kernel`] when it does not compile; the driver's,
-/// when it refuses the code.
+/// [`DriverError::Unavailable`] without NVRTC; [`DriverError::Kernel`] when the CUDA source does not compile; the driver's
+/// error when it refuses the code.
 pub(super) fn load(
     driver: &dyn Driver,
     device: DeviceId,
@@ -39,7 +39,7 @@ pub(super) fn load(
     let image = |target| cached(info, target, bounds);
     let code = Code::Image(&image);
     let source = KernelSource { name: info.name, entry: info.entry, host: Some(info.host), code };
-    // SAFETY: NVRTC made the image, and it is complete: the cache ignores a damaged file.
+    // SAFETY: NVRTC made the image, and the image is complete: the cache ignores a damaged file.
     let loaded = unsafe { driver.load_kernel(device, &source) }?;
     promise::check_loaded(device, loaded)
 }
@@ -84,11 +84,11 @@ pub(super) fn load(
 /// # }
 /// ```
 ///
-/// The code is a CUBIN, or PTX (with its final NUL) if this NVRTC does not support the compute capability.
+/// The code is a CUBIN, or PTX (with its final NUL) if the loaded NVRTC does not support the compute capability.
 ///
 /// # Errors
-/// [`DriverError::Unavailable`] without NVRTC, [`DriverError::Kernel`] when it does not compile;
-/// the message has the compiler's log with the file and the line of the CUDA body.
+/// [`DriverError::Unavailable`] without NVRTC, [`DriverError::Kernel`] when the kernel's CUDA source does not compile; the
+/// message has the compiler's log with the file and the line of the CUDA body.
 pub fn compile_for(
     info: &KernelInfo,
     compute_capability: (u32, u32),
@@ -104,9 +104,9 @@ fn compiled(
     Ok(CompiledCode::of(Job::new(info, Target { compute_capability }, bounds)?.compile()?))
 }
 
-/// The functions that compile kernels.
+/// Functions that compile kernels.
 impl CompiledCode<'static> {
-    /// [`compile_for`] with the checks of `STREAMFLOW_CHECK_BOUNDS=1`.
+    /// Compiles a kernel as [`compile_for`] does, with the checks of `STREAMFLOW_CHECK_BOUNDS=1`.
     ///
     /// # Errors
     /// As for [`compile_for`].
@@ -133,8 +133,8 @@ impl CompiledCode<'static> {
     }
 }
 
-/// Whether the process's NVRTC compiles for a compute capability, or for an older one with code that such a device
-/// loads.
+/// Whether the process's NVRTC can compile for a compute capability: either machine code for it, or PTX for an older one, which
+/// such a device also loads.
 ///
 /// # Errors
 /// As for [`CompiledCode::compiler_version`].
@@ -142,7 +142,7 @@ pub(crate) fn supports(compute_capability: (u32, u32)) -> Result<bool> {
     Ok(Nvrtc::get()?.code_for(compute_capability).is_some())
 }
 
-/// Returns the image from this process's cache or from disk. If neither has it, compiles and stores it.
+/// Returns the image from this process's cache or from disk. If the image is in neither, compiles and stores it.
 fn cached(info: &KernelInfo, target: Target, bounds: Bounds) -> DriverResult<Image> {
     type Images = Mutex<HashMap<Key, Arc<Vec<u8>>>>;
     static IMAGES: OnceLock<Images> = OnceLock::new();
@@ -226,7 +226,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Returns the compiler's log with each place as `file:line:`, which terminals and editors can open. The compiler writes
+/// Returns the compiler's log with each place as `file:line:`, a form that terminals and editors can open. The compiler writes
 /// `file(line):`.
 fn readable(log: &str, file: &str) -> String {
     let place = |line: &str| -> Option<String> {

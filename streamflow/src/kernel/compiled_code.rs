@@ -1,4 +1,4 @@
-//! Compiled code, as a driver loads it.
+//! Compiled code, in a form that a driver loads.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ impl<'a> CompiledCode<'a> {
     /// Makes compiled code from its bytes.
     ///
     /// # Safety
-    /// `image` is text, or a complete CUBIN or fatbin. Text other than PTX is refused when it is loaded. The driver reads
-    /// as many bytes of a CUBIN or a fatbin as its header says.
+    /// `image` is text, or a complete CUBIN or fatbin: the driver reads as many bytes of a CUBIN or a fatbin as its header says.
+    /// Text that is not PTX is refused when it is loaded.
     pub const unsafe fn new(image: &'a [u8]) -> Self {
         Self(Cow::Borrowed(image))
     }

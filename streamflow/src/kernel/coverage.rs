@@ -1,7 +1,7 @@
 //! Whether a grid has enough threads for the elements that a kernel writes.
 //!
-//! The simulator runs a kernel's Rust body once per launch, whatever the grid. With a grid that is too small, the
-//! simulator would give right data, and a GPU would leave elements unwritten. So both refuse such a launch.
+//! The simulator runs a kernel's Rust body once per launch, whatever the grid. With a grid that is too small, the simulator would
+//! give right data, and a GPU would leave elements unwritten. So a launch with such a grid is refused on both.
 
 use super::passing::Longest;
 use super::{Axes, Grid, Passing, axes};
@@ -23,7 +23,7 @@ pub enum Coverage {
 }
 
 impl Coverage {
-    /// The most elements of a slice that the kernel may write with a grid for `covered` elements.
+    /// The most elements of a slice that the kernel may write with a grid that has `covered` elements.
     pub(super) fn most_written(self, covered: u64) -> u64 {
         match self {
             Self::Elementwise => covered,
@@ -103,7 +103,7 @@ mod tests {
     use crate::driver::{DeviceId, RawFunction};
     use crate::{Buffer, Platform, device};
 
-    /// The result of launching a kernel that writes `written` elements with this grid.
+    /// Launches a kernel whose longest written slice has `written` elements, and returns the error text if it is refused.
     fn launch(coverage: Coverage, grid: impl Into<Grid>, written: usize) -> Result<(), String> {
         let platform = Platform::host().build().unwrap();
         let stream = platform.default_stream(device(0)).unwrap();
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(launch(Elementwise, [4, 2], 8), Ok(()));
         assert_eq!(launch(Elementwise, [2, 2, 2], 8), Ok(()));
         assert_eq!(launch(Elementwise, 0, 0), Ok(()));
-        // A block has 256 threads, but the launch states fewer elements.
+        // A block has 256 threads, more than 8, but the number of elements in the launch is what counts.
         for too_small in [Grid::from(7), [7, 1].into(), [2, 3].into(), 0.into()] {
             let text = launch(Elementwise, too_small, 8).unwrap_err();
             assert!(
@@ -170,7 +170,7 @@ mod tests {
         assert!(launch(Elementwise, Grid::blocks(2).threads(32), 65).is_err());
         assert_eq!(launch(Elementwise, Grid::blocks([2, 2]).threads([4, 4]), 64), Ok(()));
         assert!(launch(Elementwise, Grid::blocks(0), 1).is_err());
-        // The product of these numbers is beyond 64 bits.
+        // The product of these sizes does not fit into 64 bits.
         assert_eq!(launch(Elementwise, Grid::blocks([usize::MAX, 2]), 300), Ok(()));
     }
 

@@ -7,33 +7,33 @@ use crate::driver::HostArgs;
 
 use super::{KernelInfo, Strided};
 
-/// Returns the slice with its address in parameter `index`.
+/// Returns the slice whose address is in parameter `index` and whose length is in the next parameter.
 ///
 /// # Safety
-/// `T` is an [`Element`](crate::memory::Element). This function has no bound for that: only `KernelInfo` has one, so that
-/// rustc reports a mistake once. Parameters `index` and `index + 1` are the address and the length of a slice of `T`. For
-/// as long as the result is used, the slice is allocated and no other code writes it.
+/// `T` is an [`Element`](crate::memory::Element). This function has no bound for that: only `KernelInfo` has one, so that rustc
+/// reports a mistake once. Parameters `index` and `index + 1` are the address and the length of a slice of `T`. For as long as
+/// the result is used, the slice is allocated and no other code writes it.
 pub unsafe fn slice<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a [T] {
     let (address, len) = range::<T>(args, index);
     // SAFETY: the caller guarantees that a non-empty slice is valid; the address of an empty one is aligned and not null.
     unsafe { std::slice::from_raw_parts(address, len) }
 }
 
-/// Returns the mutable slice with its address in parameter `index`.
+/// Returns the mutable slice whose address is in parameter `index` and whose length is in the next parameter.
 ///
 /// # Safety
-/// As for [`slice`]. No other code reads the slice, either.
+/// As for [`slice`]. In addition, no other code reads the slice while the result is used.
 pub unsafe fn slice_mut<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a mut [T] {
     let (address, len) = range::<T>(args, index);
     // SAFETY: as in `slice`; the caller guarantees that no other code uses the elements.
     unsafe { std::slice::from_raw_parts_mut(address, len) }
 }
 
-/// Returns the view with its address in parameter `index`.
+/// Returns the view whose address is in parameter `index`.
 ///
 /// # Safety
-/// As for [`slice`], where parameters `index` to `index + 2 * N` are the address, the shape and the strides of a view. If
-/// the view is written, no other code reads its elements.
+/// As for [`slice`], but parameters `index` to `index + 2 * N` are the address, the shape and the strides of a view. If the
+/// kernel writes the view, no other code reads its elements.
 pub unsafe fn strided<T, const N: usize>(args: &HostArgs<'_>, index: usize) -> Strided<T, N> {
     let number = |at: usize| args.params[index + at].get::<u64>() as usize;
     let shape = std::array::from_fn(|dim| number(1 + dim));
@@ -42,7 +42,7 @@ pub unsafe fn strided<T, const N: usize>(args: &HostArgs<'_>, index: usize) -> S
     unsafe { Strided::new(std::ptr::with_exposed_provenance_mut(number(0)), shape, strides) }
 }
 
-/// The shape of a view, as the error of a failed requirement shows it.
+/// The shape of a view, printed for the error of a requirement that does not hold.
 #[derive(Debug)]
 pub struct Shown<'a>(pub &'a [usize]);
 
@@ -58,7 +58,7 @@ impl Display for Shown<'_> {
 /// `T` is a [`Scalar`](crate::memory::Scalar), and the parameter was made from one.
 pub unsafe fn scalar<T>(args: &HostArgs<'_>, index: usize) -> T {
     const { assert!(size_of::<T>() <= 16 && align_of::<T>() <= 16) };
-    // SAFETY: a parameter has 16 bytes, aligned to 16, and begins with the value.
+    // SAFETY: each parameter has 16 bytes, aligned to 16, and begins with the bytes of the value.
     unsafe { args.params[index].as_ptr().cast::<T>().read() }
 }
 

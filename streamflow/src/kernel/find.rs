@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 /// The library's file name, before a version such as `.13`.
 const LIBRARY: &str = "libnvrtc.so";
-/// A second library, which NVRTC loads while it compiles. NVRTC searches for it by name only, so a copy that is not on
-/// the loader's path must be loaded before.
+/// A second library that NVRTC loads while it compiles. NVRTC searches for this library by name only, so streamflow must first
+/// load a copy that is not on the loader's path.
 const BUILTINS: &str = "libnvrtc-builtins.so";
 
-/// Names for the system's loader, the newest first.
+/// Names of NVRTC for the system's loader: the one without a version, then the newest version first.
 pub(super) const PLAIN_NAMES: [&str; 4] =
     ["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"];
 
@@ -25,9 +25,9 @@ pub(super) fn in_directory(dir: &Path) -> Option<Found> {
     Some(Found { library, builtins: newest(dir, BUILTINS) })
 }
 
-/// The directories to search, in order: those of CUDA_HOME, CUDA_PATH, /usr/local, and Python environments. The first
-/// Python environment is the one that this code is installed in: a module can be imported from an environment that is not
-/// active.
+/// Returns the directories to search, in order: those of CUDA_HOME, CUDA_PATH, /usr/local, and Python environments. The first
+/// Python environment is the one in which the file with this code is installed: a Python module can be imported from an
+/// environment that is not active.
 pub(crate) fn directories() -> Vec<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let mut dirs = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn directories() -> Vec<PathBuf> {
             toolkit(Path::new(&root), &mut dirs);
         }
     }
-    // `cuda` sorts first: this link leads to the toolkit that the administrator chose.
+    // Of the sorted entries, `cuda` is the first: a link to the toolkit that the administrator chose.
     for root in matching(Path::new("/usr/local"), "cuda") {
         toolkit(&root, &mut dirs);
     }
@@ -56,7 +56,7 @@ pub(crate) fn directories() -> Vec<PathBuf> {
     dirs
 }
 
-/// The directories of a CUDA toolkit that hold libraries.
+/// Adds the directories of a CUDA toolkit that contain libraries.
 fn toolkit(root: &Path, dirs: &mut Vec<PathBuf>) {
     dirs.push(root.join("lib64"));
     for target in ["x86_64-linux", "sbsa-linux", "aarch64-linux"] {

@@ -9,14 +9,14 @@ use crate::error::{Error, Result};
 /// capability*: the same from 3.0 on).
 const MAX_BLOCKS: [u64; 3] = [i32::MAX as u64, 65_535, 65_535];
 
-/// The most threads of a block in x, y and z, from the same table. Their product is limited too:
-/// by the kernel, see [`LoadedKernel::max_block_size`].
+/// The most threads of a block in x, y and z, from the same table. The kernel limits their product, see
+/// [`LoadedKernel::max_block_size`].
 const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
 
 /// The threads that a launch runs on.
 ///
-/// Sizes are given as in CUDA's `dim3`, x first: an image is `[cols, rows]`. Each size is a `usize`, `[usize; 2]` or
-/// `[usize; 3]`, and so is a grid where a launch takes one.
+/// Sizes are in the order of CUDA's `dim3`, x first: an image is `[cols, rows]`. Each size is a `usize`, `[usize; 2]` or `[usize;
+/// 3]`. A launch also takes such a size as its grid, in elements.
 ///
 /// ```
 /// # use streamflow::Grid;
@@ -35,7 +35,7 @@ const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Grid {
     size: [u64; 3],
-    /// Whether `size` is in blocks; else it is in elements.
+    /// Whether `size` counts blocks. If `false`, `size` counts elements.
     blocks: bool,
     dimensions: u8,
     threads: Option<[u64; 3]>,
@@ -94,8 +94,8 @@ impl fmt::Display for Grid {
     }
 }
 
-/// A grid as the driver takes it. The fields are tuples, because the compiler writes an array in other pieces than those
-/// in which it copies the array right afterwards, and the processor stalls at such reads.
+/// A grid as the driver takes it. The fields are tuples and not arrays: the compiler writes an array in pieces of one size and
+/// right afterwards reads it in pieces of another, and the processor stalls at such reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GridShape {
     /// Blocks in x, y and z.
@@ -106,7 +106,7 @@ pub(super) struct GridShape {
     pub(super) shared_bytes: u32,
 }
 
-/// The properties of a grid that are not numbers.
+/// The properties of a grid that decide how its numbers are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
     dimensions: u8,
@@ -115,46 +115,45 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// The form that no grid has.
+    /// A form that no grid has, since a grid has at least one dimension.
     pub(super) const NONE: Self = Self { dimensions: 0, is_in_blocks: false, has_threads: false };
 }
 
 impl Grid {
-    /// A grid with at least one thread per element. If `size` is a [`Grid`], it is returned as it is.
+    /// A grid with at least one thread per element. A `size` that is a [`Grid`] is returned unchanged.
     pub fn elements(size: impl IntoGrid) -> Self {
         size.into()
     }
 
-    /// A grid of this number of blocks. Of a [`Grid`], only the size is used.
+    /// A grid of this number of blocks. If the argument is a [`Grid`], only its size is used.
     pub fn blocks(size: impl IntoGrid) -> Self {
         let Self { size, dimensions, .. } = size.into();
         Self { size, blocks: true, dimensions, threads: None, shared_bytes: 0 }
     }
 
-    /// Sets the threads per block. Of a [`Grid`], only the size is used.
+    /// Sets the threads per block. If the argument is a [`Grid`], only its size is used.
     pub fn threads(mut self, size: impl IntoGrid) -> Self {
         self.threads = Some(size.into().size);
         self
     }
 
-    /// At least one thread per element, x first.
+    /// A grid with at least one thread per element. The sizes are in the order x, y, z.
     #[inline]
     fn of(size: [usize; 3], dimensions: u8) -> Self {
         let size = size.map(|length| length as u64);
         Self { size, blocks: false, dimensions, threads: None, shared_bytes: 0 }
     }
 
-    /// Bytes of dynamic shared memory per block (`extern __shared__`). The default is 0 bytes. With 0 bytes, launching
-    /// a kernel with a CUDA body that declares such memory is an [`Error::Grid`]. A body that uses the memory only in
-    /// some launches asks `shared_bytes()` for its size, as in `if (shared_bytes() > 0)`: then 0 bytes are right.
+    /// Bytes of dynamic shared memory per block (`extern __shared__`). The default is 0 bytes. With 0 bytes, launching a kernel
+    /// with a CUDA body that declares such memory is an [`Error::Grid`]. A body that uses the memory only in some launches calls
+    /// `shared_bytes()` for the size, as in `if (shared_bytes() > 0)`; then 0 bytes are permitted.
     pub fn shared_bytes(mut self, bytes: usize) -> Self {
         self.shared_bytes = bytes as u64;
         self
     }
 
-    /// The grid as the driver takes it, for a kernel on its device. `None` if it is illegal or empty:
-    /// [`refuse`](Self::refuse) then returns the reason. `fixed` is the block size that the kernel was written for, if
-    /// any.
+    /// The grid as the driver takes it, for a kernel that is loaded on a device. `None` if the grid is illegal or empty;
+    /// [`refuse`](Self::refuse) then returns the reason. `fixed` is the block size that the kernel was written for, if any.
     #[inline(always)]
     pub(super) fn shape(
         &self,
@@ -189,18 +188,18 @@ impl Grid {
         self.size[0]
     }
 
-    /// The properties of the grid that are not numbers.
+    /// The properties of the grid that decide how its numbers are read.
     #[inline(always)]
     pub(super) fn form(&self) -> Form {
         let has_threads = self.threads.is_some();
         Form { dimensions: self.dimensions, is_in_blocks: self.blocks, has_threads }
     }
 
-    /// Whether this grid equals a remembered one of the same [form](Self::form). The arguments are that grid's size and
-    /// its shape.
+    /// Whether this grid equals another grid of the same [form](Self::form), which an earlier launch of the thread had. The
+    /// arguments are the size and the shape of that other grid.
     #[inline(always)]
     pub(super) fn is_of(&self, [x, y, z]: [u64; 3], shape: GridShape) -> bool {
-        // Where the launch sets the threads of a block, the remembered shape has the same ones.
+        // If the launch sets the threads of a block, they must be those of the remembered shape.
         let (bx, by, bz) = shape.block;
         let is_block = |[tx, ty, tz]: [u64; 3]| {
             tx == u64::from(bx) && ty == u64::from(by) && tz == u64::from(bz)
@@ -211,8 +210,8 @@ impl Grid {
             && self.shared_bytes == u64::from(shape.shared_bytes)
     }
 
-    /// The number of elements that the grid is for: the product of a size in elements, or all threads of a size in
-    /// blocks.
+    /// The number of elements that the grid is for: the product of a size that counts elements, or the number of all threads for
+    /// a size that counts blocks.
     #[inline(always)]
     pub(super) fn elements_covered(&self, loaded: &LoadedKernel, fixed: Option<[u32; 3]>) -> u64 {
         let product = |[x, y, z]: [u64; 3]| x.saturating_mul(y).saturating_mul(z);
@@ -220,11 +219,11 @@ impl Grid {
         if !self.blocks {
             return size;
         }
-        // A block that will be refused covers no element.
+        // With a block that will be refused, the grid covers no element.
         size.saturating_mul(self.block(loaded, fixed).map_or(0, product))
     }
 
-    /// The number of blocks and of threads per block, along each axis. `None` for a block that will be refused.
+    /// The number of blocks and the number of threads per block, along each axis. `None` if the block will be refused.
     pub(super) fn blocks_and_threads(
         &self,
         loaded: &LoadedKernel,
@@ -234,12 +233,12 @@ impl Grid {
         Some([0, 1, 2].map(|axis| (self.blocks_in(axis, block[axis]), block[axis])))
     }
 
-    /// Whether a block has dynamic shared memory.
+    /// Whether the launch gives each block dynamic shared memory.
     pub(super) fn has_shared_bytes(&self) -> bool {
         self.shared_bytes > 0
     }
 
-    /// Whether threads may differ in their position along an axis, because the grid's size or its block extends there.
+    /// Whether the grid has a size along an axis, or its blocks have several threads along the axis.
     pub(super) fn extends_in(
         &self,
         axis: usize,
@@ -249,12 +248,12 @@ impl Grid {
         self.has_dimension(axis) || self.block(loaded, fixed).is_none_or(|block| block[axis] > 1)
     }
 
-    /// Whether the size has a number for an axis.
+    /// Whether the grid was made with a size along this axis.
     pub(super) fn has_dimension(&self, axis: usize) -> bool {
         axis < self.dimensions.into()
     }
 
-    /// Whether there may be several threads along an axis.
+    /// Whether the grid may have several threads along an axis.
     pub(super) fn has_several_in(
         &self,
         axis: usize,
@@ -264,7 +263,7 @@ impl Grid {
         self.size[axis] > 1 || self.block(loaded, fixed).is_none_or(|block| block[axis] > 1)
     }
 
-    /// The text that an error suggests for a launch, where the grid has no size along this axis, y or z, or later ones.
+    /// Text of an error: the launch to use instead, without a size along this axis (y or z) and the later axes.
     #[cold]
     pub(super) fn without(&self, axis: usize) -> String {
         let product = self.size.iter().fold(1_u64, |product, size| product.saturating_mul(*size));
@@ -275,8 +274,8 @@ impl Grid {
         }
     }
 
-    /// The text that an error suggests for a launch with this number of elements. A kernel that is launched in several
-    /// dimensions reads its index in each of them, so a grid of one dimension would be wrong.
+    /// Text of an error: the launch to use for this number of elements. A kernel that is launched in several dimensions reads its
+    /// index in each of them, so a grid of one dimension would be wrong and is not suggested.
     #[cold]
     pub(super) fn enough(&self, elements: u64) -> String {
         if self.dimensions == 1 {
@@ -291,7 +290,7 @@ impl Grid {
         )
     }
 
-    /// The threads of a block; `None` if the launch sets another number than the kernel is written for.
+    /// The threads of a block; `None` if the launch sets other threads than those that the kernel is written for.
     #[inline(always)]
     fn block(&self, loaded: &LoadedKernel, fixed: Option<[u32; 3]>) -> Option<[u64; 3]> {
         match (self.threads, fixed) {
@@ -305,16 +304,16 @@ impl Grid {
         }
     }
 
-    /// The number of blocks along an axis. Most sizes are 1 in y and z, where no division is made: it would take as long
-    /// as the rest of the calculation. Blocks of 0 threads are refused by other code.
+    /// The number of blocks along an axis. Most sizes are 1 in y and z, for which no division is made: a division would take as
+    /// long as the rest of the calculation. Blocks of 0 threads are refused by other code.
     #[inline(always)]
     fn blocks_in(&self, axis: usize, threads: u64) -> u64 {
         let size = self.size[axis];
         if self.blocks || size <= 1 || threads == 0 { size } else { size.div_ceil(threads) }
     }
 
-    /// Returns why there is no [shape](Self::shape): `Ok` for an empty grid with a legal block, since such a grid
-    /// launches nothing.
+    /// Returns why [`shape`](Self::shape) has returned `None`. An empty grid with a legal block is `Ok`, since its launch does
+    /// nothing.
     ///
     /// # Errors
     /// [`Error::Grid`] when CUDA or this kernel does not permit the grid.
@@ -347,8 +346,8 @@ impl Grid {
         Err(Error::Grid { kernel: kernel.into(), problem })
     }
 
-    /// The block for a launch that sets none, of `size` threads. In two and three dimensions its rows have the width of a
-    /// warp, so that neighbours in x read neighbouring memory.
+    /// The block of `size` threads for a launch that does not set the block. In two and three dimensions the rows of the block
+    /// have the width of a warp, so that neighbours in x read neighbouring memory.
     fn default_block(&self, size: u32) -> [u64; 3] {
         let size = u64::from(size.max(1));
         if self.dimensions == 1 {

@@ -8,9 +8,9 @@ use super::{Axes, Coverage, Passing};
 /// A kernel that `CudaStream::launch` takes. [`#[kernel]`](macro@crate::kernel) makes the implementations.
 ///
 /// # Safety
-/// [`pass`](Kernel::pass) passes the parameters of [`INFO`](Kernel::INFO), in that order: the host body and
-/// the CUDA body rely on it. `INFO.host` touches no other memory than the slices and views passed, nor does
-/// `INFO.cuda`, for every grid that the arguments' lengths permit.
+/// [`pass`](Kernel::pass) passes the parameters of [`INFO`](Kernel::INFO), in that order: the host body and the CUDA body rely on
+/// the order. `INFO.host` and `INFO.cuda` touch no other memory than the slices and views passed, for every grid that the
+/// arguments' lengths permit.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel",
     label = "not a kernel",
@@ -21,7 +21,7 @@ pub unsafe trait Kernel: 'static {
     /// `TensorView<T>` and scalars.
     type Args<'a>;
 
-    /// The kernel's name, bodies and parameters. Each instance of a generic kernel has its own.
+    /// The kernel's name, bodies and parameters. Each instance of a generic kernel has an `INFO` of its own.
     const INFO: &'static KernelInfo;
 
     /// Checks the kernel's requirements and passes the arguments.
@@ -36,8 +36,8 @@ pub unsafe trait Kernel: 'static {
 pub struct KernelInfo {
     /// The function's name.
     pub name: &'static str,
-    /// The function's name within compiled code. A suffix lets a kernel be called `exp` or `floor`, as functions of
-    /// CUDA are.
+    /// The function's name within compiled code: `name` with a suffix. The suffix lets a kernel be called `exp` or `floor`, as
+    /// functions of CUDA are.
     pub entry: &'static str,
     /// The file that holds the CUDA body.
     pub file: &'static str,
@@ -49,19 +49,19 @@ pub struct KernelInfo {
     pub params: &'static [ParamInfo],
     /// Type parameters and the CUDA types that they stand for, as `("T", "float")`.
     pub generics: &'static [(&'static str, &'static str)],
-    /// The block size that the CUDA body is written for, in x, y and z; `None` if any block size is right.
-    /// A grid without a block size gets this one; a grid with another one is refused.
+    /// The block size that the CUDA body is written for, in x, y and z; `None` if any block size is right. A grid without a block
+    /// size gets this one; a grid with a different block size is refused.
     pub threads: Option<[u32; 3]>,
     /// The grids that write all elements of the `&mut` slices.
     pub coverage: Coverage,
-    /// The axes along which the CUDA body reads the place of its thread, see [`for_body`](Self::for_body).
+    /// The axes along which the CUDA body reads the position of its thread, see [`for_body`](Self::for_body).
     pub axes: Axes,
     /// The host body.
     pub host: HostKernel,
 }
 
 impl KernelInfo {
-    /// Returns the same description, with the axes that the CUDA body reads.
+    /// Returns this description with `axes` set to those that the CUDA body reads.
     pub const fn for_body(self) -> Self {
         Self { axes: Axes::of(self.cuda), ..self }
     }
@@ -87,7 +87,7 @@ pub enum ParamKind {
     SliceMut,
     /// `&Strided<T, N>`: passed as a pointer, and `unsigned long long` for the length and the stride of each dimension.
     View(usize),
-    /// `&mut Strided<T, N>`: passed in the same way.
+    /// `&mut Strided<T, N>`: passed like [`View`](Self::View).
     ViewMut(usize),
     /// A scalar: passed by value.
     Scalar,

@@ -13,14 +13,14 @@ use crate::memory::access::{self, Order};
 use crate::stream::CudaStream;
 
 impl CudaStream {
-    /// Queues a kernel, after all work, on any stream, that its arguments must come after. Does not
-    /// block the host. `grid` is a number of elements, or a [`Grid`].
+    /// Queues a kernel on this stream, after the work on any stream that its arguments must come after. Does not block the host.
+    /// `grid` is a number of elements, or a [`Grid`].
     ///
     /// The kernel is compiled the first time that it is launched on a device.
     ///
-    /// Write the tuple of arguments in the call itself. The compiler then knows the types of the parameters, so a
-    /// `&Tensor` or a `&Buffer` becomes the `&DeviceSlice` that the kernel takes. In a tuple that was stored in a
-    /// variable before, it stays a `&Tensor`, which is a type error.
+    /// Write the tuple of arguments in the call itself. The compiler then knows the types of the parameters, so a `&Tensor` or a
+    /// `&Buffer` becomes the `&DeviceSlice` that the kernel takes. In a tuple that was first stored in a variable, the argument
+    /// stays a `&Tensor`, which is a type error.
     ///
     /// # Errors
     /// A requirement of the kernel that does not hold; an illegal grid, one that is too small for the kernel's
@@ -30,13 +30,13 @@ impl CudaStream {
     #[track_caller]
     #[inline(always)]
     pub fn launch<K: Kernel>(&self, grid: impl IntoGrid, args: K::Args<'_>) -> Result<()> {
-        // The conversion is here, where the grid is created, so that the grid is not copied.
+        // The grid is converted in this inlined function and not in a callee, so that it is not copied.
         let grid = grid.into();
         launch_typed::<K>(self, &grid, args, Order::ByData, Location::caller())
     }
 
-    /// Queues a kernel as [`launch`](Self::launch) does, but without waiting for the work that its arguments must
-    /// come after. Later uses of the memory wait for this kernel all the same.
+    /// Queues a kernel as [`launch`](Self::launch) does, but without waiting for the work that its arguments must come after.
+    /// Later uses of the memory wait for this kernel, as after any launch.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -71,7 +71,7 @@ fn launch_typed<K: Kernel>(
     launch_kernel(stream, K::INFO, grid, &mut passing, order, location)
 }
 
-/// Launches a kernel. This function is not generic, so that it is compiled once.
+/// Launches a kernel. This function is not generic, so that it is compiled only once for all kernels.
 fn launch_kernel(
     stream: &CudaStream,
     info: &'static KernelInfo,
@@ -96,8 +96,8 @@ fn launch_kernel(
     submit(stream, checked, passing, order, location)
 }
 
-/// Finds the kernel, after compiling it for its first launch, and checks the grid. Returns `None` if there is nothing to
-/// launch.
+/// Finds the loaded kernel, compiling it first if this is its first launch on the device, and checks the grid. Returns `None` for
+/// an empty grid, which launches nothing.
 #[cold]
 #[inline(never)]
 fn check(
@@ -130,14 +130,14 @@ fn check(
     }
     axes::check_unread(kernel, info.axes, grid)?;
     axes::check_shared_bytes(info.name, info.axes, grid)?;
-    // A launch that checks indices is not remembered, because each such launch needs one more parameter that is added here.
+    // A launch that checks indices is not remembered, because each such launch needs a parameter more, which this function adds.
     if is_plain {
         remembered::remember(info, grid, stream.timeline(), (&loaded, shape));
     }
     Ok(Some(Checked { function: loaded.function, name: info.name, shape }))
 }
 
-/// Queues a launch after its grid was checked.
+/// Queues a launch whose grid was checked.
 #[inline(always)]
 pub(super) fn submit(
     stream: &CudaStream,
@@ -160,8 +160,8 @@ pub(super) fn submit(
     access::queue(stream, order, passing.uses(), || {
         stream.table().observe(&Note::At(location));
         let timeline = stream.timeline();
-        // SAFETY: the parameters are those of the kernel: the unsafe trait `Kernel` promises that, and so does the caller
-        // of `launch_function`. The memory is alive, because its blocks are freed only after the uses that are noted.
+        // SAFETY: the parameters are those of the kernel, as the unsafe trait `Kernel` or the caller of `launch_function`
+        // promises. The memory is alive, because its blocks are freed only after the uses that are noted.
         Ok(unsafe { timeline.driver().launch(timeline.raw(), &launch) }?)
     })
 }

@@ -1,17 +1,17 @@
 //! The list of kernels that the code of a program launches, with the types of each instance of a generic kernel.
 //!
-//! `#[kernel]` does not know the types that a generic kernel is launched with, and a `static` can't be generic. But
-//! rustc compiles a launch for each instance. The code of a launch has directives for the assembler that put an entry
-//! into a section of the program; directives are not instructions, so a launch takes no longer. An entry is there if
-//! the launch is code of the program, whether it runs or not, for example in an operator of a graph, or in a test.
-//! Other targets than 64-bit Linux have no entries.
+//! `#[kernel]` does not know the types that a generic kernel is launched with, and a `static` can't be generic. But rustc
+//! compiles a launch for each instance. The code of a launch has directives for the assembler that put an entry into a section of
+//! the program; directives are not instructions, so a launch takes no longer. The program has an entry for each launch that is
+//! part of its code, whether the launch runs or not, for example in an operator of a graph or in a test. On other targets than
+//! 64-bit Linux there are no entries.
 
 use super::{KERNELS, Registered};
 
 pub(super) use section::note;
 
-/// Returns the kernels that `#[kernel]` has registered, and the instances of generic ones that the program's code
-/// launches. If no instance of a generic kernel is named or launched, the kernel is returned without a type.
+/// Returns the kernels that `#[kernel]` has registered, and the instances of generic ones that the program's code launches. A
+/// generic kernel of which no instance is named or launched is returned without a type.
 pub fn kernels() -> Vec<Registered> {
     let (mut kernels, generic): (Vec<_>, Vec<_>) =
         KERNELS.iter().copied().partition(|kernel| kernel.info.is_some());
@@ -43,8 +43,7 @@ mod section {
     /// An entry of the section. One entry is always `None`, so that the section exists.
     type Entry = Option<fn() -> Registered>;
 
-    /// Adds a kernel to the program's list of launched kernels. The program is the one into whose code this function is
-    /// inlined.
+    /// Adds a kernel to the list of launched kernels of the program whose code this function is inlined into.
     #[inline(always)]
     pub(in crate::kernel) fn note<K: Kernel>() {
         // The flag `R` makes the linker keep the entries, as it keeps a static with `#[used]`. SAFETY: the directives end
@@ -65,7 +64,7 @@ mod section {
         const { Registered::of(K::INFO) }
     }
 
-    /// The launched kernels. If several places launch a kernel, it is listed several times.
+    /// Returns the launched kernels. A kernel that several parts of the code launch is returned several times.
     pub(super) fn list() -> impl Iterator<Item = Registered> {
         // SAFETY: the directives end in the section in which they began, as in `note`.
         unsafe {
@@ -86,8 +85,8 @@ mod section {
         }
         let (begin, end) = (&raw const BEGIN, &raw const END);
         let count = (end.addr() - begin.addr()) / size_of::<Entry>();
-        // The pointer to read by is not derived from `BEGIN`, which has no bytes. The assembler's section holds the
-        // entries; its memory counts as exposed.
+        // The pointer to read by is not derived from `BEGIN`, which has no bytes, but from its address alone. The section that
+        // the assembler made holds the entries, and its memory counts as exposed.
         let first = ptr::with_exposed_provenance::<Entry>(begin.expose_provenance());
         // SAFETY: the section lies between the two symbols. It holds only pointers to `entry` and zeros, one after the
         // other, and no code changes them.

@@ -6,10 +6,10 @@ use crate::driver::{DriverResult, LoadedKernel};
 use crate::lock::locked;
 use crate::log;
 
-/// The number of slots, which is more than programs have kernels. A kernel without a slot takes the lock at each launch.
+/// The number of slots, more than most programs have kernels. A kernel that finds no free slot takes the lock at each launch.
 const SLOTS: usize = 512;
 
-/// The loaded kernels of one device, by the address of their description.
+/// The loaded kernels of one device. The key of a kernel is the address of its `KernelInfo`.
 #[derive(Debug)]
 pub(super) struct LoadedKernels {
     /// A table with open addressing. A slot is filled once and never emptied.
@@ -46,7 +46,7 @@ impl LoadedKernels {
         load: impl FnOnce() -> DriverResult<LoadedKernel>,
     ) -> DriverResult<LoadedKernel> {
         let _later = log::later();
-        // The lock is held while a kernel is loaded, so that two threads don't compile the same one.
+        // The lock is held while a kernel is loaded, so that two threads never compile the same kernel.
         let mut overflow = locked(&self.overflow);
         let in_slots = self.probe(key).map_while(OnceLock::get);
         if let Some((_, kernel)) = in_slots.chain(overflow.iter()).find(|(found, _)| *found == key)
@@ -62,8 +62,8 @@ impl LoadedKernels {
     }
 
     fn probe(&self, key: usize) -> impl Iterator<Item = &OnceLock<(usize, LoadedKernel)>> {
-        // Descriptions have tens of bytes each and lie side by side in memory, so the low bits of their addresses differ
-        // little.
+        // The structs `KernelInfo` have tens of bytes each and lie side by side in memory, so the low bits of their addresses
+        // differ little.
         let start = (key >> 5) % SLOTS;
         self.slots[start..].iter().chain(&self.slots[..start])
     }

@@ -1,18 +1,18 @@
 //! Typed kernels: the types that [`#[kernel]`](macro@crate::kernel) makes, their compilation, and their grids.
 //!
-//! A kernel has one signature, which is Rust's. The Rust body runs on the host simulator. When the kernel is first
-//! launched on a device, NVRTC compiles the CUDA body under a signature generated from the Rust one. The code is kept in
-//! the process and on disk.
+//! A kernel has one signature, which is Rust's. The Rust body runs on the host simulator. When the kernel is first launched on a
+//! device, NVRTC compiles the CUDA body under a signature generated from the Rust one. The compiled code is cached in the process
+//! and on disk.
 //!
 //! Environment variables, each read once:
-//! - `STREAMFLOW_NVRTC_DIR`: the directory of `libnvrtc.so`; no other is searched.
+//! - `STREAMFLOW_NVRTC_DIR`: the directory of `libnvrtc.so`; no other directory is searched.
 //! - `STREAMFLOW_CACHE_DIR`: the directory for compiled code; `off` keeps it in memory only.
-//! - `STREAMFLOW_CHECK_BOUNDS`: `1` checks on the device the accesses of a CUDA body by a slice or a view: `a[i]`,
+//! - `STREAMFLOW_CHECK_BOUNDS`: `1` checks, on the device, the accesses of a CUDA body by a slice or a view: `a[i]`,
 //!   `*a`, `auto row = a + n; row[i]`, and the `a(y, x)` of a view. An access out of range changes no memory, and a
 //!   later call returns [`Error::OutOfBounds`](crate::Error::OutOfBounds). Not checked are accesses by bare pointers
 //!   that the body makes, as `&a[i]` or `float* p = a` (then only the place where the pointer is made is checked), the
-//!   pointer `a.data` of a view, and shared memory. On the simulator the variable changes nothing: there a slice is a
-//!   Rust slice, and its own check panics.
+//!   pointer `a.data` of a view, and shared memory. On the simulator the variable changes nothing: there the kernel accesses
+//!   a Rust slice, which panics at an index out of range.
 
 pub(crate) mod axes;
 mod bounds;

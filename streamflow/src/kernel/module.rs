@@ -14,15 +14,15 @@ use crate::memory::access::{self, Order};
 use crate::stream::{CudaStream, StreamTable};
 
 impl CudaStream {
-    /// Queues a function of a [`Module`], after all work that its arguments must come after. Any legal grid is launched,
-    /// since it is unknown which grids the function needs.
+    /// Queues a function of a [`Module`], after all work that its arguments must come after. Any legal grid is launched, since
+    /// streamflow does not know which grids the function needs.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
     ///
     /// # Safety
-    /// `pass` passes the parameters of the function, in order. The function touches no other device memory than
-    /// the slices passed, and only reads those that are passed for reading.
+    /// `pass` passes the parameters of the function, in order. The function touches no other device memory than the slices
+    /// passed, and only reads the slices that are passed for reading.
     #[track_caller]
     pub unsafe fn launch_function<'a>(
         &self,
@@ -41,7 +41,7 @@ impl CudaStream {
 }
 
 impl Function {
-    /// Checks the stream and the grid of a launch. Returns `None` if there is nothing to launch.
+    /// Checks the stream and the grid of a launch. Returns `None` for an empty grid, which launches nothing.
     fn checked(&self, stream: &CudaStream, grid: &Grid) -> Result<Option<Checked<'_>>> {
         if self.table.platform() != stream.table().platform() {
             return Err(Error::foreign("a function"));
@@ -59,7 +59,7 @@ impl Function {
     }
 }
 
-/// [Compiled code](CompiledCode) that is loaded on a device. Made by [`Platform::module`](crate::Platform::module).
+/// [Compiled code](CompiledCode) that is loaded on a device. [`Platform::module`](crate::Platform::module) makes it.
 #[derive(Debug, Clone)]
 pub struct Module {
     table: Arc<StreamTable>,
@@ -68,7 +68,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// [`Platform::module`](crate::Platform::module) for a device of this table.
+    /// Loads the module for [`Platform::module`](crate::Platform::module), on a device of this table's platform.
     pub(crate) fn load(
         table: &Arc<StreamTable>,
         device: DeviceId,
@@ -82,11 +82,11 @@ impl Module {
         Ok(Self { table: table.clone(), device, raw })
     }
 
-    /// Returns the function of this name in the compiled code, where C++ names are mangled. All functions of a module
-    /// share its variables.
+    /// Returns the function of this name. The name is the one in the compiled code, where C++ mangles names. All functions of a
+    /// module share its variables.
     ///
     /// # Errors
-    /// The driver's, when the code has no such function.
+    /// The driver's error when the code has no such function.
     pub fn function(&self, name: &str) -> Result<Function> {
         let driver = self.table.driver();
         self.table.bind(self.device)?;
@@ -124,7 +124,7 @@ mod tests {
     #[derive(Debug)]
     struct Loads {
         below: HostDriver,
-        /// The device of all modules, also of those requested for another device.
+        /// The device of every module that this driver returns, even if the caller has named another device.
         device: DeviceId,
         modules: AtomicU32,
     }

@@ -1,7 +1,7 @@
 //! NVRTC, loaded when the first kernel is compiled.
 //!
-//! The dozen functions that streamflow uses have had the same signatures since CUDA 11.2. So every version since then
-//! works, whichever CUDA version the driver bindings were chosen for.
+//! The dozen functions that streamflow uses have had the same signatures since CUDA 11.2. So every later NVRTC works, whichever
+//! CUDA version the driver bindings were chosen for.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
@@ -58,7 +58,7 @@ pub(super) struct Nvrtc {
     symbols: Symbols,
     /// The major and the minor version.
     pub(super) version: (i32, i32),
-    /// The compute capabilities that this NVRTC compiles for, as `90`, ascending.
+    /// The compute capabilities that this NVRTC compiles for, each as a number such as `90`, in ascending order.
     architectures: Vec<u32>,
 }
 
@@ -88,7 +88,7 @@ pub(super) struct Compiled {
 }
 
 impl Nvrtc {
-    /// The process's NVRTC. The first call loads it.
+    /// Returns the process's NVRTC. The first call loads the library.
     pub(super) fn get() -> DriverResult<&'static Self> {
         static NVRTC: OnceLock<DriverResult<Nvrtc>> = OnceLock::new();
         let found = NVRTC.get().unwrap_or_else(|| {
@@ -136,7 +136,7 @@ impl Nvrtc {
 
     fn open(found: &Found) -> Result<Self, String> {
         let named = |error: String| format!("{}: {error}", found.library.display());
-        // The source of libloading's error is the one with the loader's message.
+        // The error of libloading has the loader's message only in its `source`.
         let cause = |error: libloading::Error| {
             let source = std::error::Error::source(&error).map(ToString::to_string);
             named(source.unwrap_or_else(|| error.to_string()))
@@ -144,14 +144,14 @@ impl Nvrtc {
         if let Some(builtins) = &found.builtins {
             // SAFETY: this is NVIDIA's library, whose initialisers have no preconditions.
             match unsafe { Library::new(builtins) } {
-                // The library stays loaded: NVRTC finds it by its name when it compiles.
+                // The builtins library is leaked, so it stays loaded: NVRTC finds it by its name when it compiles.
                 Ok(library) => std::mem::forget(library),
                 Err(error) => return Err(cause(error)),
             }
         }
         // SAFETY: this is NVIDIA's library, whose initialisers have no preconditions.
         let library = unsafe { Library::new(&found.library) }.map_err(cause)?;
-        // SAFETY: a library of this name is NVRTC, and it is leaked below.
+        // SAFETY: a library of this name is NVRTC. It is leaked below, so its functions stay valid.
         let symbols = unsafe { Symbols::load(&library) }.map_err(cause)?;
         std::mem::forget(library);
 
@@ -165,7 +165,7 @@ impl Nvrtc {
         Ok(nvrtc)
     }
 
-    /// Queries version and architectures.
+    /// Queries the version and the supported architectures, and stores both in `self`.
     fn query_version(&mut self) -> Result<(), String> {
         let (mut major, mut minor, mut count) = (0, 0, 0);
         // SAFETY: the pointers are valid for one integer each.
@@ -175,7 +175,7 @@ impl Nvrtc {
             (self.symbols.architecture_count)(&mut count)
         })?;
         let mut architectures = vec![0; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: there is room for as many integers as the call before has returned, and the function writes that number.
+        // SAFETY: the vector has room for `count` integers, the number that `nvrtcGetNumSupportedArchs` has returned.
         self.check("nvrtcGetSupportedArchs", unsafe {
             (self.symbols.architectures)(architectures.as_mut_ptr())
         })?;
@@ -186,8 +186,8 @@ impl Nvrtc {
         Ok(())
     }
 
-    /// The kind of code for a compute capability: machine code, or PTX if the device is newer than
-    /// this NVRTC. `None` if the device is too old for this NVRTC.
+    /// The kind of code for a compute capability: machine code, or PTX if the device is newer than this NVRTC. `None` if the
+    /// device is too old for this NVRTC.
     pub(super) fn code_for(&self, (major, minor): (u32, u32)) -> Option<Code> {
         choose(&self.architectures, major * 10 + minor)
     }
@@ -254,7 +254,7 @@ impl Nvrtc {
         // SAFETY: the program is alive and the pointer valid.
         self.check(call, unsafe { size(program.raw, &mut len) })?;
         let mut bytes = vec![0_u8; len];
-        // SAFETY: there is room for as many bytes as the call before has returned, and the function writes that number.
+        // SAFETY: the vector has room for `len` bytes, the size that NVRTC's `size` function has returned.
         self.check(call, unsafe { get(program.raw, bytes.as_mut_ptr().cast()) })?;
         Ok(bytes)
     }

@@ -7,17 +7,18 @@ use crate::error::{Error, Result};
 use crate::memory::access::{self, Use};
 use crate::memory::{Block, DeviceSlice, Scalar, TensorView, TensorViewMut};
 
-/// The most accesses with rows. Each such access is of a view, and a view has at least three parameters.
+/// The most accesses that have rows. Each is an access to a view, and a view takes at least three parameters.
 const MAX_ROWS: usize = MAX_PARAMS / 3;
 
-/// Collects the arguments of a launch: parameters, accesses, and the memory blocks of the accesses.
+/// Collects the arguments of a launch: parameters, accesses, and the memory blocks that are accessed.
 ///
-/// A slice becomes two parameters, its address and its length, and a view its address, its shape and its strides. There is room for [`MAX_PARAMS`] parameters:
-/// `#[kernel]` refuses a function with more, and a launch of a module's function with more is an error.
+/// A slice becomes two parameters, its address and its length; a view becomes its address, its shape and its strides. There is
+/// room for [`MAX_PARAMS`] parameters: `#[kernel]` refuses a function with more, and a launch of a module's function with more is
+/// an error.
 #[derive(Debug)]
 pub struct Passing<'a> {
     params: ArrayVec<Param, MAX_PARAMS>,
-    /// The number of parameters beyond the limit.
+    /// The number of parameters for which there was no room.
     beyond: usize,
     accesses: ArrayVec<Access, MAX_PARAMS>,
     rows: ArrayVec<Rows, MAX_ROWS>,
@@ -41,7 +42,7 @@ impl Default for Passing<'_> {
     }
 }
 
-// The functions that a launch calls for each argument are inlined into it: all counts and indices are constants there.
+// The functions that a launch calls for each argument are inlined into the launch, where all counts and indices are constants.
 impl<'a> Passing<'a> {
     /// Creates a list without arguments.
     #[inline(always)]
@@ -80,13 +81,13 @@ impl<'a> Passing<'a> {
         self.view(argument, &view.into_view(), AccessMode::Write);
     }
 
-    /// Passes only the address of a slice that the function only reads: for functions that `#[kernel]` did not
-    /// make.
+    /// Passes only the address of a slice, which the function only reads. For functions that `#[kernel]` did not make: no length
+    /// is passed.
     pub fn read_address<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) {
         self.address(argument, slice, AccessMode::Read);
     }
 
-    /// As [`read_address`](Self::read_address), for a slice that the function writes.
+    /// Passes only the address of a slice, as [`read_address`](Self::read_address), but the function writes the slice.
     pub fn write_address<T>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
         self.address(argument, slice, AccessMode::Write);
     }
@@ -97,7 +98,7 @@ impl<'a> Passing<'a> {
         self.param(Param::new(value));
     }
 
-    /// Adds the parameter for the checks of indices: the address of a [bounds report](super::bounds).
+    /// Adds the parameter for checks of indices: the address of a [bounds report](super::bounds).
     pub(super) fn report(&mut self, address: u64) {
         self.param(Param::new(address));
     }
@@ -107,24 +108,24 @@ impl<'a> Passing<'a> {
         &self.params
     }
 
-    /// The memory that the kernel touches, without empty slices.
+    /// The memory that the kernel accesses. Empty slices are left out.
     pub(super) fn accesses(&self) -> &[Access] {
         &self.accesses
     }
 
-    /// The rows of accesses that have some.
+    /// The rows of views whose rows have gaps between them; an access refers to its rows by their index in this list.
     pub(super) fn rows(&self) -> &[Rows] {
         &self.rows
     }
 
-    /// The accesses, each with the block that it is in. A block can occur more than once.
+    /// The accesses, each with the block that contains its memory. A block can occur more than once.
     #[inline]
     pub(super) fn uses(&self) -> impl Iterator<Item = Use<'a>> + Clone {
         let all = self.blocks.iter().copied().zip(self.accesses.iter());
         all.map(|(block, access)| Use::new((block, access.range), access.mode, access.argument))
     }
 
-    /// Marks the memory that the kernel was to write as unwritten, since the launch has failed.
+    /// Marks the memory that the kernel was to write as not written, since the launch has failed with `error`.
     #[cold]
     #[inline(never)]
     pub(super) fn fail(&self, error: &Error) {
@@ -171,7 +172,8 @@ impl<'a> Passing<'a> {
 
     #[inline(always)]
     fn access(&mut self, access: Access, block: &'a Block) {
-        // There is room for one access per parameter. With more parameters the launch is refused.
+        // There is room for one access per parameter. If there is no room for this access, the parameters are too many and the
+        // launch is refused.
         if access.range.bytes == 0 || self.accesses.is_full() {
             return;
         }
@@ -186,7 +188,7 @@ impl<'a> Passing<'a> {
         }
     }
 
-    /// Refuses a launch with more parameters than there is room for.
+    /// Refuses a launch that passed more parameters than there is room for.
     #[inline]
     pub(super) fn check(&self, kernel: &str) -> Result<()> {
         if self.beyond == 0 { Ok(()) } else { Err(self.too_many(kernel)) }
@@ -229,7 +231,7 @@ mod tests {
         assert_eq!(bias, 2);
     }
 
-    // The arguments have names that the code expanded from `#[kernel]` uses itself.
+    // The arguments have the names of variables in the code that `#[kernel]` expands to.
     #[kernel(requires(to == 1, args.len() == 3), unsafe cuda = "args[0] = to + info;")]
     fn host(args: &mut [u64], to: u64, info: u64) {
         args[0] = to + info;
@@ -303,7 +305,7 @@ mod tests {
         unsafe { (scale::<f32>::INFO.host)(HostArgs { params: &params }) };
         assert_eq!(out, [0.5, 1.0, 1.5]);
 
-        // The address of an empty slice may be 0.
+        // The host body also accepts an empty slice whose address is 0.
         let nothing = [0_u64, 0, 0, 0].map(Param::new);
         let params = [nothing.as_slice(), &params[4..]].concat();
         // SAFETY: the parameters are those of `scale::<f32>`; the slices are empty.
@@ -337,7 +339,7 @@ mod tests {
         let mut args = memory::<u64>(3);
         assert!(host::pass((&mut args, 1, 2), &mut Passing::new()).is_ok());
         assert!(host::pass((&mut args, 2, 2), &mut Passing::new()).is_err());
-        // The program can still call the function on the host.
+        // The kernel's function is still an ordinary function, which the program can call on the host.
         let mut numbers = [0];
         host(&mut numbers, 3, 4);
         assert_eq!(numbers, [7]);

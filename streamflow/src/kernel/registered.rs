@@ -1,8 +1,8 @@
 //! The kernels of a program. `#[kernel]` adds each kernel to a list that the linker makes, so that a test can compile all
 //! of them.
 //!
-//! An entry of the list is data: the CUDA body and the parameters, without the host body. No code runs to make the list.
-//! Every program contains it, since the linker keeps sections that code can read by their names.
+//! An entry of the list is data: the CUDA body and the parameters, without the host body. No code runs to make the list. Every
+//! program contains the list, since the linker keeps sections whose names code can refer to.
 
 use super::KernelInfo;
 use crate::driver::HostArgs;
@@ -20,19 +20,19 @@ pub struct Registered {
     pub file: &'static str,
     /// The line, from 1, at which the CUDA body begins.
     pub line: u32,
-    /// The description of the kernel, which can be compiled and not launched. `None` for a generic kernel without instances.
+    /// The description of the kernel. It can be compiled but not launched. `None` for a generic kernel without instances.
     pub info: Option<KernelInfo>,
 }
 
 impl Registered {
     /// Creates the entry of a kernel, or of an instance of a generic one.
     pub const fn of(info: &'static KernelInfo) -> Self {
-        // The host body is left out, because it would become a part of each program.
+        // Replaces the host body: with a pointer to it, each program would contain the host bodies of all kernels.
         let info = KernelInfo { host: no_host_body, ..*info };
         Self { name: info.name, file: info.file, line: info.line, info: Some(info) }
     }
 
-    /// Whether compiling either entry gives the same code.
+    /// Whether this entry and `other` give the same code when they are compiled.
     pub(super) fn is(&self, other: &Self) -> bool {
         let code = |kernel: &Self| kernel.info.map(|info| (info.cuda, info.params, info.generics));
         (self.name, self.file, self.line) == (other.name, other.file, other.line)
@@ -45,7 +45,7 @@ impl Registered {
     }
 }
 
-/// The host body of an entry, which is only compiled and never launched.
+/// The host body in the entries of the list, which are only compiled and never launched.
 ///
 /// # Safety
 /// There is nothing to ensure: the function does nothing.

@@ -9,7 +9,7 @@ const PRELUDE: &str = include_str!("cuda/prelude.cuh");
 const VIEW: &str = include_str!("cuda/view.cuh");
 const CHECKED: &str = include_str!("cuda/checked.cuh");
 
-/// The types that NVRTC does not have without CUDA's headers, each with its definition.
+/// The types that NVRTC lacks, because their headers are only in the CUDA toolkit, each with streamflow's definition.
 const TYPES: [(&str, &str); 4] = [
     ("half", include_str!("cuda/half.cuh")),
     ("nv_bfloat16", include_str!("cuda/bfloat16.cuh")),
@@ -40,7 +40,7 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
             parameters(info, bounds)
         ),
     );
-    // The alias is within the function, so that a type parameter may have any name.
+    // The alias for a type parameter is within the function, so that the parameter may have the name of any global.
     for (name, cuda) in info.generics {
         line(&mut source, format_args!("typedef {cuda} {name};"));
     }
@@ -49,7 +49,7 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
     }
     views(&mut source, info, bounds);
     line(&mut source, format_args!("#line {} \"{}\"", info.line, escaped(info.file)));
-    // The brace has a line of its own, because the body may end with a comment.
+    // The closing brace has a line of its own, because the body may end with a comment.
     line(&mut source, format_args!("{}\n}}", info.cuda));
     source
 }
@@ -64,14 +64,14 @@ fn line(source: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = writeln!(source, "{text}");
 }
 
-/// Adds a text of streamflow, under a file name for the compiler's messages.
+/// Adds a text of streamflow, and a `#line` directive with the file name that the compiler's messages show for it.
 fn section(source: &mut String, name: &str, text: &str) {
     line(source, format_args!("#line 1 \"streamflow/{name}\"\n{text}"));
 }
 
 fn parameters(info: &KernelInfo, bounds: Bounds) -> String {
     let mut list: Vec<String> = Vec::new();
-    // With checks, the pointer gets another name, because the checked slice has the argument's.
+    // With checks, the pointer parameter gets another name, because the checked slice has the name of the argument.
     let pointer = |name| match bounds {
         Bounds::Unchecked => format!("__restrict__ {name}"),
         Bounds::Checked => format!("streamflow_{name}"),
@@ -120,7 +120,7 @@ fn checked_slices(source: &mut String, info: &KernelInfo) {
     }
 }
 
-/// The number of dimensions of a view.
+/// The number of dimensions if the argument is a view; `None` for a slice or a scalar.
 fn rank(param: &ParamInfo) -> Option<usize> {
     match param.kind {
         ParamKind::View(rank) | ParamKind::ViewMut(rank) => Some(rank),
@@ -132,7 +132,7 @@ fn constant(param: &ParamInfo) -> &'static str {
     if matches!(param.kind, ParamKind::Slice | ParamKind::View(_)) { "const " } else { "" }
 }
 
-/// The names of a view's parameters: the length of each dimension, and the strides.
+/// The names of the parameters that a view is passed by: the lengths of its dimensions, then the strides.
 fn of_view(param: &ParamInfo) -> [Vec<String>; 2] {
     ["shape", "stride"].map(|what| {
         let dims = 0..rank(param).unwrap_or(0);
@@ -140,7 +140,7 @@ fn of_view(param: &ParamInfo) -> [Vec<String>; 2] {
     })
 }
 
-/// Adds the definitions of the views from their parameters.
+/// Adds to the body the definitions of its views, which are made from the kernel's parameters.
 fn views(source: &mut String, info: &KernelInfo, bounds: Bounds) {
     let id = kernel_id(info);
     for (index, param) in info.params.iter().enumerate() {
@@ -161,7 +161,7 @@ fn views(source: &mut String, info: &KernelInfo, bounds: Bounds) {
     }
 }
 
-/// Whether the signature has a type of this name, or the body contains the name.
+/// Whether the signature has a type of this name, or the body's text contains the name.
 fn uses(info: &KernelInfo, name: &str) -> bool {
     let params = info.params.iter().map(|param| param.cuda);
     let generics = info.generics.iter().map(|(_, cuda)| *cuda);

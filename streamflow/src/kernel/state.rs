@@ -1,4 +1,4 @@
-//! What the kernel module keeps for a platform: the loaded kernels, and the reports of indices out of range.
+//! A platform's state of the kernel module: the loaded kernels, and the reports of indices out of range.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +8,7 @@ use crate::driver::{DeviceId, Driver, DriverResult, OwnedPinned};
 use crate::error::Result;
 use crate::stream::{Attached, StreamTable};
 
-/// What the kernel module keeps for a platform. It lives as long as the platform's streams, and is dropped when all their
+/// A platform's loaded kernels and reports. The state lives as long as the platform's streams, and is dropped only when all their
 /// work is complete, because kernels write the reports.
 pub(super) struct KernelState {
     driver: Arc<dyn Driver>,
@@ -19,7 +19,7 @@ pub(super) struct KernelState {
 }
 
 impl KernelState {
-    /// The state of a platform. The first call makes it.
+    /// Returns the state of a platform. The first call for a platform makes it.
     pub(super) fn of(table: &StreamTable) -> &Self {
         table.attached(|driver| {
             let devices = 0..table.device_count();
@@ -36,14 +36,14 @@ impl KernelState {
         &self.loaded[device.index()]
     }
 
-    /// The address of the report that kernels of a device write. The caller has bound the device.
+    /// The address of the report that kernels of a device write. The caller must have made the device current on this thread.
     pub(super) fn report(&self, device: DeviceId) -> DriverResult<u64> {
         let slot = &self.reports[device.index()];
         if let Some(report) = slot.get() {
             return Ok(report.address());
         }
         let fresh = SharedReport::new(&self.driver, device)?;
-        // If two threads make a report, the second one is freed: no kernel has been given its address.
+        // If two threads make a report for a device at once, one of the two reports is freed: no kernel knows its address yet.
         Ok(slot.get_or_init(|| fresh).address())
     }
 }

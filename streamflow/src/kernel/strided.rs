@@ -4,8 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// A view of `N` dimensions in a kernel's Rust body: what `[T]` is for a slice. A kernel takes `&Strided<T, N>` and
-/// `&mut Strided<T, N>`, and a launch passes a [`TensorView`](crate::memory::TensorView) or a
+/// A view of `N` dimensions in a kernel's Rust body, as `[T]` is a slice there. A kernel takes `&Strided<T, N>` and `&mut
+/// Strided<T, N>`, and a launch passes a [`TensorView`](crate::memory::TensorView) or a
 /// [`TensorViewMut`](crate::memory::TensorViewMut) of as many dimensions.
 ///
 /// ```
@@ -42,11 +42,11 @@ pub struct Strided<T, const N: usize> {
 }
 
 impl<T, const N: usize> Strided<T, N> {
-    /// Creates the view of a launch.
+    /// Creates the view from the parameters of a launch.
     ///
     /// # Safety
-    /// While the view is used, each place that the shape and the strides lead to holds an initialised `T`, which no other
-    /// code writes. If the view is used as `&mut`, no other code reads it, either.
+    /// While the view is used, each address that the shape and the strides lead to holds an initialised `T` that no other code
+    /// writes. If the view is used as `&mut`, no other code reads these values, either.
     pub(super) unsafe fn new(first: *mut T, shape: [usize; N], strides: [usize; N]) -> Self {
         Self { first, shape, strides, _items: PhantomData }
     }
@@ -71,18 +71,19 @@ impl<T, const N: usize> Strided<T, N> {
         self.len() == 0
     }
 
-    /// An element. `None` if the indices are beyond the shape.
+    /// Returns the element at these indices. `None` if an index is not less than the length of its dimension.
     pub fn get(&self, at: [usize; N]) -> Option<&T> {
         let place = self.place(at)?;
-        // SAFETY: the caller of `new` guarantees that the element is valid. The borrow of `self` keeps this code from
-        // writing it.
+        // SAFETY: the caller of `new` guarantees that the element is valid. While `self` is borrowed, safe code can't write the
+        // element.
         Some(unsafe { &*place })
     }
 
-    /// An element, to be written. `None` if the indices are beyond the shape.
+    /// Returns the element at these indices for writing. `None` if an index is not less than the length of its dimension.
     pub fn get_mut(&mut self, at: [usize; N]) -> Option<&mut T> {
         let place = self.place(at)?;
-        // SAFETY: the caller of `new` guarantees that the element is valid. `self` is borrowed mutably as a whole.
+        // SAFETY: the caller of `new` guarantees that the element is valid. `self` is borrowed mutably, so no other borrow of an
+        // element exists.
         Some(unsafe { &mut *place })
     }
 
@@ -103,7 +104,7 @@ impl<T, const N: usize> Strided<T, N> {
     fn place(&self, at: [usize; N]) -> Option<*mut T> {
         let within = at.iter().zip(self.shape).all(|(index, len)| *index < len);
         let offset = || at.iter().zip(self.strides).map(|(index, stride)| index * stride).sum();
-        // SAFETY: this is the place of an element of the view, within the view's memory.
+        // SAFETY: the indices are within the shape, so the offset leads to an element within the view's memory.
         within.then(|| unsafe { self.first.add(offset()) })
     }
 

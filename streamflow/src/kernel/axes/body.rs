@@ -1,15 +1,15 @@
-//! Reads the text of a CUDA body, while rustc compiles the kernel.
+//! Reads the text of a CUDA body in a `const fn`, while rustc compiles the kernel.
 
 use super::{Axes, INDICES};
 
-/// The most bytes of a body that are read: rustc reports constants that take long to compute.
+/// The most bytes of a body that are read. The limit exists because rustc reports constants that take long to compute.
 const MOST: usize = 64 << 10;
 
 /// CUDA's own variables with a thread's position. Each has a member for each axis.
 const VARIABLES: [&str; 2] = ["threadIdx", "blockIdx"];
 
-/// Names that may hide a read of any position: assembly, a header, functions of NVVM and NVRTC, and a counter from which
-/// threads draw numbers.
+/// Names that may hide a read of any position: inline assembly and headers, and below, the beginnings of intrinsics' names and of
+/// atomic functions, since threads can draw their numbers from an atomic counter.
 const OPAQUE: [&str; 4] = ["asm", "__asm", "__asm__", "include"];
 const OPAQUE_BEGINNINGS: [&str; 4] = ["__nvvm", "__cluster", "atomic", "__nv_atomic"];
 
@@ -18,7 +18,7 @@ const EXTERN: &str = "extern";
 const SHARED: &str = "__shared__";
 const SHARED_BYTES: &str = "shared_bytes";
 
-/// The words of a declaration that were read so far.
+/// Which words of a declaration of dynamic shared memory were read since the declaration began.
 struct Declaration {
     is_extern: bool,
     is_shared: bool,
@@ -28,8 +28,8 @@ impl Declaration {
     const EMPTY: Self = Self { is_extern: false, is_shared: false };
 }
 
-/// Returns the axes that a body reads, by the names in its text. Comments and literals are skipped; code that the
-/// preprocessor leaves out is not.
+/// Returns the axes that a body reads, by the names in its text. Comments and literals are skipped. Code that `#if` would remove
+/// is read too.
 pub(super) const fn axes(cuda: &str) -> Axes {
     let text = cuda.as_bytes();
     let end = if text.len() < MOST { text.len() } else { MOST };
@@ -51,7 +51,7 @@ pub(super) const fn axes(cuda: &str) -> Axes {
             (byte, _) if is_in_name(byte) => {
                 let begin = at;
                 let mut at = at;
-                // The `'` in `1'000` is a part of the number.
+                // A `'` between digits, as in `1'000`, belongs to the number.
                 while at < end && (is_in_name(text[at]) || is_separator(text, begin, at, end)) {
                     at += 1;
                 }
@@ -68,7 +68,7 @@ pub(super) const fn axes(cuda: &str) -> Axes {
     axes
 }
 
-/// Returns `axes` with those that the name from `begin` to `at` adds.
+/// Adds to `axes` what the name between the positions `begin` and `at` shows, and returns the result.
 const fn with_name(
     mut axes: Axes,
     declaration: &mut Declaration,
@@ -77,9 +77,10 @@ const fn with_name(
     end: usize,
 ) -> Axes {
     let next = if at < end { text[at] } else { 0 };
-    // A backslash continues the name in the next line. In a raw literal a quote is not the end. Both make the text opaque.
+    // A backslash may continue the name in the next line, and `R` before a quote begins a raw literal. Either makes the text
+    // opaque.
     let mut is_opaque = next == b'\\' || (next == b'"' && text[at - 1] == b'R');
-    // Fast path: most names begin with a letter that no name in question begins with.
+    // Fast path: most names begin with a letter with which none of the searched names begins.
     match text[begin] {
         b't' | b'b' => {
             let mut axis = 0;
@@ -122,13 +123,13 @@ const fn with_name(
     if is_opaque { opaque(axes) } else { axes }
 }
 
-/// Returns `axes` with all those that the text does not show.
+/// Returns `axes` after text that may hide any read: the body may then read every position and the size of shared memory.
 const fn opaque(axes: Axes) -> Axes {
     let Axes { threads, blocks, may_ask_size, .. } = Axes::UNKNOWN;
     Axes { threads, blocks, may_ask_size, ..axes }
 }
 
-/// The axis of `.x`, `.y` or `.z`; `None` if another text follows.
+/// The axis of the member `.x`, `.y` or `.z` at this position of the text; `None` if there is no such member.
 const fn member(text: &[u8], at: usize, end: usize) -> Option<usize> {
     let dot = after_space(text, at, end);
     if dot >= end || text[dot] != b'.' {
@@ -162,7 +163,7 @@ const fn is_separator(text: &[u8], begin: usize, at: usize, end: usize) -> bool 
     text[at] == b'\'' && text[begin].is_ascii_digit() && at + 1 < end && is_in_name(text[at + 1])
 }
 
-/// Whether the text from `begin` to `end` is this name.
+/// Whether the text from `begin` to `end` equals `name`.
 const fn is_name(text: &[u8], begin: usize, end: usize, name: &str) -> bool {
     end - begin == name.len() && is_at(text, begin, end, name.as_bytes())
 }
@@ -178,7 +179,7 @@ const fn is_at(text: &[u8], at: usize, end: usize, part: &[u8]) -> bool {
     true
 }
 
-/// The position in the text after the next `mark`, or the text's end.
+/// The position in the text after the next occurrence of `mark`, or the text's end.
 const fn after(text: &[u8], mut at: usize, end: usize, mark: &[u8]) -> usize {
     while at < end && !is_at(text, at, end, mark) {
         at += 1;
@@ -186,7 +187,7 @@ const fn after(text: &[u8], mut at: usize, end: usize, mark: &[u8]) -> usize {
     at + mark.len()
 }
 
-/// The position in the text after the end of a literal.
+/// The position in the text after the quote that ends a literal.
 const fn after_literal(text: &[u8], mut at: usize, end: usize, quote: u8) -> usize {
     while at < end && text[at] != quote {
         at += if text[at] == b'\\' { 2 } else { 1 };
@@ -326,7 +327,7 @@ mod tests {
         }
     }
 
-    /// No short text of the characters that have a meaning here causes a panic.
+    /// Tests that no short text of characters with a meaning for this parser causes a panic.
     #[test]
     fn each_short_text_is_read() {
         let letters = ['/', '*', '"', '\'', '\\', '\n', '1', 'R', '#', 'ä'];

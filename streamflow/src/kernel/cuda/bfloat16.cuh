@@ -1,15 +1,15 @@
-// The upper two bytes of a float. NVRTC does not have the type: its header comes only with the CUDA toolkit.
+//  A float of two bytes: the upper half of a four-byte float. NVRTC lacks the type: its header is only in the CUDA toolkit.
 //
 // Arithmetic goes through float and is rounded once: for + - * / of two such numbers that is the correctly rounded
 // result, because float has more than twice the digits. Mixed with another type, the result has the other type's
-// precision, at least float. Comparisons and math functions (`expf(x)`) take the conversion to float.
+//  precision, at least float. Comparisons and math functions (`expf(x)`) use the conversion to float.
 struct nv_bfloat16 {
     unsigned short bits;
 
-    // No constructor code, so that `__shared__ nv_bfloat16 tile[32]` is possible.
+    //  The constructor is defaulted, without code, so that `__shared__ nv_bfloat16 tile[32]` is possible.
     nv_bfloat16() = default;
-    // To the nearest, and halfway to the even one. By integers: the instruction begins with sm_80, and it makes every
-    // NaN the same one.
+    //  Rounds to the nearest, and ties to even, by integer arithmetic: the conversion instruction begins with sm_80, and it
+    //  turns every NaN into the same one.
     __device__ nv_bfloat16(float value) {
         unsigned int word = __float_as_uint(value);
         bool is_nan = (word & 0x7fffffffu) > 0x7f800000u;
@@ -17,7 +17,7 @@ struct nv_bfloat16 {
         word = is_nan ? word | 0x400000u : word + 0x7fffu + (word >> 16 & 1u);
         bits = (unsigned short)(word >> 16);
     }
-    // First to a float whose last digit is set if digits were lost: so it is not rounded twice.
+    //  Converts to a float first, with the last digit set if digits were lost: so the value is not rounded twice.
     __device__ nv_bfloat16(double value) {
         float lower = __double2float_rz(value);
         unsigned int word = __float_as_uint(lower);
@@ -34,7 +34,7 @@ struct nv_bfloat16 {
     __device__ operator float() const { return __uint_as_float((unsigned int)bits << 16); }
 
     __device__ nv_bfloat16 operator+() const { return *this; }
-    // Flips only the sign bit, which is right for zeros and NaN, too.
+    //  Flips only the sign bit, which is also right for zeros and NaN.
     __device__ nv_bfloat16 operator-() const {
         nv_bfloat16 result;
         result.bits = bits ^ 0x8000;

@@ -1,7 +1,7 @@
-// Slices with their length, for STREAMFLOW_CHECK_BOUNDS=1.
+//  Slices that know their length, for STREAMFLOW_CHECK_BOUNDS=1.
 namespace streamflow {
 
-/// The first index that was out of range. `kernel/bounds.rs` has the same layout.
+///  The first index that was out of range. The struct `Report` in `kernel/bounds.rs` has the same layout.
 struct Report {
     unsigned int state;  // 0: empty, 1: being written, 2: complete
     unsigned int argument;
@@ -24,7 +24,7 @@ struct Place {
         report->kernel = kernel;
         report->index = index;
         report->length = length;
-        // The host reads the report while the kernel may still run.
+        //  The fence makes all fields visible before `state`, since the host reads the report while the kernel may still run.
         __threadfence_system();
         *(volatile unsigned int*)&report->state = 2u;
     }
@@ -33,8 +33,8 @@ struct Place {
 template <class T> struct Mutable { typedef T Type; };
 template <class T> struct Mutable<const T> { typedef T Type; };
 
-/// Replaces `T*`. An access out of range is reported and goes to a spare element of the thread,
-/// which is zero, so the kernel continues and no other memory is changed.
+///  The type of an argument in place of `T*`. An access out of range is reported, and uses a spare element of the thread,
+///  which is zero. So the kernel continues and no other memory is changed.
 ///
 /// `&slice[i]` and a conversion to `T*` give bare pointers, with which accesses are not checked;
 /// `auto row = slice + n` keeps the checks.
@@ -55,7 +55,7 @@ template <class T> struct Checked {
         return data + offset;
     }
 
-// An overload for each integer type: with only one, the built-in `T* + long` would make calls ambiguous.
+//  Each integer type has an overload: with only one, the built-in `T* + long` would make calls ambiguous.
 #define STREAMFLOW_STEP(I)                                                                         \
     __device__ Checked operator+(I n) const { return moved((long long)n); }                        \
     __device__ Checked operator-(I n) const { return moved(-(long long)n); }                       \

@@ -5,7 +5,7 @@
 template <class T> struct alignas(2 * sizeof(T)) complex {
     T re, im;
 
-    // No constructor code, so that `__shared__ complex<float> tile[32]` is possible.
+    //  The constructor is defaulted, without code, so that `__shared__ complex<float> tile[32]` is possible.
     complex() = default;
     __device__ complex(T re, T im = T(0)) : re(re), im(im) {}
     template <class U>
@@ -20,7 +20,7 @@ template <class T> struct alignas(2 * sizeof(T)) complex {
 };
 
 namespace streamflow {
-// The real number beside a complex one is not deduced, so that it may be an `int` or a `double`.
+//  Keeps C++ from deducing `T` by the real operand of an operator, which may be an `int` or a `double`.
 template <class T> struct Real { typedef T Type; };
 
 static __device__ __forceinline__ float hypotenuse(float a, float b) { return hypotf(a, b); }
@@ -82,7 +82,7 @@ STREAMFLOW_COMPLEX bool operator!=(const complex<T>& a, const complex<T>& b) { r
 STREAMFLOW_COMPLEX T real(const complex<T>& z) { return z.re; }
 STREAMFLOW_COMPLEX T imag(const complex<T>& z) { return z.im; }
 STREAMFLOW_COMPLEX complex<T> conj(const complex<T>& z) { return complex<T>(z.re, -z.im); }
-/// The square of the size. C++ calls it `norm`, and num-complex gives that name to the size.
+///  The square of the magnitude. C++ calls it `norm`; num-complex calls the magnitude `norm`.
 STREAMFLOW_COMPLEX T norm_sqr(const complex<T>& z) { return z.re * z.re + z.im * z.im; }
 STREAMFLOW_COMPLEX T abs(const complex<T>& z) { return streamflow::hypotenuse(z.re, z.im); }
 STREAMFLOW_COMPLEX T arg(const complex<T>& z) { return streamflow::angle(z.im, z.re); }

@@ -1,13 +1,13 @@
-// The two-byte float. NVRTC does not have the type: its header comes only with the CUDA toolkit.
+//  The two-byte float. NVRTC lacks the type: its header is only in the CUDA toolkit.
 //
 // Arithmetic goes through float and is rounded once: for + - * / of two halves that is the correctly
 // rounded result, because float has more than twice the digits. Mixed with another type, the result
-// has the other type's precision, at least float. Comparisons and math functions (`expf(x)`) take
-// the conversion to float.
+//  has the other type's precision, at least float. Comparisons and math functions (`expf(x)`) use
+//  the conversion to float.
 struct half {
     unsigned short bits;
 
-    // No constructor code, so that `__shared__ half tile[32]` is possible.
+    //  The constructor is defaulted, without code, so that `__shared__ half tile[32]` is possible.
     half() = default;
     __device__ half(float value) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value)); }
     __device__ half(double value) { asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(value)); }
@@ -25,7 +25,7 @@ struct half {
     }
 
     __device__ half operator+() const { return *this; }
-    // Flips only the sign bit, which is right for zeros and NaN, too.
+    //  Flips only the sign bit, which is also right for zeros and NaN.
     __device__ half operator-() const {
         half result;
         result.bits = bits ^ 0x8000;

@@ -1,7 +1,7 @@
-// Strided views, of elements that need not follow each other.
+//  Strided views: views of elements that may have gaps between them.
 namespace streamflow {
 
-/// A view of N dimensions. It is `const` in a body: its elements can be written, if they are not `const` themselves.
+///  A view of N dimensions. The view itself is `const` in a body, but its elements can be written unless `T` is `const`.
 template <class T, int N> struct View {
     T* data;
     unsigned long long lengths[N];
@@ -11,11 +11,11 @@ template <class T, int N> struct View {
     mutable typename Mutable<T>::Type spare;
 #endif
 
-    /// The length of a dimension; 0 is the outermost.
+    ///  The length of a dimension. Dimension 0 is the outermost.
     __device__ __forceinline__ unsigned long long shape(int dimension) const {
         return lengths[dimension];
     }
-    /// How far apart, in elements, neighbours in a dimension are.
+    ///  The distance, in elements, between neighbours in a dimension.
     __device__ __forceinline__ unsigned long long stride(int dimension) const {
         return steps[dimension];
     }
@@ -26,15 +26,15 @@ template <class T, int N> struct View {
         return count;
     }
 
-    /// An element, by an index for each dimension.
+    ///  Returns the element at these indices, one for each dimension.
     template <class... I> __device__ __forceinline__ T& operator()(I... indices) const {
         static_assert(sizeof...(I) == N, "one index for each dimension of the view");
         const unsigned long long at[N] = {(unsigned long long)indices...};
         return element(at);
     }
 
-    /// An element by its number, the last dimension varying fastest. It takes a division for each dimension but the
-    /// first.
+    ///  Returns the element with this number, where the last dimension varies fastest. Each dimension but the first costs a
+    ///  division.
     __device__ __forceinline__ T& operator[](unsigned long long number) const {
         unsigned long long at[N];
         for (int i = N - 1; i > 0; --i) {
@@ -50,7 +50,7 @@ private:
         unsigned long long offset = 0;
         for (int i = 0; i < N; ++i) {
 #ifdef STREAMFLOW_CHECKED
-            // A negative index, as unsigned, is larger than every length.
+            //  A negative index, cast to unsigned, is larger than every length.
             if (at[i] >= lengths[i]) {
                 place.beyond((long long)at[i], lengths[i]);
                 spare = typename Mutable<T>::Type();

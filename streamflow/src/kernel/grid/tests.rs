@@ -102,7 +102,7 @@ fn a_kernels_own_block_size_is_kept() {
     for part in ["`sum_rows`", "128x1x1", "256x1x1"] {
         assert!(text.contains(part), "{text}");
     }
-    // An empty grid with another block size is refused, and so is the same number of threads in another shape.
+    // A wrong block size is refused even if the grid is empty, or if the block has the same number of threads in another shape.
     assert!(resolve(Grid::blocks(0).threads(512), [256, 1, 1]).is_err());
     assert!(resolve(Grid::blocks(3).threads([16, 16]), [256, 1, 1]).is_err());
     let text = resolve(Grid::blocks(3), [1024, 1, 1]).unwrap_err().to_string();
