@@ -1,4 +1,4 @@
-//! A run as text: the choices that were made in it.
+//! A run of an exploration as text: the choices that were made in the run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::driver::host::Chooser;
 
-/// The choices of a run other than 0, by their place in the run.
+/// The choices of a run that were not option 0, by the number of the choice in the run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Choices(BTreeMap<u64, usize>);
 
@@ -17,7 +17,7 @@ impl Choices {
         Self(other.collect())
     }
 
-    /// The text, as `3:1,7:2`: take 1 in choice 3, counted from 0, and so on. `-` if all choices are 0.
+    /// The choices as text. `3:1,7:2` means: option 1 in choice 3, counted from 0, and option 2 in choice 7. `-` if all are 0.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for (place, choice) in &self.0 {
@@ -41,12 +41,12 @@ impl Choices {
     }
 }
 
-/// Repeats a run.
+/// Repeats a run: makes the same choices again.
 #[derive(Debug, Clone)]
 pub(super) struct Replay {
     choices: Choices,
     place: u64,
-    /// Whether a choice could not be made: the text is a run of another program.
+    /// Whether an option of the text did not exist in the run, so that the text must be of another program.
     mismatch: Arc<AtomicBool>,
 }
 
@@ -55,7 +55,7 @@ impl Replay {
         Self { choices, place: 0, mismatch: Arc::default() }
     }
 
-    /// Whether the text is a run of another program. All clones share the answer.
+    /// Whether the text was found to be of a run of another program. All clones of this value share the answer.
     pub(super) fn is_mismatch(&self) -> bool {
         self.mismatch.load(Ordering::Relaxed)
     }

@@ -9,25 +9,25 @@ use crate::driver::DriverError;
 use crate::error::{Error, Result};
 use crate::kernel::{self, CompiledCode, KernelInfo, Registered, compile_for, supports};
 
-/// Turing, Ampere, Hopper and Blackwell.
+/// The architectures Turing, Ampere, Hopper and Blackwell.
 const COMPUTE_CAPABILITIES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 
-/// Compiles the CUDA bodies of all kernels of the program, for a test that no kernel can be missing from: those of its crate,
-/// and of the crates that it is linked of, this library among them.
+/// Compiles the CUDA bodies of all kernels of the program, for a test that can't miss a kernel. These are the kernels of the
+/// test's crate and of all crates that are linked into the test, this library among them.
 ///
-/// NVRTC compiles each for the compute capabilities 7.5, 8.0, 9.0 and 10.0, as far as it supports them, with and without
-/// the checks of `STREAMFLOW_CHECK_BOUNDS=1`. Without NVRTC, or with one that supports none of these, the outcome is
+/// NVRTC compiles each kernel for the compute capabilities 7.5, 8.0, 9.0 and 10.0, as far as NVRTC supports them, with and
+/// without the checks of `STREAMFLOW_CHECK_BOUNDS=1`. Without NVRTC, or with one that supports none of these, the outcome is
 /// [`Outcome::Skipped`]; with `STREAMFLOW_REQUIRE_NVRTC=1` that is an error. To compile one kernel, also for other compute
 /// capabilities, call [`compile_for`].
 ///
-/// Of a generic kernel the instances are compiled that the program launches, and those that
-/// [`#[kernel(instances(f32, f16), …)]`](macro@crate::kernel) names. The outcome lists the compiled kernels, and the
-/// generic kernels without instances, as not compiled.
+/// Of a generic kernel, the instances that the program launches are compiled, and those that [`#[kernel(instances(f32, f16),
+/// …)]`](macro@crate::kernel) names. The outcome lists the compiled kernels, and names the generic kernels without instances as
+/// not compiled.
 ///
-/// A program launches an instance if the launch is part of its code, whether the code runs or not. This holds for the
-/// operators of each graph that the tested crate defines, for example `scale::<f32>` for a node of the type
-/// `Scale<f32>`, and for everything that its tests call. A graph of another crate counts if the program makes it. These
-/// launches are found on Linux, for x86-64 and AArch64.
+/// A program launches an instance if the launch is part of its code, whether the code runs or not. Part of the code are the
+/// operators of each graph that the tested crate defines, for example `scale::<f32>` for a node of the type `Scale<f32>`, and
+/// everything that its tests call. A graph of another crate counts if the program makes that graph. These launches are found on
+/// Linux, for x86-64 and AArch64.
 ///
 /// Cargo links a crate if the program names it: a test in a file of its own begins with `use my_kernels as _;`.
 ///
@@ -85,7 +85,7 @@ fn compile_all(kernels: &[Registered]) -> Result<Outcome> {
     })
 }
 
-/// The generic kernels without instances, as the end of a text; nothing if there are none.
+/// The end of a text that lists the generic kernels without instances. Empty if there are none.
 fn left_out(kernels: &[Registered]) -> String {
     let generic = kernels.iter().filter(|kernel| kernel.info.is_none());
     let places = generic.map(|kernel| {
@@ -102,14 +102,14 @@ fn left_out(kernels: &[Registered]) -> String {
     )
 }
 
-/// The results of all kernels, in their order. NVRTC compiles on as many threads as there are cores.
+/// Compiles kernels and returns the results in the order of the kernels. NVRTC compiles on as many threads as there are cores.
 fn compile_each(kernels: &[&KernelInfo]) -> Vec<Result<Vec<(u32, u32)>>> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let part = kernels.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
         let of_part = |part: &'_ [&KernelInfo]| part.iter().map(|info| compile(info)).collect();
         let threads = kernels.chunks(part).map(|part| scope.spawn(move || of_part(part)));
-        // All are spawned before the first one is joined.
+        // All threads are spawned before the first one is joined.
         let threads: Vec<ScopedJoinHandle<'_, Vec<_>>> = threads.collect();
         let results = threads.into_iter().map(|thread| match thread.join() {
             Ok(results) => results,
@@ -119,7 +119,7 @@ fn compile_each(kernels: &[&KernelInfo]) -> Vec<Result<Vec<(u32, u32)>>> {
     })
 }
 
-/// Compiles a kernel, with and without checks, for the compute capabilities that the result has.
+/// Compiles a kernel, with and without checks of indices. Returns the compute capabilities for which it was compiled.
 fn compile(info: &KernelInfo) -> Result<Vec<(u32, u32)>> {
     let mut compiled = Vec::new();
     for target in COMPUTE_CAPABILITIES {
@@ -132,7 +132,7 @@ fn compile(info: &KernelInfo) -> Result<Vec<(u32, u32)>> {
     Ok(compiled)
 }
 
-/// The name of a kernel with its types, as `copied<float>`.
+/// The name of a kernel together with its types, as `copied<float>`.
 fn name_of(info: &KernelInfo) -> String {
     let types: Vec<_> = info.generics.iter().map(|(_, cuda)| *cuda).collect();
     match types[..] {
@@ -142,7 +142,7 @@ fn name_of(info: &KernelInfo) -> String {
 }
 
 /// Returns the outcome for `kernels`, which NVRTC of this version has compiled for the compute capabilities in `compiled`. If
-/// that list is empty, nothing was tried.
+/// `compiled` is empty, nothing was compiled and the test is skipped.
 fn concluded(
     kernels: &str,
     (major, minor): (u32, u32),
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_was_compiled_for_nothing_has_not_passed() {
-        // With `STREAMFLOW_REQUIRE_NVRTC=1` it is an error.
+        // With `STREAMFLOW_REQUIRE_NVRTC=1` the skipped test is an error.
         match concluded("`add`", (19, 0), &[]) {
             Ok(outcome) => {
                 let Outcome::Skipped(reason) = outcome else { unreachable!("{outcome}") };

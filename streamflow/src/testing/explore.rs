@@ -16,22 +16,22 @@ use crate::platform::{Platform, PlatformBuilder, RACE_CHECK};
 use crate::time::Clock;
 use crate::turns::{Pct, Turns};
 
-/// How many seeds are tried by default.
+/// How many seeds are tried if neither the test nor the environment sets their number.
 const SEEDS: u64 = 64;
 
-/// How many states are kept by default: some 100 bytes each.
+/// How many states are stored by default. Each takes some 100 bytes.
 const STATES: usize = 1_000_000;
 
-/// How many preemptions an exhaustive exploration tries in a run: switches away from a thread that could go on. Most
-/// faults of several threads need no more (Musuvathi, Qadeer: *Iterative context bounding*, PLDI 2007), and each
-/// preemption more multiplies the number of orders.
+/// How many preemptions an exhaustive exploration tries in a run. A preemption is a switch away from a thread that could go on.
+/// Most faults of several threads need no more than 2 (Musuvathi, Qadeer: *Iterative context bounding*, PLDI 2007), and each
+/// additional preemption multiplies the number of orders.
 const PREEMPTIONS: u32 = 2;
 
-/// Runs a test under 64 seeds of the simulator, each with the race checker and without it, as [`Explorer::run`] does. A failing
-/// seed is an error.
+/// Runs a test under 64 seeds of the simulator, each with the race checker and without it, as [`Explorer::run`] does. Returns an
+/// error if a seed fails.
 ///
-/// The test is run on the platform that it is given: one that uses another platform fails, since its orders would not
-/// be explored. A race fails the test as well, with or without a graph, unless the test has taken the race by
+/// The test must use the platform that it is given: a test that uses another platform fails, since the orders of its work would
+/// not be explored. A race fails the test as well, with or without a graph, unless the test has taken the race by
 /// [`Platform::take_races`].
 ///
 /// # Errors
@@ -40,7 +40,7 @@ pub fn explore(test: impl FnMut(&Platform) -> Result<(), Failure>) -> Result<()>
     Explorer::new().run(test)?.check()
 }
 
-/// Runs a test in many of the orders that CUDA permits, or in all.
+/// Runs a test in many of the orders of execution that CUDA permits, or in all of them.
 #[derive(Debug, Clone)]
 #[must_use = "call `run` or `run_exhaustively`"]
 pub struct Explorer {
@@ -60,7 +60,7 @@ impl Default for Explorer {
 }
 
 impl Explorer {
-    /// With one device, the seeds 0 to 63, and room for a million states.
+    /// Creates an explorer with one device, the seeds 0 to 63, and room for a million states.
     pub const fn new() -> Self {
         Self {
             devices: 1,
@@ -73,60 +73,59 @@ impl Explorer {
         }
     }
 
-    /// How many devices the test's platform has: 1, the default, to 64.
+    /// Sets how many devices the test's platform has, from 1 to 64. The default is 1.
     pub const fn devices(mut self, devices: usize) -> Self {
         self.devices = devices;
         self
     }
 
-    /// Whether the [race checker](crate::driver::race) runs. A test with a race then fails, even if its data is right,
-    /// unless it has taken the race by [`Platform::take_races`].
+    /// Sets whether the [race checker](crate::driver::race) runs. With the checker, a test with a race fails, even if its data is
+    /// right, unless the test has taken the race by [`Platform::take_races`].
     ///
-    /// By default each seed runs twice, in release builds as well: with the checker, and without it, as most programs run.
-    /// So does an exhaustive exploration: after it has visited every state with the checker, it visits them without it. The
-    /// variable `STREAMFLOW_RACE_CHECK`, 1 or 0, or this method leaves one of the two.
+    /// By default each seed runs twice, in release builds as well: with the checker, and without it, as most programs run. An
+    /// exhaustive exploration, too, first visits every state with the checker and then every state without it. This method, or
+    /// the variable `STREAMFLOW_RACE_CHECK` with 1 or 0, leaves only one of the two.
     pub const fn race_check(mut self, check: bool) -> Self {
         self.race_check = Some(check);
         self
     }
 
-    /// How many seeds to try, at least 1. The default is `STREAMFLOW_TEST_SEEDS`, else 64.
+    /// Sets how many seeds to try, at least 1. The default is the number in `STREAMFLOW_TEST_SEEDS`, or 64 without it.
     pub const fn seeds(mut self, seeds: u64) -> Self {
         self.seeds = Some(seeds);
         self
     }
 
-    /// The first seed to try; the others follow.
+    /// Sets the first seed to try. The other seeds are the numbers after it.
     pub const fn first_seed(mut self, seed: u64) -> Self {
         self.first_seed = seed;
         self
     }
 
-    /// How many states an exhaustive exploration may keep.
+    /// Sets how many states an exhaustive exploration may store.
     pub const fn max_states(mut self, states: usize) -> Self {
         self.max_states = states;
         self
     }
 
-    /// How often an exhaustive exploration may run the test, with and without the race checker together.
+    /// Sets how often an exhaustive exploration may run the test. Runs with and without the race checker count together.
     pub const fn max_runs(mut self, runs: u64) -> Self {
         self.max_runs = runs;
         self
     }
 
-    /// For how long an exhaustive exploration may begin new runs.
+    /// Sets for how long an exhaustive exploration may begin new runs.
     pub const fn max_time(mut self, time: Duration) -> Self {
         self.max_time = time;
         self
     }
 
-    /// Runs the test under one seed after the other, with the race checker and then without it, each on a platform of its own,
-    /// until one fails.
-    /// With `STREAMFLOW_TEST_SEED=n` it runs under that seed alone.
+    /// Runs the test under one seed after the other until a seed fails. Each seed runs first with the race checker and then
+    /// without it, each time on a new platform. With `STREAMFLOW_TEST_SEED=n` the test runs under that seed alone.
     ///
-    /// A test fails by an error or by a panic, and by leftovers at its end: work that fails when it is executed, and
-    /// races that the test has not taken. A test that makes a platform of its own, or does not use the one that it is
-    /// given, fails with [`Error::Unexplored`].
+    /// A test fails by an error or by a panic, and by leftovers at its end: queued work that fails when it is executed, and races
+    /// that the test has not taken. A test that makes a platform of its own, or does not use the platform that it is given, fails
+    /// with [`Error::Unexplored`].
     ///
     /// # Errors
     /// [`Error::Variable`] if an environment variable is no number; [`Error::NoSeeds`] for 0 seeds. A failure of the
@@ -168,9 +167,8 @@ impl Explorer {
         }
     }
 
-    /// Runs the test until it has visited every state, with the race checker and then without it, or a run fails, or a limit
-    /// is reached. With
-    /// `STREAMFLOW_TEST_SCHEDULE=…` it repeats that run alone.
+    /// Runs the test until every state was visited, with the race checker and then without it, until a run fails, or until a
+    /// limit is reached. With `STREAMFLOW_TEST_SCHEDULE=…` only the run that the variable describes is repeated.
     ///
     /// # Errors
     /// [`Error::Variable`] if the variable can't be read, or does not fit this test. A failure of the test is no error
@@ -193,7 +191,7 @@ impl Explorer {
         Ok(found)
     }
 
-    /// Runs the test until it has visited every state, or a run fails, or a limit is reached.
+    /// Runs the test until every state was visited, until a run fails, or until a limit is reached.
     fn search(
         &self,
         check: Option<bool>,
@@ -241,7 +239,7 @@ impl Explorer {
         for check in self.checks() {
             let replay = Replay::new(choices.clone());
             let (done, _) = self.run_chosen(*check, replay.clone(), &mut test);
-            // The run of the other search may have other choices.
+            // The text describes a run with or without the race checker. The other of these two runs may have other choices.
             if replay.is_mismatch() {
                 continue;
             }
@@ -261,7 +259,7 @@ impl Explorer {
         Ok(found)
     }
 
-    /// With which checkers each seed, or each search, runs: with one, without, or as the variable says.
+    /// Returns with which race checkers each seed, or each search, runs: with one, without one, or as the variable says (`None`).
     fn checks(&self) -> &'static [Option<bool>] {
         match self.race_check {
             Some(true) => &[Some(true)],
@@ -286,14 +284,14 @@ impl Explorer {
         let done = taking_turns(&turns, || {
             let platform =
                 platform_builder(check).driver(Arc::new(Replaying::over(driver.clone())))?;
-            // The code after the test, as dropping the platform, is not part of it.
+            // The test ends here: what follows, as the drop of the platform, makes no choices.
             judged(&turns, &platform, &mut test, || driver.end_choices())
         });
         (done, turns.threads())
     }
 }
 
-/// A platform with or without a race checker; `None`: as the variable says.
+/// Returns a builder of a platform with or without a race checker. `None` leaves the decision to the environment variable.
 fn platform_builder(check: Option<bool>) -> PlatformBuilder {
     let builder = Platform::builder().clock(&Clock::simulated());
     match check {
@@ -302,7 +300,7 @@ fn platform_builder(check: Option<bool>) -> PlatformBuilder {
     }
 }
 
-/// Runs a test with threads that take turns. An error of the turns comes first: other errors may follow from it.
+/// Runs a test whose threads take turns. An error of the turns is returned before the test's own error, which it may have caused.
 fn taking_turns(turns: &Arc<Turns>, test: impl FnOnce() -> Result<()>) -> Result<()> {
     let seat = turns.enter();
     let done = test();
@@ -320,7 +318,7 @@ fn failing(choices: &Choices, cause: Error) -> Failing {
     Failing { seed: None, replay, cause }
 }
 
-/// Runs the test on a platform that was made for it, and then `end`. Work that the test has left counts as well.
+/// Runs the test on the platform that was made for it, and then `end`. Work and races that the test has left behind may fail it.
 fn judged(
     turns: &Turns,
     platform: &Platform,
@@ -329,13 +327,13 @@ fn judged(
 ) -> Result<()> {
     let before = turns.uses();
     let done = caught(|| test(platform));
-    // A test of threads alone takes turns.
+    // A test that uses no platform but has several threads is explored too, by the turns of the threads.
     let has_used = turns.uses() > before || turns.threads() > 1;
     end();
     done.and_then(|()| platform.end_explored(has_used))
 }
 
-/// Runs the test. A panic is a failure like an error.
+/// Runs the test, and converts a panic into an error.
 fn caught(test: impl FnOnce() -> Result<(), Failure>) -> Result<()> {
     match caught_as_error(test) {
         Ok(done) => done.map_err(Error::from),

@@ -17,17 +17,17 @@ use crate::platform::Platform;
 use crate::port::{Input, InputPort, Output, OutputPort, PortSize};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
 
-/// The most edges that [`OperatorHarness::push_to`] makes at an input of many: each is a queue.
+/// The most edges that [`OperatorHarness::push_to`] makes at an input of many edges. Each edge is a queue.
 const MOST_EDGES: usize = 1024;
 
-/// An operator without a graph: push messages into its inputs, let it tick, take the messages that it emitted.
+/// Runs an operator without a graph: push messages into its inputs, let it tick, and take the messages that it emitted.
 ///
-/// An input here has the queue of an edge without a limit of its capacity. In a graph, an edge with room for more than
-/// 64 messages has this queue too; an edge with less room is a ring, and no message can be put into a ring from
-/// outside. An operator receives the same messages from both.
+/// An input here has the queue of an edge without a limit of its capacity. In a graph, an edge with room for more than 64
+/// messages has this queue too; an edge with less room is a ring, and no message can be put into a ring from outside the graph.
+/// An operator receives the same messages from a queue and from a ring.
 ///
-/// Device data is pushed on the harness's own [`stream`](Self::stream), so the operator must wait for it as in a graph.
-/// An emitted message comes with the point at which its data is ready.
+/// Device data is pushed on the harness's own [`stream`](Self::stream), so the operator must wait for the data as in a graph. An
+/// emitted message has the point at which its data is ready.
 #[must_use = "the operator runs by `tick`"]
 pub struct OperatorHarness<O: Compute> {
     node: Box<Node<O>>,
@@ -37,7 +37,7 @@ pub struct OperatorHarness<O: Compute> {
 }
 
 impl<O: Compute + Send + 'static> OperatorHarness<O> {
-    /// An operator on device 0, with a pool that has as many streams as it declares.
+    /// Creates a harness for an operator on device 0, with a pool of as many streams as the operator declares.
     ///
     /// # Errors
     /// The platform's; [`Error::Unexplored`] in a test that is explored, for a platform of its own.
@@ -46,8 +46,8 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         Self::begin(platform, operator)
     }
 
-    /// The documented `new`. The type of the harness is inferred from the operator. For a value that is not an operator
-    /// the harness has no type, and rustc reports no further error about it.
+    /// Creates a harness, as the `new` in the documentation. The type of the harness is inferred from the operator. For a value
+    /// that is not an operator the harness has no type, so that rustc reports no further error about the harness.
     ///
     /// # Errors
     /// As above.
@@ -71,7 +71,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
             count: None,
             conditions: None,
             on_failure: OnFailure::Stop,
-            // Pushed messages come on another stream than the operator's.
+            // Pushed messages are on another stream than the operator's, so the pool has a second stream.
             single_stream: &SingleStream::new(2),
             params: &GraphParams::default(),
         };
@@ -91,7 +91,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         &mut self.node.parts.operator
     }
 
-    /// The handle that sets the operator's parameters: `harness.params().set_threshold(0.5)?`. The next tick has the
+    /// Returns the handle that sets the operator's parameters: `harness.params().set_threshold(0.5)?`. The next tick sees the new
     /// value.
     pub fn params(&self) -> &O::Params {
         self.node.params()
@@ -109,7 +109,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         self.push_with(port, message, Metadata::default())
     }
 
-    /// As [`push`](Self::push), with metadata.
+    /// Puts a message into an input as [`push`](Self::push) does, together with metadata.
     ///
     /// # Errors
     /// As for [`push`](Self::push).
@@ -122,8 +122,9 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         self.push_on(0, port, message, metadata)
     }
 
-    /// As [`push`](Self::push), to one edge of an input with several edges, counted from 0. The first push to an edge
-    /// makes it, and all edges before it. An input of many has up to 1024 edges here, and one with a size has that many.
+    /// Puts a message, as [`push`](Self::push) does, into one edge of an input with several edges, counted from 0. The first push
+    /// to an edge makes this edge and all edges before it. An input of many has up to 1024 edges here, and one with a size has
+    /// that many.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for an edge that the input can't have; as for [`push`](Self::push).
@@ -155,7 +156,8 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         Ok(())
     }
 
-    /// Lets the operator tick once, by `compute`, if it is ready; `false` if it is not, or [`flush`](Self::flush) was called.
+    /// Lets the operator tick once, by `compute`. Returns `false` without a tick if it is not ready, or [`flush`](Self::flush)
+    /// was called.
     ///
     /// # Errors
     /// The operator's, as a graph would report it; [`Error::Races`].
@@ -167,7 +169,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         if self.node.readiness(&mut Waits::default()).map_err(|error| *error)? != Readiness::Ready {
             return Ok(false);
         }
-        // Drops the messages of the tick before that were not taken.
+        // Drops the messages that the last tick emitted and the test has not taken.
         self.node.cancel()?;
         self.node.tick_unpublished()?;
         self.races()?;
@@ -202,7 +204,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         Ok(())
     }
 
-    /// The message that the last tick emitted on an output, if there is one: `harness.take(|ports| &mut ports.out)`.
+    /// Takes the message that the last tick emitted on an output, if there is one: `harness.take(|ports| &mut ports.out)`.
     pub fn take<P: OutputPort>(
         &mut self,
         port: impl FnOnce(&mut O::Ports) -> &mut Output<P>,
@@ -215,7 +217,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         })
     }
 
-    /// Ends the operator as a graph would.
+    /// Stops the operator as a graph does: calls its `stop` hook, and waits for the queued work.
     ///
     /// # Errors
     /// The operator's, or the device's; [`Error::Races`].
@@ -225,14 +227,14 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         stopped.and(self.node.synchronize_blocking()).and(self.races())
     }
 
-    /// An error if races were found.
+    /// Returns an error if the race checker has found races.
     fn races(&mut self) -> Result<()> {
         let races = self.races.take();
         if races.is_empty() { Ok(()) } else { Err(Error::Races(races)) }
     }
 }
 
-/// Refuses an edge that an input of the operator can't have: no message would ever come on the edges before it.
+/// Refuses an edge that an input of the operator can't have: the edges before it would be made too, and never get a message.
 fn check_edge<O: Compute, P: InputPort>(edge: usize) -> Result<()> {
     let size = O::INPUTS.iter().find(|input| input.name == P::NAME).map(|input| input.size);
     let (edges, remedy) = match size {
@@ -262,8 +264,8 @@ impl<O: Compute> fmt::Debug for OperatorHarness<O> {
     }
 }
 
-/// An operator that a harness runs, and the type of the harness. [`Compute`] is implied, so rustc reports only one of
-/// the two if both are missing.
+/// An operator that a harness can run, and the type of that harness. The trait implies [`Compute`], so rustc reports only one of
+/// the two if a type has neither.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a harness runs an operator, and `{Self}` is none",
@@ -282,11 +284,11 @@ impl<O: Compute + Send + 'static> Harnessed<OperatorHarness<O>> for O {
     }
 }
 
-/// Nothing implements it.
+/// A trait that no type implements.
 #[doc(hidden)]
 pub trait Nothing {}
 
-// With a second implementation, rustc infers the harness from the first one only if its bounds hold.
+// The second implementation makes rustc infer the harness from the first one only if the bounds of the first one hold.
 #[diagnostic::do_not_recommend]
 impl<O: Compute + Nothing> Harnessed<()> for O {
     fn __streamflow_harness(self, _: &Platform) -> Result<()> {
@@ -302,6 +304,6 @@ pub struct Emitted<T> {
     pub message: Shared<T>,
     /// The message's metadata.
     pub metadata: Metadata,
-    /// The point when the message's device data is ready; `None` for host data.
+    /// The point at which the message's device data is ready; `None` for host data.
     pub sent: Option<Point>,
 }

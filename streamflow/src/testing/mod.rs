@@ -1,15 +1,15 @@
 //! Tools for tests of your kernels, operators and graphs.
 //!
-//! [`kernels`] compiles the CUDA bodies of all kernels, and [`compare_bodies`] compares that of one with the Rust body
-//! on random input. [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a test under many of the
-//! orders that a device may execute its work in, and [`Explorer`] also under all of them, on the host simulator.
-//! [`scope`] spawns threads; their order is explored as well.
+//! [`kernels`] compiles the CUDA bodies of all kernels, and [`compare_bodies`] compares the CUDA body of one kernel with its Rust
+//! body on random input. [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a test under many of the orders
+//! in which a device may execute its work, and [`Explorer`] also under all of them, on the host simulator. [`scope`] spawns
+//! threads, whose order is explored as well.
 //!
 //! # The two bodies of a kernel
 //!
-//! On the simulator only the Rust body runs. Two more tests concern the CUDA body. The first finds mistakes of syntax
-//! and of types; it needs NVRTC, and no GPU. The second finds a CUDA body that computes something else, and needs a
-//! GPU. The outcome of each says if it was skipped.
+//! On the simulator only the Rust body runs. Two more tests concern the CUDA body. [`kernels`] finds mistakes of syntax and of
+//! types; it needs NVRTC, and no GPU. [`compare_bodies`] finds a CUDA body that computes something else than the Rust body, and
+//! needs a GPU. The outcome of each test says if the test was skipped.
 //!
 //! ```
 //! use streamflow::prelude::*;
@@ -189,18 +189,18 @@
 //!
 //! # Failures of a test
 //!
-//! A test fails by an error, by a panic, and by leftovers: a race that it has not taken by
-//! [`Platform::take_races`](crate::Platform::take_races), with or without a graph, and queued work that fails when it
-//! is executed. A test must use the platform that it is given, since no other one is explored: a platform that it makes
-//! itself, a graph of a platform from outside, and a test that uses none are an
+//! A test fails by an error, by a panic, and by leftovers: a race that the test has not taken by
+//! [`Platform::take_races`](crate::Platform::take_races), with or without a graph, and queued work that fails when it is
+//! executed. A test must use the platform that it is given, since no other platform is explored. A test that makes a platform
+//! itself, that runs a graph of a platform from outside, or that uses no platform, fails with
 //! [`Error::Unexplored`](crate::Error::Unexplored).
 //!
 //! # Threads
 //!
-//! [`scope`] spawns threads of a test; it is used as [`std::thread::scope`]. Under [`explore`] and an [`Explorer`] the
-//! threads take turns. A thread runs until it calls the driver, finds a lock of the platform taken, or waits; in debug
-//! builds also to points between two steps of the runtime that belong together. Then the seed decides which thread is
-//! next. So a run repeats itself, bit for bit, with all its threads.
+//! [`scope`] spawns threads of a test, and is used like [`std::thread::scope`]. Under [`explore`] and an [`Explorer`] the threads
+//! take turns. A thread runs until it calls the driver, finds a lock of the platform taken, or waits; in debug builds also until
+//! it is between two steps of the runtime that belong together. Then the seed decides which thread is next. So a run repeats
+//! itself, bit for bit, with all its threads.
 //!
 //! The seed orders threads by *probabilistic concurrency testing* with depth 3 (Burckhardt et al., ASPLOS 2010).
 //! Threads have random priorities, and the ready thread with the highest priority runs. At two random steps the

@@ -26,8 +26,8 @@ impl fmt::Display for Outcome {
 }
 
 impl Outcome {
-    /// The outcome without what `missing` says is missing. With the environment variable `require` set to 1, and for
-    /// any error but [`DriverError::Unavailable`], it is a failure.
+    /// Returns the outcome of a test for which something is missing, as `missing` says: skipped. If the environment variable
+    /// named `require` is 1, or if the error is not [`DriverError::Unavailable`], returns the error.
     pub(super) fn without(missing: Error, require: &str) -> Result<Self> {
         let required = env::var_os(require).is_some_and(|value| value == "1");
         match missing {

@@ -1,24 +1,24 @@
-//! The states that a program can get into, and the search for those that were not visited yet.
+//! The states that a program can get into, and the search for states that were not visited yet.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::driver::host::Chooser;
 
-/// The states visited so far, as a graph with choices as its edges. A run is a path from the first state to an end. The
-/// search leads each run to choices that were never made. Work is executed again only because each run starts at the
-/// beginning.
+/// The states visited so far, as a graph whose edges are choices. A run is a path from the first state to an end. The search
+/// leads each run to choices that were never made. Each run starts at the first state, so work of earlier runs is executed again
+/// to get there.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     states: Vec<State>,
-    /// The index in `states` of the state with a key.
+    /// The index in `states` of each state, by the state's key.
     by_key: HashMap<u64, usize>,
-    /// The states of this run, each with the choice that was made in it.
+    /// The states that this run has passed, each with the choice that was made there.
     run: Vec<(usize, usize)>,
     max_states: usize,
-    /// Whether there was no room for a state.
+    /// Whether a state was left out because `max_states` states are stored.
     full: bool,
-    /// Whether a choice that was made twice led to two states, or a state had other choices when it was visited again.
+    /// Whether a choice that was made twice led to two different states, or a state had other options when it was visited again.
     diverged: bool,
 }
 
@@ -26,11 +26,11 @@ pub(super) struct Search {
 struct State {
     /// The state that each choice led to.
     next: Vec<Option<usize>>,
-    /// The states that led to this one.
+    /// The states from which a choice led to this one.
     before: Vec<usize>,
-    /// Whether a choice was not made yet, here or in a state that is reached from here.
+    /// Whether this state, or a state that can be reached from it, has a choice that was not made yet.
     open: bool,
-    /// A hint, updated along each run: about how many states with an untried choice one run could pass from here on.
+    /// A hint, updated along each run: about how many states with an untried choice one run could still pass after this state.
     untried: u32,
 }
 
@@ -49,12 +49,12 @@ impl Search {
         self.states.len()
     }
 
-    /// How many of them have untried choices, there or in a state after them.
+    /// How many of the visited states have an untried choice, there or in a state after them.
     pub(super) fn open(&self) -> usize {
         self.states.iter().filter(|state| state.open).count()
     }
 
-    /// Whether a choice is left. Before the first run it is `true`.
+    /// Whether any choice of any state is left to try. Before the first run this is `true`.
     pub(super) fn is_open(&self) -> bool {
         self.states.first().is_none_or(|first| first.open)
     }
@@ -72,7 +72,7 @@ impl Search {
         self.run.iter().map(|(_, choice)| *choice)
     }
 
-    /// Returns the state with a key, reached by the latest choice, or `None` if there is no room for another state.
+    /// Returns the state with a key, to which the latest choice of the run has led. `None` if there is no room for another state.
     fn arrive(&mut self, key: u64, options: usize) -> Option<usize> {
         let known = self.by_key.get(&key).copied();
         let index = known.unwrap_or(self.states.len());
@@ -99,7 +99,7 @@ impl Search {
         Some(index)
     }
 
-    /// Updates the hints along this run.
+    /// Updates the `untried` hints of the states of this run, from its end to its beginning.
     fn update_hints(&mut self) {
         for &(index, _) in self.run.iter().rev() {
             let next = &self.states[index].next;
@@ -109,10 +109,10 @@ impl Search {
         }
     }
 
-    /// Closes the states of this run that have no untried choice left, and other states that led to them. `last` is the
-    /// state at the end of the run.
+    /// Marks the states of this run that have no untried choice left, there or after them, as not open, and then other states
+    /// that led to these. `last` is the state at the end of the run.
     fn close(&mut self, last: usize) {
-        // The last one comes first, since it closes those before it.
+        // `last` is popped first, since the states before it can be closed only after it.
         let mut candidates: Vec<_> = self.run.iter().map(|(index, _)| *index).collect();
         candidates.push(last);
         while let Some(index) = candidates.pop() {
@@ -129,7 +129,7 @@ impl Search {
 impl Search {
     fn choose(&mut self, key: u64, options: usize) -> usize {
         let Some(index) = (!self.diverged).then(|| self.arrive(key, options)).flatten() else {
-            // Choice 0 in all states brings the run to its end: each operation is executed as soon as it can be.
+            // Option 0 is always possible. It leads the run to its end: each operation is executed as soon as it can be.
             return 0;
         };
         if self.diverged {
@@ -137,7 +137,7 @@ impl Search {
         }
         let next = &self.states[index].next;
         let untried = next.iter().position(Option::is_none);
-        // The choice of the path with the most untried choices, or any choice if no path has untried choices.
+        // Takes the option whose path has the most untried choices, or any option if no path has untried choices.
         let after = |choice: &usize| next[*choice].map(|next| &self.states[next]);
         let best = || {
             let open = (0..options).filter(|choice| after(choice).is_some_and(|next| next.open));
@@ -158,7 +158,7 @@ impl Search {
     }
 }
 
-/// A [`Search`] that the simulators of its runs share, one after the other.
+/// A [`Search`] that is shared by the simulators of its runs, which run one after the other.
 #[derive(Debug, Clone)]
 pub(super) struct Shared(Arc<Mutex<Search>>);
 
@@ -188,8 +188,8 @@ mod tests {
 
     use super::*;
 
-    /// Explores a program of independent streams with these numbers of operations. A state is how many of each were
-    /// executed. Returns the number of states, of choices tried in them, and of runs.
+    /// Explores a program of independent streams with these numbers of operations. A state is the number of operations that each
+    /// stream has executed. Returns the number of states, of choices tried in them, and of runs.
     fn lattice(sizes: &[usize]) -> (usize, usize, usize) {
         let mut search = Search::new(usize::MAX);
         let (mut tried, mut runs) = (HashSet::new(), 0);

@@ -1,17 +1,17 @@
-//! The thread that has the turn, as a choice of an exhaustive exploration.
+//! The decision which thread has the turn next, made as a choice of an exhaustive exploration.
 
 use std::sync::{Arc, OnceLock, Weak};
 
 use crate::driver::host::HostDriver;
 use crate::turns::Order;
 
-/// The orders of a run's threads with a limited number of preemptions: switches away from a thread that could go on.
-/// Switches from a thread that rests, waits or has ended are free.
+/// Decides the order of a run's threads, with a limited number of preemptions. A preemption is a switch away from a thread that
+/// could go on; switches from a thread that rests, waits or has ended are free.
 #[derive(Debug, Clone)]
 pub(super) struct Switches {
-    /// How many preemptions are left.
+    /// How many preemptions this run may still make.
     left: u32,
-    /// The simulator: it has the state, and calls the chooser.
+    /// The simulator, which has the state of the run and calls the chooser.
     driver: Arc<OnceLock<Weak<HostDriver>>>,
 }
 
@@ -20,7 +20,8 @@ impl Switches {
         Self { left: preemptions, driver: Arc::default() }
     }
 
-    /// Sets the simulator. Called once, before there is a second thread: the order is made before the driver.
+    /// Sets the simulator. Called once, before a second thread exists. A later call is needed because the order is made before
+    /// the driver.
     pub(super) fn choose_with(&self, driver: &Arc<HostDriver>) {
         // `set` can't fail, since it is called once.
         let _ = self.driver.set(Arc::downgrade(driver));
@@ -29,7 +30,7 @@ impl Switches {
 
 impl Order for Switches {
     fn next(&mut self, current: Option<usize>, ready: &[usize]) -> usize {
-        // The current thread is choice 0, so a run with only choices of 0 has no preemptions.
+        // The current thread is option 0, so a run with only options 0 has no preemptions.
         let mut options: Vec<_> = current.into_iter().collect();
         if current.is_none() || self.left > 0 {
             options.extend(ready.iter().filter(|thread| Some(**thread) != current));
@@ -42,6 +43,6 @@ impl Order for Switches {
         next
     }
 
-    /// Does nothing: preemptions are counted through the whole run.
+    /// Does nothing: the number of preemptions is a limit for the whole run, and is not reset.
     fn begin(&mut self) {}
 }

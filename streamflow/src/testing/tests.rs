@@ -1,4 +1,4 @@
-//! Threads of tests that are explored: the seed alone decides their order.
+//! Tests of explored tests with several threads: the seed alone decides the order of the threads.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -22,10 +22,10 @@ use crate::{Buffer, CudaStream, CudaStreamPool, Download, Error, Platform, Resul
 
 const DEVICE: DeviceId = DeviceId(0);
 
-/// Bytes of a buffer.
+/// The size of a buffer in bytes.
 const BYTES: u64 = 256;
 
-/// The first byte of a range, copied to ordinary memory in the order of a stream.
+/// Returns the first byte of a range, read by a copy to ordinary memory that is queued on the stream.
 fn first_byte(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u8 {
     let mut target = [0_u8; BYTES as usize];
     let address = target.as_mut_ptr().expose_provenance() as u64;
@@ -36,7 +36,7 @@ fn first_byte(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u8
     target[0]
 }
 
-/// The operations that the simulator executed under a seed, in order.
+/// Returns the operations that the simulator executed under a seed, in their order.
 fn log_of(seed: u64, test: impl Fn(&Platform) -> Result<()>) -> String {
     let turns = Turns::new(Box::new(Pct::new(seed)));
     let driver = HostDriver::builder().seed(seed).trace(true).turns(turns.clone()).build();
@@ -57,7 +57,7 @@ fn streams<const N: usize>(platform: &Platform) -> Result<[CudaStream; N]> {
     Ok(std::array::from_fn(|index| pool.allocate(index.to_string()).unwrap()))
 }
 
-/// Fills and downloads a buffer several times, each time with another byte.
+/// Fills and downloads a buffer `times` times, each time with another byte.
 fn work(platform: &Platform, stream: &CudaStream, name: u8, times: u8) -> Result<()> {
     for time in 0..times {
         let mut data: Buffer<u8> = platform.buffer(4, stream)?;
@@ -67,7 +67,7 @@ fn work(platform: &Platform, stream: &CudaStream, name: u8, times: u8) -> Result
     Ok(())
 }
 
-/// A test with a thread that queues downloads, and a second one that waits for them.
+/// A test in which one thread queues downloads and a second thread waits for them.
 fn second_thread_waits(platform: &Platform) -> Result<()> {
     let [stream] = streams(platform)?;
     let (send, receive) = mpsc::channel::<Download<u8>>();
@@ -142,7 +142,7 @@ fn a_thread_spawns_others_and_all_have_ended_after_the_scope() {
             let (first, second, third) = (on_a_stream(1), on_a_stream(2), on_a_stream(3));
             scope.spawn(first);
             let inner = scope.spawn(|| {
-                // The scope joins this one, and not the thread that has spawned it.
+                // The outer scope joins the two threads that are spawned here; the thread that spawned them does not.
                 scope.spawn(second);
                 scope.spawn(third)
             });
@@ -156,6 +156,6 @@ fn a_thread_spawns_others_and_all_have_ended_after_the_scope() {
     for seed in 0..64 {
         assert_eq!(log_of(seed, nested), log_of(seed, nested), "seed {seed}");
     }
-    // With ordinary threads the test gives the same.
+    // Outside of an exploration, with ordinary threads, the test gives the same result.
     nested(&Platform::host().build().unwrap()).unwrap();
 }

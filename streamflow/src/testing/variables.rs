@@ -7,30 +7,30 @@ use std::num::NonZero;
 use super::choices::Choices;
 use crate::error::{Error, Result};
 
-/// The one seed to run.
+/// The variable with the one seed to run.
 pub(super) const SEED: &str = "STREAMFLOW_TEST_SEED";
-/// How many seeds to run in a test that does not set their number.
+/// The variable with the number of seeds to run, for tests that do not set their number.
 pub(super) const SEEDS: &str = "STREAMFLOW_TEST_SEEDS";
-/// The one run of an exhaustive exploration to repeat.
+/// The variable with the one run of an exhaustive exploration to repeat.
 pub(super) const SCHEDULE: &str = "STREAMFLOW_TEST_SCHEDULE";
 
-/// The value of [`SEED`].
+/// Reads the variable [`SEED`].
 ///
 /// # Errors
-/// [`Error::Variable`] if it is not valid.
+/// [`Error::Variable`] if the value is not a number.
 pub(super) fn seed() -> Result<Option<u64>> {
     value(SEED, |text| text.trim().parse().ok(), "set it to a whole number that is not negative")
 }
 
-/// The value of [`SEEDS`].
+/// Reads the variable [`SEEDS`].
 ///
 /// # Errors
-/// As for [`seed`], and for 0: with no seed every test would pass.
+/// As for [`seed`], and for 0 seeds, with which every test would pass.
 pub(super) fn seeds() -> Result<Option<NonZero<u64>>> {
     value(SEEDS, |text| text.trim().parse().ok(), "set it to a whole number that is at least 1")
 }
 
-/// The value of [`SCHEDULE`].
+/// Reads the variable [`SCHEDULE`].
 ///
 /// # Errors
 /// As for [`seed`].

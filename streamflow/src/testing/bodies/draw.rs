@@ -11,7 +11,7 @@ use crate::splitmix::SplitMix;
 #[cfg(feature = "half")]
 use crate::{f16, memory::bf16};
 
-/// Lengths at which kernels go wrong: none, one, odd numbers, and around the sizes of warps and blocks.
+/// Lengths at which kernels often go wrong: none, one, odd numbers, and numbers around the sizes of warps and blocks.
 const EDGES: [usize; 29] = [
     0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 767, 1023,
     1024, 1025, 2047, 2049, 4095, 4096, 4097,
@@ -22,7 +22,7 @@ const EDGES: [usize; 29] = [
 pub struct Draw {
     seed: u64,
     random: SplitMix,
-    /// How many lengths were drawn.
+    /// How many lengths this case has drawn so far.
     lengths: usize,
 }
 
@@ -31,11 +31,11 @@ impl Draw {
         Self { seed, random: SplitMix::new(seed), lengths: 0 }
     }
 
-    /// A length in a range. Over the cases, the first length that is drawn has both ends of the range, 0, 1, odd
-    /// numbers, and numbers around the sizes of warps and blocks, as far as the range has them, and then random ones.
-    /// Any further length has one of these in half of the cases.
+    /// Draws a length in a range. The first length of a case is, in the cases with the lowest seeds, one after the other: the
+    /// start of the range, those of 0, 1, odd numbers and numbers around the sizes of warps and blocks that are within the range,
+    /// and its end. In later cases it is random. Each further length of a case is one of these numbers in half of the cases.
     ///
-    /// The range must not be empty; else its start is the length.
+    /// The range must not be empty. For an empty range, its start is returned.
     pub fn len(&mut self, range: RangeInclusive<usize>) -> usize {
         let (start, end) = (*range.start(), *range.end());
         let within = EDGES.into_iter().filter(|edge| start < *edge && *edge < end);
@@ -54,24 +54,24 @@ impl Draw {
         self.value(range)
     }
 
-    /// Draws a number in a range. The ends of the range, and 0 if it is inside, are more frequent than others.
+    /// Draws a number in a range. The ends of the range, and 0 if it is inside, are drawn more often than other numbers.
     ///
-    /// The range must not be empty; else its start is the number.
+    /// The range must not be empty. For an empty range, its start is returned.
     pub fn value<T: Drawn>(&mut self, range: RangeInclusive<T>) -> T {
         T::draw(self, range)
     }
 
-    /// `len` numbers in a range, each as from [`value`](Self::value).
+    /// Draws `len` numbers in a range, each as [`value`](Self::value) does.
     pub fn values<T: Drawn>(&mut self, len: usize, range: RangeInclusive<T>) -> Vec<T> {
         (0..len).map(|_| self.value(range.clone())).collect()
     }
 
-    /// A number below `bound`, which is at most 2⁶⁴; 0 if that is 0.
+    /// Draws a number below `bound`, which is at most 2⁶⁴. Returns 0 if `bound` is 0.
     fn below(&mut self, bound: u128) -> u64 {
         ((u128::from(self.random.bits()) * bound) >> 64) as u64
     }
 
-    /// A special value, in one of 16 cases.
+    /// Returns one of the special values in one of 16 calls, and else `None`.
     fn special<T: Copy>(&mut self, special: &[T]) -> Option<T> {
         if self.below(16) != 0 {
             return None;
@@ -81,10 +81,10 @@ impl Draw {
     }
 }
 
-/// A value that can be drawn: every element, and `usize`. The parts of a complex number are drawn from the ranges of the
-/// parts: `Complex::new(-1.0, 0.0)..=Complex::new(1.0, 2.0)` is a rectangle.
+/// A type of values that can be drawn: every element type, and `usize`. The real and the imaginary part of a complex number are
+/// drawn from the ranges of the parts: `Complex::new(-1.0, 0.0)..=Complex::new(1.0, 2.0)` is a rectangle.
 pub trait Drawn: Plain {
-    /// A number in a range, for [`Draw::value`].
+    /// Draws a number in a range, for [`Draw::value`].
     #[doc(hidden)]
     fn draw(from: &mut Draw, range: RangeInclusive<Self>) -> Self;
 }
@@ -103,7 +103,7 @@ macro_rules! integers {
                         return special;
                     }
                     let count = (end as i128 - start as i128 + 1) as u128;
-                    // Within the range, so it fits.
+                    // The sum is within the range, so it fits into the type.
                     (start as i128 + i128::from(from.below(count))) as $ty
                 }
             }
@@ -128,7 +128,7 @@ macro_rules! floats {
                     }
                     let part = (from.random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
                     let drawn = $from($to(start) * (1.0 - part) + $to(end) * part);
-                    // Rounding may lead beyond an end.
+                    // Rounding may lead beyond an end of the range.
                     if drawn < start { start } else if drawn > end { end } else { drawn }
                 }
             }

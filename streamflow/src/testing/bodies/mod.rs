@@ -1,4 +1,4 @@
-//! Compares the bodies of a kernel on random input.
+//! Compares a kernel's Rust body and its CUDA body on random input.
 
 mod draw;
 #[cfg(test)]
@@ -19,22 +19,22 @@ use crate::error::{BodyFailure, BodyProblem, Error, KernelBody, Result};
 use crate::kernel::{CompiledCode, Grid};
 use crate::platform::{Platform, device};
 
-/// How many cases are tried by default.
+/// How many cases are tried if no environment variable sets their number.
 const CASES: u64 = 64;
 
 /// Runs both bodies of a kernel on random input, and compares their output.
 ///
 /// `arguments` draws the input of a case: a grid, and the kernel's arguments as a tuple, with a `Vec` for each slice
-/// ([`KernelValues`]). All random values must come from its [`Draw`], so that a seed repeats a case. The Rust body runs
-/// on the simulator, and the CUDA body on the first GPU. Each value of each `&mut` slice is compared, also those that
-/// the kernel should not write. Give such a slice a content that no kernel writes, as NaN.
+/// ([`KernelValues`]). All random values must come from its [`Draw`], so that a seed repeats a case. The Rust body runs on the
+/// simulator, and the CUDA body on the first GPU. Each value of each `&mut` slice is compared, also values that the kernel should
+/// not write. So fill the slice with a value that no kernel writes, as NaN.
 ///
 /// There are 64 cases, one for each seed from 0 on. `STREAMFLOW_TEST_SEEDS=n` tries `n`, and `STREAMFLOW_TEST_SEED=n`
 /// repeats the one that a failure names. Set `STREAMFLOW_CHECK_BOUNDS=1` to report also indices out of range.
 ///
-/// Without a GPU, or without NVRTC, the outcome is [`Outcome::Skipped`]. The Rust body has then run on each case, so
-/// that its panics and input that the kernel refuses are found. With `STREAMFLOW_REQUIRE_CUDA=1` a missing GPU is an
-/// error, and with `STREAMFLOW_REQUIRE_NVRTC=1` a missing NVRTC.
+/// Without a GPU, or without NVRTC, the outcome is [`Outcome::Skipped`]. The Rust body has then still run on each case, so that
+/// its panics and refused input are found. With `STREAMFLOW_REQUIRE_CUDA=1` a missing GPU is an error, and with
+/// `STREAMFLOW_REQUIRE_NVRTC=1` a missing NVRTC.
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -85,8 +85,8 @@ pub fn compare_bodies<K: KernelValues>(
     })
 }
 
-/// Compares the body of `R` that one platform runs with the body of `C` that another runs, if there is one. Returns the
-/// number of cases.
+/// Runs the kernel `R` on the platform `rust` and, if there is a platform `cuda`, the kernel `C` on that. Compares what both have
+/// written, and returns the number of cases.
 fn compare<R, C>(
     rust: &Platform,
     cuda: Option<&Platform>,

@@ -12,7 +12,7 @@ fn scale(out: &mut [f32], a: f32, x: &[f32]) {
     out.iter_mut().zip(x).for_each(|(out, x)| *out = a * x);
 }
 
-/// As `scale`, but the last value of an odd number is missing.
+/// As `scale`, but of an odd number of values the last one is not written.
 #[kernel(requires(out.len() == x.len()), unsafe cuda = "")]
 fn scale_pairs(out: &mut [f32], a: f32, x: &[f32]) {
     for (out, x) in out.chunks_exact_mut(2).zip(x.chunks_exact(2)) {
@@ -20,7 +20,7 @@ fn scale_pairs(out: &mut [f32], a: f32, x: &[f32]) {
     }
 }
 
-/// As `scale`, but with another rounding.
+/// As `scale`, but rounds its results differently.
 #[kernel(requires(out.len() == x.len()), unsafe cuda = "")]
 fn scale_exactly(out: &mut [f32], a: f32, x: &[f32]) {
     out.iter_mut()
@@ -28,7 +28,7 @@ fn scale_exactly(out: &mut [f32], a: f32, x: &[f32]) {
         .for_each(|(out, x)| *out = (f64::from(a) * f64::from(*x) * 1.000_000_1) as f32);
 }
 
-/// As `scale`, up to 64 elements.
+/// As `scale` for up to 64 elements. Panics for more.
 #[kernel(unsafe cuda = "")]
 fn fails(out: &mut [f32], a: f32, x: &[f32]) {
     assert!(out.len() < 65, "too many");
@@ -40,7 +40,7 @@ fn draw(draw: &mut Draw) -> (Grid, (Vec<f32>, f32, Vec<f32>)) {
     (n.into(), (vec![f32::NAN; n], draw.value(1.0..=2.0), draw.values(n, 1.0..=2.0)))
 }
 
-/// The outcome for two kernels. The second takes the place of a CUDA body.
+/// Compares the Rust bodies of two kernels. The body of `C` takes the place of a CUDA body.
 fn compared<R, C>(tolerance: Tolerance) -> Result<u64, Box<BodyFailure>>
 where
     R: KernelValues<Values = (Vec<f32>, f32, Vec<f32>)>,
@@ -120,7 +120,7 @@ fn input_that_the_kernel_refuses_is_reported() {
     );
 }
 
-/// Scalars of every type, a slice that is only read, and two that are written.
+/// A kernel with scalars of every type, a slice that is only read, and two slices that are written.
 #[cfg(feature = "half")]
 #[kernel(partial, unsafe cuda = "")]
 #[allow(clippy::too_many_arguments, reason = "one of each type")]
@@ -160,6 +160,6 @@ fn scalars_of_every_type_and_several_slices_reach_the_kernel() {
     assert_eq!(written.13, [13, 14]);
     let expected: Vec<f64> = (1..=12).map(f64::from).chain([0.5]).collect();
     assert_eq!(written.14, expected);
-    // The values of the caller are kept.
+    // The values that the caller passed are unchanged.
     assert_eq!((values.13.as_slice(), values.14[0]), ([0, 0].as_slice(), 0.5));
 }

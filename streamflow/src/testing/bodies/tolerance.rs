@@ -1,4 +1,4 @@
-//! How far two values may be from each other.
+//! How far two values may be from each other to count as equal.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use crate::memory::{Bool8, Element};
 
 /// The permitted difference between the values of a kernel's two bodies.
 ///
-/// Equal values, and two NaNs, are always close. Other values are close if one of the limits permits it, so limits can
-/// be combined: `Tolerance::relative(1e-5).or_absolute(1e-6)`. A NaN or an infinity is never close to another number.
-/// The distance of two complex numbers is that in the plane, and the number of their steps is the larger one of their
-/// two parts.
+/// Equal values, and two NaNs, are always close. Other values are close if any of the limits permits it, so limits can be
+/// combined: `Tolerance::relative(1e-5).or_absolute(1e-6)`. A NaN or an infinity is never close to another number. The distance
+/// of two complex numbers is that in the plane. Their number of steps is the larger one of the steps between the real parts and
+/// between the imaginary parts.
 ///
-/// By default NVRTC fuses `a * b + c` into one operation with one rounding, and rustc does not. So a body with sums
-/// of products is not exact: it needs a relative tolerance, or an absolute one where the sum can be near 0.
+/// By default NVRTC fuses `a * b + c` into one operation with one rounding, and rustc does not. So a body with sums of products
+/// is not exact: its test needs a relative tolerance, or an absolute one where the sum can be near 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[must_use = "pass it to `compare_bodies`"]
 pub struct Tolerance {
@@ -28,38 +28,38 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// Only equal values are close.
+    /// No tolerance: only equal values are close.
     pub const EXACT: Self = Self { absolute: 0.0, relative: 0.0, ulps: 0 };
 
-    /// Values are close that differ by at most this number.
+    /// Values that differ by at most this number are close.
     pub const fn absolute(difference: f64) -> Self {
         Self::EXACT.or_absolute(difference)
     }
 
-    /// Values are close that differ by at most this part of the larger one.
+    /// Values that differ by at most this part of the larger one are close.
     pub const fn relative(part: f64) -> Self {
         Self::EXACT.or_relative(part)
     }
 
-    /// Values are close that have at most this number of steps between them, where a step leads to the next
-    /// floating-point number. Integers are not concerned.
+    /// Values with at most this number of steps between them are close. A step leads to the next floating-point number. Integers
+    /// have no steps.
     pub const fn ulps(steps: u64) -> Self {
         Self::EXACT.or_ulps(steps)
     }
 
-    /// Values that [`absolute`](Self::absolute) permits are close, too.
+    /// Adds a limit to this tolerance: values that [`absolute`](Self::absolute) permits are close, too.
     pub const fn or_absolute(mut self, difference: f64) -> Self {
         self.absolute = difference;
         self
     }
 
-    /// Values that [`relative`](Self::relative) permits are close, too.
+    /// Adds a limit to this tolerance: values that [`relative`](Self::relative) permits are close, too.
     pub const fn or_relative(mut self, part: f64) -> Self {
         self.relative = part;
         self
     }
 
-    /// Values that [`ulps`](Self::ulps) permits are close, too.
+    /// Adds a limit to this tolerance: values that [`ulps`](Self::ulps) permits are close, too.
     pub const fn or_ulps(mut self, steps: u64) -> Self {
         self.ulps = steps;
         self
@@ -71,12 +71,12 @@ impl Tolerance {
             return true;
         }
         let (off, largest) = a.distance(b);
-        // A NaN fails both comparisons. An infinite distance is excluded below, since it may pass one of them.
+        // A NaN fails both comparisons. An infinite distance may pass one of them, and `is_finite` excludes it.
         let by_size = off <= self.absolute || off / largest <= self.relative;
         by_size && off.is_finite() || a.steps(b).is_some_and(|steps| steps <= self.ulps)
     }
 
-    /// The first value that is not close. `argument` is the name of the slice.
+    /// Returns the first pair of values that are not close. `argument` is the name of the slice.
     pub(super) fn first_difference<T: Element>(
         self,
         argument: &'static str,
@@ -126,7 +126,7 @@ enum Number {
     Complex(Complex<Float>),
 }
 
-/// A floating-point number, and its place in the order of its type's values.
+/// A floating-point number, and its position in the order of all values of its type.
 #[derive(Debug, Clone, Copy)]
 struct Float(f64, i64);
 
@@ -143,7 +143,7 @@ impl Float {
         self.0 == other.0 || self.0.is_nan() && other.0.is_nan()
     }
 
-    /// The numbers from one to the other. `None` if one is not finite.
+    /// How many steps lead from this number to the other one. `None` if one of them is not finite.
     fn steps(self, other: Self) -> Option<u64> {
         (self.0.is_finite() && other.0.is_finite()).then(|| self.1.abs_diff(other.1))
     }
@@ -185,7 +185,7 @@ impl Number {
         }
     }
 
-    /// The value in the plane.
+    /// The value as a point of the complex plane.
     fn in_plane(self) -> Complex<f64> {
         match self {
             Self::Integer(value) => Complex { re: value as f64, im: 0.0 },
@@ -203,7 +203,7 @@ impl Number {
         }
     }
 
-    /// Returns the magnitude of the difference, and the larger of the two magnitudes.
+    /// Returns the magnitude of the difference, and the larger of the two values' magnitudes.
     fn distance(self, other: Self) -> (f64, f64) {
         let (a, b) = (self.in_plane(), other.in_plane());
         let off = match (self, other) {
@@ -213,7 +213,7 @@ impl Number {
         (off, a.norm().max(b.norm()))
     }
 
-    /// The floating-point numbers from one to the other. `None` if one is not finite, and for integers.
+    /// How many steps lead from one floating-point number to the other. `None` if one is not finite, and for integers.
     fn steps(self, other: Self) -> Option<u64> {
         match (self, other) {
             (Self::Float(a), Self::Float(b)) => a.steps(b),
@@ -223,8 +223,8 @@ impl Number {
     }
 }
 
-/// The place of a floating-point number in the order of all: 0 for both zeros, 1 for the smallest positive number.
-/// `sign` is the bit of the sign.
+/// The position of a floating-point number in the order of all: 0 for both zeros, 1 for the smallest positive number. `sign` is
+/// the mask of the sign bit.
 fn place(bits: u64, sign: u64) -> i64 {
     let size = (bits & !sign).cast_signed();
     if bits & sign == 0 { size } else { -size }

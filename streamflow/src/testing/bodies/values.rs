@@ -1,4 +1,4 @@
-//! The arguments of a kernel as values of the host: their types, and a launch with them.
+//! The arguments of a kernel as values on the host: their types, and a launch with them.
 
 use super::Tolerance;
 use crate::error::{BodyDifference, Error, Result};
@@ -9,15 +9,15 @@ use crate::memory::{
 use crate::platform::{Platform, device};
 use crate::stream::CudaStream;
 
-/// A kernel with arguments that can be made from values of the host: any kernel with at most 16 arguments.
+/// A kernel whose arguments can be made from values on the host: any kernel with at most 16 arguments.
 pub trait KernelValues: Kernel {
-    /// The arguments as a tuple: a `Vec<T>` for each `&[T]` and `&mut [T]`, the elements and the shape, as
-    /// `(Vec<T>, Vec<usize>)`, for each `&Strided<T, N>` and `&mut Strided<T, N>`, and the scalars. The launch gets a
-    /// `Strided` argument as a view of a tensor with padded rows. The tuple for
-    /// `fn axpy(out: &mut [f32], a: f32, x: &[f32])` is `(Vec<f32>, f32, Vec<f32>)`.
+    /// The arguments as a tuple. It has a `Vec<T>` for each `&[T]` and `&mut [T]`; the elements and the shape, as `(Vec<T>,
+    /// Vec<usize>)`, for each `&Strided<T, N>` and `&mut Strided<T, N>`; and the scalars as they are. The launch gets a `Strided`
+    /// argument as a view of a tensor with padded rows. The tuple for `fn axpy(out: &mut [f32], a: f32, x: &[f32])` is
+    /// `(Vec<f32>, f32, Vec<f32>)`.
     type Values: Clone;
 
-    /// Launches the kernel, and writes the content of its `&mut` slices into the values.
+    /// Launches the kernel with these values, and replaces the values of its `&mut` slices by what it has written.
     #[doc(hidden)]
     fn launch(
         on: &Platform,
@@ -26,7 +26,7 @@ pub trait KernelValues: Kernel {
         values: &mut Self::Values,
     ) -> Result<()>;
 
-    /// The first difference in the `&mut` slices.
+    /// Returns the first difference between the values of the `&mut` slices that the two bodies have written.
     #[doc(hidden)]
     fn first_difference(
         rust: &Self::Values,
@@ -34,12 +34,12 @@ pub trait KernelValues: Kernel {
         tolerance: Tolerance,
     ) -> Option<BodyDifference>;
 
-    /// The scalars, and the lengths of the slices.
+    /// Describes the arguments in a text: the scalars, and the lengths of the slices.
     #[doc(hidden)]
     fn describe(values: &Self::Values) -> String;
 }
 
-/// Runs the body of a kernel that a platform has, and returns the values after that.
+/// Launches a kernel on a platform, with the body that the platform runs, and returns the values after the launch.
 pub(super) fn run<K: KernelValues>(
     platform: &Platform,
     grid: Grid,
@@ -52,17 +52,17 @@ pub(super) fn run<K: KernelValues>(
     Ok(values)
 }
 
-/// An argument of a launch.
+/// A type of a kernel's argument, as a launch takes it.
 pub trait Argument: Sized {
-    /// The argument on the host.
+    /// The type of the argument's value on the host.
     type Value: Clone;
-    /// The argument on the device.
+    /// The type of the argument's data on the device.
     type Uploaded;
 
     fn upload(on: &Platform, stream: &CudaStream, value: &Self::Value) -> Result<Self::Uploaded>;
     fn describe(value: &Self::Value) -> String;
 
-    /// Replaces the value of a `&mut` slice by its content.
+    /// Replaces the value of a `&mut` slice by the content that the slice has on the device. Does nothing for other arguments.
     fn download(
         _stream: &CudaStream,
         _uploaded: &Self::Uploaded,
@@ -71,7 +71,7 @@ pub trait Argument: Sized {
         Ok(())
     }
 
-    /// The first difference in a `&mut` slice.
+    /// Returns the first difference between two values of a `&mut` slice. `None` for other arguments.
     fn first_difference(
         _argument: &'static str,
         _rust: &Self::Value,
@@ -128,7 +128,7 @@ impl<T: Element> Argument for &mut DeviceSlice<T> {
     }
 }
 
-/// Uploads the elements of a view into a tensor with padded rows.
+/// Uploads the elements of a view into a new tensor with padded rows.
 fn uploaded_rows<T: Element>(
     on: &Platform,
     stream: &CudaStream,
@@ -206,7 +206,7 @@ impl<'a, T: Element> Borrowed<'a, PitchedTensor<T>> for TensorViewMut<'a, T> {
     }
 }
 
-/// An argument made from data on the device, with the lifetime `'a`.
+/// An argument of a launch that borrows its data on the device for the lifetime `'a`.
 pub trait Borrowed<'a, Uploaded> {
     fn borrow(uploaded: &'a mut Uploaded) -> Self;
 }
@@ -331,7 +331,7 @@ tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13
 tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14);
 tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14, P 15);
 
-/// The arguments' types. Their lifetime makes no difference to the values.
+/// The types of a kernel's arguments. The lifetime in them makes no difference to the types of the values.
 type Of<K> = <K as Kernel>::Args<'static>;
 type Values<K> = <Of<K> as Arguments>::Values;
 type Uploaded<K> = <Of<K> as Arguments>::Uploaded;

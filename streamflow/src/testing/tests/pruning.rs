@@ -1,4 +1,4 @@
-//! Exploring states finds the same outcomes as exploring every order, on random programs. Most of these race.
+//! Exploring states finds the same outcomes as exploring every order, on random programs, most of which race.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -11,15 +11,15 @@ use crate::driver::{CopyKind, CopyOp, Driver, MemorySource, StreamOptions};
 use crate::splitmix::SplitMix;
 use crate::testing::Explorer;
 
-/// Tries every sequence of choices, one run after the other.
+/// A chooser that tries every sequence of choices, one run after the other, as an odometer counts.
 #[derive(Debug, Clone, Default)]
 struct Odometer(Arc<Mutex<Wheels>>);
 
 #[derive(Debug, Default)]
 struct Wheels {
-    /// Each choice, and the number of its options.
+    /// Each choice of the present sequence, and the number of its options.
     wheels: Vec<(usize, usize)>,
-    /// The index of the next choice.
+    /// The index in `wheels` of the next choice of this run.
     next: usize,
 }
 
@@ -39,7 +39,7 @@ impl Chooser for Odometer {
 }
 
 impl Odometer {
-    /// Turns to the next sequence; `false` after the last.
+    /// Advances to the next sequence of choices; `false` if there is none.
     fn turn(&self) -> bool {
         let mut this = self.0.lock().unwrap();
         this.next = 0;
@@ -53,8 +53,8 @@ impl Odometer {
     }
 }
 
-/// A random program on two or three streams and two buffers. The result depends on all answers and data that the
-/// host got, and submissions depend on the earlier answers.
+/// Runs a random program on two or three streams and two buffers. The result depends on all answers and data that the host got,
+/// and what the program submits depends on the answers before.
 fn program(driver: &dyn Driver, seed: u64) -> u64 {
     let mut random = SplitMix::new(seed);
     let streams: Vec<_> = (0..2 + random.below(2))
@@ -107,7 +107,7 @@ fn exploring_states_finds_every_outcome_of_every_order() {
             }
         }
         let (found, times) = (RefCell::new(BTreeSet::new()), Cell::new(0));
-        // The programs race on purpose.
+        // The programs race on purpose, so the race checker is off.
         let explorer = Explorer::new().race_check(false);
         let explored = explorer.run_exhaustively(|platform: &Platform| {
             times.set(times.get() + 1);
@@ -119,6 +119,6 @@ fn exploring_states_finds_every_outcome_of_every_order() {
         racing += usize::from(every.len() > 1);
         runs += times.get();
     }
-    // Enough programs race, and exploring states needs fewer runs.
+    // Many of the programs race, and exploring states needs fewer runs than trying every order.
     assert!(racing > 50 && orders > 5 * runs, "{racing} race; {runs} runs for {orders} orders");
 }

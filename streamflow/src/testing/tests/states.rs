@@ -14,7 +14,7 @@ use crate::driver::{
 };
 use crate::testing::Explorer;
 
-/// Queues a closure; it is leaked if the simulator never calls it.
+/// Queues a closure as a host function. The closure is leaked if the simulator never calls it.
 fn queue<F: FnOnce() + Send>(driver: &dyn Driver, stream: RawStream, run: F) {
     unsafe extern "C" fn call<F: FnOnce()>(data: *mut c_void) {
         let run = unsafe { Box::from_raw(data.cast::<F>()) };
@@ -24,10 +24,10 @@ fn queue<F: FnOnce() + Send>(driver: &dyn Driver, stream: RawStream, run: F) {
     unsafe { driver.launch_host_function(stream, HostFunction { call: call::<F>, data }).unwrap() };
 }
 
-/// All results of a program, over all states that it can reach.
+/// Returns all results that a program has in an exhaustive exploration.
 fn outcomes<T: Ord>(program: impl Fn(&dyn Driver) -> T) -> BTreeSet<T> {
     let outcomes = RefCell::new(BTreeSet::new());
-    // The programs race on purpose.
+    // The programs race on purpose, so the race checker is off.
     let explorer = Explorer::new().race_check(false);
     let found = explorer.run_exhaustively(|platform: &Platform| {
         outcomes.borrow_mut().insert(program(&**platform.driver()));
@@ -55,7 +55,7 @@ fn the_effect_of_a_host_function_is_combined_with_later_orders() {
         let caller = called.clone();
         queue(driver, c, move || caller.store(1, Ordering::Relaxed));
         fill(driver, a, data, 1);
-        // Read without a call of the driver, so that only the order of execution decides.
+        // The flag is read without a call of the driver, so that only the order of execution decides its value.
         let early = called.load(Ordering::Relaxed);
         unsafe { driver.synchronize_stream(c) }.unwrap();
         fill(driver, b, data, 2);
@@ -78,8 +78,7 @@ fn the_choice_of_a_reused_block_is_combined_with_later_orders() {
         unsafe { driver.free(a, blocks[0]) }.unwrap();
         unsafe { driver.free(b, blocks[1]) }.unwrap();
         let block = allocate(c);
-        // The block is not written, and its poison is that of the others: only the address tells the host
-        // which one it is.
+        // The new block is not written, and all blocks have the same poison: only the address tells the host which block it is.
         unsafe { driver.free(c, block) }.unwrap();
         [a, b, c].iter().for_each(wait);
         fill(driver, a, blocks[2], 1);
@@ -127,7 +126,7 @@ fn a_kernel_that_fails_in_one_order_is_seen() {
         let address: u64 = args.params[0].get();
         let found = unsafe { *std::ptr::with_exposed_provenance::<u32>(address as usize) };
         if found != 0x0101_0101 {
-            // Without the panic hook, so that the test's output has no message.
+            // The panic is raised without the panic hook, so that the test's output has no message of it.
             std::panic::resume_unwind(Box::new("it was not there"));
         }
     }
@@ -168,6 +167,7 @@ fn a_query_has_both_answers_only_until_its_record_is_complete() {
         unsafe { driver.synchronize_event(event) }.unwrap();
         (never_recorded, first, second, query())
     });
-    // The second query is answered "complete": only the record could be executed in between.
+    // The second query is always answered "complete": if the first one was answered "not yet", the next thing that can happen is
+    // that the record is executed.
     assert_eq!(seen, [(true, false, true, true), (true, true, true, true)].into());
 }
