@@ -1,4 +1,4 @@
-//! NumPy's array interface, version 3: host memory.
+//! NumPy's array interface, version 3, for host memory.
 
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use crate::stream::Stream;
 use crate::tensor::Tensor;
 use crate::upload::upload;
 
-/// No process has memory beyond this address.
+/// An address beyond the memory of every process.
 const LAST_ADDRESS: u64 = 1 << 56;
 
 /// Returns the array interface of a tensor, as a dictionary.
@@ -30,7 +30,7 @@ pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
     Ok(interface)
 }
 
-/// The entries of an array interface's dictionary, of NumPy's interface or of CUDA's.
+/// The entries of the dictionary of an array interface: NumPy's or CUDA's.
 #[derive(Debug)]
 pub(crate) struct Interface {
     pub(crate) address: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Interface {
 }
 
 impl Interface {
-    /// Reads the entries that both interfaces have. Error texts name the interface by `name`.
+    /// Reads the entries that NumPy's and CUDA's interface both have. `name` is the interface's name for error texts.
     pub(crate) fn read(dict: &Bound<'_, PyAny>, name: &str) -> PyResult<Self> {
         let dict = dict.cast::<PyDict>().map_err(|_| {
             PyTypeError::new_err(format!("`{name}` is not a dictionary; pass the array itself"))
@@ -82,8 +82,8 @@ impl Interface {
         Ok(Self { address, is_read_only, dtype, shape })
     }
 
-    /// Adopts the memory as a tensor. `owner` keeps the memory alive. If `after` is `None`, the tensor comes after all
-    /// work that is queued on its stream.
+    /// Adopts the memory as a tensor, whose owner `owner` keeps the memory alive. If `after` is `None`, the tensor comes after
+    /// all work that is queued on its stream now.
     pub(crate) fn adopt(
         &self,
         owner: &Bound<'_, PyAny>,
@@ -98,8 +98,8 @@ impl Interface {
         let count = count.ok_or_else(too_large)?;
         for_dtype!(self.dtype.as_str(), T => {
             let bytes = count.checked_mul(size_of::<T>()).ok_or_else(too_large)? as u64;
-            // SAFETY: the object with the interface guarantees that the memory is valid while the object lives, and the
-            // caller guarantees the order.
+            // SAFETY: the object with the interface guarantees that the memory is valid while the object lives. `owner` keeps the
+            // object, and the caller guarantees the order.
             let memory = unsafe { ForeignMemory::new(device(on), self.address, bytes, owner) };
             let (platform, shape) = (stream.platform(), &self.shape[..]);
             let adopt = |after: After<'_>| match self.is_read_only {
@@ -132,14 +132,14 @@ impl Interface {
                     self.address
                 )));
             }
-            // SAFETY: the object with the interface guarantees that the memory is valid while the object lives, and the
-            // caller has the object. The address was checked above.
+            // SAFETY: the object with the interface guarantees that the memory is valid while the object lives, and the caller
+            // holds the object during the call. The address was checked above.
             unsafe { upload::<T>(py, self.address, &shape, on) }?
         })
     }
 }
 
-/// Returns an error for strides, in bytes, that are not those of a dense array.
+/// Returns an error unless the strides, in bytes, are those of a dense array.
 fn check_dense(shape: &[usize], strides: &[i64], typestr: &str) -> PyResult<()> {
     let item: usize = typestr.get(2..).and_then(|bytes| bytes.parse().ok()).unwrap_or(1);
     let mut expected = item;

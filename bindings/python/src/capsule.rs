@@ -1,5 +1,5 @@
-//! DLPack's capsules. A library takes the tensor out of a capsule once; if none does, the drop of the capsule gives the
-//! tensor back.
+//! DLPack's capsules. A library takes the tensor out of a capsule once. If no library takes it, the drop of the capsule calls the
+//! tensor's deleter.
 
 use std::ffi::CStr;
 
@@ -32,7 +32,7 @@ pub(crate) fn wrap(py: Python<'_>, tensor: DlExport) -> PyResult<Bound<'_, PyAny
 /// Takes the tensor out of a capsule. The capsule counts as used afterwards.
 ///
 /// # Errors
-/// `ValueError` for a used capsule; `TypeError` for another object; as for [`DlTensor::from_versioned`].
+/// `ValueError` for a used capsule; `TypeError` for an object that is no capsule; as for [`DlTensor::from_versioned`].
 pub(crate) fn unwrap(capsule: &Bound<'_, PyAny>) -> PyResult<DlTensor> {
     let is = |name: &CStr| {
         // SAFETY: the function accepts any object, and this thread holds the interpreter lock.
@@ -53,8 +53,8 @@ pub(crate) fn unwrap(capsule: &Bound<'_, PyAny>) -> PyResult<DlTensor> {
             capsule.get_type().name()?
         )));
     };
-    // SAFETY: a capsule with this name contains a pointer to such a structure. The capsule is renamed, so from now on
-    // this is the structure's only owner. The name is static.
+    // SAFETY: a capsule with this name contains a pointer to such a structure. The capsule is renamed before the structure is
+    // used, so no other code takes the structure out. The name is static.
     unsafe {
         let pointer = ffi::PyCapsule_GetPointer(capsule.as_ptr(), name.as_ptr());
         if pointer.is_null() || ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) != 0 {
@@ -65,7 +65,7 @@ pub(crate) fn unwrap(capsule: &Bound<'_, PyAny>) -> PyResult<DlTensor> {
 }
 
 /// # Safety
-/// As for [`DlTensor::from_versioned`]. `name` says which of the two structures the pointer leads to.
+/// As for [`DlTensor::from_versioned`]. `name` says whether the pointer leads to the versioned or to the legacy structure.
 unsafe fn take(pointer: *mut std::ffi::c_void, name: &CStr) -> Result<DlTensor, streamflow::Error> {
     // SAFETY: the caller guarantees that the pointer leads to the structure that `name` says.
     unsafe {
@@ -80,7 +80,7 @@ unsafe fn take(pointer: *mut std::ffi::c_void, name: &CStr) -> Result<DlTensor, 
 /// The destructor of a capsule. Calls the tensor's deleter, unless a library has taken the tensor out.
 unsafe extern "C" fn give_back(capsule: *mut ffi::PyObject) {
     for name in [VERSIONED, LEGACY] {
-        // SAFETY: `wrap` made the capsule. With this name, no library has taken the tensor out.
+        // SAFETY: `wrap` made the capsule. The capsule still has one of these names, so no library has taken the tensor out.
         unsafe {
             if ffi::PyCapsule_IsValid(capsule, name.as_ptr()) == 1 {
                 drop(take(ffi::PyCapsule_GetPointer(capsule, name.as_ptr()), name));

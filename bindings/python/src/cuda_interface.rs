@@ -17,9 +17,10 @@ use crate::unseen::{come_after_everything, order_who_ignores_streams};
 
 const NAME: &str = "__cuda_array_interface__";
 
-/// Returns the dictionary of a tensor, with the handle of the tensor's stream. The stream lives as long as the tensor.
+/// Returns the interface's dictionary for a tensor, with the handle of the tensor's stream. The stream lives as long as the
+/// tensor.
 ///
-/// Some libraries ignore the stream. This function orders their work itself.
+/// Some libraries ignore the stream in the dictionary. This function orders the streams of these libraries itself.
 pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyDict>> {
     let typestr = typestr(tensor.held().dtype())?;
     let address = tensor.show(py)?;
@@ -34,14 +35,14 @@ pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
     Ok(interface)
 }
 
-/// How the work that has written an exporter's memory is ordered.
+/// How the work that has written the memory of an exporting object is ordered.
 #[derive(Debug, PartialEq)]
 enum Ready {
-    /// The exporter names no stream. By the standard that promises complete content, but often the content is not:
+    /// The exporter names no stream. By the standard that promises complete content, but often the content is not complete:
     /// PyTorch has version 2 of the interface, RMM version 0, and Numba names no stream for arrays of its default stream.
     Unknown,
     Default,
-    /// The handle of the thread's default stream, or of another stream.
+    /// The handle of a stream: the thread's default stream, or another one.
     Handle(u64),
 }
 
@@ -67,10 +68,10 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, stream: &Stream) -> PyResult<Box
             adopt(Some(After::QueuedOn(&default)))
         }
         Ready::Handle(handle) => {
-            // SAFETY: the exporter keeps its stream alive as long as the object, and no value made here outlives the call.
+            // SAFETY: the exporter keeps its stream alive as long as the object, and the wrapper does not outlive the call.
             let borrowed = unsafe { BorrowedStream::new(device(on.index() as u32), handle) };
             let theirs = stream.platform().external_stream(borrowed);
-            // The record fails if the stream was destroyed, and the memory is then not taken.
+            // The record fails if the stream was destroyed. The memory is then not imported.
             let theirs = theirs.and_then(|theirs| theirs.record().map(|_| theirs));
             let theirs = theirs.map_err(|error| exception_about_stream(error, handle))?;
             adopt(Some(After::QueuedOn(&theirs)))
@@ -78,7 +79,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, stream: &Stream) -> PyResult<Box
     }
 }
 
-/// Reads from the dictionary how the exporter's work is ordered.
+/// Reads from the dictionary how the work of the exporter is ordered.
 fn ready(dict: &Bound<'_, PyAny>) -> PyResult<Ready> {
     let dict = dict.cast::<PyDict>()?;
     let number = |key: &str| -> PyResult<Option<i64>> {
@@ -87,7 +88,7 @@ fn ready(dict: &Bound<'_, PyAny>) -> PyResult<Ready> {
             |_| PyValueError::new_err(format!("the entry \"{key}\" of `{NAME}` is not a number"));
         entry.map(|entry| entry.extract()).transpose().map_err(wrong)
     };
-    // Before version 3, the interface had no entry for a stream.
+    // The interface had no entry for a stream before version 3.
     if number("version")?.unwrap_or(0) < 3 {
         return Ok(Ready::Unknown);
     }

@@ -1,4 +1,4 @@
-//! A graph of the wheel, to try and to test: `streamflow.demo.Scale`.
+//! The graph `streamflow.demo.Scale` in the wheel, with which users try the module and tests run it.
 
 use streamflow::prelude::*;
 

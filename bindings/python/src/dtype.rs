@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 
-/// Calls generic code with the element type that has this name.
+/// Runs `$body` with `$T` as the element type that has this name.
 macro_rules! for_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
@@ -73,7 +73,7 @@ macro_rules! for_dtype {
 }
 pub(crate) use for_dtype;
 
-/// The exception for an element type that streamflow does not have.
+/// Returns the exception for an element type that streamflow does not have.
 pub(crate) fn unknown(dtype: &str) -> PyErr {
     PyTypeError::new_err(format!(
         "streamflow has no elements of type {dtype}; convert them to one of bool, bfloat16, float16, float32, \
@@ -81,7 +81,7 @@ pub(crate) fn unknown(dtype: &str) -> PyErr {
     ))
 }
 
-/// The name of an element type that Python passes: as a string, a NumPy dtype, or a scalar type such as `numpy.float32`.
+/// Returns the name of an element type. Python passes the type as a string, a NumPy dtype, or a scalar type as `numpy.float32`.
 pub(crate) fn name_of(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(name) = dtype.extract::<String>() {
         return Ok(name);
@@ -94,7 +94,7 @@ pub(crate) fn name_of(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     Err(PyTypeError::new_err("`dtype` is the name of a type, as \"float32\", or a NumPy dtype"))
 }
 
-/// The name of the type that an array interface writes as `typestr`, as `<f4`.
+/// Returns the name of an element type from the `typestr` of an array interface, as `<f4`.
 pub(crate) fn of_typestr(typestr: &str) -> PyResult<String> {
     let mut letters = typestr.chars();
     let (order, kind) = (letters.next(), letters.next());
@@ -121,7 +121,7 @@ pub(crate) fn of_typestr(typestr: &str) -> PyResult<String> {
     }
 }
 
-/// The `typestr` of an element type.
+/// Returns the `typestr` of an element type.
 ///
 /// # Errors
 /// `AttributeError` for `bfloat16`, which array interfaces have no name for.

@@ -12,7 +12,7 @@ create_exception!(
     "A call of streamflow failed. The text says what failed, why, and what to do."
 );
 
-/// The exception for an error.
+/// Converts an error of streamflow into an exception.
 pub(crate) fn exception(error: Error) -> PyErr {
     let text = error.to_string();
     match error {
@@ -29,11 +29,11 @@ pub(crate) fn exception(error: Error) -> PyErr {
     }
 }
 
-/// CUDA's codes for a handle that is not one of a stream: `CUDA_ERROR_INVALID_CONTEXT`, `_INVALID_HANDLE` and
+/// CUDA's error codes for a handle that is not the handle of a stream: `CUDA_ERROR_INVALID_CONTEXT`, `_INVALID_HANDLE` and
 /// `_CONTEXT_IS_DESTROYED`.
 const NO_STREAM: [i32; 3] = [201, 400, 709];
 
-/// The exception for an error in work on another library's stream.
+/// Converts an error of work on another library's stream into an exception. `handle` is the handle of that stream.
 pub(crate) fn exception_about_stream(error: Error, handle: u64) -> PyErr {
     match &error {
         Error::Driver(DriverError::Call { code, .. }) if NO_STREAM.contains(code) => {
@@ -48,10 +48,9 @@ pub(crate) fn exception_about_stream(error: Error, handle: u64) -> PyErr {
 
 /// Converts results of streamflow into results of Python.
 pub(crate) trait OrRaise<T> {
-    /// Returns the value.
+    /// Returns the value of a success.
     ///
-    /// # Errors
-    /// The exception for the error.
+    /// # Errors The exception for the error of streamflow.
     fn or_raise(self) -> PyResult<T>;
 }
 

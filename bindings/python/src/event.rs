@@ -11,7 +11,7 @@ use crate::handle::number;
 use crate::own::own;
 use crate::stream::{Queue, Stream, wait_until};
 
-/// A place on a stream: all work that was queued on the stream before it. `Stream.record` makes one, too.
+/// A place on a stream: it stands for all work that was queued on the stream before. `Stream.record` makes an event, too.
 ///
 /// Parameters
 /// ----------
@@ -48,7 +48,8 @@ impl Event {
             let mut latest = self.record.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *latest, record)
         };
-        // Dropped without the lock: the drop of a stream's last record may drop another library's stream.
+        // The earlier record is dropped without the lock: the drop of a stream's last record may drop another library's stream
+        // object.
         drop(before);
         Ok(())
     }
@@ -80,7 +81,7 @@ impl Event {
         Self::unrecorded(timing)
     }
 
-    /// Notes the place that the stream is at: all work that was queued on it so far. A later record takes its place.
+    /// Notes the place that the stream has reached: all work that was queued on it so far. Replaces the event's earlier record.
     ///
     /// Parameters
     /// ----------
@@ -108,7 +109,7 @@ impl Event {
         py.detach(|| stream.with(|_, stream| stream.wait(point))).or_raise()
     }
 
-    /// Whether the event is reached. Does not wait.
+    /// Whether the work before the event is complete. Does not wait.
     ///
     /// Raises
     /// ------
@@ -119,7 +120,7 @@ impl Event {
         py.detach(|| record.is_reached()).or_raise()
     }
 
-    /// Waits until the event is reached. Ctrl+C ends the wait with `KeyboardInterrupt`.
+    /// Waits until the work before the event is complete. Ctrl+C ends the wait with `KeyboardInterrupt`.
     ///
     /// Raises
     /// ------
@@ -178,11 +179,11 @@ impl Event {
     }
 }
 
-/// The handle of an event of another library, by its attribute: PyTorch's, CuPy's, and cuda.core's. `None` for another
-/// object.
+/// Returns the handle of another library's event, from the attribute that it has in PyTorch, CuPy or cuda.core. `None` for an
+/// object that is no event.
 ///
 /// # Errors
-/// `ValueError` for an event of PyTorch that was never recorded: it has no handle; for a number below 0.
+/// `ValueError` for an event of PyTorch that was never recorded, since it has no handle yet, and for a number below 0.
 pub(crate) fn foreign_event(object: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     if object.get_type().name()? != "Event" {
         return Ok(None);
@@ -191,7 +192,7 @@ pub(crate) fn foreign_event(object: &Bound<'_, PyAny>) -> PyResult<Option<u64>> 
         let Some(value) = object.getattr_opt(attribute)? else { continue };
         let handle = match number(&value)? {
             Some(handle) => handle,
-            // cuda.core's handle is an object that converts to an int.
+            // The handle of a cuda.core event is an object that converts to an int.
             None => match value.call_method0("__int__").and_then(|number| number.extract()) {
                 Ok(handle) => handle,
                 Err(_) => continue,
@@ -201,7 +202,7 @@ pub(crate) fn foreign_event(object: &Bound<'_, PyAny>) -> PyResult<Option<u64>> 
             Ok(0) => Err(PyValueError::new_err(
                 "the event was never recorded, and has no handle; record it first",
             )),
-            // Other numbers that are no event's handle are refused where the event is used.
+            // A number that is no event's handle is accepted here, and refused by the call that uses it.
             Ok(handle) => Ok(Some(handle)),
             Err(_) => Err(PyValueError::new_err(format!(
                 "{handle} is the handle of no event; pass an event that its library has made"

@@ -1,4 +1,4 @@
-//! Streams of other libraries, as handles.
+//! Handles of the streams of other libraries.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -7,8 +7,8 @@ use pyo3::types::PyInt;
 /// The attributes that hold the handle of a stream in PyTorch, in CuPy, and in Numba, CV-CUDA and cuda.core.
 const ATTRIBUTES: [&str; 3] = ["cuda_stream", "ptr", "handle"];
 
-/// Returns the number that stands for a stream: an int, the number that the object's `__cuda_stream__` returns, or one of
-/// the attributes of other libraries.
+/// Returns the number that stands for a stream. The argument is an int, an object whose `__cuda_stream__` returns the number, or
+/// an object with one of the attributes of other libraries.
 ///
 /// # Errors
 /// `TypeError` for an object that is no stream.
@@ -50,7 +50,7 @@ pub(crate) fn handle_of(stream: &Bound<'_, PyAny>) -> PyResult<i64> {
     )))
 }
 
-/// Returns an int, or the value of a `ctypes.c_void_p` (its null is Python's `None`). Returns `None` for another
+/// Returns the value of an int or of a `ctypes.c_void_p`, whose null has the value `None` in Python. Returns `None` for another
 /// object.
 pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     if let Ok(number) = object.extract::<i64>() {

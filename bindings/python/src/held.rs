@@ -1,4 +1,4 @@
-//! Tensors of any element type.
+//! Tensors whose element type is known only at run time.
 
 use std::any::Any;
 
@@ -12,20 +12,20 @@ pub(crate) trait AnyTensor: Any + Send + Sync {
     fn len(&self) -> usize;
     fn is_read_only(&self) -> bool;
 
-    /// Exports the tensor to another library. The library may write it unless it is read only.
+    /// Exports the tensor to another library. The library may write the tensor unless it is read only.
     fn export(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlExport, Error>;
 
-    /// Notes a use on `stream`, which covers all work that is queued there until the tensor's next use on another stream.
-    /// Returns the address.
+    /// Notes a use of the tensor on `stream`, and returns the address. The use covers all work that is queued on `stream` until
+    /// the next use of the tensor on another stream.
     fn use_on(&self, stream: &CudaStream) -> Result<u64, Error>;
 
-    /// Makes a stream come after all uses of the tensor.
+    /// Makes a stream wait for all uses of the tensor.
     fn order_before(&self, stream: &CudaStream) -> Result<(), Error>;
 
-    /// Makes a copy on the same device.
+    /// Copies the tensor to new memory of the same device.
     fn copied(&self, on: &Platform, stream: &CudaStream) -> Result<Box<dyn AnyTensor>, Error>;
 
-    /// Makes a copy on the same device, in a structure for another library.
+    /// Copies the tensor to new memory of the same device, in a structure for another library.
     fn export_copy(
         &self,
         on: &Platform,
@@ -34,11 +34,11 @@ pub(crate) trait AnyTensor: Any + Send + Sync {
         consumer: Consumer<'_>,
     ) -> Result<DlExport, Error>;
 
-    /// Makes a copy in host memory, in a structure for another library. Blocks.
+    /// Copies the tensor to host memory, in a structure for another library. Blocks until the copy is complete.
     fn export_to_host(&self, stream: &CudaStream, abi: Abi) -> Result<DlExport, Error>;
 }
 
-/// A tensor with this element type.
+/// A tensor with the element type `T`, behind the trait [`AnyTensor`].
 pub(crate) struct Held<T: Element> {
     tensor: Shared<Tensor<T>>,
     read_only: bool,
@@ -53,10 +53,10 @@ impl<T: Element> Held<T> {
         Box::new(Self { tensor, read_only: true })
     }
 
-    /// Returns the tensor, if it may be written and this is its only owner.
+    /// Returns the tensor itself, if it may be written and has no other owner.
     ///
     /// # Errors
-    /// This value, if another owner exists or the tensor is read only.
+    /// This value unchanged, if another owner exists or the tensor is read only.
     pub(crate) fn into_sole(self) -> Result<Tensor<T>, Self> {
         if self.read_only {
             return Err(self);
@@ -99,9 +99,8 @@ impl<T: Element> AnyTensor for Held<T> {
         if self.read_only {
             return self.tensor.to_dlpack(abi, consumer);
         }
-        // SAFETY: the tensor is not read only. Python's tensors have no exclusive owner: a program that writes one in one
-        // library and uses it in another at the same time has a race on its numbers, as with two NumPy arrays of the same
-        // memory.
+        // SAFETY: the tensor is not read only. Tensors in Python have no exclusive owner: a program that writes a tensor in one
+        // library and uses it in another at the same time has a race on its numbers, as with two NumPy arrays of the same memory.
         unsafe { self.tensor.to_dlpack_writable(abi, consumer) }
     }
 

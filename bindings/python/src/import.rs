@@ -1,4 +1,4 @@
-//! Tensors of other libraries.
+//! Imports tensors of other libraries.
 
 use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError};
 use pyo3::prelude::*;
@@ -19,11 +19,11 @@ use crate::unseen::{come_after_everything, ignores_streams};
 use crate::upload::upload_dlpack;
 use crate::{capsule, cuda_interface};
 
-/// The newest version of DLPack that imports take.
+/// The newest version of DLPack that imports accept.
 const VERSION: (u32, u32) = (1, 3);
 
-/// An array of another library as a tensor: the same memory, without a copy. `as_tensor` also copies an array on the
-/// host to a GPU.
+/// Makes a tensor of an array of another library: the same memory, without a copy. `as_tensor` also copies an array on the host
+/// to a GPU.
 ///
 /// The tensor's stream comes after the work that the other library has queued for the array. The array is kept until the
 /// last use of the tensor is complete.
@@ -61,7 +61,7 @@ pub(crate) fn from_dlpack(
     Ok(Tensor::new(producer.adopt(stream.get(), copy, copy == Some(true))?, stream))
 }
 
-/// An array of another library with DLPack.
+/// An array of another library that supports DLPack.
 struct Producer<'a, 'py> {
     array: &'a Bound<'py, PyAny>,
     /// The array's method `__dlpack__`.
@@ -88,7 +88,7 @@ impl<'a, 'py> Producer<'a, 'py> {
         matches!(self.device.0, DlDevice::CUDA | DlDevice::CUDA_MANAGED)
     }
 
-    /// Returns the stream for the array's tensor: the given one, or a new one on the array's device.
+    /// Returns the stream for the array's tensor: the given stream, or else a new stream on the array's device.
     fn stream(&self, given: Option<Py<Stream>>) -> PyResult<Py<Stream>> {
         let py = self.array.py();
         match given {
@@ -111,12 +111,12 @@ impl<'a, 'py> Producer<'a, 'py> {
         }
         let mut keywords = PyDict::new(py);
         if self.is_on_gpu() && is_on_cuda {
-            // Some libraries refuse the export if another device is current.
+            // Some libraries refuse the export unless the array's device is the current one.
             let bound = on.platform().driver().bind(on.device_id());
             bound.map_err(streamflow::Error::from).or_raise()?;
             keywords.set_item("stream", on.protocol_number()?)?;
         }
-        // For page-locked memory no copy is requested: the array's library would copy at once, while a copy to the array
+        // For page-locked memory the array's library is not asked for a copy: it would copy at once, while a copy to the array
         // may still be queued.
         let is_page_locked = is_on_cuda && self.device.0 == DlDevice::CUDA_HOST;
         if copy.is_some() && !(is_page_locked && copy == Some(true)) {
@@ -125,7 +125,7 @@ impl<'a, 'py> Producer<'a, 'py> {
         let older = keywords.copy()?;
         keywords.set_item("max_version", VERSION)?;
         let made = match self.export.call((), Some(&keywords)) {
-            // A producer older than version 1.0 of DLPack does not have the parameter.
+            // A producer older than version 1.0 of DLPack lacks the parameter `max_version`.
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {
                 keywords = older;
                 self.export.call((), Some(&keywords))
@@ -133,8 +133,8 @@ impl<'a, 'py> Producer<'a, 'py> {
             made => made,
         };
         let tensor = capsule::unwrap(&made?)?;
-        // A GPU reads page-locked memory by itself, if the structure says that the memory is page-locked. PyTorch's
-        // structure says that such memory is on the CPU.
+        // A GPU can read page-locked memory itself, if the structure says that the memory is page-locked. PyTorch's structure
+        // says "CPU" for such memory.
         let is_copied = match tensor.device().kind {
             DlDevice::CPU => true,
             DlDevice::CUDA_HOST => copy == Some(true),
@@ -151,13 +151,13 @@ impl<'a, 'py> Producer<'a, 'py> {
         if self.is_on_gpu() && is_on_cuda && ignores_streams(module) {
             come_after_everything(py, on)?;
         }
-        // Arrays of JAX and PyArrow must not be written, and the capsules of these libraries can't say so.
+        // Arrays of JAX and PyArrow must not be written, which the capsules of these libraries can't express.
         let is_immutable = ["jax", "pyarrow"].iter().any(|known| module.starts_with(known));
         import(py, tensor, on, is_immutable)
     }
 }
 
-/// Makes a stream on the device that has this number in CUDA.
+/// Makes a stream on the device that has this number in CUDA. If the platform lacks the device, the import refuses it later.
 fn stream_on(py: Python<'_>, ordinal: i32) -> PyResult<Py<Stream>> {
     let platform = default_platform(py)?;
     let found = {
@@ -168,12 +168,12 @@ fn stream_on(py: Python<'_>, ordinal: i32) -> PyResult<Py<Stream>> {
         };
         (0..inner.device_count() as u32).find(is_it)
     };
-    // The import refuses a device that the platform does not have.
+    // If the platform does not have the device, the stream is on device 0, and the import returns the error.
     Py::new(py, Stream::make(py, Some(platform), found.unwrap_or(0))?)
 }
 
-/// Imports another library's memory as a tensor on a stream. The stream comes after that library's work: for memory of a
-/// GPU, the library's stream is this one, or was ordered before this one.
+/// Imports another library's memory as a tensor on the stream `on`, which comes after that library's work: for memory of a GPU,
+/// the library has queued its work on this stream, or has made this stream wait for it.
 pub(crate) fn import(
     py: Python<'_>,
     tensor: DlTensor,
@@ -184,7 +184,7 @@ pub(crate) fn import(
     let is_on_cuda = on.platform().name() == "cuda";
     let mut is_on_gpu = matches!(tensor.device().kind, DlDevice::CUDA | DlDevice::CUDA_MANAGED);
     if is_on_cuda && tensor.device().kind == DlDevice::CUDA_HOST {
-        // DLPack names no stream for page-locked memory, and a copy to it may still be queued.
+        // DLPack names no stream for page-locked memory, and a copy to this memory may still be queued.
         come_after_everything(py, on)?;
         is_on_gpu = true;
     }
@@ -202,11 +202,11 @@ pub(crate) fn import(
     })
 }
 
-/// An array of any library as a tensor, by the protocol that orders it best: DLPack, then `__cuda_array_interface__`, then
+/// Makes a tensor of an array of any library, by the protocol that orders it best: DLPack, else `__cuda_array_interface__`, else
 /// `__array_interface__`.
 ///
-/// The tensor has the memory of the array where its device can use that. An array on the host, as of NumPy or of PyTorch on
-/// the CPU, is copied to a GPU: the array may be changed when the call returns. A GPU reads page-locked memory itself,
+/// The tensor has the memory of the array if the tensor's device can use that memory. An array on the host, as of NumPy or of
+/// PyTorch on the CPU, is copied to a GPU: the array may be changed when the call returns. A GPU reads page-locked memory itself,
 /// unless it is PyTorch's.
 ///
 /// Parameters
@@ -251,7 +251,7 @@ pub(crate) fn as_tensor<'py>(
     Ok(Bound::new(py, Tensor::new(held, stream))?.into_any())
 }
 
-/// `as_tensor` with a given stream, for an array of another library or for a copy of a tensor.
+/// Does the work of `as_tensor` with a given stream, for an array of another library or for a copy of a tensor.
 pub(crate) fn adopt(
     array: &Bound<'_, PyAny>,
     on: &Stream,
@@ -287,7 +287,7 @@ fn has_dlpack(array: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(has(array, "__dlpack__")? && has(array, "__dlpack_device__")?)
 }
 
-/// The exception for host memory that a GPU can't use.
+/// Returns the exception for host memory that a GPU can't use.
 fn on_host() -> PyErr {
     PyBufferError::new_err(
         "an array on the host can't be a tensor of a GPU without a copy; call `as_tensor(array)`, which makes one, copy it \
@@ -295,7 +295,7 @@ fn on_host() -> PyErr {
     )
 }
 
-/// Whether an object has an attribute. Other exceptions than `AttributeError` are passed on.
+/// Whether an object has an attribute. An exception other than `AttributeError` is returned as an error.
 fn has(object: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     match object.getattr(name) {
         Ok(_) => Ok(true),

@@ -1,7 +1,7 @@
 //! streamflow for Python: tensors and streams that other libraries can use, in order and without copies.
 //!
-//! The Python package `streamflow` has the documentation for users. This crate is its native module. A crate that makes
-//! Python classes of its own graphs depends on it, too: see [`export!`].
+//! The documentation for users is in the Python package `streamflow`, whose native module this crate is. A crate that makes
+//! Python classes of its own graphs also depends on this crate: see [`export!`].
 
 mod array_interface;
 mod capsule;
@@ -41,7 +41,7 @@ pub use platform::Platform;
 pub use stream::Stream;
 pub use tensor::Tensor;
 
-/// The items that code expanded from [`export!`] uses.
+/// The items that the code expanded from [`export!`] uses.
 #[doc(hidden)]
 pub mod __private {
     pub use streamflow::graph::Graph as AnyGraph;
@@ -68,19 +68,19 @@ fn live() -> BTreeMap<&'static str, u64> {
     [("adopted", counts.adopted), ("lent", counts.lent), ("leaked", counts.leaked)].into()
 }
 
-/// Stops all graphs, and gives no memory back to other libraries any more. Called at the interpreter's exit.
+/// Stops all graphs, and from then on gives no memory back to other libraries. The interpreter calls this at its exit.
 #[pyfunction]
 fn _stop(py: Python<'_>) {
-    // The interpreter lock is released: the drop of an owner that is under way may need it.
+    // The interpreter lock is released: a thread that is dropping an owner of memory may need it.
     py.detach(|| {
         graph::stop_all_blocking();
         library::ForeignMemory::stop_giving_back_blocking();
     });
 }
 
-/// Adds the classes and functions of streamflow to a module, and registers their shutdown for the exit of the
-/// interpreter. Each native module has classes of its own: tensors of another module are arrays of another library, and
-/// `as_tensor` takes them.
+/// Adds the classes and functions of streamflow to a module, and registers `_stop` for the exit of the interpreter. Each native
+/// module has classes of its own: for one module, the tensors of another are arrays of another library, and `as_tensor` accepts
+/// them.
 ///
 /// # Errors
 /// The exceptions that Python raises.

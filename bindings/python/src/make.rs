@@ -1,4 +1,4 @@
-//! New tensors.
+//! Functions that make new tensors.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! The memory of a tensor, and its uses by libraries that streamflow does not see.
+//! The memory of a tensor, and its uses by libraries whose work streamflow does not see.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,16 +11,16 @@ use crate::held::AnyTensor;
 use crate::stream::Queue;
 use crate::work_stream::{is_of, on_gpu, with_work_stream};
 
-/// The memory of all tensors on GPUs.
+/// The memory of all tensors on GPUs, by the address of the `Memory`.
 static TENSORS: Mutex<BTreeMap<usize, Weak<Memory>>> = Mutex::new(BTreeMap::new());
 
-/// The memory of a tensor, with the stream that it belongs to.
+/// The memory of a tensor, and the stream that the tensor belongs to.
 pub(crate) struct Memory {
     held: Box<dyn AnyTensor>,
     queue: Arc<Queue>,
-    /// The number that CUDA has for the memory's GPU. `None` on the simulator.
+    /// CUDA's number of the GPU that the memory is on. `None` on the simulator.
     gpu: Option<i32>,
-    /// Whether a library has got the memory by the C exchange API. It may then have queued work with the memory on the
+    /// Whether a library has got the memory by the C exchange API. The library may then have queued work with the memory on the
     /// work stream.
     is_exchanged: AtomicBool,
     layout: OnceLock<Layout>,
@@ -45,12 +45,12 @@ impl Memory {
         memory
     }
 
-    /// Returns the tensor, to describe it. A caller that uses the content calls [`settle`](Self::settle) before.
+    /// Returns the tensor. A caller that uses the content, and not only the description, first calls [`settle`](Self::settle).
     pub(crate) fn held(&self) -> &dyn AnyTensor {
         &*self.held
     }
 
-    /// Returns CUDA's number for the GPU that the memory is on, if any.
+    /// Returns CUDA's number of the GPU that the memory is on. `None` on the simulator.
     pub(crate) fn gpu(&self) -> Option<i32> {
         self.gpu
     }
@@ -59,7 +59,7 @@ impl Memory {
         self.queue.platform()
     }
 
-    /// Called before the content is used: that use then comes after all work with the memory that libraries have queued
+    /// Must be called before the content is used. Makes that use come after all work with the memory that libraries have queued
     /// on the work stream.
     pub(crate) fn settle(&self) -> Result<(), Error> {
         if self.is_exchanged.load(Ordering::Acquire) {
@@ -69,8 +69,8 @@ impl Memory {
         }
     }
 
-    /// Makes the work stream come after the work that a use of the memory must come after. If the memory was exchanged,
-    /// notes a use on the work stream.
+    /// Makes the work stream wait for the work that a use of the memory must come after. If the memory was exchanged, notes a use
+    /// on the work stream.
     pub(crate) fn order_before(&self, work: &CudaStream) -> Result<(), Error> {
         if self.is_exchanged.load(Ordering::Acquire) {
             self.held.use_on(work).map(drop)
@@ -79,7 +79,7 @@ impl Memory {
         }
     }
 
-    /// Calls a function with the work stream of the memory's GPU.
+    /// Calls a function with the work stream of the GPU that the memory is on.
     pub(crate) fn with_work_stream<R>(
         &self,
         call: impl FnOnce(&CudaStream) -> Result<R, Error>,
@@ -88,7 +88,7 @@ impl Memory {
         with_work_stream(self.platform(), on, self.gpu.unwrap_or_default(), call)
     }
 
-    /// Passes the memory to a library that works on the work stream, or on the CPU. The structure owns the memory.
+    /// Passes the memory to a library that works on the work stream, or on the CPU. The returned structure owns the memory.
     pub(crate) fn exchange(&self) -> Result<DlExport, Error> {
         if self.gpu.is_none() {
             return self.held.export(Abi::Versioned, Consumer::HostBlocking);
@@ -100,7 +100,7 @@ impl Memory {
         })
     }
 
-    /// Passes the memory to a library as in `exchange`, but only its address: the library uses it while it has the object.
+    /// Passes only the address to a library, in the order of `exchange`. The library uses the memory while it holds the object.
     pub(crate) fn lend(&self) -> Result<u64, Error> {
         let address = if self.gpu.is_some() {
             self.on_work_stream(|stream| self.held.use_on(stream))?
@@ -114,7 +114,7 @@ impl Memory {
         &self,
         export: impl FnOnce(&CudaStream) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        // The flag is set first, so that no work of the library is missed.
+        // The flag is set before the export, so that a concurrent `settle` misses no work of the library.
         self.is_exchanged.store(true, Ordering::Release);
         self.with_work_stream(export)
     }
@@ -132,12 +132,12 @@ impl Memory {
 }
 
 impl Drop for Memory {
-    /// Orders the free of the memory after the work that libraries have queued with it.
+    /// Orders the free of the memory after the work that libraries have queued with the memory.
     fn drop(&mut self) {
         if self.gpu.is_some() {
             forget(self);
         }
-        // If this fails, the device is lost, or the free waits for the use that was noted at the exchange.
+        // If this fails, either the device is lost, or the free waits for the use that was noted when the memory was exchanged.
         let _settled = self.settle();
     }
 }
@@ -150,7 +150,7 @@ fn key(memory: &Memory) -> usize {
     std::ptr::from_ref(memory).addr()
 }
 
-/// Adds the memory of a tensor on a GPU to `TENSORS`, until `forget`.
+/// Adds the memory of a tensor on a GPU to `TENSORS`. The drop of the memory removes it.
 fn register(memory: &Arc<Memory>) {
     tensors().insert(key(memory), Arc::downgrade(memory));
 }
@@ -160,10 +160,10 @@ fn forget(memory: &Memory) {
     tensors().remove(&key(memory));
 }
 
-/// Makes a GPU's work stream come after all work that a use of any tensor there must come after. Returns the stream's handle.
+/// Makes a GPU's work stream wait for all work that a use of any tensor of the GPU must come after. Returns the stream's handle.
 pub(crate) fn after_everything(ordinal: i32) -> Result<u64, Error> {
     let work = on_gpu(ordinal)?;
-    // The lock is released: if one of these references is the last, its drop locks `TENSORS` again.
+    // The lock is released before the references are dropped: if one is the last, its drop locks `TENSORS` again.
     let mut tensors: Vec<_> = tensors().values().filter_map(Weak::upgrade).collect();
     tensors.retain(|memory| memory.gpu() == Some(ordinal));
     let is_near = |memory: &&Arc<Memory>| is_of(&work, memory.platform());

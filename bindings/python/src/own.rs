@@ -1,5 +1,5 @@
-//! Arguments that must be objects of this module's classes. Each native module has classes of its own, so a class of
-//! another module may have the same name and is still another class.
+//! Arguments that must be objects of this module's classes. Each native module has classes of its own, so a class of another
+//! module with the same name is a different class.
 
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
@@ -9,7 +9,7 @@ use pyo3::types::PyType;
 /// Converts an argument that must be of a class of this module.
 ///
 /// # Errors
-/// `TypeError` for an object of another class. The text names the cause if that is the same class of another module.
+/// `TypeError` for an object of another class. If that is the class with the same name in another module, the text says so.
 pub(crate) fn own<T: PyClass>(object: &Bound<'_, PyAny>) -> PyResult<Py<T>> {
     not_of_another_module::<T>(object)?;
     Ok(object.cast::<T>()?.clone().unbind())
@@ -23,10 +23,10 @@ pub fn own_or_none<T: PyClass>(object: &Bound<'_, PyAny>) -> PyResult<Option<Py<
     if object.is_none() { Ok(None) } else { own(object).map(Some) }
 }
 
-/// Returns an error for an object of another module's class with the same name as a class of this module.
+/// Returns an error for an object whose class has the name of a class of this module, but belongs to another module.
 ///
 /// # Errors
-/// A `TypeError`.
+/// `TypeError` for such an object.
 pub(crate) fn not_of_another_module<T: PyClass>(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let class = T::type_object(object.py());
     let name =

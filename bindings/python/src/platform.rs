@@ -1,4 +1,4 @@
-//! Platforms.
+//! The class `Platform`, and the default platform.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -58,7 +58,7 @@ impl Platform {
         self.inner.why()
     }
 
-    /// How many devices it has.
+    /// How many devices the platform has.
     #[getter]
     fn device_count(&self) -> usize {
         self.inner.device_count()
@@ -71,13 +71,13 @@ impl Platform {
 
 static DEFAULT: Mutex<Option<streamflow::Platform>> = Mutex::new(None);
 
-/// The default platform. Takes no interpreter lock. The first call takes long, so callers don't hold that lock.
+/// Returns the default platform, without taking the interpreter lock. The first call takes long, so no caller holds that lock.
 pub(crate) fn default_inner() -> Result<streamflow::Platform, streamflow::Error> {
     let locked = || DEFAULT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(made) = locked().as_ref() {
         return Ok(made.clone());
     }
-    // No lock is held, since this takes long.
+    // `DEFAULT` is not locked while the platform is made, since that takes long. If two threads make one, the first is kept.
     let made = streamflow::Platform::detect()?;
     Ok(locked().get_or_insert(made).clone())
 }
@@ -95,7 +95,7 @@ pub(crate) fn default_platform(py: Python<'_>) -> PyResult<Py<Platform>> {
     Ok(MADE.get_or_try_init(py, make)?.clone_ref(py))
 }
 
-/// Returns the platform of an optional argument, or the default one if none is given.
+/// Returns the platform of an optional argument, or the default platform if the argument is missing.
 pub(crate) fn given_or_default(
     py: Python<'_>,
     platform: Option<Py<Platform>>,

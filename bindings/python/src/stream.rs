@@ -1,4 +1,4 @@
-//! Streams. The methods that Python calls are in `classes/stream.rs`.
+//! Streams of Python programs. The methods that Python calls are in `classes/stream.rs`.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,9 +17,9 @@ use crate::platform::{Platform, given_or_default};
 
 /// An in-order queue of work on one device.
 ///
-/// Other libraries can work on it: by `__cuda_stream__`, as `cupy.cuda.Stream.from_external(stream)`, or by its handle,
-/// as `torch.cuda.ExternalStream(stream.handle)`. Keep the stream until that work is complete. `Stream.from_external`
-/// takes a stream of another library.
+/// Other libraries can queue work on the stream: by `__cuda_stream__`, as `cupy.cuda.Stream.from_external(stream)`, or by its
+/// handle, as `torch.cuda.ExternalStream(stream.handle)`. Keep the stream until that work is complete. `Stream.from_external`
+/// makes a `Stream` of another library's stream.
 ///
 /// Parameters
 /// ----------
@@ -35,19 +35,18 @@ use crate::platform::{Platform, given_or_default};
 #[pyclass(frozen, module = "streamflow")]
 pub struct Stream(pub(crate) Arc<Queue>);
 
-/// A stream and its platform, as threads share them.
+/// A stream and its platform, in a form that threads can share.
 pub(crate) struct Queue {
     platform: Inner,
     raw: RawStream,
-    /// The stream, locked because one thread queues work at a time. No thread waits for a GPU while it holds this lock:
-    /// the GPU's work may need the interpreter lock, and the thread that holds the interpreter lock may wait for this
-    /// lock.
+    /// The stream, locked because only one thread may queue work at a time. No thread waits for a GPU while it holds this lock:
+    /// the GPU's work may need the interpreter lock, and the thread that holds the interpreter lock may wait for this lock.
     stream: Mutex<Kind>,
-    /// The Python object of another library's stream. It is dropped after the wrapper.
+    /// The Python object of another library's stream. The field is last, so that the object is dropped after the wrapper.
     _theirs: Option<Owner>,
 }
 
-/// The stream, by its owner.
+/// The stream: one of streamflow, or a wrapper of another library's stream.
 enum Kind {
     Ours(CudaStream),
     Theirs(ExternalStream<'static>),
@@ -69,7 +68,7 @@ impl Queue {
         Arc::new(Self::of(platform, Kind::Ours(stream), None))
     }
 
-    /// Makes a queue on a stream of another library. `theirs` keeps the stream alive.
+    /// Creates a queue on a stream of another library. `theirs` is the Python object that keeps that stream alive.
     pub(crate) fn external(
         platform: &Inner,
         stream: ExternalStream<'static>,
@@ -83,14 +82,14 @@ impl Queue {
         Self { platform, raw, stream: Mutex::new(stream), _theirs: theirs }
     }
 
-    /// Makes a queue with a new stream of a platform.
+    /// Creates a queue on a new stream of a platform.
     pub(crate) fn make(platform: &Inner, device: u32) -> Result<Arc<Self>, Error> {
         let pool = CudaStreamPool::new().device(self::device(device));
         let stream = platform.stream_pool("Python", &pool)?.allocate("a Python program")?;
         Ok(Self::new(platform, stream))
     }
 
-    /// Calls `call` with the stream. `call` must not wait for a GPU, unless no other thread has the stream.
+    /// Calls `call` with the stream locked. `call` must not wait for a GPU, unless no other thread uses this stream.
     pub(crate) fn with<R>(&self, call: impl FnOnce(&Inner, &CudaStream) -> R) -> R {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         call(&self.platform, &stream)
@@ -100,7 +99,7 @@ impl Queue {
         &self.platform
     }
 
-    /// CUDA's handle of the stream. `None` on the simulator.
+    /// Returns CUDA's handle of the stream. `None` on the simulator.
     pub(crate) fn handle(&self) -> Option<u64> {
         let is_cuda = self.platform.name() == "cuda";
         is_cuda.then(|| self.raw.handle())
@@ -110,14 +109,14 @@ impl Queue {
         self.raw.device()
     }
 
-    /// The handle and the device, for an error text.
+    /// Returns the handle and the device, for an error text.
     pub(crate) fn raw(&self) -> RawStream {
         self.raw
     }
 }
 
 impl Stream {
-    /// [`Queue::with`] for this stream.
+    /// Calls `call` with this stream, as [`Queue::with`] does.
     pub(crate) fn with<R>(&self, call: impl FnOnce(&Inner, &CudaStream) -> R) -> R {
         self.0.with(call)
     }
@@ -135,7 +134,7 @@ impl Stream {
         self.0.platform()
     }
 
-    /// Makes a stream, on the default platform if none is given.
+    /// Makes a stream on a platform: the given one, or the default platform.
     pub(crate) fn make(
         py: Python<'_>,
         platform: Option<Py<Platform>>,
@@ -145,7 +144,7 @@ impl Stream {
         Ok(Self(py.detach(|| Queue::make(&platform, device)).or_raise()?))
     }
 
-    /// Returns `stream`, or a new one of the default platform.
+    /// Returns the given stream, or a new stream of the default platform.
     pub(crate) fn or_new(py: Python<'_>, stream: Option<Py<Self>>) -> PyResult<Py<Self>> {
         match stream {
             Some(stream) => Ok(stream),
@@ -153,7 +152,7 @@ impl Stream {
         }
     }
 
-    /// Makes the stream of a port: a new one, or the default stream of device 0.
+    /// Makes the stream of a graph's port: a new stream, or the default stream of device 0.
     ///
     /// # Errors
     /// The driver's.
@@ -170,7 +169,7 @@ impl Stream {
         Ok(Self(Queue::new(platform, stream)))
     }
 
-    /// Waits until all work that was queued so far is complete. Ctrl+C ends the wait with `KeyboardInterrupt`.
+    /// Waits until all work that was queued on the stream so far is complete. Ctrl+C ends the wait with `KeyboardInterrupt`.
     pub(crate) fn wait_until_complete(&self, py: Python<'_>) -> PyResult<()> {
         wait_until(py, || {
             self.with(|platform, stream| {
@@ -182,13 +181,13 @@ impl Stream {
         })
     }
 
-    /// Returns the number that DLPack and the CUDA array interface have for the stream: its handle, or 1 for the legacy
-    /// default stream with the handle 0.
+    /// Returns the number by which DLPack and the CUDA array interface name the stream: its handle, or 1 for the legacy default
+    /// stream, whose handle is 0.
     pub(crate) fn protocol_number(&self) -> PyResult<u64> {
         Ok(self.cuda_handle()?.max(1))
     }
 
-    /// CUDA's handle of the stream. An exception on the simulator.
+    /// Returns CUDA's handle of the stream. Raises an exception on the simulator.
     pub(crate) fn cuda_handle(&self) -> PyResult<u64> {
         self.0.handle().ok_or_else(|| {
             PyRuntimeError::new_err(

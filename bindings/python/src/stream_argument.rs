@@ -3,7 +3,7 @@
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 
-/// The values that a consumer passes as the `stream` of `__dlpack__` for memory of a GPU: DLPack's table.
+/// The values that a consumer can pass as the argument `stream` of `__dlpack__` for memory of a GPU, as DLPack defines them.
 #[derive(Clone, Copy)]
 pub(crate) enum StreamArgument {
     /// `None` or 1: the legacy default stream.
@@ -12,15 +12,15 @@ pub(crate) enum StreamArgument {
     PerThread,
     /// The handle of a stream that is alive during the call.
     Handle(u64),
-    /// -1: the producer does not order anything.
+    /// -1: the producer must not order anything.
     Unordered,
 }
 
 impl StreamArgument {
-    /// Converts the argument. `None` is Python's `None`.
+    /// Converts the argument. Rust's `None` stands for Python's `None`.
     ///
     /// # Errors
-    /// A `ValueError` for 0, since 0 would be ambiguous, and for other negative numbers.
+    /// A `ValueError` for 0, which DLPack excludes as ambiguous, and for negative numbers other than -1.
     pub(crate) fn new(argument: Option<i64>) -> PyResult<Self> {
         match argument {
             None | Some(1) => Ok(Self::Default),

@@ -1,4 +1,4 @@
-//! Tensors. The methods that Python calls are in `classes/tensor.rs`.
+//! The class `Tensor`. The methods that Python calls are in `classes/tensor.rs`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,15 +14,15 @@ use crate::stream::Stream;
 
 /// An array in device memory: dense, the last dimension varying fastest. On the simulator, device memory is host memory.
 ///
-/// Other libraries use it without a copy: `numpy.from_dlpack(t)`, `torch.from_dlpack(t)`, `cupy.from_dlpack(t)`. Their
-/// stream comes after the work that has written the tensor, and the memory lives until they have finished with it.
-/// `empty`, `zeros`, `from_dlpack` and `as_tensor` make tensors.
+/// Other libraries use the memory without a copy: `numpy.from_dlpack(t)`, `torch.from_dlpack(t)`, `cupy.from_dlpack(t)`. The
+/// stream of such a library waits for the work that has written the tensor, and the memory lives until the library has finished
+/// with it. `empty`, `zeros`, `from_dlpack` and `as_tensor` make tensors.
 #[pyclass(frozen, module = "streamflow")]
 pub struct Tensor {
     memory: Arc<Memory>,
     /// The stream to which the tensor belongs.
     stream: Py<Stream>,
-    /// Keeps the memory for a library that got its address from an interface without an owner. After this is dropped, the
+    /// Keeps the memory for a library that got its address by an interface without an owner. After this export is dropped, the
     /// memory is used again only after the work that the device has at that time.
     shown: Mutex<Option<DlExport>>,
 }
@@ -45,7 +45,7 @@ impl Tensor {
         self.stream.get()
     }
 
-    /// A new reference to the stream.
+    /// Returns a new reference to the Python object of the stream.
     pub(crate) fn stream_object(&self, py: Python<'_>) -> Py<Stream> {
         self.stream.clone_ref(py)
     }
@@ -66,8 +66,8 @@ impl Tensor {
         self.platform().name() == "cuda"
     }
 
-    /// Returns the address, for an interface without an owner. The memory lives as long as this object, and afterwards
-    /// until the device's work is complete.
+    /// Returns the address, for an interface without an owner. The memory lives as long as this object, and then until the work
+    /// that the device has at that time is complete.
     pub(crate) fn show(&self, py: Python<'_>) -> PyResult<u64> {
         let exported = py.detach(|| {
             self.memory.settle()?;
@@ -79,7 +79,7 @@ impl Tensor {
         let exported = exported.or_raise()?;
         let address = exported.address();
         let before = self.shown.lock().unwrap_or_else(PoisonError::into_inner).replace(exported);
-        // The drop gives the memory back, so no lock is held.
+        // The lock is released first, since the drop of the earlier export gives memory back.
         drop(before);
         Ok(address)
     }

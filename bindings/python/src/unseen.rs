@@ -1,4 +1,4 @@
-//! Orders work where another library does not say how, or does not do it.
+//! Orders work for libraries that do not say how their work is ordered, or that ignore the stream that they are given.
 
 use std::env;
 
@@ -13,12 +13,12 @@ use crate::stream::Stream;
 /// (`nvcv` in its older versions) names the stream in its CUDA array interface alone.
 const IGNORE_STREAMS: [&str; 3] = ["cuda.core", "cvcuda", "nvcv"];
 
-/// Environment variables that make a library ignore the stream of a CUDA array interface, if they are 0.
+/// Environment variables that, set to 0, make a library ignore the stream of a CUDA array interface.
 const SWITCHES: [&str; 2] =
     ["NUMBA_CUDA_ARRAY_INTERFACE_SYNC", "HOLOSCAN_CUDA_ARRAY_INTERFACE_SYNC"];
 
-/// Makes a stream of a GPU come after all work that the device has now, of every library. The calling thread does not
-/// wait. This is for memory of a library that names no stream.
+/// Makes a stream of a GPU wait for all work that the device has now, of every library. The calling thread does not wait. This is
+/// for the memory of a library that names no stream.
 pub(crate) fn come_after_everything(py: Python<'_>, stream: &Stream) -> PyResult<()> {
     let ordered = py.detach(|| {
         stream.with(|platform, stream| {
@@ -30,13 +30,14 @@ pub(crate) fn come_after_everything(py: Python<'_>, stream: &Stream) -> PyResult
     ordered.map_err(streamflow::Error::from).or_raise()
 }
 
-/// Whether the library of an array does not order its exports by DLPack.
+/// Whether the library with this module name ignores the stream that is passed to its `__dlpack__`.
 pub(crate) fn ignores_streams(module: &str) -> bool {
     IGNORE_STREAMS.iter().any(|known| module.starts_with(known))
 }
 
-/// Orders libraries that ignore the stream of a CUDA array interface: PyTorch always does, others on request. The current
-/// streams of PyTorch and CuPy wait for a tensor's stream. For any other such library, the calling thread waits.
+/// Makes the libraries that ignore the stream of a CUDA array interface come after a tensor's stream. PyTorch always ignores it,
+/// other libraries if a variable is set. The current streams of PyTorch and CuPy wait; for other libraries the calling thread
+/// does.
 pub(crate) fn order_who_ignores_streams(py: Python<'_>, stream: &Stream) -> PyResult<()> {
     if SWITCHES.iter().any(|switch| env::var_os(switch).is_some_and(|value| value == "0")) {
         return stream.wait_until_complete(py);
@@ -58,14 +59,14 @@ fn wait(py: Python<'_>, stream: &Stream, on: DeviceId, handle: u64) -> PyResult<
         if handle <= 1 {
             return platform.default_stream(on)?.wait(point);
         }
-        // SAFETY: the stream is the current one of its library on this thread, and no value made here outlives the call.
+        // SAFETY: the stream is the current one of its library on this thread, and the wrapper does not outlive the call.
         let theirs = unsafe { BorrowedStream::new(on, handle) };
         platform.external_stream(theirs)?.wait(point)
     });
     ordered.or_raise()
 }
 
-/// PyTorch's current stream, if the program uses PyTorch on GPUs.
+/// Returns PyTorch's current stream on a device, if the program uses PyTorch on GPUs.
 fn current_of_torch(modules: &Bound<'_, PyAny>, on: DeviceId) -> PyResult<Option<u64>> {
     let Ok(torch) = modules.get_item("torch") else { return Ok(None) };
     let Ok(cuda) = torch.getattr("cuda") else { return Ok(None) };
@@ -77,7 +78,7 @@ fn current_of_torch(modules: &Bound<'_, PyAny>, on: DeviceId) -> PyResult<Option
     stream.getattr("cuda_stream")?.extract().map(Some)
 }
 
-/// CuPy's current stream, if the program uses CuPy and has told it to ignore streams.
+/// Returns CuPy's current stream, if the program uses CuPy and a variable makes CuPy ignore the streams of interfaces.
 fn current_of_cupy(modules: &Bound<'_, PyAny>, _: DeviceId) -> PyResult<Option<u64>> {
     if env::var_os("CUPY_CUDA_ARRAY_INTERFACE_SYNC").is_none_or(|value| value != "0") {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Copies of host memory to a device.
+//! Copies host memory of other libraries to a device.
 
 use pyo3::prelude::*;
 use streamflow::Element;
@@ -12,7 +12,7 @@ use crate::stream::{Queue, Stream};
 use crate::unseen::come_after_everything;
 
 /// Copies another library's tensor in host memory to the device of a stream. The host memory may be changed afterwards.
-/// `is_page_locked` is what the library says beside the structure.
+/// `is_page_locked` is true if the library says so elsewhere than in the DLPack structure.
 pub(crate) fn upload_dlpack(
     py: Python<'_>,
     tensor: &DlTensor,
@@ -20,7 +20,7 @@ pub(crate) fn upload_dlpack(
     is_page_locked: bool,
 ) -> PyResult<Box<dyn AnyTensor>> {
     if is_page_locked || tensor.device().kind == DlDevice::CUDA_HOST {
-        // DLPack names no stream for page-locked memory, and a copy to it may still be queued.
+        // DLPack names no stream for page-locked memory, and a copy to this memory may still be queued.
         let after = Stream(py.detach(|| Queue::make(on.platform(), on.index())).or_raise()?);
         come_after_everything(py, &after)?;
         after.wait_until_complete(py)?;
@@ -29,13 +29,13 @@ pub(crate) fn upload_dlpack(
     for_dtype!(dtype.as_str(), T => {
         let shape = tensor.dense_shape::<T>().or_raise()?;
         // SAFETY: the exporter guarantees that the memory is valid until its deleter is called, and only the drop of the
-        // structure calls it. The address was checked with the shape. Memory on the host is complete when it is exported;
-        // the work on page-locked memory was waited for above.
+        // structure calls the deleter. The address was checked with the shape. Memory on the host is complete when it is
+        // exported; for page-locked memory, all work of the device was waited for above.
         unsafe { upload::<T>(py, tensor.address(), &shape, on) }?
     })
 }
 
-/// Copies dense host memory to the device of a stream. The calling thread waits for the copy, and not for work on the
+/// Copies dense host memory to the device of a stream. The calling thread waits for the copy, but not for earlier work on the
 /// stream.
 ///
 /// # Safety
@@ -50,16 +50,16 @@ pub(crate) unsafe fn upload<T: Element>(
         0 => std::ptr::NonNull::<T>::dangling().as_ptr().cast_const(),
         _ => std::ptr::with_exposed_provenance::<T>(address as usize),
     };
-    // SAFETY: the caller guarantees that the memory is valid, and every content is valid for an element. A program that
-    // writes the array at the same time has a race on its numbers, as with two NumPy arrays of the same memory.
+    // SAFETY: the caller guarantees that the memory is valid, and every content is a valid element. A program that writes the
+    // array at the same time has a race on its numbers, as with two NumPy arrays of the same memory.
     let elements = unsafe { std::slice::from_raw_parts(first, shape.count()) };
     let uploaded = py.detach(|| {
-        // The copy is queued on a new stream, because no other thread uses that one at the same time.
+        // The copy is queued on a new stream, because no other thread uses a new stream at the same time.
         let copies = Queue::make(on.platform(), on.index())?;
         copies.with(|platform, stream| {
             let mut tensor = platform.tensor::<T>(shape.dims(), stream)?;
             stream.upload_blocking(elements, &mut tensor)?;
-            // The record covers the copy. Later uses of this stream do not concern the tensor.
+            // The record covers the copy, so that the tensor need not wait for later work on this stream.
             stream.record()?;
             Ok(tensor)
         })

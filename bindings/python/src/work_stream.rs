@@ -1,4 +1,4 @@
-//! The work stream of each GPU. Libraries with DLPack's C exchange API work on it.
+//! The work stream of each GPU, on which libraries with DLPack's C exchange API queue their work.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::error::OrRaise;
 use crate::platform::default_inner;
 use crate::stream::{Queue, Stream};
 
-/// The work streams, by DLPack's device. They live as long as the process.
+/// The work streams, by the device in DLPack's terms. They live as long as the process.
 static STREAMS: Mutex<BTreeMap<(i32, i32), Arc<Queue>>> = Mutex::new(BTreeMap::new());
 
 fn found(
@@ -68,12 +68,12 @@ pub(crate) fn on_simulator() -> Result<Arc<Queue>, Error> {
     })
 }
 
-/// Whether the work stream belongs to this platform.
+/// Whether the work stream belongs to this platform, which is so if both have the same driver.
 pub(crate) fn is_of(work: &Queue, platform: &Platform) -> bool {
     Arc::as_ptr(work.platform().driver()).addr() == Arc::as_ptr(platform.driver()).addr()
 }
 
-/// Calls `call` with the work stream of a GPU, as a stream of a platform. The GPU is device `on` of that platform, and
+/// Calls `call` with the work stream of a GPU, wrapped as a stream of `platform`. The GPU is device `on` of that platform, and
 /// has the number `ordinal` in CUDA.
 pub(crate) fn with_work_stream<R>(
     platform: &Platform,
@@ -86,8 +86,8 @@ pub(crate) fn with_work_stream<R>(
         return work.with(|_, stream| call(stream));
     }
     work.with(|_, stream| {
-        // SAFETY: the stream lives as long as the process, is no default stream and captures nothing. Both platforms use
-        // the primary context of its device.
+        // SAFETY: the stream lives as long as the process, is no default stream and is not being captured. The default platform
+        // and this platform both use the primary context of the device.
         let borrowed = unsafe { BorrowedStream::new(on, stream.raw().handle()) };
         call(&*platform.external_stream(borrowed)?)
     })

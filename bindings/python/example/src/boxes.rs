@@ -1,10 +1,9 @@
-//! The operator of the user guide's MatX page, written in Rust in place of C++: the boxes of one
-//! label.
+//! The operator of the user guide's MatX page, which is C++ there and Rust here: it selects the boxes of one label.
 
 use streamflow::prelude::*;
 use streamflow_python::InputMessage;
 
-/// The boxes of an image, and the indices of those with the label.
+/// The boxes of an image, and the indices of the boxes with a label.
 #[derive(Debug, Message)]
 pub struct LabelledBoxes {
     /// The boxes, of shape (1, boxes, 4).
@@ -35,7 +34,7 @@ fn remap(out: &mut [f32], boxes: &[f32], label: &[i32]) {
     }
 }
 
-/// `boxesl_mx = matx::remap<1>(boxes_ix_mx, ixl_mx)`.
+/// The operator in place of the guide's line `boxesl_mx = matx::remap<1>(boxes_ix_mx, ixl_mx)`.
 #[operator]
 pub struct Remap {
     #[input]

@@ -1,7 +1,7 @@
 //! A Python module with graphs of one's own: the Rust side of the programs in `seeds`.
 //!
-//! Each `graph!` has a node for each port, and `export!` makes a Python class of the graph. `#[streams(none)]` at the
-//! node of an output lets the node use its producer's stream, since the node queues no work of its own.
+//! Each `graph!` has a node for each port, and `export!` makes a Python class of the graph. `#[streams(none)]` at the node of an
+//! output lets that node work on the stream of the message that it receives, since it queues no work of its own.
 
 mod boxes;
 mod detections;
@@ -46,7 +46,7 @@ graph! {
         let taken_in2: ToPython<TensorMap> = in2.operator();
         #[streams(STREAMS)] #[when(condition(processed.ready()))]
         let pushed_processed: FromPython<TensorMap> = processed.operator();
-        // Holoscan's `CudaStreamCondition`.
+        // `stream_done` is Holoscan's `CudaStreamCondition`.
         #[streams(STREAMS)] #[when(stream_done(tensors))]
         let rx: PrintTensors = PrintTensors::new(verbose);
         #[streams(none)] #[when(condition(printed.room()))]
@@ -80,8 +80,8 @@ export! {
 }
 
 graph! {
-    /// A Python operator between two Rust operators. The Python operator may hold messages back, so the port of its
-    /// input tells it when its input has ended.
+    /// A Python operator between two Rust operators. The Python operator may hold messages back, so the node of the port that it
+    /// takes from is made by `flush_operator`: it tells the Python operator when the input has ended.
     struct AroundGraph(
         source: InputPort<Tensor<f32>>,
         emitted: InputPort<TensorMap>,

@@ -1,4 +1,4 @@
-//! Graphs without the condition of a port. Their runs fail with an error that says what to write.
+//! Graphs in which a port's node lacks its condition. Their runs fail with an error that says what to write.
 
 use streamflow::prelude::*;
 use streamflow_python::{FromPython, InputPort, OutputPort, ToPython, export};

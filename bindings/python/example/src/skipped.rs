@@ -1,5 +1,5 @@
-//! A graph that mixes frames, as the guide's page on failures has it: `second` passes each second frame on, and `join` takes the
-//! oldest message of each of its inputs.
+//! A graph that mixes frames, as the guide's page on failures describes: `second` passes every second frame on, and `join` takes
+//! the oldest message of each of its inputs.
 
 use streamflow::prelude::*;
 use streamflow_python::{FromPython, InputPort, OutputPort, ToPython, export};

@@ -14,10 +14,10 @@ use crate::owner::Owner;
 use crate::platform::{Platform, given_or_default};
 use crate::stream::{Queue, Stream};
 
-/// The handle of a stream that a library has made.
+/// Returns the handle of a stream that a library has made, after checking the number.
 ///
 /// # Errors
-/// `ValueError` for a handle that names a default stream, and for one below 0.
+/// `ValueError` for a handle that names a default stream, and for a negative one.
 fn not_a_default_stream(handle: i64) -> PyResult<u64> {
     let refuse = |what: &str, remedy: &str| Err(PyValueError::new_err(format!("{what}; {remedy}")));
     match handle {
@@ -38,7 +38,8 @@ fn not_a_default_stream(handle: i64) -> PyResult<u64> {
     }
 }
 
-/// Calls `call` with streams of other libraries that are borrowed for the time of the call.
+/// Calls `call` with the queue's stream and the stream that `handle` names: the default stream for 0 and 1, or a stream of
+/// another library, which is borrowed only during the call.
 fn with_borrowed<R>(
     queue: &Queue,
     handle: i64,
@@ -51,7 +52,8 @@ fn with_borrowed<R>(
     let done = queue.with(|platform, own| match handle {
         None => call(own, &platform.default_stream(own.device())?),
         Some(handle) => {
-            // SAFETY: the caller of the Python function keeps the stream alive, and no value made here outlives the call.
+            // SAFETY: the caller of the Python function keeps the stream alive during the call, and the wrapper does not outlive
+            // the call.
             let borrowed = unsafe { BorrowedStream::find(&**platform.driver(), handle) }?;
             call(own, &*platform.external_stream(borrowed)?)
         }
@@ -71,9 +73,9 @@ impl Stream {
         Self::make(py, platform, device)
     }
 
-    /// A stream of another library, for calls of streamflow. The object is kept as long as this one.
+    /// A stream of another library, for calls of streamflow. The library's object is kept alive as long as this one.
     ///
-    /// Work that streamflow queues on it is ordered by its data, as on any stream. Work that the other library queues
+    /// Work that streamflow queues on the stream is ordered by its data, as on any stream. Work that the other library queues
     /// itself is ordered by `record` and `wait`, or by an exchange of the data by DLPack.
     ///
     /// Parameters
@@ -113,8 +115,8 @@ impl Stream {
                  make a stream by `Stream(platform)`",
             ));
         }
-        // SAFETY: the object owns the stream, and is dropped after the wrapper. For an int, the caller keeps the stream
-        // alive, as the documentation says.
+        // SAFETY: the object owns the stream, and is dropped after the wrapper. If the argument is an int, the caller keeps the
+        // stream alive, as the documentation requires.
         let found = unsafe { BorrowedStream::find(&**platform.driver(), handle) };
         let wrapped = found.map_err(Error::from).and_then(|found| platform.external_stream(found));
         let wrapped = wrapped.map_err(|error| match error {
@@ -124,7 +126,7 @@ impl Stream {
         Py::new(py, Self(Queue::external(&platform, wrapped, Owner::new(stream))))
     }
 
-    /// The legacy default stream of a device. This stream waits for the blocking streams of other libraries, and they
+    /// The legacy default stream of a device. This stream waits for the blocking streams of other libraries, and these streams
     /// wait for it. Streams of streamflow and `cupy.cuda.Stream(non_blocking=True)` are not blocking.
     ///
     /// Parameters
@@ -149,7 +151,7 @@ impl Stream {
         Ok(Self(Queue::new(&platform, stream)))
     }
 
-    /// The protocol of `cuda.core`.
+    /// The protocol of `cuda.core` for streams.
     ///
     /// Returns
     /// -------
@@ -170,13 +172,13 @@ impl Stream {
         self.cuda_handle()
     }
 
-    /// The handle, by CuPy's name.
+    /// The CUDA handle, under CuPy's name for it.
     #[getter]
     fn ptr(&self) -> PyResult<u64> {
         self.cuda_handle()
     }
 
-    /// The handle, by PyTorch's name.
+    /// The CUDA handle, under PyTorch's name for it.
     #[getter]
     fn cuda_stream(&self) -> PyResult<u64> {
         self.cuda_handle()
@@ -203,7 +205,7 @@ impl Stream {
         py.detach(|| self.with(|_, stream| stream.is_complete())).or_raise()
     }
 
-    /// Notes a place on the stream: all work that was queued so far is before it.
+    /// Notes a place on the stream: an event that stands for all work queued on the stream so far.
     ///
     /// Parameters
     /// ----------
@@ -220,7 +222,7 @@ impl Stream {
         Ok(event)
     }
 
-    /// Makes later work on this stream wait. Does not block the calling thread.
+    /// Makes work that is queued on this stream later wait. Does not block the calling thread.
     ///
     /// Parameters
     /// ----------
@@ -242,14 +244,14 @@ impl Stream {
             self.on_cuda()?;
             let done = py.detach(|| {
                 self.with(|_, stream| {
-                    // SAFETY: the object keeps its event during the call.
+                    // SAFETY: the Python object keeps its event alive during the call.
                     stream.wait_for_event(unsafe { BorrowedEvent::new(stream.device(), handle) })
                 })
             });
             return done.or_raise();
         } else {
             let wrong = |_| {
-                // A stream of another library on a GPU was handled above.
+                // A stream of another library was handled above, if this is a GPU.
                 let of_another = not_of_another_module::<Event>(what)
                     .and_then(|()| not_of_another_module::<Stream>(what));
                 if let Err(error) = of_another {
@@ -262,7 +264,7 @@ impl Stream {
                      of another library, or for a handle `Stream.from_external(handle)`"
                 ))
             };
-            // An int could stand for an event or a stream.
+            // An int is refused, since it could be the handle of an event or of a stream.
             if number(what)?.is_some() {
                 return Err(wrong(()));
             }
@@ -300,7 +302,7 @@ impl Stream {
 }
 
 impl Stream {
-    /// Returns an error on the simulator, which has no streams and events of other libraries.
+    /// Returns an error on the simulator, where there are no streams or events of other libraries.
     fn on_cuda(&self) -> PyResult<()> {
         self.cuda_handle().map(drop)
     }

@@ -27,25 +27,25 @@ impl Tensor {
         self.held().dtype()
     }
 
-    /// How many dimensions it has.
+    /// How many dimensions the tensor has.
     #[getter]
     fn ndim(&self) -> usize {
         self.held().shape().len()
     }
 
-    /// How many elements it has.
+    /// How many elements the tensor has.
     #[getter]
     fn size(&self) -> usize {
         self.held().len()
     }
 
-    /// Whether other libraries may only read it.
+    /// Whether other libraries may only read the tensor.
     #[getter]
     fn read_only(&self) -> bool {
         self.held().is_read_only()
     }
 
-    /// The stream that it belongs to.
+    /// The stream that the tensor belongs to.
     #[getter]
     #[pyo3(name = "stream")]
     fn own_stream(&self, py: Python<'_>) -> Py<Stream> {
@@ -126,9 +126,9 @@ impl Tensor {
             }
             py.detach(|| {
                 self.memory().settle()?;
-                // Other libraries may have queued a write of the tensor on its stream, by the stream's handle.
+                // Other libraries may have queued a write of the tensor on its stream, which they can use by its handle.
                 let written = self.stream().with(|_, own| own.record())?;
-                // The copy is queued on a new stream, because no other thread uses that one at the same time.
+                // The copy is queued on a new stream, because no other thread uses a new stream at the same time.
                 let copies = Queue::make(self.platform(), self.device_id().index() as u32)?;
                 copies.with(|_, on| {
                     on.wait(written)?;
@@ -147,14 +147,14 @@ impl Tensor {
         capsule::wrap(py, exported?)
     }
 
-    /// DLPack's C exchange API: a table of functions for libraries in C. The libraries work on the stream that
+    /// DLPack's C exchange API: a table of functions for libraries in C. The libraries queue their work on the stream that
     /// `streamflow.work_stream` returns.
     #[classattr]
     fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
         exchange::capsule(py)
     }
 
-    /// NumPy's protocol. Only on the simulator, where device memory is host memory. Waits until the tensor is written.
+    /// NumPy's array interface. Only on the simulator, where device memory is host memory. Waits until the tensor is written.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if self.is_on_gpu() {
@@ -205,15 +205,15 @@ impl Tensor {
     }
 }
 
-/// Where another library will use a tensor.
+/// Where the consumer of a tensor will use it.
 enum Asked {
     Host,
     Gpu(StreamArgument),
 }
 
 impl Tensor {
-    /// Returns where the library will use the tensor, by the argument `stream`. This method has no side effects, since
-    /// some libraries call it again with other arguments.
+    /// Reads from the argument `stream` where the consumer will use the tensor. This method has no side effects, since some
+    /// libraries call `__dlpack__` again with other arguments after an error.
     fn consumer(&self, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Asked> {
         if !self.is_on_gpu() {
             return match stream {
@@ -243,7 +243,7 @@ impl Tensor {
             self.stream().with(|platform, own| {
                 let export = |consumer: Consumer<'_>| {
                     if let Consumer::QueuesOn(theirs) = consumer {
-                        // Other libraries may have queued a write of the tensor on its stream, by the stream's handle.
+                        // Other libraries may have queued a write of the tensor on its stream, which they can use by its handle.
                         theirs.wait(own.record()?)?;
                     }
                     match copy {
@@ -252,8 +252,8 @@ impl Tensor {
                     }
                 };
                 let on_handle = |handle| {
-                    // SAFETY: the consumer guarantees that the handle is valid during the call, and no value made here
-                    // outlives the call. The default stream of the thread is used on this thread alone.
+                    // SAFETY: the consumer guarantees that the handle is valid during the call, and the wrapper does not outlive
+                    // the call. The default stream of the thread is used on this thread alone.
                     let borrowed = unsafe { BorrowedStream::new(device, handle) };
                     let theirs = platform.external_stream(borrowed)?;
                     export(Consumer::QueuesOn(&theirs))

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// `DLPackVersion`.
+/// DLPack's `DLPackVersion`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Version {
@@ -10,7 +10,7 @@ pub(crate) struct Version {
     pub(crate) minor: u32,
 }
 
-/// `DLDevice`.
+/// DLPack's `DLDevice`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Device {
@@ -18,7 +18,7 @@ pub(crate) struct Device {
     pub(crate) id: i32,
 }
 
-/// `DLDataType`.
+/// DLPack's `DLDataType`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct DataType {
@@ -27,7 +27,7 @@ pub(crate) struct DataType {
     pub(crate) lanes: u16,
 }
 
-/// `DLTensor`.
+/// DLPack's `DLTensor`.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Plain {
@@ -40,19 +40,19 @@ pub(crate) struct Plain {
     pub(crate) byte_offset: u64,
 }
 
-/// `SetError` of the allocator.
+/// The callback `SetError`, by which the allocator reports an error.
 pub(crate) type SetError = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
 
-/// `DLPackExchangeAPIHeader`.
+/// DLPack's `DLPackExchangeAPIHeader`.
 #[repr(C)]
 pub(crate) struct Header {
     pub(crate) version: Version,
-    /// The table of an older major version.
+    /// The table of an older major version of the API, or null.
     pub(crate) prev_api: *mut Self,
 }
 
-/// `DLPackExchangeAPI`. A pointer to a `DLManagedTensorVersioned` is a `*mut c_void` here, and so is one to a
-/// `PyObject`.
+/// DLPack's `DLPackExchangeAPI`. Pointers to a `DLManagedTensorVersioned` and pointers to a `PyObject` are declared as `*mut
+/// c_void` in it.
 #[repr(C)]
 pub(crate) struct ExchangeApi {
     pub(crate) header: Header,
@@ -70,7 +70,7 @@ pub(crate) struct ExchangeApi {
 // SAFETY: the table is constant, and any thread may call its functions.
 unsafe impl Sync for ExchangeApi {}
 
-// The sizes and offsets of `dlpack.h` with 64-bit pointers.
+// Checks the sizes and offsets against those of `dlpack.h` with 64-bit pointers.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     use std::mem::offset_of;

@@ -19,7 +19,8 @@ use crate::stream::{Queue, Stream};
 use crate::tensor::Tensor;
 use crate::work_stream::{on_gpu, on_simulator};
 
-/// Calls `body`. If it raises an exception, that is set on the thread; a panic becomes a `RuntimeError`.
+/// Calls `body` and returns 0, or -1 with an exception set on the thread: the one that `body` returns, or `RuntimeError` for a
+/// panic.
 fn call(body: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
     let called = catch_unwind(AssertUnwindSafe(|| {
         Python::attach(|py| match body(py) {
@@ -41,7 +42,7 @@ fn null(what: &str) -> PyErr {
 }
 
 /// # Safety
-/// The pointer is null or to a Python object that lives during the call.
+/// `object` is null or points to a Python object that lives during the call.
 unsafe fn tensor<'py>(py: Python<'py>, object: *mut c_void) -> PyResult<Bound<'py, Tensor>> {
     if object.is_null() {
         return Err(null("py_object"));
@@ -56,7 +57,7 @@ unsafe fn tensor<'py>(py: Python<'py>, object: *mut c_void) -> PyResult<Bound<'p
     })
 }
 
-/// `managed_tensor_from_py_object_no_sync`: returns the tensor in a structure that owns it.
+/// `managed_tensor_from_py_object_no_sync`: stores the tensor in `out`, in a structure that owns the memory.
 pub(super) unsafe extern "C" fn export_managed(
     object: *mut c_void,
     out: *mut *mut c_void,
@@ -69,14 +70,14 @@ pub(super) unsafe extern "C" fn export_managed(
         let tensor = unsafe { tensor(py, object) }?;
         let memory = tensor.get().memory();
         let exported = py.detach(|| memory.exchange()).or_raise()?;
-        // SAFETY: `out` is a place for one pointer.
+        // SAFETY: the consumer guarantees that `out` has room for one pointer.
         unsafe { out.write(exported.into_raw()) };
         Ok(())
     })
 }
 
-/// `dltensor_from_py_object_no_sync`: returns the tensor in a structure that does not own it. The consumer uses it only
-/// while it has the object.
+/// `dltensor_from_py_object_no_sync`: stores the tensor in `out`, in a structure that does not own the memory. The consumer uses
+/// the structure only while it holds the object.
 pub(super) unsafe extern "C" fn export_borrowed(object: *mut c_void, out: *mut Plain) -> c_int {
     call(|py| {
         if out.is_null() {
@@ -105,19 +106,20 @@ pub(super) unsafe extern "C" fn export_borrowed(object: *mut c_void, out: *mut P
             strides: layout.strides.as_ptr().cast_mut(),
             byte_offset: 0,
         };
-        // SAFETY: `out` is a place for one structure. The shape that it points to lives with the tensor.
+        // SAFETY: the consumer guarantees that `out` has room for one structure. The shape that it points to lives with the
+        // tensor.
         unsafe { out.write(lent) };
         Ok(())
     })
 }
 
-/// `managed_tensor_to_py_object_no_sync`: makes a Python object of the library's tensor.
+/// `managed_tensor_to_py_object_no_sync`: makes a Python object of another library's tensor.
 pub(super) unsafe extern "C" fn import_managed(
     tensor: *mut c_void,
     out: *mut *mut c_void,
 ) -> c_int {
     call(|py| {
-        // SAFETY: the library passes its only pointer to such a structure. If the call fails, the deleter is called, too.
+        // SAFETY: the library passes its only pointer to such a structure. The tensor's deleter is called even if the call fails.
         let tensor = unsafe { DlTensor::from_versioned(tensor) }.or_raise()?;
         if out.is_null() {
             return Err(null("out"));
@@ -130,13 +132,13 @@ pub(super) unsafe extern "C" fn import_managed(
         let stream = Py::new(py, Stream(queue.or_raise()?))?;
         let held = import(py, tensor, stream.get(), false)?;
         let made = Bound::new(py, Tensor::new(held, stream))?;
-        // SAFETY: `out` is a place for one pointer. The pointer owns the object.
+        // SAFETY: the consumer guarantees that `out` has room for one pointer. The pointer owns a reference to the object.
         unsafe { out.write(made.into_ptr().cast()) };
         Ok(())
     })
 }
 
-/// `current_work_stream`: returns the stream on which the library must work.
+/// `current_work_stream`: stores in `out` the handle of the stream on which the library must work.
 pub(super) unsafe extern "C" fn current_work_stream(
     kind: i32,
     id: i32,
@@ -158,20 +160,20 @@ pub(super) unsafe extern "C" fn current_work_stream(
                 )));
             }
         };
-        // SAFETY: `out` is a place for one pointer.
+        // SAFETY: the consumer guarantees that `out` has room for one pointer.
         unsafe { out.write(std::ptr::with_exposed_provenance_mut(handle as usize)) };
         Ok(())
     })
 }
 
-/// `managed_tensor_allocator`: makes a tensor with undefined content, without a call of Python.
+/// `managed_tensor_allocator`: makes a tensor with undefined content, without calling Python.
 pub(super) unsafe extern "C" fn allocate(
     prototype: *mut Plain,
     out: *mut *mut c_void,
     context: *mut c_void,
     set_error: Option<SetError>,
 ) -> c_int {
-    // SAFETY: the consumer passes a prototype with `ndim` numbers in its shape, and a place for a pointer.
+    // SAFETY: the consumer passes a prototype whose shape has `ndim` numbers, and an `out` with room for one pointer.
     let made = catch_unwind(AssertUnwindSafe(|| unsafe { make(prototype, out) }));
     let made = made
         .unwrap_or_else(|_panic| Err(("RuntimeError", "a call of streamflow panicked".to_owned())));
@@ -185,7 +187,7 @@ pub(super) unsafe extern "C" fn allocate(
     -1
 }
 
-/// The kind of an exception, and its text.
+/// An error of the allocator: the name of the exception's type, and its text.
 type Refusal = (&'static str, String);
 
 fn refusal(error: Error) -> Refusal {
@@ -201,7 +203,7 @@ fn refusal(error: Error) -> Refusal {
 }
 
 /// # Safety
-/// As the header requires of the function's arguments.
+/// The pointers are as `dlpack.h` requires for the arguments of the allocator.
 unsafe fn make(prototype: *mut Plain, out: *mut *mut c_void) -> Result<(), Refusal> {
     let null = || ("ValueError", "the allocator's prototype or its result is null".to_owned());
     if out.is_null() {
@@ -216,8 +218,8 @@ unsafe fn make(prototype: *mut Plain, out: *mut *mut c_void) -> Result<(), Refus
             format!("the prototype has {} dimensions, and no shape for them", prototype.ndim),
         ));
     }
-    // SAFETY: the caller guarantees that the shape has this number of dimensions. The numbers may be unaligned, since
-    // other code placed them.
+    // SAFETY: the caller guarantees that the shape has this number of dimensions. The numbers are read unaligned, since other
+    // code has allocated them.
     let dims = (0..rank).map(|index| unsafe { prototype.shape.add(index).read_unaligned() });
     let dims: Result<Vec<usize>, Refusal> = dims
         .map(|dim| {
@@ -248,12 +250,12 @@ unsafe fn make(prototype: *mut Plain, out: *mut *mut c_void) -> Result<(), Refus
             }),
         }
     });
-    // The macro's error text serves here, too, although no interpreter lock is held.
+    // The macro returns its error as a `PyErr`, which is replaced: no interpreter lock is held here to raise it.
     let allocated: Result<_, PyErr> = allocated;
     let allocated = allocated
         .map_err(|_| ("TypeError", format!("streamflow has no elements of type {dtype}")))?;
     let exported = allocated.map_err(refusal)?;
-    // SAFETY: `out` is a place for one pointer.
+    // SAFETY: the caller guarantees that `out` has room for one pointer.
     unsafe { out.write(exported.into_raw()) };
     Ok(())
 }

@@ -70,7 +70,7 @@ impl Graph {
         let running = self.spawn(py, workers)?;
         let done = running.join(py, None);
         if done.is_err() && !self.run.is_over() {
-            // Ctrl-C was pressed. A second one ends the wait for a tick that does not end.
+            // Ctrl-C was pressed. While `join` below waits for a tick that does not end, a second Ctrl-C ends that wait.
             if let Some(handle) = self.run.handle() {
                 handle.stop();
             }
@@ -109,7 +109,7 @@ impl Graph {
             };
             set.map(|()| graph.take())
         };
-        // The lock is not held here: creating an exception may run finalizers of Python.
+        // The lock is released before the exception is made: creating an exception may run finalizers of Python.
         let Some(graph) = graph.or_raise()? else {
             let class = self.run.class;
             return Err(StreamflowError::new_err(format!(
@@ -152,14 +152,14 @@ impl Graph {
 }
 
 impl Graph {
-    /// The input with a number. For the code of [`export!`](crate::export).
+    /// Returns the input with a name. For the code that [`export!`](crate::export) expands to.
     #[doc(hidden)]
     pub fn __input(&self, py: Python<'_>, name: &str) -> PyResult<Py<Input>> {
         let found = self.inputs.iter().find(|input| input.get().port.name == name);
         found.map(|input| input.clone_ref(py)).ok_or_else(|| no_port(name))
     }
 
-    /// The output with a name. For the code of [`export!`](crate::export).
+    /// Returns the output with a name. For the code that [`export!`](crate::export) expands to.
     #[doc(hidden)]
     pub fn __output(&self, py: Python<'_>, name: &str) -> PyResult<Py<Output>> {
         let found = self.outputs.iter().find(|output| output.get().port.name == name);
@@ -171,7 +171,7 @@ fn no_port(name: &str) -> PyErr {
     PyTypeError::new_err(format!("there is no port `{name}`"))
 }
 
-/// Makes the ports of a graph, and then the object of Python. For the code of [`export!`](crate::export).
+/// Makes the ports of a graph, and then the Python object of the graph. For the code that [`export!`](crate::export) expands to.
 #[doc(hidden)]
 pub struct Maker<'py> {
     py: Python<'py>,

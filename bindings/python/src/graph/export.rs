@@ -1,6 +1,6 @@
-//! The macro that makes a Python class of a graph.
+//! The macro that makes a Python class from a graph.
 
-/// Makes a Python class of a [`graph!`](macro@streamflow::graph).
+/// Makes a Python class from a [`graph!`](macro@streamflow::graph).
 ///
 /// ```text
 /// streamflow_python::export! {
@@ -14,8 +14,8 @@
 /// }
 /// ```
 ///
-/// The parameters of the graph are its inputs, its outputs and its arguments, in this order: an
-/// [`InputPort`](crate::InputPort) and an [`OutputPort`](crate::OutputPort) for each port. For each port it has a node:
+/// The parameters of the graph are its inputs, its outputs and its arguments, in this order. An input is an
+/// [`InputPort`](crate::InputPort), and an output an [`OutputPort`](crate::OutputPort). The graph has a node for each of them:
 ///
 /// ```text
 /// graph! {
@@ -31,16 +31,16 @@
 /// }
 /// ```
 ///
-/// - The streams of the ports are those of device 0, and so are the nodes of the ports.
+/// - The nodes of the ports, and the streams of the ports, are on device 0.
 /// - An input may have a shape: `_` stands for any length. A tensor with another shape is refused when it is pushed. A port
-///   holds 4 messages, or those of `capacity`, which is at least 1.
+///   holds 4 messages, or as many as `capacity` says, which is at least 1.
 /// - The arguments are keyword arguments of the class. The class has two more: `platform`, and `use_default_stream`.
-///   With the latter the streams of the ports are the default stream of the device. If the export ends with
-///   `use_default_stream;`, the graph gets the flag as its last argument, of the same name.
-/// - A parameter is an attribute that can be set while the graph runs: `scale.factor` reads it, and `scale.set_factor`
-///   sets it, of the node `scale`. The parameter's range is checked.
+///   With `use_default_stream` the streams of the ports are the default stream of the device. If the export ends with
+///   `use_default_stream;`, the graph gets this flag as its last argument, of the same name.
+/// - A parameter is an attribute of the Python object, which can be set while the graph runs. In the example `scale.factor` reads
+///   the parameter of the node `scale`, and `scale.set_factor` sets it. The parameter's range is checked.
 ///
-/// The crate of the graph depends on `pyo3` as well, with the version of this crate, and adds the classes to its module:
+/// The crate of the graph depends on `pyo3`, too, with the version that this crate has, and adds the classes to its module:
 ///
 /// ```text
 /// #[pymodule]
@@ -129,7 +129,7 @@ macro_rules! export {
     };
 }
 
-/// Parses a length of a shape.
+/// Parses a length in the shape of an input: `_` or a number.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __length {
@@ -141,7 +141,7 @@ macro_rules! __length {
     };
 }
 
-/// Parses a capacity, if there is one.
+/// Parses the capacity of a port, which may be missing.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __capacity {
@@ -153,7 +153,7 @@ macro_rules! __capacity {
     };
 }
 
-/// Makes the graph, with or without the argument `use_default_stream`.
+/// Makes the graph. Passes the argument `use_default_stream` if the export ends with it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __made {

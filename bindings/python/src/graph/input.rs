@@ -1,4 +1,4 @@
-//! Inputs of a graph, as Python has them.
+//! The inputs of a graph, as Python programs use them.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::port::{Call, Port};
 use super::queue::{Phase, Queue, Refused};
 use crate::stream::Stream;
 
-/// A queue of messages of any type that Python pushes.
+/// A queue of the messages that Python pushes, for an input whose message type is known only at run time.
 pub(crate) trait AnyInput: Send + Sync {
     fn push(
         &self,
@@ -75,7 +75,7 @@ impl<M: InputMessage> AnyInput for Arc<Queue<Pushed<M>>> {
     }
 }
 
-/// Converts a Python object into a value of metadata.
+/// Converts a Python object into a metadata value. `name` is the value's name for error texts.
 fn value(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(value) = object.cast::<PyBool>() {
         Ok(value.is_true().into())
@@ -112,15 +112,15 @@ impl Input {
         self.port.name
     }
 
-    /// The stream of the port. The graph uses a pushed tensor after all work that was queued here before the push, so
-    /// other libraries may work on it: `with cupy.cuda.Stream.from_external(port.stream): …`.
+    /// The stream of the port. The graph uses a pushed tensor after all work that was queued on this stream before the push, so
+    /// other libraries may write the tensor on it: `with cupy.cuda.Stream.from_external(port.stream): …`.
     #[getter]
     fn stream(&self, py: Python<'_>) -> Py<Stream> {
         self.port.stream.clone_ref(py)
     }
 
-    /// How many messages were pushed that the graph has not used before its run ended, as by `stop` or a failure. These
-    /// messages went back to their owners. `finish` and `close` leave none.
+    /// How many pushed messages the graph had not used when its run ended, as by `stop` or a failure. The memory of these
+    /// messages went back to its owners. A run that ends after `finish` or `close` leaves none.
     #[getter]
     fn left(&self) -> usize {
         self.queue.left()
@@ -130,8 +130,7 @@ impl Input {
     /// NumPy, is copied to a GPU. Waits while the port is full, without the interpreter lock.
     ///
     /// The graph uses the tensor after the work that the producing library has queued for it, and after the work on
-    /// `port.stream`. Do not write an array afterwards that was not copied: the graph has the array now, and may write
-    /// it.
+    /// `port.stream`. If the array was not copied, do not write it afterwards: the graph has the array now, and may write it.
     ///
     /// Parameters
     /// ----------
@@ -176,14 +175,14 @@ impl Input {
         self.push_in_order(py, value, metadata, sequence, copy, timeout, false)
     }
 
-    /// `push` for a tensor of streamflow, but without its order: the port's stream does not wait for the tensor. This is
-    /// for tests. The tensor is only as ordered as the work on the port's stream.
+    /// Pushes a tensor of streamflow as `push` does, but without its order: the port's stream does not wait for the tensor. For
+    /// tests only: the graph then uses the tensor after the work on the port's stream, and after no other work.
     fn _push_unordered(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.push_in_order(py, value, None, None, None, None, true)
     }
 
-    /// Says that nothing more will be pushed. The graph uses up the pushed messages, and then ends if nothing else
-    /// keeps it running. A second call changes nothing.
+    /// Says that nothing more will be pushed. The graph uses up the pushed messages, and then ends if no other node keeps it
+    /// running. A second call changes nothing.
     fn close(&self) {
         self.queue.close();
     }

@@ -1,4 +1,4 @@
-//! The messages that cross a port, and their types in Python.
+//! The messages that a program pushes to a graph or takes from it, and their types in Python.
 
 use std::any::Any;
 
@@ -18,35 +18,35 @@ use crate::import;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
 
-/// How a port converts the objects that Python pushes.
+/// The settings with which a port converts the objects that Python pushes.
 pub struct Adopting<'a, 'py> {
     pub(crate) py: Python<'py>,
     pub(crate) port: &'a str,
-    /// The port's stream. It comes after the producer's work.
+    /// The port's stream. It waits for the work of the library that has produced the array.
     pub(crate) stream: &'a Py<Stream>,
     pub(crate) shape: &'a [Option<usize>],
-    /// The argument `copy` of `as_tensor`.
+    /// The argument `copy`, as for `as_tensor`.
     pub(crate) copy: Option<bool>,
-    /// Whether the port's stream does not wait for the tensor. Only tests set this, to get a view without an order.
+    /// Whether the port's stream does not wait for the tensor. Only tests set this: they need a tensor whose order is missing.
     pub(crate) is_unordered: bool,
 }
 
 /// A message that Python pushes: a tensor, or named tensors in a dict.
 ///
-/// A struct of tensors with `#[derive(Message)]` gets the trait by `impl InputMessage for Detections {}`: Python pushes
-/// a dict with the names of the fields.
+/// A struct of tensors with `#[derive(Message)]` gets this trait by `impl InputMessage for Detections {}`. Python then pushes a
+/// dict with the names of the fields.
 pub trait InputMessage: Message<Place = Device> + for<'t> Receive<'t, Message = Self> {
-    /// Makes the message from an object of Python.
+    /// Makes the message from a Python object.
     ///
     /// # Errors
-    /// The exception for an object that is no such message.
+    /// The exception for an object that can't become this message.
     fn adopt(value: &Bound<'_, PyAny>, adopting: &Adopting<'_, '_>) -> PyResult<Self> {
         TensorMap::adopt(value, adopting)?
             .into_message()
             .map_err(|error| PyValueError::new_err(format!("port `{}`: {error}", adopting.port)))
     }
 
-    /// The type that Python pushes, in words.
+    /// Returns the type of the objects that Python pushes, in words.
     fn describe() -> String {
         "a dict of tensors by name".to_owned()
     }
@@ -54,29 +54,29 @@ pub trait InputMessage: Message<Place = Device> + for<'t> Receive<'t, Message = 
 
 /// A message that Python takes: a tensor, or named tensors as a dict.
 pub trait OutputMessage: Message<Place = Device> + Sized {
-    /// Makes an object of Python from the message, with tensors that belong to the port's stream.
+    /// Makes a Python object from the message. Its tensors belong to the port's stream.
     ///
     /// # Errors
-    /// The exception for a message that has no such form.
+    /// The exception for a message that has no form in Python.
     fn export(message: Shared<Self>, py: Python<'_>, stream: &Py<Stream>) -> PyResult<Py<PyAny>>;
 
-    /// The type that Python takes, in words, for texts.
+    /// Returns the type of the objects that Python takes, in words, for texts.
     fn describe() -> String;
 }
 
 impl Adopting<'_, '_> {
-    /// Returns an array as a tensor on the port's stream.
+    /// Converts an array into a tensor on the port's stream.
     fn tensor(&self, array: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Box<dyn AnyTensor>> {
         let py = self.py;
         let held = match array.cast::<Tensor>() {
             _ if self.copy == Some(true) => import::adopt(array, self.stream.get(), self.copy)?,
-            // The tensor shares its memory, and is ordered with this stream without a wait of the host.
+            // The new tensor shares the memory of the pushed one. The port's stream waits for it, and the host does not.
             Ok(own) => {
                 let (own, on, is_unordered) = (own.get(), self.stream.get(), self.is_unordered);
                 let exported = py.detach(|| {
                     own.memory().settle()?;
                     if !is_unordered {
-                        // Other libraries may have queued a write of the tensor on its stream, by the stream's handle.
+                        // Other libraries may have queued a write of the tensor on its stream, which they can use by its handle.
                         let written = own.stream().with(|_, own| own.record())?;
                         on.with(|_, stream| stream.wait(written))?;
                     }
@@ -88,9 +88,9 @@ impl Adopting<'_, '_> {
                         own.held().export(Abi::Versioned, consumer)
                     })
                 });
-                // SAFETY: the structure was just made, and no other code has it. The export and the import name the same
-                // stream, except for the unordered view of a test. Such a test orders the stream itself, or shows that
-                // the missing order is found.
+                // SAFETY: the structure was just made, and no other code has it. The export and the import name the same stream,
+                // except for the unordered tensor of a test. Such a test orders the stream itself, or shows that the missing
+                // order is found.
                 let exported = unsafe { DlTensor::from_versioned(exported.or_raise()?.into_raw()) };
                 self.import(exported.or_raise()?)?
             }
@@ -116,7 +116,7 @@ impl Adopting<'_, '_> {
         Ok(held)
     }
 
-    /// Imports a tensor of streamflow as a tensor of this port.
+    /// Imports a tensor that was exported by streamflow as a tensor of this port.
     fn import(&self, tensor: DlTensor) -> PyResult<Box<dyn AnyTensor>> {
         let dtype = tensor.dtype().to_string();
         for_dtype!(dtype.as_str(), T => {
@@ -156,7 +156,7 @@ impl Adopting<'_, '_> {
     }
 }
 
-/// A shape as Python writes it. A length that may vary is written as `*`.
+/// Writes a shape as Python does. A length that may vary is written as `*`.
 pub(crate) fn shape_text(shape: &[Option<usize>]) -> String {
     let lengths = shape.iter().map(|length| length.map_or("*".to_owned(), |it| it.to_string()));
     let text = lengths.collect::<Vec<_>>().join(", ");
@@ -174,7 +174,7 @@ impl<T: Element> InputMessage for Inner<T> {
     }
 }
 
-/// Named tensors of any types: Rust code finds by name what Python has pushed.
+/// A dict of named tensors of any element types. The Rust code finds each tensor by the name that Python has given it.
 impl InputMessage for TensorMap {
     fn adopt(value: &Bound<'_, PyAny>, adopting: &Adopting<'_, '_>) -> PyResult<Self> {
         let Ok(arrays) = value.cast::<PyDict>() else {
@@ -209,7 +209,7 @@ impl InputMessage for TensorMap {
 
 impl<T: Element> OutputMessage for Inner<T> {
     fn export(message: Shared<Self>, py: Python<'_>, stream: &Py<Stream>) -> PyResult<Py<PyAny>> {
-        // If the message has another owner in the graph, its tensor may only be read.
+        // If the message has another owner in the graph, Python may only read the tensor.
         let held = match message.try_unwrap() {
             Ok(tensor) => Held::writable(tensor),
             Err(shared) => Held::read_only(shared),

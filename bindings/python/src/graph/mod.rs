@@ -1,22 +1,21 @@
-//! Graphs as classes of Python: [`export!`](crate::export) makes one of a `graph!`.
+//! Graphs as classes of Python: [`export!`](crate::export) makes a class from a `graph!`.
 //!
-//! A graph runs on its own thread. The thread calls no code of Python and never takes the interpreter lock. Python's
-//! side are ports. A port is a bounded queue (`queue.rs`) between an object of Python (`input.rs`, `output.rs`, and
-//! their common part `port.rs`) and an operator of the graph (`operators.rs`). The operator's node has a condition that
-//! the port wakes. `message.rs` has the messages that cross a port, `run.rs` the state that the objects of one run
-//! share, `running.rs` and `report.rs` the run as Python sees it, `class.rs` the base class of all graphs, and
-//! `export.rs` the macro.
+//! A graph runs on its own thread. The thread calls no code of Python and never takes the interpreter lock. Python programs use
+//! the graph by its ports. A port is a bounded queue (`queue.rs`) between a Python object (`input.rs`, `output.rs`, and their
+//! common part `port.rs`) and an operator of the graph (`operators.rs`). The node of this operator has a condition that the port
+//! wakes. `message.rs` has the messages that go through a port, `run.rs` the state that the objects of one run share,
+//! `running.rs` and `report.rs` the run as Python sees it, `class.rs` the base class of all graphs, and `export.rs` the macro.
 //!
 //! # Order
-//! A pushed array becomes a tensor of the port's stream. The producer makes this stream wait for its work, and the
-//! operator's stream comes after the port's. A taken message carries the point at which it is ready, and the port's
-//! stream waits for it.
+//! A pushed array becomes a tensor of the port's stream. The library that has produced the array makes this stream wait for its
+//! work, and the stream of the port's operator waits for this stream. A taken message carries the point at which it is ready, and
+//! the stream of its port waits for that point.
 //!
 //! # Operators in Python
-//! There are no nodes written in Python. The code of such an operator takes from one port and pushes to another. Code
-//! that holds messages back needs [`FlushToPython`] at its input: as Rust's `flush`, it says when the messages have to
-//! be sent. A node would take the interpreter lock in `compute` and call an object with its ports' tensors and stream,
-//! and would need only the parts that these ports have: the two operators, the conversion of `message.rs`, and the
+//! There are no nodes written in Python. An operator in Python is code that takes from one port and pushes to another. Code that
+//! holds messages back needs [`FlushToPython`] at its input, which tells the code, as Rust's `flush`, when the messages have to
+//! be sent. A node in Python would take the interpreter lock in `compute` and call an object with the tensors and the stream of
+//! its ports. It would need only parts that the ports have already: the two operators, the conversion of `message.rs`, and the
 //! streams of the context.
 
 mod class;

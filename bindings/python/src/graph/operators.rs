@@ -1,7 +1,7 @@
-//! The operators at the ports of a graph, for messages from and to Python.
+//! The operators at the ports of a graph. They emit messages from Python, and pass messages to Python.
 //!
-//! These operators call no code of Python. So a graph never waits for the interpreter lock. An operator in Python is code between two ports:
-//! [`FlushToPython`] says when its inputs have ended.
+//! These operators call no code of Python, so a graph never waits for the interpreter lock. An operator in Python is code between
+//! two ports. [`FlushToPython`] tells this code when its inputs have ended.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,15 +32,14 @@ pub(crate) struct Taken<M: Message> {
     pub(crate) sequence: Option<u64>,
 }
 
-/// An input of a graph. Python pushes messages of type `M` to it. [`export!`](crate::export) makes the input and passes
-/// it to the graph; the graph must have a node with [`operator`](Self::operator) and the condition
-/// [`ready`](Self::ready).
+/// An input of a graph, to which Python pushes messages of type `M`. [`export!`](crate::export) makes the input and passes it to
+/// the graph. The graph must have a node with the operator [`operator`](Self::operator) and the condition [`ready`](Self::ready).
 pub struct InputPort<M> {
     pub(crate) queue: Arc<Queue<Pushed<M>>>,
 }
 
-/// An output of a graph. Python takes messages of type `M` from it. [`export!`](crate::export) makes the output and
-/// passes it to the graph; the graph must have a node with [`operator`](Self::operator) and the condition
+/// An output of a graph, from which Python takes messages of type `M`. [`export!`](crate::export) makes the output and passes it
+/// to the graph. The graph must have a node with the operator [`operator`](Self::operator) and the condition
 /// [`room`](Self::room).
 pub struct OutputPort<M: Message> {
     pub(crate) queue: Arc<Queue<Taken<M>>>,
@@ -74,15 +73,15 @@ impl<M> InputPort<M>
 where
     M: Message<Place = Device> + for<'t> Receive<'t, Message = M>,
 {
-    /// Returns the operator that emits the messages pushed by Python, at its output `message`.
+    /// Returns the operator that emits the messages pushed by Python at its output `message`.
     pub fn operator(&self) -> FromPython<M> {
         FromPython { ends: Ends(self.queue.clone()) }
     }
 }
 
 impl<M: Message + Sync> InputPort<M> {
-    /// Returns the condition of that operator's node: `#[when(condition(x.ready()))]`. The condition holds while a
-    /// message waits, and never again once the program has closed the port and all messages were emitted.
+    /// Returns the condition for the node of [`operator`](Self::operator): `#[when(condition(x.ready()))]`. The condition holds
+    /// while a message waits, and never again once the program has closed the port and all messages were emitted.
     pub fn ready(&self) -> impl Condition + use<M> {
         HasEntry(self.queue.clone())
     }
@@ -94,24 +93,24 @@ impl<M: Message<Place = Device>> OutputPort<M> {
         ToPython { ends: Ends(self.queue.clone()) }
     }
 
-    /// As [`operator`](Self::operator), for an operator in Python that holds messages back. When all nodes before it
-    /// have ended, the program learns that: `for tensor in graph.y` ends, although the run goes on. The program then
-    /// sends the messages that it has held back.
+    /// Returns an operator like [`operator`](Self::operator), for an operator in Python that holds messages back. When all nodes
+    /// before this node have ended, the program learns that: `for tensor in graph.y` ends, although the run goes on. The program
+    /// then sends the messages that it has held back.
     ///
-    /// The node has a [`Flush`], so the report [counts](streamflow::schedule::NodeReport::flush_ticks) a tick for it, and
-    /// [names](streamflow::schedule::NodeReport::unflushed) the node in a run that was stopped before.
+    /// The node has a [`Flush`], so the report [counts](streamflow::schedule::NodeReport::flush_ticks) one tick of `flush` for
+    /// it. If the run was stopped before that tick, the report [names](streamflow::schedule::NodeReport::unflushed) the node.
     pub fn flush_operator(&self) -> FlushToPython<M> {
         FlushToPython { ends: Ends(self.queue.clone()) }
     }
 
-    /// Returns the condition of that operator's node: `#[when(condition(y.room()))]`. The condition holds while the
-    /// port has room for another message, and never again once the program has closed the port.
+    /// Returns the condition for the node of [`operator`](Self::operator): `#[when(condition(y.room()))]`. The condition holds
+    /// while the port has room for another message, and never again once the program has closed the port.
     pub fn room(&self) -> impl Condition + use<M> {
         HasRoom(self.queue.clone())
     }
 }
 
-/// A guard that ends its queue when the graph stops the operator or drops it.
+/// A guard of a port's queue. When the graph stops or drops the operator, the guard tells the queue that the run has ended.
 struct Ends<E>(Arc<Queue<E>>);
 
 impl<E> Drop for Ends<E> {
@@ -120,7 +119,7 @@ impl<E> Drop for Ends<E> {
     }
 }
 
-/// Emits what Python pushes: [`InputPort::operator`].
+/// The operator that emits the messages which Python pushes, made by [`InputPort::operator`].
 #[operator(no_new, unlisted, streams(emit))]
 pub struct FromPython<M>
 where
@@ -144,7 +143,7 @@ where
         if let Some(number) = pushed.sequence {
             out = out.sequence(number);
         }
-        // The message has the stream of the work that has written it, and `stream` is ordered after that work.
+        // The message was written on the stream of its port. `stream` is ordered after that work when the message is emitted with it.
         out.set_cuda_stream(&stream).emit_with(pushed.message, |metadata| {
             for (name, value) in pushed.metadata {
                 metadata.set(name, value);
@@ -154,13 +153,13 @@ where
 
     fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
         self.ends.0.end();
-        // The messages that were not emitted return to their owners, and the port counts them.
+        // The messages that were not emitted are dropped, so that their memory returns to its owners. The port counts them.
         self.ends.0.give_up();
         Ok(())
     }
 }
 
-/// Passes the message of a tick to Python. This is a macro, since the inputs of the two operators have different types.
+/// Passes the message of a tick to Python. This is a macro, since the inputs of `ToPython` and `FlushToPython` differ in type.
 macro_rules! hand_over {
     ($input:expr, $ends:expr, $cx:expr) => {{
         let received = $input.receive();
@@ -175,10 +174,10 @@ macro_rules! hand_over {
     }};
 }
 
-/// Passes its messages to Python: [`OutputPort::operator`].
+/// The operator that passes its messages to Python, made by [`OutputPort::operator`].
 #[operator(no_new, unlisted)]
 pub struct ToPython<M: Message<Place = Device>> {
-    /// Messages for Python.
+    /// Messages that Python will take.
     #[input]
     message: Shared<M>,
     ends: Ends<Taken<M>>,
@@ -196,10 +195,10 @@ impl<M: Message<Place = Device>> Compute for ToPython<M> {
     }
 }
 
-/// Passes its messages to Python, and then the end of its inputs: [`OutputPort::flush_operator`].
+/// The operator that passes its messages to Python, and then the end of its inputs, made by [`OutputPort::flush_operator`].
 #[operator(no_new, unlisted, flush)]
 pub struct FlushToPython<M: Message<Place = Device>> {
-    /// Messages for Python.
+    /// Messages that Python will take.
     #[input]
     message: Shared<M>,
     ends: Ends<Taken<M>>,
@@ -219,14 +218,14 @@ impl<M: Message<Place = Device>> Compute for FlushToPython<M> {
 
 #[diagnostic::do_not_recommend]
 impl<M: Message<Place = Device>> Flush for FlushToPython<M> {
-    /// Nothing remains to be sent here, since `compute` runs for each message.
+    /// Tells the program that the inputs have ended. No message is left to send, since `compute` runs for each message.
     fn flush(&mut self, _: Self::FlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
         self.ends.0.flushed();
         Ok(Flushed::Done)
     }
 }
 
-/// The error of a node that runs without the condition of its port.
+/// The error of a port's node that has run although its condition is missing.
 fn no_condition(name: &str) -> Failure {
     Failure::msg(format!(
         "the node of a port has no condition that waits for Python; write `#[when(condition(port.{name}()))]` at it"

@@ -1,4 +1,4 @@
-//! Outputs of a graph, as Python has them.
+//! The outputs of a graph, as Python programs use them.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use super::queue::{Found, Phase, Queue};
 use crate::error::OrRaise;
 use crate::stream::Stream;
 
-/// A queue of messages of any type that Python takes.
+/// A queue of the messages that Python takes, for an output whose message type is known only at run time.
 pub(crate) trait AnyOutput: Send + Sync {
     fn take(&self, call: &Call<'_>) -> PyResult<Message>;
     fn close(&self);
     fn describe(&self) -> String;
     fn waiting(&self) -> (usize, usize);
-    /// Whether the graph sends nothing more to this output, although its run goes on.
+    /// Whether the graph will send nothing more to this output, although its run goes on.
     fn is_flushed(&self) -> bool;
 }
 
 impl<M: OutputMessage> AnyOutput for Arc<Queue<Taken<M>>> {
     fn take(&self, call: &Call<'_>) -> PyResult<Message> {
         let taken = loop {
-            // This is read before the queue: a run that is over adds no message.
+            // `is_over` is read before the queue, since a run that is over adds no message to the queue afterwards.
             let is_over = call.port.run.is_over();
             match Queue::take(self) {
                 Found::Entry(taken) => break taken,
@@ -44,7 +44,7 @@ impl<M: OutputMessage> AnyOutput for Arc<Queue<Taken<M>>> {
             call.wait(self, |len, _, phase| len > 0 || !matches!(phase, Phase::New | Phase::Runs))?;
         };
         let (py, stream) = (call.py, &call.port.stream);
-        // Work that Python queues on the port's stream later comes after the message.
+        // The port's stream waits for the message, so work that Python queues on this stream later comes after the message.
         py.detach(|| stream.get().with(|_, stream| stream.wait(taken.ready))).or_raise()?;
         let metadata = PyDict::new(py);
         for (name, value) in &taken.metadata {
@@ -74,7 +74,7 @@ impl<M: OutputMessage> AnyOutput for Arc<Queue<Taken<M>>> {
     }
 }
 
-/// Converts a value of metadata into a Python object.
+/// Converts a metadata value into a Python object.
 fn object(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
     Ok(match value {
         Value::Bool(value) => PyBool::new(py, *value).to_owned().into_any().unbind(),
@@ -87,7 +87,7 @@ fn object(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
     })
 }
 
-/// A message with what travels beside it.
+/// A message together with its metadata.
 #[pyclass(frozen, get_all, module = "streamflow")]
 pub struct Message {
     /// The tensor, or the dict of tensors by name.
@@ -126,8 +126,8 @@ impl Output {
         self.port.name
     }
 
-    /// The stream of the port. Work that is queued here after a message was taken comes after the work of the graph that
-    /// has written it, so other libraries may work on it: `with cupy.cuda.Stream.from_external(port.stream): …`.
+    /// The stream of the port. Work that is queued on this stream after a message was taken comes after the graph's work that has
+    /// written the message, so other libraries may use it: `with cupy.cuda.Stream.from_external(port.stream): …`.
     #[getter]
     fn stream(&self, py: Python<'_>) -> Py<Stream> {
         self.port.stream.clone_ref(py)
@@ -159,7 +159,7 @@ impl Output {
         Ok(self.queue.take(&Call::new(py, &self.port, timeout)?)?.data)
     }
 
-    /// As `take`, with the metadata.
+    /// Takes the oldest message as `take` does, and returns it with its metadata.
     ///
     /// Parameters
     /// ----------
@@ -173,8 +173,8 @@ impl Output {
         self.queue.take(&Call::new(py, &self.port, timeout)?)
     }
 
-    /// Says that nothing more will be taken. Messages that wait, and all that the graph sends here later, are dropped.
-    /// A second call changes nothing.
+    /// Says that nothing more will be taken. The messages in the queue, and all that the graph sends here later, are dropped. A
+    /// second call changes nothing.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.queue.close());
     }
@@ -183,8 +183,8 @@ impl Output {
         slf
     }
 
-    /// The next message; the iteration ends with the run, or, at an output for an operator in Python, with its inputs. If the run
-    /// has failed, this raises its error.
+    /// Returns the next message. The iteration ends with the run, or, at an output for an operator in Python, when the inputs of
+    /// that operator have ended. If the run has failed, this raises the error of the run.
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         match self.take(py, None) {
             Ok(data) => Ok(Some(data)),

@@ -1,4 +1,4 @@
-//! What all ports of a graph share: their streams, and calls that wait.
+//! What all ports of a graph have in common: a stream, and calls that wait.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// The shape of the port's messages, for a text.
+    /// Returns the shape of the port's messages as a part of a text; empty if any shape is right.
     pub(super) fn shape_text(&self) -> String {
         match &*self.shape {
             [] => String::new(),
@@ -38,13 +38,13 @@ impl Port {
     }
 }
 
-/// Converts a time limit in seconds from Python into the moment of its end. Returns `None` without a limit, and for a
-/// limit beyond the end of the clock.
+/// Converts a time limit in seconds from Python into the moment at which it is over. Returns `None` without a limit, and for a
+/// limit that no `Instant` can express.
 pub(super) fn end_of(timeout: Option<f64>) -> PyResult<Option<Instant>> {
     match timeout.map(|seconds| (seconds, Duration::try_from_secs_f64(seconds))) {
         None => Ok(None),
         Some((_, Ok(timeout))) => Ok(Instant::now().checked_add(timeout)),
-        // This limit is longer than a `Duration` can be.
+        // The limit is longer than a `Duration` can be, so there is no limit.
         Some((seconds, Err(_))) if seconds > 0.0 => Ok(None),
         Some(_) => Err(PyValueError::new_err(
             "`timeout` is a number of seconds that is not negative, or None to wait without a limit",
@@ -52,7 +52,7 @@ pub(super) fn end_of(timeout: Option<f64>) -> PyResult<Option<Instant>> {
     }
 }
 
-/// A call from Python that may have to wait.
+/// A call from Python that may have to wait at a port.
 pub(crate) struct Call<'a> {
     pub(super) py: Python<'a>,
     pub(super) port: &'a Port,
@@ -65,7 +65,7 @@ impl<'a> Call<'a> {
         Ok(Self { py, port, until: end_of(timeout)?, timeout })
     }
 
-    /// Waits for a short time until the graph changes something, without the interpreter lock.
+    /// Waits for a short time, or until the graph changes something in the queue. The interpreter lock is released meanwhile.
     pub(super) fn wait<E: Send>(
         &self,
         queue: &Queue<E>,
@@ -85,10 +85,10 @@ impl<'a> Call<'a> {
         self.py.check_signals()
     }
 
-    /// The exception for a call at a port whose graph has ended.
+    /// Returns the exception for a call at a port whose graph has ended.
     pub(super) fn ended(&self, problem: &str) -> PyErr {
         let run = &self.port.run;
-        // The run's thread may still call `stop` hooks. After these, the run's report says why the run has ended.
+        // The run's thread may still call `stop` hooks. Only after these does the run's report say why the run has ended.
         let (_, why) = self.py.detach(|| {
             let end = Instant::now() + Duration::from_secs(1);
             while run.handle().is_some() && !run.is_over() && Instant::now() < end {
@@ -102,7 +102,7 @@ impl<'a> Call<'a> {
         ))
     }
 
-    /// The exception for a call at an output whose operator's inputs have ended while the run goes on.
+    /// Returns the exception for a call at an output whose operator in Python has no more input, while the run goes on.
     pub(super) fn flushed(&self) -> PyErr {
         Ended::new_err(format!(
             "port `{}` of {}: nothing is left to take, since all nodes before it have ended; send what was held back, and close the \

@@ -7,11 +7,11 @@ use std::time::Duration;
 use streamflow::context::Waker;
 use streamflow::operator::Answer;
 
-/// A bounded queue between a program and a graph. Its lock is not held while an entry is dropped, or while a thread takes
-/// the interpreter lock.
+/// A bounded queue between a program and a graph. No thread holds the queue's lock while it drops an entry, or while it takes the
+/// interpreter lock.
 pub(crate) struct Queue<E> {
     state: Mutex<State<E>>,
-    /// Notified for the program's thread. The waker wakes the graph.
+    /// Wakes the program's thread when the queue changes. The graph's threads are woken by the waker in the state.
     changed: Condvar,
     capacity: usize,
 }
@@ -21,7 +21,7 @@ struct State<E> {
     /// Whether the program has closed its end.
     is_closed: bool,
     phase: Phase,
-    /// How many entries of the program the operator has dropped without emitting them.
+    /// How many entries of the program were dropped because the operator did not emit them before the run ended.
     left: usize,
     waker: Option<Waker>,
 }
@@ -33,9 +33,9 @@ pub(crate) enum Phase {
     New,
     /// The graph runs.
     Runs,
-    /// The graph runs, and sends nothing more here.
+    /// The graph still runs, but sends nothing more to this queue.
     Flushed,
-    /// The graph has ended, and changes nothing any more.
+    /// The graph has ended, and changes the queue no more.
     Ended,
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Phase {
 pub(crate) enum Refused<E> {
     /// The queue has no room now.
     Full(E),
-    /// The program has closed the port before.
+    /// The program has closed the port.
     Closed,
     /// The run has ended.
     Ended,
@@ -52,13 +52,13 @@ pub(crate) enum Refused<E> {
 /// The result of [`take`](Queue::take).
 pub(crate) enum Found<E> {
     Entry(E),
-    /// The queue is empty now.
+    /// The queue is empty, and an entry may follow.
     Empty,
-    /// The queue is empty, and stays so: the run has ended.
+    /// The queue is empty, and no entry will follow: the run has ended.
     Ended,
-    /// The queue is empty, and stays so, although the run goes on.
+    /// The queue is empty, and no entry will follow, although the run goes on.
     Flushed,
-    /// The program has closed the port before.
+    /// The program has closed the port.
     Closed,
 }
 
@@ -81,7 +81,7 @@ impl<E> Queue<E> {
         self.state().entries.len()
     }
 
-    /// How many entries of the program [`give_up`](Self::give_up) has dropped.
+    /// How many of the program's entries [`give_up`](Self::give_up) has dropped.
     pub(crate) fn left(&self) -> usize {
         self.state().left
     }
@@ -92,7 +92,7 @@ impl<E> Queue<E> {
 
     // ---- the program's side -----------------------------------------------------------------------------------
 
-    /// Adds an entry for the graph.
+    /// Adds an entry of the program, which the graph will take.
     pub(crate) fn push(&self, entry: E) -> Result<(), Refused<E>> {
         let mut state = self.state();
         if state.is_closed {
@@ -109,7 +109,7 @@ impl<E> Queue<E> {
         Ok(())
     }
 
-    /// Takes the oldest entry of the graph.
+    /// Takes the oldest entry that the graph has added.
     pub(crate) fn take(&self) -> Found<E> {
         let mut state = self.state();
         if let Some(entry) = state.entries.pop_front() {
@@ -124,8 +124,7 @@ impl<E> Queue<E> {
         }
     }
 
-    /// Waits until the graph has changed something, but not longer than `at_most`. The caller does not hold the
-    /// interpreter lock.
+    /// Waits until `is_enough` holds for the queue, but not longer than `at_most`. The caller must not hold the interpreter lock.
     pub(crate) fn wait(&self, at_most: Duration, is_enough: impl Fn(usize, Phase) -> bool) {
         let state = self.state();
         let waits = |state: &mut State<E>| !is_enough(state.entries.len(), state.phase);
@@ -136,7 +135,7 @@ impl<E> Queue<E> {
         );
     }
 
-    /// Notes that the program pushes or takes no more.
+    /// Notes that the program will push or take no more.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
@@ -154,7 +153,7 @@ impl<E> Queue<E> {
         self.changed.notify_all();
     }
 
-    /// Notes that the graph sends nothing more in this run.
+    /// Notes that the graph will send nothing more to the program in this run.
     pub(crate) fn flushed(&self) {
         let mut state = self.state();
         if state.phase == Phase::Runs {
@@ -173,7 +172,7 @@ impl<E> Queue<E> {
         drop(waker);
     }
 
-    /// Whether the operator that emits the program's entries may run.
+    /// Whether the operator that emits the program's entries may run: the answer of its node's condition.
     pub(crate) fn has_entry(&self) -> Answer {
         let state = self.state();
         match (state.entries.is_empty(), state.is_closed) {
@@ -183,7 +182,7 @@ impl<E> Queue<E> {
         }
     }
 
-    /// Whether the operator that passes entries to the program may run.
+    /// Whether the operator that passes entries to the program may run: the answer of its node's condition.
     pub(crate) fn has_room(&self) -> Answer {
         let state = self.state();
         if state.is_closed {
@@ -195,14 +194,14 @@ impl<E> Queue<E> {
         }
     }
 
-    /// Takes the next entry that the operator is to emit.
+    /// Takes the oldest entry of the program, which the operator emits next.
     pub(crate) fn pop(&self) -> Option<E> {
         let entry = self.state().entries.pop_front();
         self.changed.notify_all();
         entry
     }
 
-    /// Drops the entries that the operator has not emitted, and counts them.
+    /// Drops the program's entries that the operator has not emitted, and counts them.
     pub(crate) fn give_up(&self) {
         let mut state = self.state();
         let entries = std::mem::take(&mut state.entries);
@@ -211,10 +210,10 @@ impl<E> Queue<E> {
         drop(entries);
     }
 
-    /// Adds an entry for the program. The node's condition has found room, and no other thread adds entries.
+    /// Adds an entry of the graph, which the program will take. The node's condition has found room, and no other thread adds
+    /// entries.
     ///
-    /// # Errors
-    /// The entry, if the node has no such condition: nothing would then limit the queue.
+    /// # Errors The entry, if the node lacks that condition: without it, nothing would limit the length of the queue.
     pub(crate) fn hand_over(&self, entry: E) -> Result<(), E> {
         let mut state = self.state();
         if state.phase == Phase::New {
@@ -226,7 +225,7 @@ impl<E> Queue<E> {
     }
 }
 
-/// Releases the lock and wakes the graph.
+/// Releases the lock of the queue, and then wakes the graph.
 fn wake<E>(state: MutexGuard<'_, State<E>>) {
     let waker = state.waker.clone();
     drop(state);

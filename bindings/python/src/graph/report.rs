@@ -1,4 +1,4 @@
-//! The report of a run, for Python.
+//! The report of a run, as a Python class.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -39,7 +39,7 @@ impl Report {
         self.inner.end.to_string()
     }
 
-    /// How many ticks each node did: a dict of str to int, producers before consumers.
+    /// How many ticks each node did: a dict of str to int, with producers before their consumers.
     #[getter]
     fn ticks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let ticks = PyDict::new(py);
@@ -55,7 +55,7 @@ impl Report {
         self.inner.elapsed.as_secs_f64()
     }
 
-    /// The number of failed ticks of each node with a failure: a dict of str to int.
+    /// How many ticks of each node have failed: a dict of str to int. Nodes without a failure are not in the dict.
     #[getter]
     fn failures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let failures = PyDict::new(py);
@@ -75,8 +75,8 @@ impl Report {
     }
 
     /// The nodes that have received messages of one source with different numbers in one tick, as a frame with the boxes of an
-    /// earlier one: a list of (node, number of such ticks, source, two inputs, two numbers). The inputs and numbers are those
-    /// of the first such tick.
+    /// earlier frame: a list of (node, number of such ticks, source, two inputs, two numbers). The inputs and the numbers are
+    /// those of the node's first such tick.
     #[getter]
     fn mixed<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let mixed = self.inner.mixed.iter().map(|it| {
@@ -93,7 +93,8 @@ impl Report {
         dropped.map(|it| (it.edge, it.messages, it.reason.to_string()).into_pyobject(py)).collect()
     }
 
-    /// The parameters that were set, each with its first tick: a list of (node, parameter, tick, value as text).
+    /// The parameters that were set, each with the first tick that used the value: a list of (node, parameter, tick, value as
+    /// text).
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let changes = self.inner.parameters.iter();

@@ -9,28 +9,28 @@ use streamflow::schedule::{End, RunHandle};
 
 use crate::error::StreamflowError;
 
-/// How long a call waits at most before it checks for signals such as Ctrl-C.
+/// The longest time that a call waits before it checks for signals such as Ctrl-C.
 pub(crate) const SLICE: Duration = Duration::from_millis(20);
 
-/// How long the exit of the interpreter waits for all runs.
+/// The longest time that the exit of the interpreter waits for the runs to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A graph object and its run, if that has begun. A graph object runs once.
+/// The run of a graph object, if it has begun. A graph object runs once.
 pub(crate) struct Run {
-    /// The name of the class.
+    /// The name of the graph's Python class.
     pub(crate) class: &'static str,
     handle: OnceLock<RunHandle>,
 }
 
-/// Whether the interpreter is exiting: no object waits for its run any more.
+/// Whether the interpreter is exiting. From then on the drop of an object does not wait for its run.
 static IS_EXITING: AtomicBool = AtomicBool::new(false);
 
-/// Whether the interpreter is exiting, and has waited for all runs.
+/// Whether the interpreter is exiting, and has already waited for the runs to end.
 pub(crate) fn is_exiting() -> bool {
     IS_EXITING.load(Ordering::Acquire)
 }
 
-/// All runs that have begun. The exit of the interpreter stops them.
+/// All runs that have begun. They are stopped when the interpreter exits.
 static RUNS: Mutex<Vec<Weak<Run>>> = Mutex::new(Vec::new());
 
 impl Run {
@@ -54,7 +54,7 @@ impl Run {
         self.handle().is_some_and(RunHandle::is_over)
     }
 
-    /// Whether the run has failed, and why it has ended, as text. The caller does not hold the interpreter lock.
+    /// Returns whether the run has failed, and why it has ended, as text. The caller must not hold the interpreter lock.
     pub(crate) fn why(&self) -> (bool, String) {
         let report = self.handle().map(RunHandle::report);
         match report {
@@ -63,7 +63,7 @@ impl Run {
         }
     }
 
-    /// The exception for a call before the run that would wait for ever.
+    /// Returns the exception for a call that would wait for ever, because the graph has not started.
     pub(crate) fn not_started(&self, port: &str, problem: &str) -> PyErr {
         StreamflowError::new_err(format!(
             "port `{port}` of {}: {problem}, and the graph has not started; call `spawn()` first",
@@ -72,7 +72,7 @@ impl Run {
     }
 }
 
-/// Stops all runs and waits for their end, but not longer than [`PATIENCE`]. The caller does not hold the interpreter lock.
+/// Stops all runs and waits until they end, but not longer than [`PATIENCE`]. The caller must not hold the interpreter lock.
 pub(crate) fn stop_all_blocking() {
     let runs: Vec<Arc<Run>> = {
         let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -17,7 +17,7 @@ use super::report::Report;
 use super::run::{Run, SLICE, is_exiting};
 use crate::error::{OrRaise, StreamflowError};
 
-/// A graph of any type that was not run yet.
+/// A graph of any type that has not run yet.
 pub(crate) trait Runnable: Send {
     fn set_workers(&mut self, count: usize) -> Result<(), Error>;
     fn spawn(self: Box<Self>) -> Result<Box<dyn Joinable>, Error>;
@@ -26,7 +26,7 @@ pub(crate) trait Runnable: Send {
 /// A run of a graph of any type.
 pub(crate) trait Joinable: Send {
     fn handle(&self) -> RunHandle;
-    /// Waits for the end of the run, not longer than `at_most`, and returns its result once. `None` if the run goes on.
+    /// Waits for the end of the run, but not longer than `at_most`, and returns its result once. `None` if the run goes on.
     fn join(&mut self, at_most: Duration) -> Option<Result<schedule::Report, Error>>;
 }
 
@@ -64,8 +64,8 @@ where
 ///         graph.x.push(array)
 ///         result = graph.y.take()
 ///
-/// When it is dropped, it stops the run and waits for its end. Ctrl-C while `with` waits for a tick that does not end leaves
-/// the run's thread to itself.
+/// Dropping the object stops the run and waits for its end. If Ctrl-C is pressed while `with` waits for a tick that does not end,
+/// the run's thread is left to itself.
 #[pyclass(frozen, module = "streamflow")]
 pub struct Running {
     run: Arc<Run>,
@@ -75,7 +75,7 @@ pub struct Running {
 
 enum State {
     Runs(Box<dyn Joinable>),
-    /// Another thread is waiting for the end of the run.
+    /// Another thread has taken the run and is waiting for its end.
     Joined,
     Done(Box<schedule::Report>),
     Failed(PyErr),
@@ -86,7 +86,7 @@ impl Running {
         Self { run, inputs, state: Mutex::new(State::Runs(joinable)) }
     }
 
-    /// Leaves a run that does not end to its thread, which goes on until the process ends.
+    /// Gives up waiting for a run that does not end. Its thread goes on until the process ends.
     pub(crate) fn abandon(&self) {
         std::mem::forget(std::mem::replace(&mut *self.state(), State::Joined));
     }
@@ -99,7 +99,8 @@ impl Running {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the end of the run, not longer than `at_most`, without the interpreter lock. `None` if the run goes on.
+    /// Waits for the end of the run, but not longer than `at_most`, with the interpreter lock released. `None` if the run goes
+    /// on.
     fn look(&self, py: Python<'_>, at_most: Duration) -> Option<PyResult<Report>> {
         let mut taken = match &mut *self.state() {
             State::Done(report) => return Some(Ok(Report::new((**report).clone()))),
@@ -130,13 +131,13 @@ impl Running {
             *self.state() = next;
         }
         let (ended, result) = found?;
-        // The graph is dropped without the interpreter lock, since its operators may take long to drop.
+        // The graph is dropped while the interpreter lock is released, since the drop of its operators may take long.
         py.detach(|| drop(ended));
         Some(result)
     }
 }
 
-/// The exception for a failed run. Its text has all failures.
+/// Returns the exception for a failed run. Its text has all failures of the run.
 fn failed(error: Error) -> PyErr {
     let text = format!("{:?}", Failure::from(error));
     StreamflowError::new_err(text)
@@ -144,24 +145,24 @@ fn failed(error: Error) -> PyErr {
 
 #[pymethods]
 impl Running {
-    /// Ends the run: the tick that runs finishes, and what waits is dropped. The report counts it. Returns at once.
+    /// Ends the run: the present tick finishes, and messages that wait are dropped and counted in the report. Returns at once.
     fn stop(&self) -> PyResult<()> {
         self.handle()?.stop();
         Ok(())
     }
 
-    /// Closes all inputs: the graph uses up the pushed messages, and then ends if nothing else keeps it running. Go on
-    /// taking from its outputs meanwhile: the graph waits while they are full.
+    /// Closes all inputs: the graph uses up the pushed messages, and then ends if no other node keeps it running. Go on taking
+    /// from the graph's outputs meanwhile: the graph waits while an output is full.
     fn finish(&self) {
         self.inputs.iter().for_each(|input| input.get().queue.close());
     }
 
-    /// Begins no further tick until `resume`. Error if the run has ended.
+    /// Makes the run begin no further tick until `resume`. Raises an error if the run has ended.
     fn pause(&self) -> PyResult<()> {
         self.handle()?.pause().or_raise()
     }
 
-    /// Ends a pause. Error if the run has ended.
+    /// Ends a pause. Raises an error if the run has ended.
     fn resume(&self) -> PyResult<()> {
         self.handle()?.resume().or_raise()
     }
@@ -196,7 +197,7 @@ impl Running {
         Ok(found)
     }
 
-    /// The report of the run so far; after its end, of the whole run, also of one that has failed.
+    /// The report of the run so far. After the end of the run, the report of the whole run, even if it has failed.
     ///
     /// Returns
     /// -------
@@ -263,11 +264,11 @@ impl Running {
         self.stop()?;
         let done = self.join(py, None);
         if done.is_err() && !self.run.is_over() {
-            // Ctrl-C was pressed while a tick does not end.
+            // Ctrl-C was pressed while this call waited for a tick that does not end.
             self.abandon();
         }
         match kind {
-            // The `with` block has raised an exception, which says more than the run's error.
+            // The `with` block has raised an exception. It says more than the run's error, so it is passed on.
             Some(_) => Ok(false),
             None => done.map(|_| false),
         }
@@ -284,18 +285,18 @@ impl Drop for Running {
         let state = std::mem::replace(&mut *self.state(), State::Joined);
         if let State::Runs(joinable) = state {
             if is_exiting() && !self.run.is_over() {
-                // The run has not ended within the time that the interpreter's exit waits.
+                // The run has not ended within the time for which the interpreter's exit waits.
                 std::mem::forget(joinable);
                 return;
             }
-            // The drop waits for the end of the run. Until then, another thread may need the interpreter lock to return memory.
+            // The drop waits for the end of the run. Meanwhile another thread may need the interpreter lock to return memory.
             let mut joinable = Some(joinable);
             let dropped = Python::try_attach(|py| {
                 let joinable = joinable.take();
                 py.detach(|| drop(joinable));
             });
             if dropped.is_none() {
-                // The interpreter has ended. The run's thread ends with the process.
+                // The interpreter has ended, so the run is leaked, and its thread ends with the process.
                 std::mem::forget(joinable);
             }
         }
