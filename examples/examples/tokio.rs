@@ -1,8 +1,8 @@
-//! A graph beside tasks of tokio: one task sends requests into a port of the graph, and another one awaits the answers.
+//! A graph beside tasks of tokio: one task sends requests into a port of the graph, and another task awaits the answers.
 //!
-//! The library starts no runtime, and any executor will do. The graph has threads of its own, so that no task blocks: the
-//! sender waits while the graph has no room, the graph waits while the reader has none, and each answer is a download that its
-//! reader awaits.
+//! The library starts no runtime, so that any executor can run the tasks. The graph has threads of its own, so that no task
+//! blocks. The sending task waits while the graph has no room for a request. The graph waits while the reading task has no room
+//! for an answer. Each answer is a download, which the reading task awaits.
 //!
 //! `cargo run --release -p streamflow-examples --example tokio` prints the sum of each answer, and ends with code 1 if one is
 //! wrong.
@@ -84,13 +84,13 @@ async fn send(mut requests: PortSink<Vec<f32>>) -> Result<()> {
     Ok(requests.close().await?)
 }
 
-/// Awaits each answer, and checks its sum. Returns how many there were.
+/// Awaits each answer, and checks its sum. Returns the number of answers.
 async fn read(mut answers: PortStream<Download<f32>>) -> Result<usize> {
     let mut count = 0;
     while let Some(answer) = answers.next().await {
         let values = answer?.await?;
         let (sum, n) = (values.iter().sum::<f32>(), count as f32);
-        // 0² + 1² + … + n²
+        // The expected sum is 0² + 1² + … + n².
         let expected = n * (n + 1.0) * (2.0 * n + 1.0) / 6.0;
         if sum != expected {
             return Err(Failure::msg(format!("answer {count} is {sum}, and not {expected}")));
@@ -108,10 +108,10 @@ async fn serve(args: &Args) -> Result<()> {
 
     let sender = tokio::spawn(send(requests));
     let read = read(answers).await;
-    // The run ends with its source, and with its stream.
+    // The run ends when its source or the reader of its stream has ended.
     running.ended().await;
-    // An error of the run is returned first, since it may be why a task has failed, and then an error of the reader,
-    // since the run ends with the reader's stream.
+    // An error of the run is returned first, since it may be the cause why a task has failed. An error of the reader comes before
+    // an error of the sender, since the run ends with the reader's stream.
     running.join()?;
     let count = read?;
     sender.await??;

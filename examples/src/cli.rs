@@ -1,4 +1,4 @@
-//! The parts that all programs share: flags, messages, exit codes.
+//! The parts that all programs share: flags, messages and exit codes.
 
 use std::env;
 use std::error::Error as StdError;
@@ -39,7 +39,7 @@ pub struct PlatformArgs {
     pub seed: Option<u64>,
 }
 
-/// The flags that concern the graph.
+/// The flags for graphs.
 #[derive(Debug, Clone, clap::Args)]
 pub struct GraphArgs {
     /// Print the graph as a Mermaid flowchart, and run nothing
@@ -56,7 +56,7 @@ pub struct GraphArgs {
 }
 
 impl GraphArgs {
-    /// Gives the graph the workers that the user wants.
+    /// Sets the number of workers that the user has chosen.
     ///
     /// # Errors
     /// The graph's, if it can't have them.
@@ -88,7 +88,8 @@ impl PlatformArgs {
         self.start(Platform::builder())
     }
 
-    /// As [`open`](Self::open), for a graph with these flags: with a report, the platform keeps statistics.
+    /// Starts the platform as [`open`](Self::open) does, for a graph with these flags: for a report, the platform keeps
+    /// statistics.
     ///
     /// # Errors
     /// As for [`open`](Self::open).
@@ -106,7 +107,7 @@ impl PlatformArgs {
             (Choice::Cuda, Some(_)) => Err(no_seed()),
             (Choice::Auto, seed) => {
                 let platform = builder.detect()?;
-                // A GPU has no use for the seed.
+                // A GPU does not use the seed.
                 if seed.is_some() && platform.name() != "host" {
                     return Err(no_seed());
                 }
@@ -120,24 +121,24 @@ fn no_seed() -> Failure {
     Usage("only the host simulator takes a seed: add `--platform host`".into()).into()
 }
 
-/// The command line is wrong: the program ends with exit code 2. Any other failure ends it with code 1.
+/// A wrong command line: the program ends with exit code 2. Any other failure ends the program with code 1.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// A failure, and what caused it.
+/// Returns a failure, then the failure that caused it, and so on.
 fn chain(failure: &Failure) -> impl Iterator<Item = &(dyn StdError + 'static)> {
     let first: &(dyn StdError + 'static) = &**failure;
     iter::successors(Some(first), |error| (*error).source())
 }
 
-/// Whether the reader of stdout has closed the pipe, as `head` does. This is not an error.
+/// Whether a write has failed because the reader of stdout has closed the pipe, as `head` does. That is not an error.
 fn is_broken_pipe(failure: &Failure) -> bool {
     let mut errors = chain(failure).filter_map(|error| error.downcast_ref::<io::Error>());
     errors.any(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Writes `error: …` and its causes, unless the line before has the text of a cause already.
+/// Writes `error: …` and the causes of the failure. A cause is left out if the line before it contains its text already.
 fn report(failure: &Failure, to: &mut impl Write) -> io::Result<()> {
     let (mut start, mut before) = ("error", String::new());
     for error in chain(failure) {
@@ -154,19 +155,19 @@ fn report(failure: &Failure, to: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs a program. Logs go to stderr (`RUST_LOG` selects them). Failures become messages and exit codes. Mistakes that
-/// clap finds exit with code 2.
+/// Runs a program. Logs go to stderr (`RUST_LOG` selects them). Failures become messages and exit codes. For mistakes that clap
+/// finds, clap ends the process with code 2.
 pub fn main(run: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
     let wanted = env::var("RUST_LOG").ok().and_then(|targets| targets.parse().ok());
     let targets = wanted.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
-    // Fails only if a subscriber is already set; that subscriber is then used.
+    // The call fails only if a subscriber is already set. That subscriber is then used.
     let _ = tracing_subscriber::registry().with(lines.with_filter(targets)).try_init();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if is_broken_pipe(&failure) => ExitCode::SUCCESS,
         Err(failure) => {
-            // If stderr is closed too, there is no place for a message.
+            // If stderr is closed too, no message can be written.
             let _ = report(&failure, &mut io::stderr().lock());
             ExitCode::from(if failure.is::<Usage>() { 2 } else { 1 })
         }

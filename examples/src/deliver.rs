@@ -1,16 +1,16 @@
-//! The end of a pipeline: downloads each tensor and passes it to a callback.
+//! The sink of a pipeline, which downloads each tensor and passes it to a callback.
 
 use std::fmt;
 
 use streamflow::prelude::*;
 
-/// A callback, called for each tick with the tick's number, from 0, and the elements of its tensor.
+/// A callback that is called for each tick, with the tick's number, counted from 0, and the elements of the tick's tensor.
 pub type Report<T> = Box<dyn FnMut(u64, &[T]) -> Result<()> + Send>;
 
 /// Downloads each tensor and reports it one tick later.
 ///
-/// By then the copy is probably complete, and the next tick is already queued, so reading delays neither the host nor
-/// the device. The last tensor is reported when the run ends.
+/// One tick later the copy is probably complete, and the next tick is already queued, so that reading the copy delays neither the
+/// host nor the device. The last tensor is reported when the run ends.
 #[operator(no_new)]
 pub struct Deliver<T: Element> {
     /// The tensor to download.

@@ -1,7 +1,7 @@
 //! A small network that reads digits: two products of matrices, each with its bias, and the first with ReLU.
 //!
-//! The digits are 8 x 8 pixels with noise, made by a generator. The network is trained on the host in the beginning:
-//! the weights of the hidden layer are random, and those of the output layer solve a least-squares problem.
+//! The digits are 8 x 8 pixels with noise, made by a generator. The network is trained on the host before the run: the weights of
+//! the hidden layer are random, and those of the output layer solve a least-squares problem.
 
 mod images;
 mod network;
@@ -14,13 +14,13 @@ use streamflow_math::matmul::{Bias, Matmul};
 
 use crate::deliver::{Deliver, Report};
 
-/// How many digits are read at a time.
+/// How many digits the network reads in a tick.
 pub const BATCH: usize = 100;
 
 /// Sends images of digits, a batch in each tick.
 #[operator(streams(upload))]
 pub struct Scanner {
-    /// `[BATCH, PIXELS]`.
+    /// The images, of shape `[BATCH, PIXELS]`.
     #[output]
     images: Tensor<f32>,
 }
@@ -40,13 +40,13 @@ pub fn batch(tick: u64) -> Vec<f32> {
     (first..first + BATCH as u32).flat_map(pixels).collect()
 }
 
-/// The digits that those images show.
+/// The digits that the images of a tick show.
 pub fn labels(tick: u64) -> Vec<usize> {
     let first = BATCH as u32 * tick as u32;
     (first..first + BATCH as u32).map(label).collect()
 }
 
-/// The class with the largest output, for each row.
+/// The class with the largest output, for each row of the outputs.
 pub fn classes(outputs: &[f32]) -> Vec<usize> {
     let largest = |row: &[f32]| (0..CLASSES).max_by(|&a, &b| row[a].total_cmp(&row[b]));
     outputs.chunks(CLASSES).map(|row| largest(row).unwrap_or_default()).collect()
@@ -55,13 +55,13 @@ pub fn classes(outputs: &[f32]) -> Vec<usize> {
 /// A layer: `x w + b`, with ReLU or without.
 #[operator]
 pub struct Layer {
-    /// `[BATCH, inputs]`.
+    /// The inputs of the layer, of shape `[BATCH, inputs]`.
     #[input]
     x: &Tensor<f32>,
-    /// `[BATCH, outputs]`.
+    /// The outputs of the layer, of shape `[BATCH, outputs]`.
     #[output]
     y: Tensor<f32>,
-    /// `[inputs, outputs]`.
+    /// The weights, of shape `[inputs, outputs]`.
     weights: Tensor<f32>,
     bias: Tensor<f32>,
     has_relu: bool,
@@ -87,7 +87,7 @@ impl Compute for Layer {
     }
 }
 
-/// A layer's weights and bias, on the device.
+/// Creates a layer, with its weights and its bias on the device.
 fn layer(platform: &Platform, (weights, bias): (&[f32], &[f32]), has_relu: bool) -> Result<Layer> {
     let rows = weights.len() / bias.len();
     let weights = platform.upload(weights)?.reshape([rows, bias.len()])?;

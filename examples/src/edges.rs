@@ -1,7 +1,7 @@
 //! Finds the edges of a photograph: grey, blur, the gradient in x and in y, and its length.
 //!
-//! The two gradients only read the blurred image, so they run on their own streams and wait for the blur. Their join
-//! waits for both. The program contains no waits: streamflow derives them from the arguments of the launches.
+//! The two gradients only read the blurred image, so they run on streams of their own, which wait for the blur. The stream that
+//! joins the gradients waits for both. The program contains no waits: streamflow derives them from the launches' arguments.
 
 pub mod graph;
 mod kernels;
@@ -52,7 +52,7 @@ impl Edges {
         })
     }
 
-    /// Queues the whole pipeline once, without blocking. Returns the download of the edges, a byte per pixel.
+    /// Queues the whole pipeline once, without blocking. Returns the download of the edges, which has a byte per pixel.
     ///
     /// # Errors
     /// Those of the platform: out of memory, a failed launch.

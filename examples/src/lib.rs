@@ -1,7 +1,7 @@
 //! The code of streamflow's example programs.
 //!
-//! The pipelines are library modules with plain-Rust references, so that the tests and the benchmarks run the same code
-//! as the programs.
+//! The pipelines are library modules with references in plain Rust, so that the tests and the benchmarks run the same code as the
+//! programs.
 
 pub mod cli;
 pub mod deliver;
@@ -16,7 +16,7 @@ pub mod png_io;
 pub mod progress;
 #[cfg(feature = "all")]
 pub mod radar;
-/// The programs of the README compile.
+/// Makes `cargo test` compile the programs of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub mod readme {}

@@ -10,13 +10,13 @@ use streamflow::prelude::*;
 /// The maximum number of streams: enough for a copy in each direction and a kernel at the same time.
 pub const STREAMS: usize = 4;
 
-/// The number of steps of the kernel for each value.
+/// The number of steps that the kernel makes for each value.
 const ROUNDS: u32 = 64;
 
 /// The maximum error of a value, relative to the reference: half a unit in the last place in each round.
 pub const TOLERANCE: f64 = 0.5 * ROUNDS as f64 * f32::EPSILON as f64;
 
-/// `x = sqrt(x * x + 1)`, `rounds` times.
+/// Sets each `x` of `data` to `sqrt(x * x + 1)`, `rounds` times.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= data_len) return;
@@ -43,7 +43,7 @@ pub fn reference(index: usize) -> f64 {
     (x * x + f64::from(ROUNDS)).sqrt()
 }
 
-/// A chunk on the host and on the device.
+/// A chunk of the image, on the host and on the device.
 #[derive(Debug)]
 struct Chunk {
     first: usize,
@@ -52,14 +52,14 @@ struct Chunk {
     data: Buffer<f32>,
 }
 
-/// The image in its chunks, on streams of a pool.
+/// The image in chunks, which are queued on streams of a pool.
 #[derive(Debug)]
 pub struct Overlap {
     chunks: Vec<Chunk>,
     streams: Vec<CudaStream>,
 }
 
-/// A value that differs from the reference.
+/// The error for a value that differs from the reference.
 #[derive(Debug, thiserror::Error)]
 #[error("value {index} is {found}, but the reference is {expected}")]
 pub struct Wrong {
@@ -72,8 +72,7 @@ pub struct Wrong {
 }
 
 impl Overlap {
-    /// An image of `rows` times `cols` values in `chunks` chunks of whole rows. There are at most as many chunks as
-    /// rows.
+    /// Creates an image of `rows` times `cols` values in `chunks` chunks of whole rows. There are at most as many chunks as rows.
     ///
     /// # Errors
     /// Those of the platform.
@@ -103,12 +102,12 @@ impl Overlap {
         Ok(Self { chunks, streams })
     }
 
-    /// The number of streams of the chunks.
+    /// Returns the number of streams that the chunks are distributed over.
     pub fn streams(&self) -> usize {
         self.streams.len()
     }
 
-    /// Returns the device's time for all chunks, taking the streams in turn.
+    /// Returns the device's time for all chunks, queued on the streams in turn.
     ///
     /// # Errors
     /// Those of the driver.
@@ -116,7 +115,7 @@ impl Overlap {
         time(&mut self.chunks, &self.streams)
     }
 
-    /// The device's time for all chunks on one of the streams.
+    /// Returns the device's time for all chunks, queued on one stream of the pool.
     ///
     /// # Errors
     /// Those of the driver.
@@ -124,7 +123,7 @@ impl Overlap {
         time(&mut self.chunks, &self.streams[..1])
     }
 
-    /// The device's time for all chunks on another stream.
+    /// Returns the device's time for all chunks, queued on `stream`.
     ///
     /// # Errors
     /// Those of the driver.
@@ -153,8 +152,8 @@ impl Overlap {
     }
 }
 
-/// Queues all chunks on the streams in turn. Returns the time from the start of the first chunk to the end of the last.
-/// `streams` has at least one.
+/// Queues all chunks on the streams in turn. Returns the time from the start of the first chunk to the end of the last one.
+/// `streams` must not be empty.
 fn time(chunks: &mut [Chunk], streams: &[CudaStream]) -> Result<Duration, Error> {
     let (first, others) = (&streams[0], &streams[1..]);
     let start = first.record_timing()?;
@@ -168,7 +167,7 @@ fn time(chunks: &mut [Chunk], streams: &[CudaStream]) -> Result<Duration, Error>
 }
 
 impl Chunk {
-    /// Queues upload, kernel and download.
+    /// Queues the upload, the kernel and the download of the chunk.
     fn queue(&mut self, stream: &CudaStream) -> Result<(), Error> {
         stream.upload(&self.source, &mut self.data)?;
         stream.launch::<climb>(self.data.len(), (&mut self.data, ROUNDS))?;

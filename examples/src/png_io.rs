@@ -25,7 +25,7 @@ pub enum PngError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Why the file can't be read.
         source: io::Error,
     },
     /// The file is not a PNG, or is damaged.
@@ -33,7 +33,7 @@ pub enum PngError {
     Decode {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Why the file can't be decoded.
         source: DecodingError,
     },
     /// The file can't be written.
@@ -49,7 +49,7 @@ pub enum PngError {
     Encode {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Why the image can't be encoded.
         source: EncodingError,
     },
 }
@@ -61,7 +61,7 @@ pub enum PngError {
 pub fn read(path: &Path) -> Result<Image, PngError> {
     let unreadable = |source| PngError::Read { path: path.into(), source };
     let file = File::open(path).map_err(unreadable)?;
-    // Opening a directory works on Linux; reading it does not.
+    // Opening a directory succeeds on Linux, and only reading it fails. So the type of the file is checked.
     if file.metadata().map_err(unreadable)?.is_dir() {
         return Err(unreadable(io::ErrorKind::IsADirectory.into()));
     }
@@ -76,7 +76,7 @@ pub fn read(path: &Path) -> Result<Image, PngError> {
 /// Decodes a PNG as [`read`] does.
 ///
 /// # Errors
-/// Why the data can't be decoded.
+/// [`DecodingError`], which says why the data can't be decoded.
 pub fn decode(from: impl io::BufRead + io::Seek) -> Result<Image, DecodingError> {
     let mut decoder = png::Decoder::new(from);
     decoder.set_transformations(Transformations::normalize_to_color8());
@@ -90,7 +90,7 @@ pub fn decode(from: impl io::BufRead + io::Seek) -> Result<Image, DecodingError>
         ColorType::Rgb => raw,
         ColorType::Rgba => raw.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect(),
         ColorType::GrayscaleAlpha => raw.chunks_exact(2).flat_map(|p| [p[0]; 3]).collect(),
-        // The decoder expands palettes, so one channel is grey.
+        // The decoder expands palettes to RGB, so an image of one channel is grey.
         ColorType::Grayscale | ColorType::Indexed => raw.iter().flat_map(|&g| [g; 3]).collect(),
     };
     Ok(Image { width: info.width, height: info.height, rgb })
@@ -132,7 +132,7 @@ fn write(
     };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".").suffix(".png.part");
-    // Temporary files are private by default. This one needs the permissions of an ordinary file.
+    // Temporary files are private by default, and this file needs the permissions of an ordinary file.
     #[cfg(unix)]
     builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
     let mut part = builder.tempfile_in(directory).map_err(unwritable)?;
@@ -143,7 +143,7 @@ fn write(
     })?;
     to.flush().map_err(unwritable)?;
     drop(to);
-    // Without this, a crash soon after the rename could leave an empty file at `path`.
+    // Without `sync_data`, a crash soon after the rename could leave an empty file at `path`.
     part.as_file().sync_data().map_err(unwritable)?;
     part.persist(path).map_err(|failed| unwritable(failed.error))?;
     Ok(())
@@ -152,7 +152,7 @@ fn write(
 /// Encodes an 8-bit grey PNG.
 ///
 /// # Errors
-/// Those of the writer; `grey` does not have `width * height` bytes.
+/// Those of the writer, and an error if `grey` does not have `width * height` bytes.
 pub fn encode_grey(
     to: impl Write,
     width: u32,

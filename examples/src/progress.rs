@@ -1,4 +1,4 @@
-//! A progress bar, for people at a terminal only.
+//! A progress bar, shown only if stderr is a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -12,7 +12,7 @@ pub fn bar(total: u64) -> ProgressBar {
     }
     // indicatif draws nothing if stderr is not a terminal.
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    // A test below checks the template. If it were invalid, the default style would be used.
+    // A test below checks the template. With an invalid template, the default style would be used.
     if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
         bar.set_style(style);
     }

@@ -1,7 +1,7 @@
 //! A pulse-Doppler radar of 16 channels that finds its targets in the mean of the last maps.
 //!
-//! All work on the device is in one chain. The disk is at the end of a separate branch, on a separate thread: the slow
-//! disk holds nothing up, and gets the newest map.
+//! All work on the device is in one chain of nodes. The disk is at the end of a separate branch, which runs on a separate thread:
+//! the slow disk holds no other node up, and gets the newest map.
 
 mod antenna;
 mod kernels;
@@ -39,28 +39,28 @@ pub const PULSE_RATE: f64 = 20e3;
 /// The frequency of the carrier, in Hz.
 pub const CARRIER: f64 = 10e9;
 
-/// The modulation of a pulse: Barker's code of 13 chips. Its correlation with itself is 13, or at most 1 elsewhere.
+/// The modulation of a pulse: Barker's code of 13 chips. Its correlation with itself is 13 without a shift, and else at most 1.
 pub const CODE: [f32; 13] = [1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0];
 
 /// The number of maps in the running average.
 pub const MAPS: u64 = 16;
 
-/// How many cells beside a cell its own echo may reach.
+/// How many cells beside a cell may have power of the cell's own echo.
 pub const GUARD: usize = 4;
 
-/// How many cells on each side measure the noise around a cell.
+/// How many cells on each side are used to measure the noise around a cell.
 pub const TRAINING: usize = 8;
 
-/// The threshold at which each map has all targets and nothing else.
+/// The threshold with which each map has all targets and no false one.
 pub const THRESHOLD: f32 = 3.0;
 
-/// Correlates what follows each pulse with the code: an echo, as long as the code, becomes one sample.
+/// Correlates the samples after each pulse with the code: an echo, which is as long as the code, becomes one sample.
 #[operator]
 pub struct Compress {
-    /// The samples: channels, pulses, samples of a pulse.
+    /// The samples, with the dimensions channels, pulses and samples of a pulse.
     #[input]
     echoes: &Tensor<Complex<f32>>,
-    /// The echoes by range: pulses, channels, range cells.
+    /// The echoes by range, with the dimensions pulses, channels and range cells.
     #[output]
     ranges: Tensor<Complex<f32>>,
     code: Tensor<f32>,
@@ -76,7 +76,7 @@ impl Compute for Compress {
     }
 }
 
-/// Returns the plan of Fourier transforms over the pulses. They separate echoes by the speed of their targets.
+/// Returns the plan of Fourier transforms over the pulses. The transforms separate echoes by the speed of their targets.
 pub fn over_pulses() -> fft::Planner<fft::Fft<f32>> {
     let layout = Layout::embedded([PULSES]).stride(CHANNELS * SAMPLES).distance(1);
     fft::Fft::plan(PULSES).batch(CHANNELS * SAMPLES).input(layout).output(layout)
@@ -85,10 +85,10 @@ pub fn over_pulses() -> fft::Planner<fft::Fft<f32>> {
 /// Adds the power of all channels, and emits the running average. The average stays on the device.
 #[operator]
 pub struct Average {
-    /// Doppler cells, channels, range cells.
+    /// The transformed pulses, with the dimensions Doppler cells, channels and range cells.
     #[input]
     cells: &Tensor<Complex<f32>>,
-    /// The map: Doppler cells, range cells.
+    /// The map, with the dimensions Doppler cells and range cells.
     #[output]
     average: Tensor<f32>,
     mean: Tensor<f32>,
@@ -104,16 +104,16 @@ impl Compute for Average {
     }
 }
 
-/// Finds cells with more power than those around them.
+/// Finds cells with more power than the cells around them.
 #[operator]
 pub struct Detect {
-    /// The map: Doppler cells, range cells.
+    /// The map, with the dimensions Doppler cells and range cells.
     #[input]
     map: &Tensor<f32>,
     /// 1 for each cell with a target, else 0.
     #[output]
     found: Tensor<u8>,
-    /// How many times the power of the noise a target has.
+    /// How many times the power of the noise a target must have.
     #[param(range = 1.0..)]
     threshold: f32,
 }
@@ -130,10 +130,10 @@ impl Compute for Detect {
     }
 }
 
-/// Writes maps, each with its number. Disks are slow.
+/// Writes maps to the disk, each with its number. A disk is slow, so not every map is written.
 #[operator]
 pub struct Disk {
-    /// The map: Doppler cells, range cells.
+    /// The map, with the dimensions Doppler cells and range cells.
     #[input]
     map: &Tensor<f32>,
     write: Report<f32>,
@@ -142,7 +142,7 @@ pub struct Disk {
 impl Compute for Disk {
     fn compute(&mut self, io: DiskIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let map = io.map.receive();
-        // Ticks of the disk are not those of the antenna: maps may have been dropped.
+        // The ticks of the disk are not those of the antenna, since maps may have been dropped. So the sequence number is used.
         let number = map.metadata().and_then(Metadata::sequence).unwrap_or_default();
         let (map, stream) = map.receive_cuda_stream(cx)?;
         (self.write)(number, cx.download(map, &stream)?.wait_blocking()?)

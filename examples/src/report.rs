@@ -1,9 +1,9 @@
-//! Writes a tick's result, as a line for people or as a JSON object for programs.
+//! Writes the result of a tick, as a line for people or as a JSON object for programs.
 
 use std::fmt;
 use std::io::{self, Write};
 
-/// The number of leading values in the output.
+/// The number of leading values that the output shows.
 const HEAD: usize = 4;
 
 /// The format of the ticks on stdout.
@@ -61,7 +61,7 @@ impl fmt::Display for Tick<'_> {
     }
 }
 
-/// The JSON format. JSON has no NaN and no infinity, so they are written as `null`.
+/// A tick in the JSON format. JSON has no NaN and no infinity, so these are written as `null`.
 struct Json<'a>(&'a Tick<'a>);
 
 impl fmt::Display for Json<'_> {
@@ -91,7 +91,7 @@ fn list<T>(
     Ok(())
 }
 
-/// Rust's `{:?}` of a finite float is a JSON number, and the shortest one that reads back as the same value.
+/// Writes a number as JSON. Rust's `{:?}` of a finite float is a JSON number, and the shortest that reads back as the same value.
 fn number(f: &mut fmt::Formatter<'_>, value: impl fmt::Debug, finite: bool) -> fmt::Result {
     if finite { write!(f, "{value:?}") } else { f.write_str("null") }
 }

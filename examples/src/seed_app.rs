@@ -5,8 +5,8 @@ use streamflow::prelude::*;
 
 /// `out[i] = exp(start + i * step)`.
 ///
-/// Relative error against exact arithmetic: `step`, the product, and `i` beyond 2²⁴ are rounded, each by half an ε of a
-/// value of at most 10. The error of CUDA's `expf` is at most 2 ulp. Together they are at most [`EXP_TOLERANCE`].
+/// The relative error against exact arithmetic has two parts. `step`, the product, and `i` beyond 2²⁴ are rounded, each by half
+/// an ε of a value of at most 10. CUDA's `expf` errs by at most 2 ulp. The sum of the parts is at most [`EXP_TOLERANCE`].
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = expf(start + step * i);
@@ -19,8 +19,8 @@ pub fn exp_linspace(out: &mut [f32], start: f32, step: f32) {
 
 /// `out[r] = Σ a[r, c] * b[r, c]` over the `cols` columns. The launch has one block per row.
 ///
-/// Each body adds in 256 lanes and then pairwise, so the error of a row of `n` columns is at most `(n / 256 + 9) / 2` ε
-/// of `Σ |a b|`. Up to six million columns this is below [`SUM_TOLERANCE`]` · √n · ε`.
+/// The Rust and the CUDA body both add in 256 lanes and then pairwise, so the error of a row of `n` columns is at most `(n / 256
+/// + 9) / 2` ε of `Σ |a b|`. Up to six million columns this is below [`SUM_TOLERANCE`]` · √n · ε`.
 #[kernel(
     threads(256),
     requires(a.len() == b.len(), a.len() == out.len() * cols as usize),
@@ -44,7 +44,7 @@ pub fn exp_linspace(out: &mut [f32], start: f32, step: f32) {
 "
 )]
 pub fn multiply_sum_rows(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
-    // Without columns every sum is empty, and `chunks` needs a size of at least 1.
+    // Without columns every sum is 0. `chunks` needs a size of at least 1, so `cols` is 1 here.
     let cols = (cols as usize).max(1);
     out.fill(0.0);
     for ((sum, a), b) in out.iter_mut().zip(a.chunks(cols)).zip(b.chunks(cols)) {
@@ -66,7 +66,7 @@ pub fn multiply_sum_rows(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
     }
 }
 
-/// The number of lanes that [`multiply_sum_rows`] adds a row with. The CUDA body has the same number.
+/// The number of partial sums of a row in [`multiply_sum_rows`]. The CUDA body has the same number.
 const LANES: usize = 256;
 
 /// The maximum error of [`exp_linspace`], in ε (`f32::EPSILON`) of the exact value.
@@ -75,7 +75,7 @@ pub const EXP_TOLERANCE: f64 = 20.0;
 /// The `c` in `c · √n · ε`, the maximum error of [`multiply_sum_rows`] relative to the sum of the products' magnitudes.
 pub const SUM_TOLERANCE: f64 = 5.0;
 
-/// The last element of a source is `exp(STOP)`.
+/// The exponent of a source's last element, which is `exp(STOP)`.
 const STOP: f32 = 10.0;
 
 /// The step of `linspace(0, 10, elements)`.
@@ -95,7 +95,7 @@ pub enum Streams {
 /// The application's pool. As in NVIDIA's example, it has room for one stream more than the application needs.
 const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
 
-/// The application. Ticks are independent: the next one may start before the download of the last one was read.
+/// The application. Ticks are independent: the next tick may start before the download of the tick before it was read.
 #[derive(Debug)]
 pub struct HandWired {
     platform: Platform,

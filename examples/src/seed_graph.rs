@@ -1,6 +1,6 @@
-//! NVIDIA's CudaStreamPool example as a graph: two sources, multiplied and summed by row.
+//! NVIDIA's CudaStreamPool example as a graph: two sources, whose images are multiplied and summed by row.
 //!
-//! The kernels and the reference are in [`seed_app`](crate::seed_app), with the form that is wired by hand.
+//! The kernels and the reference are in [`seed_app`](crate::seed_app), together with the form that is wired by hand.
 
 use streamflow::prelude::*;
 
@@ -62,7 +62,7 @@ impl Compute for CombineAndSum {
 pub type DeliverTensor = Deliver<f32>;
 
 graph! {
-    /// Two sources on their own streams, multiplied and summed by row. `report` gets the sums of each tick.
+    /// Two sources on streams of their own, whose images are multiplied and summed by row. `report` gets the sums of each tick.
     ///
     /// With `use_default_stream`, the same operators work on the device's default stream, and the pool is not used.
     #[derive(Debug)]

@@ -1,5 +1,5 @@
-//! The programs of NVIDIA's page *Stream Semantics* (nvmath-python), in the page's order. The page's `# ...` about events,
-//! waits and synchronisation have no counterpart: there is nothing to write for them.
+//! The programs of NVIDIA's page *Stream Semantics* (nvmath-python), in the page's order. The page's `# ...` about events, waits
+//! and synchronisation have no counterpart here: streamflow orders the work by its data.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use streamflow_math::Plan;
 use streamflow_math::fft::{self, Fft, Norm};
 use streamflow_math::random::Philox;
 
-/// Rows and columns of each operand.
+/// The rows and columns of each operand.
 pub const SHAPE: [usize; 2] = [16, 12];
 
 type Signal = Tensor<Complex<f64>>;
@@ -41,11 +41,11 @@ pub fn scale(data: &mut [Complex<f64>], factor: f64) {
 /// Runs each program of the page in a tick of its own, on the streams `s1` and `s2`.
 #[operator(streams(s1, s2), no_new)]
 pub struct Snippets {
-    /// The name of the program that was right.
+    /// The name of the program of this tick, whose result was right.
     #[output]
     right: HostData<&'static str>,
     random: Philox<f64>,
-    /// Made in `start`, each for one stream.
+    /// The plans are made in `start`, each for one stream.
     on_s1: Option<FftPlan>,
     on_s2: Option<FftPlan>,
 }
@@ -54,13 +54,13 @@ impl Snippets {
     /// The number of programs.
     pub const COUNT: u64 = 7;
 
-    /// All programs, with operands from one generator.
+    /// Creates the operator with all programs. Their operands are made by one generator.
     #[allow(clippy::new_without_default, reason = "operators have no `Default`")]
     pub fn new() -> Self {
         Self { random: Philox::new(4), on_s1: None, on_s2: None }
     }
 
-    /// `cp.random.rand(…) + 1j * cp.random.rand(…)` on a stream.
+    /// Does the page's `cp.random.rand(…) + 1j * cp.random.rand(…)` on a stream.
     fn rand(&mut self, cx: &ExecutionContext, s: &Stream<'_>) -> Result<Signal> {
         let (mut re, mut im) = (cx.tensor(SHAPE, s)?, cx.tensor(SHAPE, s)?);
         self.random.uniform(s, &mut re)?;
@@ -75,7 +75,7 @@ impl Snippets {
         plans.ok_or_else(|| Failure::msg("`start` makes the plans"))
     }
 
-    /// Stateless, with operands on the host: the calls block.
+    /// Stateless calls with operands on the host. Each call blocks.
     fn stateless_on_host(cx: &ExecutionContext) -> Result<()> {
         let mut a: Vec<_> = (0..SHAPE.iter().product()).map(|i| noise(i, 1)).collect();
         let r1 = fft::forward_host_blocking(cx, &a, SHAPE)?;
@@ -94,7 +94,7 @@ impl Snippets {
         near(cx.download(&c, &s2)?.wait_blocking()?, cx.download(&a, &s1)?.wait_blocking()?)
     }
 
-    /// An operand of `s1` is changed and transformed on `s2`, and dropped at once.
+    /// An operand that was made on `s1` is changed and transformed on `s2`, and dropped before that work is complete.
     fn deallocation(
         &mut self,
         cx: &ExecutionContext,
@@ -106,13 +106,13 @@ impl Snippets {
         s2.launch::<scale>(a.len(), (&mut a, 2.0))?;
         let r = fft::forward(cx, &s2, &a)?;
         drop(a);
-        // The tensor may have the memory of `a`.
+        // The new tensor may get the memory of `a`, which was dropped.
         let _next = self.rand(cx, &s1)?;
         let doubled: Vec<_> = before.wait_blocking()?.iter().map(|x| x * 2.0).collect();
         near(cx.download(&r, &s2)?.wait_blocking()?, &spectrum(&doubled))
     }
 
-    /// Stateful, with operands on the host: one plan, two operands. Uploads and downloads block.
+    /// Stateful calls with operands on the host: one plan transforms two operands. The uploads and downloads block.
     fn stateful_on_host(&mut self, cx: &ExecutionContext, s1: Stream<'_>) -> Result<()> {
         let (plan, _) = self.plans()?;
         for seed in [2, 3] {
@@ -124,7 +124,8 @@ impl Snippets {
         Ok(())
     }
 
-    /// Stateful, with operands on the device, the second one on another stream. A plan has one stream, so there are two.
+    /// Stateful calls with operands on the device, the second one on another stream. A plan has one stream, so there are two
+    /// plans.
     fn stateful(&mut self, cx: &ExecutionContext, s1: Stream<'_>, s2: Stream<'_>) -> Result<()> {
         let (a, c) = (self.rand(cx, &s1)?, self.rand(cx, &s2)?);
         let (mut b, mut d) = (cx.tensor(SHAPE, &s1)?, cx.tensor(SHAPE, &s2)?);
@@ -138,7 +139,7 @@ impl Snippets {
         Ok(())
     }
 
-    /// Another stream than that of `plan()`: an error, and no transform.
+    /// Executes a plan on another stream than that of `plan()`. That is an error, and no transform is made.
     fn other_stream(
         &mut self,
         cx: &ExecutionContext,
@@ -154,14 +155,14 @@ impl Snippets {
         }
     }
 
-    /// A function makes the operand on `s1`, and is its only owner but for the execution on `s2`.
+    /// An operand made on `s1` is dropped by its only owner while the execution on `s2` may still read it.
     fn lifetime(&mut self, cx: &ExecutionContext, s1: Stream<'_>, s2: Stream<'_>) -> Result<()> {
         let operand = self.rand(cx, &s1)?;
         let kept = cx.download(&operand, &s1)?;
         let mut r = cx.tensor(SHAPE, &s2)?;
         let (_, on_s2) = self.plans()?;
         on_s2.forward(&s2, &operand, &mut r)?;
-        // `f.release_operand()`
+        // Stands for the page's `f.release_operand()`.
         drop(operand);
         let _next = self.rand(cx, &s1)?;
         near(cx.download(&r, &s2)?.wait_blocking()?, &spectrum(kept.wait_blocking()?))
@@ -227,13 +228,13 @@ graph! {
     }
 }
 
-/// A number of the host, for operands that are there.
+/// Returns a number for operands that are made on the host.
 fn noise(i: usize, seed: u32) -> Complex<f64> {
     let angle = f64::from(seed) * (i * i + 1) as f64;
     Complex::new(angle.sin(), angle.cos())
 }
 
-/// The transform by its definition.
+/// The transform, computed by its definition.
 fn spectrum(signal: &[Complex<f64>]) -> Vec<Complex<f64>> {
     let [rows, cols] = SHAPE;
     let term = |k: usize, (at, x): (usize, &Complex<f64>)| {

@@ -1,7 +1,7 @@
-//! A filter over time: mixes each frame with the mean of the last few.
+//! A filter over time, which mixes each frame with the mean of the last few frames.
 //!
-//! The example is small, and its `Average` combines four difficult cases: it keeps messages for later ticks, writes a
-//! message that it takes in place, works on two streams, and has an input that rarely gets a message.
+//! The example is small, and its `Average` combines four difficult cases: it keeps messages for later ticks, writes a message in
+//! place, works on two streams, and has an input that rarely gets a message.
 
 mod history;
 mod kernels;
@@ -48,7 +48,7 @@ pub struct Control {
     /// The number of a frame.
     #[input]
     number: u64,
-    /// The weight of the mean from that frame on.
+    /// The weight of the mean, which holds from that frame on.
     #[output]
     weight: f32,
 }
@@ -71,17 +71,17 @@ pub struct Filtered {
     pub weight: f32,
 }
 
-/// Mixes each frame with the mean of the last few.
+/// Mixes each frame with the mean of the last few frames.
 #[operator(streams(side), no_new)]
 #[derive(Debug)]
 pub struct Average {
-    /// The frame. The operator keeps it.
+    /// The frame. The operator keeps it for the means of later ticks.
     #[input]
     frame: Shared<Tensor<f32>>,
     /// A copy of the frame that becomes the result.
     #[input]
     canvas: Tensor<f32>,
-    /// A new weight for the mean, from this frame on.
+    /// A new weight for the mean. It holds from this frame on.
     #[input(optional)]
     weight: f32,
     /// The result.
@@ -92,7 +92,7 @@ pub struct Average {
 }
 
 impl Average {
-    /// Makes an operator with the weight 0. With this weight, the frames do not change.
+    /// Creates an operator with the weight 0, with which the filter does not change the frames.
     pub fn new() -> Self {
         Self { frames: History::new(), current: 0.0 }
     }
@@ -116,8 +116,8 @@ impl Compute for Average {
         self.current = io.weight.receive().into_data().unwrap_or(self.current);
         self.frames.push(frame);
 
-        // The mean is computed on `side` while the canvas fades on `stream`. There are no waits here: the last launch
-        // reads data of both streams, so streamflow orders it after both.
+        // The mean is computed on `side` while the canvas fades on `stream`. The code contains no waits: the last launch reads
+        // data of both streams, so streamflow orders the launch after both.
         let side = cx.allocate_cuda_stream(io.side)?;
         let mut mean = cx.tensor(canvas.shape(), &side)?;
         let part = 1.0 / self.frames.len() as f32;
@@ -139,7 +139,7 @@ impl Compute for Average {
     }
 }
 
-/// A callback, called with the tick, from 0, the weight, and the values of each filtered frame.
+/// A callback that is called for each filtered frame, with the tick's number, counted from 0, the weight, and the frame's values.
 pub type ReportFrame = Box<dyn FnMut(u64, f32, &[f32]) -> Result<()> + Send>;
 
 /// Downloads each frame and reports it one tick later, like [`Deliver`](crate::deliver::Deliver).
@@ -201,7 +201,7 @@ graph! {
         #[copy]
         camera.frame >> average.canvas;
         camera.number >> control.number;
-        // On workers, the average may be ahead of a new weight. A late weight never holds up the camera.
+        // With workers, the average may run before the control has sent a new weight. A late weight never holds up the camera.
         #[policy(pop)]
         control.weight >> average.weight;
         average.filtered >> show.filtered;

@@ -1,5 +1,5 @@
-//! Tests of a whole graph under seeds: the simulator executes work in any order that CUDA permits, and a seed repeats an
-//! order. A test that is right under one order and wrong under another has found a mistake.
+//! Tests of a whole graph under seeds. The simulator executes work in one of the orders that CUDA permits, and the seed decides
+//! the order. If a test passes under one seed and fails under another, it has found a mistake.
 //!
 //! The graph is the one of the program `temporal_filter`. `cargo test -p streamflow-examples --test a_graph_under_seeds`
 //! runs this file; `STREAMFLOW_TEST_SEED=5` tries seed 5 alone, and `STREAMFLOW_TEST_SEEDS=1000` tries a thousand.
@@ -58,7 +58,7 @@ fn one_frame_is_right_in_every_state() -> Result<()> {
     Ok(found.check()?)
 }
 
-/// A test with a mistake: it takes a download to be complete at once. Under some orders it is.
+/// A test with a mistake: it reads a download without waiting for it. Under some orders the download is complete by then.
 fn hasty(platform: &Platform) -> Result<()> {
     let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
     let stream = pool.allocate("work")?;
@@ -76,7 +76,7 @@ fn a_mistake_is_found_and_its_seed_repeats_it() -> Result<()> {
     let text = error.to_string();
     assert!(text.contains("the download is not complete"), "{text}");
     assert!(text.contains("STREAMFLOW_TEST_SEED="), "{text}");
-    // `first_seed` has the same effect as the variable.
+    // `first_seed` has the same effect as the variable `STREAMFLOW_TEST_SEED`.
     let seed = found.failing.as_ref().and_then(|failing| failing.seed).expect("a run has failed");
     let again = Explorer::new().first_seed(seed).seeds(1).run(hasty)?;
     assert_eq!(again.failing, found.failing);

@@ -1,7 +1,7 @@
-//! Tests of an operator without a graph, and of its kernels: a harness takes the place of the graph.
+//! Tests of an operator without a graph, and of its kernels. A harness takes the place of the graph.
 //!
-//! The operator is `Average` of the program `temporal_filter`. This operator keeps frames, has an optional input, and
-//! works on two streams. `cargo test -p streamflow-examples --test an_operator` runs this file.
+//! The operator is `Average` of the program `temporal_filter`. It keeps frames, has an optional input, and works on two streams.
+//! `cargo test -p streamflow-examples --test an_operator` runs this file.
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
@@ -16,7 +16,7 @@ use streamflow_examples::temporal::{Average, TOLERANCE, pattern, reference, shar
 
 const SHAPE: [usize; 2] = [3, 5];
 
-/// The frame with this number, on the device. The Rust body of a kernel is an ordinary function.
+/// Returns the frame with this number, on the device. The Rust body of the kernel `pattern` is called as an ordinary function.
 fn frame(platform: &Platform, number: u32) -> Result<Tensor<f32>> {
     let mut values = [0.0; SHAPE[0] * SHAPE[1]];
     pattern(&mut values, number);
@@ -52,7 +52,7 @@ fn mixes_frames(platform: &Platform) -> Result<()> {
     for number in 0..3 {
         tick(platform, &mut harness, number, 0.0)?;
     }
-    // The optional input has a message now, and its value stays.
+    // The optional input gets a message now. The weight stays the same in later ticks without a message.
     harness.push(|ports| &mut ports.weight, 0.75)?;
     for number in 3..7 {
         tick(platform, &mut harness, number, 0.75)?;
@@ -77,7 +77,7 @@ fn it_waits_for_both_required_messages() -> Result<()> {
     Ok(harness.stop()?)
 }
 
-/// An error of an operator is the one that a graph would return: it names the kernel and both lengths.
+/// The error that the harness returns is the one that a graph would return: it names the kernel and both lengths.
 #[test]
 fn frames_of_two_sizes_are_an_error() -> Result<()> {
     let platform = Platform::builder().host()?;
@@ -91,14 +91,14 @@ fn frames_of_two_sizes_are_an_error() -> Result<()> {
     Ok(())
 }
 
-/// Needs NVRTC, and no GPU. The outcome has the names of the kernels, or says that they were skipped.
+/// This test needs NVRTC, and no GPU. The outcome has the names of the kernels, or says that they were skipped.
 #[test]
 fn its_kernels_compile() -> Result<()> {
     println!("{}", testing::kernels()?);
     Ok(())
 }
 
-/// Runs both bodies on the same input. Needs a GPU.
+/// Runs the Rust body and the CUDA body on the same input. This test needs a GPU.
 #[test]
 fn the_two_bodies_of_its_kernel_agree() -> Result<()> {
     let outcome = compare_bodies::<share>(Tolerance::EXACT, |draw| {

@@ -33,7 +33,7 @@ fn run_race(args: &[&str]) -> Output {
 }
 
 fn run_program(path: &str, args: &[&str]) -> Output {
-    // Without the user's `RUST_LOG`: logs would mix with the messages.
+    // `RUST_LOG` of the user is removed, since logs would mix with the messages.
     started::program(path).args(args).env_remove("RUST_LOG").output().unwrap()
 }
 
@@ -54,7 +54,7 @@ fn assert_fails(output: &Output, code: i32, words: &[&str]) {
     assert_eq!(text(&output.stdout), "");
 }
 
-/// The JSON object of each tick.
+/// Returns the JSON object of each tick.
 #[track_caller]
 fn ticks(output: &Output) -> Vec<serde_json::Value> {
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -117,12 +117,12 @@ fn one_element_is_exactly_one() {
 
 #[test]
 fn the_race_is_reported_as_the_readme_says() {
-    // git may have changed the line ends.
+    // git may have changed the line ends of the README.
     let readme = include_str!("../../README.md").replace("\r\n", "\n");
     for seed in ["0", "1", "6", "7"] {
         let output = run_race(&["--platform", "host", "--seed", seed]);
         assert_fails(&output, 1, &["`hasty.extra` must wait"]);
-        // The README shows one seed.
+        // The README shows the report of one seed.
         let report = text(&output.stderr).replace(&format!("seed({seed})"), "seed(0)");
         assert!(
             readme.contains(&format!("```text\n{report}```\n")),
@@ -131,7 +131,7 @@ fn the_race_is_reported_as_the_readme_says() {
     }
 }
 
-/// The README's graph is the program `gain` but for `main`.
+/// The graph in the README is the text of the program `gain` without its `main`.
 #[test]
 fn the_readme_has_the_graph_of_gain() {
     let [readme, program] = [include_str!("../../README.md"), include_str!("../src/bin/gain.rs")]
@@ -202,7 +202,7 @@ fn the_output_with_workers_is_that_without() {
         let pool = run_pool(&[&size[..], workers].concat());
         let files = [input.to_str().unwrap(), edges.to_str().unwrap(), "--platform", "host"];
         let found = run_edges(&[&files[..], workers].concat());
-        // The tick that gets a new weight depends on time. The program checks every value itself.
+        // Which tick gets a new weight depends on time. The program itself checks every value.
         let filter = run_temporal_filter(&[&size[..6], workers].concat());
         for output in [&pool, &found, &filter] {
             assert!(output.status.success(), "{workers:?}: {}", text(&output.stderr));
@@ -243,7 +243,7 @@ fn the_filter_is_right_under_every_seed() {
         let seed = seed.to_string();
         let args = ["--platform", "host", "--rows", "7", "--cols", "33", "--count", "13", "--seed"];
         let mut program = started::program(env!("CARGO_BIN_EXE_temporal_filter"));
-        // On workers, a weight may come one frame too early.
+        // With workers, a weight may come one frame too early.
         program.env_remove("RUST_LOG").env_remove("STREAMFLOW_WORKERS");
         program.args(args).arg(seed).args(more).output().unwrap()
     };
@@ -272,7 +272,7 @@ fn the_filter_is_right_under_every_seed() {
     assert_eq!(last, "all 3003 values are within 9.5e-7 of the reference");
 }
 
-/// The program checks every value itself.
+/// The program itself checks every value.
 #[test]
 fn chunks_overlap_under_every_seed() {
     let run = |seed: u64, more: &[&str]| {
@@ -309,7 +309,7 @@ fn chunks_overlap_under_every_seed() {
         assert!(lines[1].starts_with("run 0: ") && lines[1].contains("simulated ms"), "{lines:?}");
         assert!(lines[2].contains("ratio "), "{lines:?}");
     }
-    // A single chunk has nothing to overlap with.
+    // A single chunk overlaps with nothing.
     let one = ticks(&run(0, &["--json", "--chunks", "1"]));
     assert_eq!((&one[0]["streams"], &one[0]["ratio"]), (&1.into(), &serde_json::json!(1.0)));
 }
@@ -355,7 +355,7 @@ fn the_mermaid_flag_needs_no_files_and_no_platform() {
 
 #[test]
 fn a_full_disk_is_an_error() {
-    // Not every system has this device.
+    // Some systems do not have the device `/dev/full`.
     let Ok(full) = fs::File::options().write(true).open("/dev/full") else { return };
     let output = started::program(env!("CARGO_BIN_EXE_cuda_stream_pool"))
         .args(["--platform", "host", "--rows", "4", "--cols", "4", "--json"])
@@ -380,7 +380,7 @@ fn a_pipe_that_its_reader_closes_is_not_an_error() {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with(r#"{"tick":0,"#), "{line}");
-    // The reader was dropped, so the pipe is closed.
+    // The reader was dropped above, so the pipe is closed.
     let output = child.wait_with_output().unwrap();
     assert_eq!(text(&output.stderr), "");
     assert!(output.status.success(), "{:?}", output.status);
@@ -395,7 +395,7 @@ fn the_astronaut_has_the_right_edges() {
     for more in [&["--seed", "0"][..], &["--seed", "3", "--repeat", "3"]] {
         let run = run_edges(&[&[input, output, "--platform", "host"], more].concat());
         assert!(run.status.success(), "{}", text(&run.stderr));
-        // Without a terminal there is no progress bar.
+        // stderr is not a terminal, so the program shows no progress bar.
         assert_eq!(text(&run.stderr), "");
         assert!(text(&run.stdout).contains("512 x 512"), "{}", text(&run.stdout));
 
@@ -455,12 +455,12 @@ fn the_report_flag_says_why_the_run_ended() {
     {
         assert!(report.contains(words), "{report}");
     }
-    // Name, ticks, and ticks per second.
+    // The row of a node has its name, its ticks, and its ticks per second.
     let is_row =
         |line: &&str| matches!(line.split_whitespace().collect::<Vec<_>>()[..], [_, "4", _]);
     let ticks = report.lines().filter(is_row).count();
     assert_eq!(ticks, 4, "each node did 4 ticks:\n{report}");
-    // There are statistics of each node, and of the path to the sink from the source with the earlier data.
+    // The report has statistics of each node, and of the path to the sink from the source with the earlier data.
     for words in ["host time of a tick", "latency of a path", "p99", " → rx"] {
         assert!(report.contains(words), "{report}");
     }
@@ -468,7 +468,7 @@ fn the_report_flag_says_why_the_run_ended() {
     for name in ["source1 ", "source2 ", "combine_and_sum ", "rx "] {
         assert!(report.lines().any(|line| row(line, name)), "{name}:\n{report}");
     }
-    // On one thread that is `source1` in each tick, and on workers either of them.
+    // On one thread the path begins at `source1` in each tick; with workers it begins at either of the two sources.
     let paths = report.lines().filter_map(|line| line.split_once(" → rx "));
     let count = |(source, row): (&str, &str)| -> Option<(bool, u64)> {
         Some((source == "source1", row.split_whitespace().next()?.parse().ok()?))

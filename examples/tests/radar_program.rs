@@ -1,5 +1,4 @@
-//! Runs the program `radar` as a user does, on the simulator. Under a seed the clock is simulated, so no time
-//! passes.
+//! Runs the program `radar` as a user does, on the simulator. Under a seed the clock is simulated, so the test does not wait.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../../tests/src/started.rs"]
@@ -15,7 +14,7 @@ use streamflow_examples::radar::{PULSES, SAMPLES, picture};
 fn radar(out: &Path, args: &[&str]) -> Output {
     let mut command = started::program(env!("CARGO_BIN_EXE_radar"));
     command.args(["--platform", "host", "--out"]).arg(out).args(args);
-    // Without the user's `RUST_LOG`: logs would mix with the messages.
+    // `RUST_LOG` of the user is removed, since logs would mix with the messages.
     command.env_remove("RUST_LOG").env("STREAMFLOW_RACE_CHECK", "1").output().unwrap()
 }
 
@@ -23,7 +22,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// How bright a cell is. In the palette, more power has more green.
+/// Returns how bright a cell is. In the palette, more power has more green.
 fn brightness(map: &Image, cell: usize) -> u8 {
     let (x, y) = picture::middle(cell / SAMPLES, cell % SAMPLES);
     map.rgb[3 * (y * map.width as usize + x) + 1]
@@ -38,7 +37,7 @@ fn the_targets_are_the_brightest_cells_of_each_map_and_nothing_else_is_found() {
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
         assert!(text(&output.stdout).contains("3 maps have all targets"), "{output:?}");
 
-        // The disk gets the newest map, so the last one is there.
+        // The disk gets the newest map, so the last map was written.
         let map = png_io::read(&maps.join("000002.png")).unwrap();
         let mut cells: Vec<usize> = (0..PULSES * SAMPLES).collect();
         cells.sort_by_key(|&cell| brightness(&map, cell));
@@ -49,7 +48,7 @@ fn the_targets_are_the_brightest_cells_of_each_map_and_nothing_else_is_found() {
     }
 }
 
-/// `TRYBUILD=overwrite` writes the picture anew.
+/// Compares the README's picture with a new one. With `TRYBUILD=overwrite`, the test writes the new picture.
 #[test]
 fn the_picture_of_the_readme_is_a_map_of_the_program() {
     let dir = tempfile::tempdir().unwrap();
@@ -63,7 +62,7 @@ fn the_picture_of_the_readme_is_a_map_of_the_program() {
     assert!(fs::metadata(&kept).unwrap().len() <= 300_000);
     let [drawn, kept] = [drawn, kept].map(|path| png_io::read(&path).unwrap());
     assert_eq!((drawn.width, drawn.height), (kept.width, kept.height));
-    // Logarithms may differ in their last bit from machine to machine, and so may a shade.
+    // Logarithms may differ in their last bit from machine to machine, and so may a shade of colour.
     let differences = drawn.rgb.iter().zip(&kept.rgb).map(|(a, b)| a.abs_diff(*b));
     assert!(differences.max() <= Some(2), "the picture is another one; see this test's comment");
 }
@@ -116,7 +115,7 @@ fn mistakes_of_usage_exit_with_2() {
 #[test]
 fn a_map_that_cannot_be_written_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
-    // A directory takes the place of the first file.
+    // A directory is at the path of the first file.
     fs::create_dir(dir.path().join("000000.png")).unwrap();
     let output = radar(dir.path(), &["--seed", "1", "--count", "2"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");

@@ -15,7 +15,7 @@ use std::process::{Command, Output, Stdio};
 use streamflow_examples::png_io;
 use streamflow_examples::temporal::pattern;
 
-/// The programs of this file, and `radar`, which Ctrl-C ends, too.
+/// The programs that the tests of this file run, and `radar`, which Ctrl-C ends as well.
 const PROGRAMS: [&str; 13] = [
     env!("CARGO_BIN_EXE_digits"),
     env!("CARGO_BIN_EXE_fields"),
@@ -34,7 +34,7 @@ const PROGRAMS: [&str; 13] = [
 
 fn program(path: &str, args: &[&str]) -> Command {
     let mut command = started::program(path);
-    // Without the user's `RUST_LOG`: logs would mix with the messages.
+    // `RUST_LOG` of the user is removed, since logs would mix with the messages.
     command.args(args).env_remove("RUST_LOG").env("STREAMFLOW_RACE_CHECK", "1");
     command
 }
@@ -85,7 +85,7 @@ fn a_layer_counts_the_launches_of_each_kernel() {
     }
 }
 
-/// The example `tokio`, which `cargo test` builds beside the programs: tokio is no dependency of theirs.
+/// Returns the path of the example `tokio`. `cargo test` builds it beside the programs, which do not depend on tokio.
 fn tokio() -> String {
     let programs = Path::new(env!("CARGO_BIN_EXE_digits")).parent().unwrap();
     let path = programs.join("examples").join(format!("tokio{}", std::env::consts::EXE_SUFFIX));
@@ -105,7 +105,7 @@ fn each_request_of_a_task_has_its_answer() {
     for seed in 0..8 {
         assert_eq!(lines(&path, seed, &[]), wanted, "seed {seed}");
     }
-    // A task that fails ends the graph and the other task. Here the reader of the output has gone.
+    // A task that fails ends the graph and the other task. In this run, the reader of the output is gone.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let output = program(&path, &["--platform", "host"]).stdout(writer).output().unwrap();
@@ -113,7 +113,7 @@ fn each_request_of_a_task_has_its_answer() {
     assert!(output.status.success() && !stderr.contains("error: "), "{stderr}");
 }
 
-/// A program that no GPU can run fails with a remedy; with a GPU it runs there.
+/// On a machine without a GPU the program must fail with a remedy; with a GPU it must run on the GPU.
 #[test]
 fn tasks_of_tokio_take_the_gpu_or_say_why_not() {
     let output = program(&tokio(), &["--platform", "cuda"]).output().unwrap();
@@ -131,7 +131,7 @@ fn tasks_of_tokio_take_the_gpu_or_say_why_not() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
-/// The program of cudarc before and after. Where no GPU is, both fail: cudarc by a panic where there is no `libcuda`.
+/// Runs the program of cudarc without and with streamflow. Without a GPU, both fail; cudarc panics if there is no `libcuda`.
 #[test]
 fn a_kernel_of_cudarc_and_one_of_streamflow_compute_the_same() {
     let of = |path: &str| {
@@ -152,7 +152,7 @@ fn a_kernel_of_cudarc_and_one_of_streamflow_compute_the_same() {
     }
 }
 
-/// Each has 30 lines at most, and the page of the guide has both as they are.
+/// Checks that each program has at most 30 lines, and that the page of the guide quotes both without a change.
 #[test]
 fn the_guide_has_the_program_of_cudarc_before_and_after() {
     let page = include_str!("../../streamflow/src/guide/beside_cudarc.md");
@@ -196,7 +196,7 @@ fn a_file_sets_the_first_gain() {
     assert!(stderr.contains("gain.toml:2:8") && stderr.contains("0.0..=1.0"), "{stderr}");
 }
 
-/// The camera's thread has a rate of its own, so frames may be dropped.
+/// The camera's thread runs at a rate of its own, so frames may be dropped.
 #[test]
 fn frames_of_the_camera_arrive() {
     for seed in 0..4 {
@@ -240,7 +240,7 @@ fn a_directory_that_cannot_be_made_is_an_error() {
     assert!(output.stderr.starts_with(b"error: "), "{output:?}");
 }
 
-/// Starts a program that says in its first lines that it runs, and ends it by Ctrl-C. Where a signal is ignored, the
+/// Starts a program whose first lines say that it runs, and ends it by Ctrl-C. If the signal is ignored in this environment, the
 /// program gets the arguments `alone`, too, with which it ends by itself.
 #[cfg(unix)]
 #[track_caller]

@@ -1,4 +1,4 @@
-//! The C++ program, as the library that `cpp.cu` is compiled to.
+//! The C++ program of the comparison, in the library that `cpp.cu` is compiled to.
 
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -14,8 +14,7 @@ type New = unsafe extern "C" fn(c_int, c_int) -> *mut c_void;
 type Queue = unsafe extern "C" fn(*mut c_void, c_int);
 type Wait = unsafe extern "C" fn(*mut c_void);
 
-/// The C++ program for one size. The program's streams, events, memory and CUDA errors stay until the process
-/// ends.
+/// The C++ program for one size of the images. Its streams, events, memory and CUDA errors stay until the process ends.
 pub(crate) struct Cpp {
     seed: *mut c_void,
     queue: Symbol<'static, Queue>,
@@ -23,10 +22,10 @@ pub(crate) struct Cpp {
     wait_all: Symbol<'static, Wait>,
 }
 
-/// Opens the library, and never closes it: its CUDA runtime keeps streams and memory.
+/// Opens the library, and never closes it, since the CUDA runtime in it owns streams and memory.
 pub(crate) fn open(path: &Path) -> Result<&'static Library, Failure> {
-    // SAFETY: `--cpp` names the library that `cpp.cu` was compiled to. Loading it runs only the CUDA runtime's
-    // initialisation.
+    // SAFETY: `--cpp` names the library that `cpp.cu` was compiled to. Loading this library runs only the initialisation of the
+    // CUDA runtime.
     Ok(Box::leak(Box::new(unsafe { Library::new(path) }?)))
 }
 
@@ -49,17 +48,17 @@ impl Cpp {
 impl Form for Cpp {
     fn batch(&mut self) -> Result<(Option<f64>, f64)> {
         let start = Instant::now();
-        // SAFETY: `seed` is from `seed_new` of the same library, and this is its only user.
+        // SAFETY: `seed` is from `seed_new` of the same library, and only this value uses it.
         unsafe { (self.queue)(self.seed, TICKS as c_int) };
         let queued = start.elapsed();
-        // SAFETY: as above.
+        // SAFETY: as for the call of `queue`.
         unsafe { (self.wait_all)(self.seed) };
         Ok((Some(queued.as_secs_f64()), start.elapsed().as_secs_f64()))
     }
 
     fn latency(&mut self) -> Result<f64> {
         let start = Instant::now();
-        // SAFETY: `seed` is from `seed_new` of the same library, and this is its only user.
+        // SAFETY: `seed` is from `seed_new` of the same library, and only this value uses it.
         unsafe {
             (self.queue)(self.seed, 1);
             (self.wait_last)(self.seed);

@@ -1,4 +1,4 @@
-//! The application with kernels from a PTX file, by hand and as operators.
+//! The application with the kernels of a PTX file: wired by hand, and as operators.
 
 use streamflow::kernel::{CompiledCode, Function};
 use streamflow::prelude::*;
@@ -50,7 +50,7 @@ impl Functions {
     }
 }
 
-/// The application, wired by hand.
+/// The application with the kernels of the PTX, wired by hand.
 pub(crate) struct Foreign {
     platform: Platform,
     shape: [usize; 2],
@@ -100,7 +100,7 @@ impl Compute for ForeignSource {
     }
 }
 
-/// The join of the images as an operator.
+/// The operator that multiplies the two images and sums each row.
 #[operator]
 pub(crate) struct ForeignCombine {
     #[input]

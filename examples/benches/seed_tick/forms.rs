@@ -1,4 +1,4 @@
-//! The forms of the application behind one interface, and their comparison.
+//! The forms of the application behind one trait, and the comparison of their times.
 
 #![allow(clippy::print_stdout, reason = "a benchmark")]
 
@@ -10,18 +10,18 @@ use crate::{LATENCIES, TICKS};
 
 /// A form of the application.
 pub(crate) trait Form {
-    /// Queues [`TICKS`] ticks and waits for them. Returns the seconds until all were queued, and until all were done. A
-    /// form that reads while it queues has only the second.
+    /// Queues [`TICKS`] ticks and waits for them. Returns the seconds until all were queued, and the seconds until all were done.
+    /// The first number is `None` for a form that reads results while it queues.
     fn batch(&mut self) -> Result<(Option<f64>, f64)>;
 
-    /// The seconds for one tick, until its sums are on the host.
+    /// Returns the seconds for one tick, from its start until its sums are on the host.
     fn latency(&mut self) -> Result<f64>;
 }
 
 /// A form and its name.
 pub(crate) type Named<'a> = (&'static str, &'a mut dyn Form);
 
-/// The form that is wired by hand: a tick is a call.
+/// The form that is wired by hand. Each call of the function queues a tick.
 pub(crate) struct ByHand<F>(pub(crate) F);
 
 impl<F: FnMut() -> Result<Download<f32>>> Form for ByHand<F> {
@@ -75,7 +75,7 @@ pub(crate) trait Readable {
     fn last(&self) -> &Last;
 }
 
-/// The form as a graph: `many` runs [`TICKS`] ticks, and `one` runs one, for the latency.
+/// The form as a graph: `many` runs [`TICKS`] ticks for the host and wall times, and `one` runs one tick for the latency.
 pub(crate) struct Graph<G> {
     many: G,
     one: G,
@@ -106,14 +106,14 @@ impl<G: Readable> Form for Graph<G> {
     }
 }
 
-/// A form that reads each tick on the host.
+/// A form that reads the result of each tick on the host.
 pub(crate) struct Reading<M, O> {
     many: M,
     one: O,
 }
 
 impl Reading<(), ()> {
-    /// Reads a tick while the next one computes.
+    /// Creates the form that is wired by hand. It reads the result of a tick while the next tick computes.
     pub(crate) fn by_hand(tick: impl FnMut() -> Result<Download<f32>>) -> impl Form {
         let tick = std::cell::RefCell::new(tick);
         Reading {
@@ -132,7 +132,7 @@ impl Reading<(), ()> {
         }
     }
 
-    /// The graph's sink reads each tick.
+    /// Creates the form as a graph, whose sink reads the result of each tick.
     pub(crate) fn graph(
         mut many: impl FnMut() -> Result<()>,
         one: impl FnMut() -> Result<()>,
@@ -176,7 +176,7 @@ impl Times {
         Ok(())
     }
 
-    /// The medians of host and wall time, and the median and the 99th percentile of the latency.
+    /// Returns the medians of host and wall time, and the median and the 99th percentile of the latency.
     fn quantiles(&self) -> [Option<f64>; 4] {
         [
             quantile(&self.host, 0.5),
@@ -186,8 +186,8 @@ impl Times {
         ]
     }
 
-    /// The medians over the turns of this form's time divided by that of `other`, and the quotients of the latency's
-    /// quantiles.
+    /// Returns the ratios of this form to `other`. For the host and the wall time: the median of the ratios of the turns. For the
+    /// latency: the ratios of the two quantiles.
     fn ratios(&self, other: &Self) -> [Option<f64>; 4] {
         let turns =
             |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a / b).collect() };
@@ -201,7 +201,7 @@ impl Times {
     }
 }
 
-/// Measures forms of the same work in turns. Prints each, and its ratio to the earlier forms.
+/// Measures forms of the same work in turns. Prints the times of each form, and its ratios to the earlier forms.
 pub(crate) fn compare<const N: usize>(
     name: &str,
     batches: usize,
@@ -210,7 +210,7 @@ pub(crate) fn compare<const N: usize>(
     let mut times: [Times; N] = std::array::from_fn(|_| Times::default());
     for batch in 0..=batches {
         for ((_, form), times) in forms.iter_mut().zip(&mut times) {
-            // The first batch is the warm-up.
+            // The first batch is a warm-up, and its times are not kept.
             times.batch(&mut **form, batch > 0)?;
         }
     }
@@ -229,7 +229,7 @@ pub(crate) fn compare<const N: usize>(
 }
 
 fn row(name: &str, form: &str, [host, wall, p50, p99]: [Option<f64>; 4]) {
-    // A form that reads has no host time.
+    // A form that reads while it queues has no host time.
     let text = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.3}"));
     println!(
         "  {name:<17} {form:<15} host {:>9}  wall {:>9}  latency p50 {:>9} p99 {:>9}",

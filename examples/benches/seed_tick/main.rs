@@ -4,15 +4,14 @@
 //! cargo bench -p streamflow-examples --bench seed_tick -- [--ptx FILE [--cpp LIB]] [--platform host|cuda] [--size RxC]...
 //! ```
 //!
-//! The measurements are those of a hand-written CUDA C++ program with two buffers of each kind, streams and events: the
-//! host's time per tick while 200 ticks are queued, the wall time per tick until the device has done them, and the
-//! latency of one tick. The results are medians of 15 batches, after a warm-up; the latency is over 500 ticks. The
-//! forms take turns, so that a change of the machine's speed affects all. Ratios are medians of the ratios of the
-//! turns.
+//! The measurements are those of a hand-written CUDA C++ program with two buffers of each kind, streams and events: the host's
+//! time per tick while 200 ticks are queued, the wall time per tick until the device has done them, and the latency of one tick.
+//! The results are medians of 15 batches, after a warm-up; the latency is over 500 ticks. The forms take turns, so that a change
+//! of the machine's speed affects all forms. Ratios are medians of the ratios of the turns.
 //!
-//! `queued`: the host reads after all ticks are queued, as in the C++ program. `read`: the host reads each tick one
-//! tick later, as the example does; its graph also waits with `stream_done`. A graph's latency is that of a run of one
-//! tick, with its start and end.
+//! In the measurement `queued`, the host reads after all ticks are queued, as in the C++ program. In `read`, the host reads each
+//! tick one tick later, as the example does; the graph of `read` also waits with `stream_done`. A graph's latency is that of a
+//! run of one tick, with its start and end.
 //!
 //! With `--ptx`, the forms also run with the kernels of that file: `source(float*, int)` and
 //! `mulsum(const float*, const float*, float*, int)` with mangled C++ names, so that both programs run the same PTX.
@@ -155,7 +154,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     for &(rows, cols) in sizes {
         let n = rows as usize;
         println!("{}, {rows} x {cols}, microseconds per tick", platform.name());
-        // The scope frees the streams of each pair before the next pair allocates streams.
+        // The block ends the two forms, so that their streams are free before the next two forms allocate streams.
         {
             let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
             let graph = |count| Queued::new(p, n, cols, count);
@@ -177,7 +176,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The two forms that use streamflow, with their names.
+/// Returns the two forms that use streamflow, with their names.
 fn named<'a>(by_hand: &'a mut dyn Form, graph: &'a mut dyn Form) -> [Named<'a>; 2] {
     [("by hand", by_hand), ("graph", graph)]
 }

@@ -1,6 +1,6 @@
-//! A camera stand-in: a thread of a camera's library calls back with each frame, and the graph takes it from there. The
-//! callback writes page-locked memory and permits one tick of the source. If no memory is free for a frame, the frame
-//! is dropped, as real cameras do.
+//! A stand-in for a camera: a thread of a camera's library calls back with each frame, and passes the frame to a graph. The
+//! callback writes the frame to page-locked memory and permits one tick of the graph's source. If no memory is free for a frame,
+//! the frame is dropped, as by real cameras.
 //!
 //! `cargo run -p streamflow-examples --features all --bin camera` says how many frames arrived, and ends with
 //! code 1 if one is wrong.
@@ -41,20 +41,20 @@ const LEN: usize = 64 * 48;
 /// How many frames may be on their way at once.
 const BUFFERS: usize = 4;
 
-/// A frame as the callback leaves it.
+/// A frame that the callback has written and the source has not yet taken.
 struct Frame {
     number: u32,
     acquired: Timestamp,
     pixels: Pinned<f32>,
 }
 
-/// The two ends of the channels between the camera's thread and the source.
+/// The source's ends of the two channels between the camera's thread and the source.
 struct Buffers {
     full: Receiver<Frame>,
     empty: Sender<Pinned<f32>>,
 }
 
-/// Uploads the next frame, in a tick for each notice of the callback.
+/// Uploads the next frame. The callback's notices permit one tick for each frame.
 #[operator(streams(upload))]
 struct Camera {
     #[output]
@@ -64,13 +64,13 @@ struct Camera {
 
 impl Compute for Camera {
     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        // Each notice stands for a full frame.
+        // There is one notice for each full frame, so a frame is in the channel.
         let Frame { number, acquired, pixels } = self.buffers.full.recv()?;
         let stream = cx.allocate_cuda_stream(io.upload)?;
         let mut frame = cx.tensor([pixels.len()], &stream)?;
         stream.upload(&pixels, &mut frame)?;
-        // The copy may still read the memory; the camera's next write waits for it. If the camera has ended, the memory
-        // is freed.
+        // The copy may still read the memory; the camera's next write waits for the copy. If the camera has ended, the send fails
+        // and the memory is freed.
         let _ = self.buffers.empty.send(pixels);
         let output = io.frame.set_cuda_stream(&stream);
         output.acquired(acquired).sequence(number.into()).emit(frame)
@@ -127,7 +127,7 @@ graph! {
     }
 }
 
-/// Stands for a camera's library: it owns a thread, and calls back for each frame at a steady rate.
+/// Stands for a camera's library: starts a thread that calls back for each frame, at a steady rate.
 fn start(
     args: &Args,
     mut callback: impl FnMut(u32) -> Result<()> + Send + 'static,
@@ -156,17 +156,17 @@ fn run(args: &Args) -> Result<()> {
     let mut graph = Recording::new(&platform, Buffers { full, empty }, notices.clone())?;
 
     let bar = progress::bar(args.count.into());
-    // The platform's clock, possibly a simulated one: conditions and times of messages use the same clock.
+    // The clock of the platform may be simulated. The graph's conditions and the times of its messages use the same clock.
     let clock = platform.clock().clone();
     let camera = start(args, move |number| {
         bar.inc(1);
-        // Without free memory the frame is dropped.
+        // If no memory is free, the frame is dropped.
         let Ok(mut pixels) = free.try_recv() else { return Ok(()) };
         pattern(pixels.as_mut_slice_blocking()?, number);
-        // First the frame, then the notice.
+        // The frame is sent before the notice, so that the tick finds it.
         to_graph.send(Frame { number, acquired: clock.now(), pixels })?;
         Ok(notices.notify()?)
-        // The run ends when the callback is dropped, and with it the handle.
+        // At the end of the thread the callback is dropped, and with it the handle for notices, so the run ends.
     });
     let run = graph.run();
     let camera = camera.join().map_err(|_| Failure::msg("the camera's thread panicked"))?;

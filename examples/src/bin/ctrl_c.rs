@@ -56,7 +56,7 @@ fn run(args: &Args) -> Result<()> {
     });
     let mut running = Endless::new(&args.platform.open()?, report)?.spawn()?;
     running.stop_on_signals()?;
-    // From here on, the first signal is for the run.
+    // From here on, the first signal stops the run instead of the process.
     writeln!(io::stdout(), "the graph runs; press Ctrl-C to stop it")?;
 
     if let Some(seconds) = args.seconds {
@@ -68,7 +68,7 @@ fn run(args: &Args) -> Result<()> {
     finish(&running.join()?, &delivered)
 }
 
-/// Prints the report, and checks that every frame has arrived, also the last one, delivered in a `stop` hook.
+/// Prints the report, and checks that every frame was delivered, also the last one, which the sink delivers in its `stop` hook.
 fn finish(report: &streamflow::schedule::Report, delivered: &AtomicU64) -> Result<()> {
     write!(io::stdout(), "{report}")?;
     let (ticks, delivered) = (report.ticks("deliver"), delivered.load(Ordering::Relaxed));

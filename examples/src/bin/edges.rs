@@ -44,7 +44,7 @@ fn run(args: &Args) -> Result<()> {
         return Ok(write!(io::stdout(), "{}", EdgesApp::MERMAID)?);
     }
     let (Some(input), Some(output)) = (&args.input, &args.output) else {
-        // Unreachable: clap requires both arguments.
+        // This code is unreachable, since clap requires both arguments.
         return Err(Usage("name IN.png and OUT.png".into()).into());
     };
     let platform = args.platform.open_for(&args.graph)?;

@@ -22,7 +22,7 @@ struct Args {
 const SHAPE: [usize; 2] = [48, 64];
 const PAIRS: u64 = 5;
 
-/// Each field is a message itself. The struct is device data, since one of its fields is.
+/// Each field of the struct is a message itself. The struct is device data, since one of its fields is device data.
 #[derive(Debug, Message)]
 struct Pair {
     left: Tensor<f32>,
@@ -30,7 +30,7 @@ struct Pair {
     exposure: f32,
 }
 
-/// Makes both images on one stream.
+/// Makes both images of a pair on one stream.
 #[operator(streams(shoot))]
 struct Stereo {
     #[output]
@@ -50,7 +50,7 @@ impl Compute for Stereo {
     }
 }
 
-/// Takes the pair, and so may write its fields and send them on.
+/// Takes the pair as its owner, and so may write the fields and send them on.
 #[operator]
 struct Expose {
     #[input]
@@ -68,7 +68,7 @@ impl Compute for Expose {
     }
 }
 
-/// Takes the pair apart: `left` becomes the difference, `right` is only read.
+/// Takes the fields of the pair one by one: `left` is overwritten with the difference, and `right` is only read.
 #[operator]
 struct Compare {
     #[input]
@@ -96,7 +96,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / len
 }
 
-/// The mean difference of a pair before its exposure, in `f64`.
+/// The mean difference of a pair before its exposure, computed in `f64`.
 fn mean_difference(tick: u64) -> f64 {
     let frame = |number| reference(SHAPE[0] * SHAPE[1], number, 0.0);
     mean(frame(2 * tick).into_iter()) - mean(frame(2 * tick + 1).into_iter())

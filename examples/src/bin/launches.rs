@@ -1,4 +1,4 @@
-//! A layer of one's own: a driver that wraps another one and counts the launches of each kernel.
+//! A program's own layer: a driver that wraps another driver and counts the launches of each kernel.
 //!
 //! `cargo run -p streamflow-examples --bin launches` prints the counts, and ends with code 1 if one is wrong.
 
@@ -45,7 +45,7 @@ unsafe impl Layer for Launches {
     }
 
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
-        // SAFETY: the caller keeps the contract of `Driver::launch`, and it is the same call.
+        // SAFETY: the caller keeps the contract of `Driver::launch`, and the call is passed on unchanged.
         unsafe { self.below.launch(stream, launch) }?;
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.entry(launch.name.to_owned()).or_default() += 1;

@@ -23,20 +23,20 @@ struct Args {
 
 const FRAMES: u64 = 4;
 
-/// The camera counts its frames from here, in steps of ten.
+/// The number of the camera's first frame. The numbers grow in steps of ten.
 const FIRST: u64 = 100;
 
-/// The camera's time of a frame.
+/// The time at which the camera has acquired a frame.
 fn acquired(number: u64) -> Timestamp {
     Timestamp(1_000_000 * number)
 }
 
-/// The gain of a frame.
+/// The gain of a frame, which an operator adds to the metadata.
 fn gain(number: u64) -> f32 {
     1.0 / number as f32
 }
 
-/// Says when a frame was acquired, and its number. Without that, it would be the moment of `emit`, and the tick.
+/// Sets the time and the number of each frame. By default, these are the moment of `emit` and the number of the tick.
 #[operator(streams(shoot))]
 struct Camera {
     #[output]
@@ -54,7 +54,7 @@ impl Compute for Camera {
     }
 }
 
-/// Adds a value by name. The rest of the metadata is passed on without a word.
+/// Adds a value by name. The other metadata is passed on by the runtime.
 #[operator]
 struct Amplify {
     #[input]

@@ -60,7 +60,7 @@ fn run(args: &Args) -> Result<()> {
     let format = if args.json { Format::Json } else { Format::Human };
     cli::say_where(&platform, format)?;
     let mut overlap = Overlap::new(&platform, rows as usize, args.cols as usize, chunks as usize)?;
-    // Loads the kernel, so that loading is not measured.
+    // Runs once before the measurements, so that loading the kernel is not measured.
     overlap.on_one()?;
     overlap.check()??;
     for run in 0..args.count {
@@ -88,7 +88,7 @@ struct Times {
 }
 
 impl Times {
-    /// Writes the times. Times of the simulator are marked as simulated: they are not those of any device.
+    /// Writes the times. Times of the simulator are marked as simulated, since they say nothing about a device.
     fn write(&self, to: &mut impl Write, format: Format, simulated: bool) -> io::Result<()> {
         let Self { run, chunks, streams, .. } = self;
         let [one, several] = [self.one, self.several].map(|time| time.as_secs_f64() * 1e3);

@@ -38,7 +38,7 @@ struct Args {
 const SHAPE: [usize; 2] = [48, 64];
 const FRAMES: u64 = 8;
 
-/// The first frame with the gain that is set in the run.
+/// The first frame that has the gain which another thread sets during the run.
 const RAISED: u64 = 4;
 
 /// Multiplies each frame by a gain.
@@ -56,13 +56,13 @@ struct Amplify {
 impl Compute for Amplify {
     fn compute(&mut self, io: AmplifyIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (mut frame, stream) = io.frame.receive().receive_cuda_stream(cx)?;
-        // In a tick the value stays the same.
+        // The gain does not change within a tick.
         stream.launch::<fade>(frame.len(), (&mut frame, self.gain))?;
         io.amplified.emit(frame)
     }
 }
 
-/// Finds the gain of each frame from its data, and says it to another thread.
+/// Finds the gain of each frame from its data, and sends the gain to another thread.
 #[operator]
 struct Measure {
     #[input]
@@ -84,7 +84,7 @@ graph! {
     struct Recording(notices: AsyncHandle, gains: Sender<f64>) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(3);
 
-        // A frame comes when another thread wants it.
+        // The camera makes a frame when another thread gives a notice.
         #[streams(STREAMS)] #[when(asynchronous(notices))]
         let camera: Camera = Camera::new(SHAPE[0], SHAPE[1]);
         #[streams(STREAMS)]
@@ -110,19 +110,19 @@ fn run(args: &Args) -> Result<()> {
         graph.load_params(file)?;
     }
 
-    // Handles can be cloned, and set values from any thread.
+    // The handle can be cloned, and any thread can set parameters by it.
     let params = graph.params();
     let knob = thread::spawn(move || turn(&params, &notices, &gains));
     let run = graph.run();
-    // The sender goes with it, so the thread does not wait for frames of a run that has failed.
+    // Drops the graph's sender, so that the other thread does not wait for frames of a run that has failed.
     drop(graph);
     let gains = knob.join().map_err(|_| Failure::msg("the thread panicked"))?;
     let report = run?;
     check(&report.parameters, &gains?)
 }
 
-/// The work of the other thread: it lets frames come one by one, and raises the gain after half of them. Returns the gains
-/// that the frames had.
+/// The work of the other thread: permits frames one by one, and raises the gain after half of them. Returns the gains that the
+/// frames had.
 fn turn(
     params: &RecordingHandle,
     notices: &AsyncHandle,
@@ -139,7 +139,7 @@ fn turn(
     Ok(found)
 }
 
-/// The report names the tick that had a value first. Each frame must have been made with that value.
+/// Checks the gain of each frame against the report, which names the first tick that had a value.
 fn check(changes: &[ParamChange], gains: &[f64]) -> Result<()> {
     for change in changes {
         let ParamChange { node, parameter, value, tick, .. } = change;

@@ -32,7 +32,7 @@ impl Compute for Source {
     }
 }
 
-/// Halves each value, without waiting for the image.
+/// Halves each value, and does not wait for the writer of the image.
 #[operator(streams(extra))]
 struct Hasty {
     #[input]
@@ -44,14 +44,14 @@ impl Compute for Hasty {
         let (image, _ordered) = io.image.receive().receive_cuda_stream(cx)?;
         let extra = cx.allocate_cuda_stream(io.extra)?;
         let mut half = cx.tensor(image.shape(), &extra)?;
-        // SAFETY: none! `extra` does not wait for the image. `launch` would make it wait.
+        // SAFETY: the contract is broken on purpose: `extra` does not wait for the image. `launch` would make it wait.
         unsafe { extra.launch_unordered::<share>(image.len(), (&mut half, image, 0.5)) }?;
         Ok(())
     }
 }
 
 graph! {
-    /// An image, and an operator that does not wait for it.
+    /// A source of images, and an operator that reads each image without waiting for its writer.
     struct Race(count: u64) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(3);
 
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<()> {
-    // By default, the checker is on in debug builds only.
+    // The checker is on by default only in debug builds.
     let builder = Platform::builder().race_check(true);
     let platform = builder.driver(args.platform.open()?.driver().clone())?;
     Race::new(&platform, 10)?.run()?;

@@ -57,7 +57,7 @@ fn run(args: &Args) -> Result<()> {
     let write = Box::new(move |number, map: &[f32]| write(&directory, number, map));
     let interval = Duration::from_secs(1) / args.hz;
     let mut graph = Radar::new(&platform, &CODE, args.count, interval, Box::new(check), write)?;
-    // Any thread can set it, also during the run.
+    // Any thread can set the threshold, also during the run.
     graph.params().detect().set_threshold(args.threshold).map_err(|e| Usage(e.to_string()))?;
     fs::create_dir_all(&args.out)?;
 
@@ -74,7 +74,7 @@ fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Compares the targets found with the truth.
+/// Compares the targets that were found with the true ones.
 fn check(number: u64, found: &[u8]) -> Result<()> {
     match score(found) {
         (hits, 0) if hits == TARGETS.len() => Ok(()),
@@ -85,7 +85,7 @@ fn check(number: u64, found: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes a picture of a map, beside the graph that made it.
+/// Writes a picture of a map, and beside the map the graph that made it.
 fn write(directory: &Path, number: u64, map: &[f32]) -> Result<()> {
     let image = picture::draw(number, map, Radar::DOT);
     Ok(png_io::write_rgb(&directory.join(format!("{number:06}.png")), &image)?)

@@ -26,10 +26,11 @@ struct Args {
 const SHAPE: [usize; 2] = [48, 64];
 const FRAMES: u64 = 20;
 
-/// A download, possibly not complete yet, and the tick that it began in. Only the thread waits for the download.
+/// A download, possibly not complete yet, with the number of the tick that began it. Only the other thread waits for the
+/// download.
 type Work = (u64, Download<f32>);
 
-/// Begins a download and sends it to the thread.
+/// Begins a download and sends it to the other thread.
 #[operator]
 struct HandOver {
     #[input]
@@ -46,7 +47,7 @@ impl Compute for HandOver {
     }
 }
 
-/// The work of the thread: it waits for each download, and checks its mean.
+/// The work of the other thread: waits for each download, and checks its mean.
 fn work(downloads: Receiver<Work>) -> Result<u64> {
     let mut done = 0;
     for (tick, download) in downloads {
@@ -85,9 +86,9 @@ fn run(args: &Args) -> Result<()> {
     let mut graph = Beside::new(&args.platform.open()?, FRAMES, sender)?;
     let thread = thread::spawn(|| work(receiver));
     let run = graph.run();
-    // The graph's sender is dropped with it, so the thread ends after the work sent so far.
+    // Drops the graph's sender, so that the thread ends after the downloads sent so far.
     drop(graph);
-    // An error of the thread comes first: it may be why the graph has failed.
+    // An error of the thread is returned first, since it may be the cause why the graph has failed.
     let done =
         thread.join().map_err(|_| Failure::msg("the thread beside the graph panicked"))??;
     run?;

@@ -1,8 +1,8 @@
-//! The programs of NVIDIA's page *Stream Semantics* (nvmath-python): Fourier transforms on two streams, stateless and by
-//! plans, without a line for events and waits.
+//! The programs of NVIDIA's page *Stream Semantics* (nvmath-python): Fourier transforms on two streams, stateless and by plans.
+//! No line of these programs records events or waits for them.
 //!
-//! `cargo run -p streamflow-examples --features all --bin stream_semantics` runs each, compares it with the transform's
-//! definition, and ends with code 1 if one is wrong. The code is in `examples/src/stream_semantics.rs`.
+//! `cargo run -p streamflow-examples --features all --bin stream_semantics` runs each program, compares its result with the
+//! definition of the transform, and ends with code 1 if a result is wrong. The code is in `examples/src/stream_semantics.rs`.
 
 use std::process::ExitCode;
 

@@ -37,7 +37,7 @@ struct Args {
     graph: GraphArgs,
 }
 
-/// A value that differs from the reference.
+/// The error for a value that differs from the reference.
 #[derive(Debug, thiserror::Error)]
 #[error("tick {tick}: value {index} is {found}, but the reference is {expected}")]
 struct Wrong {

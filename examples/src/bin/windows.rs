@@ -35,14 +35,14 @@ struct Mean {
     frames: u64,
 }
 
-/// Adds frames up, and sends their mean when there are [`WINDOW`].
+/// Adds frames up, and sends their mean when [`WINDOW`] frames were added.
 #[operator(flush)]
 struct Window {
     #[input]
     frame: Tensor<f32>,
     #[output]
     mean: Mean,
-    /// The sum of the frames of a window that is not full.
+    /// The sum of the frames of a window that is not full; `None` between two windows.
     #[state]
     sum: Option<Tensor<f32>>,
     #[state]
@@ -70,10 +70,10 @@ impl Compute for Window {
     }
 }
 
-/// Called when the camera has ended. Without it, the last frames would be lost.
+/// Sends the mean of the last frames, when the camera has ended. Without `flush`, these frames would be lost.
 impl Flush for Window {
     fn flush(&mut self, io: WindowFlushIo<'_>, cx: &ExecutionContext) -> Result<Flushed> {
-        // `compute` takes each frame, so none is left at the input.
+        // `compute` takes each frame, so no frame is left at the input.
         let (_none, stream) = io.frame.receive().receive_cuda_stream(cx)?;
         let frames = std::mem::take(&mut self.frames);
         if let Some(mut sum) = self.sum.take() {
@@ -84,12 +84,12 @@ impl Flush for Window {
     }
 }
 
-/// Compares each mean with one that is computed in `f64`.
+/// Compares each mean with a mean that is computed in `f64`.
 #[operator]
 struct Check {
     #[input]
     mean: &Mean,
-    /// How many frames came before.
+    /// The number of frames in the earlier windows.
     #[state]
     before: u64,
 }

@@ -1,15 +1,15 @@
 //! Images of digits: a font of 8 x 8 pixels, and noise by a hash.
 
-/// The pixels of an image.
+/// The number of pixels of an image.
 pub const PIXELS: usize = 64;
 
-/// The digits.
+/// The number of classes: the digits 0 to 9.
 pub const CLASSES: usize = 10;
 
-/// How large the noise is: the pixels of a digit are 1, and those around it 0. A power of 2, so that each pixel is exact.
+/// The largest noise. The pixels of a digit are 1, and those around it 0. A power of 2, so that each noisy pixel is exact.
 const NOISE: f32 = 0.5;
 
-/// A byte for each row, the leftmost pixel in the highest bit.
+/// The font: a byte for each row of a digit, with the leftmost pixel in the highest bit.
 const FONT: [[u8; 8]; CLASSES] = [
     [0x3c, 0x66, 0x6e, 0x76, 0x66, 0x66, 0x3c, 0x00],
     [0x18, 0x18, 0x38, 0x18, 0x18, 0x18, 0x7e, 0x00],
@@ -23,12 +23,12 @@ const FONT: [[u8; 8]; CLASSES] = [
     [0x3c, 0x66, 0x66, 0x3e, 0x06, 0x66, 0x3c, 0x00],
 ];
 
-/// The digit that an image shows.
+/// The digit that the image with this number shows.
 pub fn label(number: u32) -> usize {
     (number * 7 % CLASSES as u32) as usize
 }
 
-/// An image, row by row.
+/// The pixels of the image with this number, row by row.
 pub fn pixels(number: u32) -> [f32; PIXELS] {
     let rows = FONT[label(number)];
     std::array::from_fn(|at| {
@@ -37,7 +37,7 @@ pub fn pixels(number: u32) -> [f32; PIXELS] {
     })
 }
 
-/// Returns a number in -1 to 1, by a hash of 32 bits. The number has 24 bits, so it is exact.
+/// Returns a number from -1 to 1, made by a hash of 32 bits. The number has only 24 bits, so that an `f32` holds it exactly.
 pub(super) fn noise(at: u32) -> f32 {
     let mut hash = at.wrapping_mul(2_654_435_769);
     hash = (hash ^ hash >> 15).wrapping_mul(739_982_445);

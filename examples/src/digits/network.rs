@@ -1,18 +1,18 @@
-//! The network: its training, and its outputs in double precision.
+//! The network: its training, and its outputs computed in double precision.
 
 use super::images::{CLASSES, PIXELS, label, noise, pixels};
 
-/// The neurons of the hidden layer.
+/// The number of neurons in the hidden layer.
 pub const HIDDEN: usize = 96;
 
-/// How many images it is trained with. Their numbers begin at `FIRST`, so no other image is one of them.
+/// How many images the network is trained with. Their numbers begin at `FIRST`, far above those of the images that are read.
 const TRAINING: u32 = 1000;
 const FIRST: u32 = 1 << 20;
 
-/// The number that is added to the diagonal, so that the weights stay small.
+/// The number that training adds to the diagonal of the equations, so that the weights stay small.
 const RIDGE: f64 = 100.0;
 
-/// Weights by rows, as the device gets them.
+/// The weights and biases of the network. Weights are row by row, as the device gets them.
 #[derive(Debug, Clone)]
 pub struct Network {
     hidden: Vec<f32>,
@@ -22,14 +22,14 @@ pub struct Network {
 }
 
 impl Network {
-    /// Trains it: the hidden layer is random, and the output layer solves `(HᵀH + ridge) W = HᵀY` for the hidden layer's
-    /// outputs `H`, and 1 for each right class in `Y`.
+    /// Trains a network. The hidden layer is random. The output layer solves `(HᵀH + ridge) W = HᵀY`, where `H` has the outputs
+    /// of the hidden layer, and `Y` is 1 for the right class of each image.
     pub fn train() -> Self {
         let weight = |at: usize| noise(u32::MAX - at as u32) / 4.0;
         let hidden: Vec<f32> = (0..PIXELS * HIDDEN).map(weight).collect();
         let hidden_bias: Vec<f32> = (PIXELS * HIDDEN..(PIXELS + 1) * HIDDEN).map(weight).collect();
 
-        // The equations: a row for each neuron and one for the bias, and `CLASSES` right-hand sides.
+        // The equations have a row for each neuron and one for the bias, and `CLASSES` right-hand sides.
         const N: usize = HIDDEN + 1;
         let mut rows = vec![[0.0_f64; N + CLASSES]; N];
         for (at, row) in rows.iter_mut().enumerate() {
@@ -77,7 +77,7 @@ impl Network {
         Self { hidden_bias: vec![0.0; HIDDEN], ..self.clone() }
     }
 
-    /// The outputs for some images, in double precision.
+    /// Computes the outputs for some images in double precision.
     pub fn outputs(&self, images: &[f32]) -> Vec<f64> {
         let outputs = images.chunks(PIXELS).flat_map(|image| {
             let mut inputs = neurons(image, &self.hidden, &self.hidden_bias);
@@ -88,7 +88,7 @@ impl Network {
     }
 }
 
-/// `x w + b`.
+/// Computes `x w + b` for one row `x`.
 fn neurons<T: Copy + Into<f64>>(x: &[T], weights: &[f32], bias: &[f32]) -> Vec<f64> {
     let mut sums: Vec<f64> = bias.iter().copied().map(f64::from).collect();
     for (&x, row) in x.iter().zip(weights.chunks(bias.len())) {

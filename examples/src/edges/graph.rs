@@ -10,13 +10,13 @@ use super::{grey, magnitude, sobel_x, sobel_y};
 use crate::deliver::{Deliver, Report};
 use crate::png_io::Image;
 
-/// A row of Pascal's triangle over 16: a Gaussian with a standard deviation of one pixel.
+/// The weights of the blur: a row of Pascal's triangle over 16, a Gaussian with a standard deviation of one pixel.
 const BLUR: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 
 /// Uploads the photograph in each tick.
 #[operator(streams(upload), no_new)]
 pub struct Photograph {
-    /// The photograph: rows, columns, three colours.
+    /// The photograph, with the dimensions rows, columns and three colours.
     #[output]
     rgb: Tensor<u8>,
     pixels: Pinned<u8>,
@@ -54,10 +54,10 @@ impl fmt::Debug for Photograph {
 #[operator]
 #[derive(Debug)]
 pub struct Grey {
-    /// The photograph: rows, columns, three colours.
+    /// The photograph, with the dimensions rows, columns and three colours.
     #[input]
     rgb: &Tensor<u8>,
-    /// The brightness: rows, columns.
+    /// The brightness, with the dimensions rows and columns.
     #[output]
     image: Tensor<f32>,
 }
@@ -78,7 +78,7 @@ pub struct SobelX {
     /// The blurred image. [`SobelY`] reads it at the same time.
     #[input]
     image: &Tensor<f32>,
-    /// The gradient, of the same shape.
+    /// The gradient, of the same shape as the image.
     #[output]
     gradient: Tensor<f32>,
 }
@@ -100,7 +100,7 @@ pub struct SobelY {
     /// The blurred image. [`SobelX`] reads it at the same time.
     #[input]
     image: &Tensor<f32>,
-    /// The gradient, of the same shape.
+    /// The gradient, of the same shape as the image.
     #[output]
     gradient: Tensor<f32>,
 }
@@ -122,10 +122,10 @@ pub struct Magnitude {
     /// The gradient to the right.
     #[input]
     x: &Tensor<f32>,
-    /// The gradient downwards, of the same shape.
+    /// The gradient downwards, of the same shape as `x`.
     #[input]
     y: &Tensor<f32>,
-    /// The edges, of the same shape.
+    /// The edges, of the same shape as `x`.
     #[output]
     edges: Tensor<u8>,
 }

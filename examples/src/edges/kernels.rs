@@ -1,4 +1,4 @@
-//! The kernels. Images are row-major. A pixel beyond the border has the value of the nearest pixel.
+//! The kernels of the edge finder. Images are row-major. A pixel beyond the border has the value of the nearest pixel.
 
 use streamflow::prelude::*;
 
@@ -119,20 +119,20 @@ pub fn sobel_y(out: &mut [f32], image: &[f32], width: u32) {
 )]
 pub fn magnitude(out: &mut [u8], x: &[f32], y: &[f32]) {
     for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
-        // `as` clamps to 0 and 255.
+        // The cast with `as` clamps to 0 and 255.
         *out = ((x * x + y * y).sqrt() + 0.5) as u8;
     }
 }
 
-/// A row of Pascal's triangle over 16: a Gaussian with a standard deviation of one pixel.
+/// The weights of the blur: a row of Pascal's triangle over 16, a Gaussian with a standard deviation of one pixel.
 const WEIGHTS: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 
-/// `at - back`, clamped to `0..len`.
+/// Returns `at - back`, clamped to `0..len`.
 fn clamped(at: usize, back: usize, len: usize) -> usize {
     at.saturating_sub(back).min(len - 1)
 }
 
-/// Applies a function of each pixel's 3x3 neighbourhood.
+/// Sets each pixel to `f` of its 3x3 neighbourhood in `image`.
 fn each_pixel(out: &mut [f32], image: &[f32], width: u32, f: impl Fn([[f32; 3]; 3]) -> f32) {
     let width = width as usize;
     let height = image.len() / width;

@@ -1,4 +1,4 @@
-//! The same edges in `f64`, from the definitions, without code of the kernels.
+//! The edges computed in `f64`, from the definitions and without code of the kernels.
 
 use crate::png_io::Image;
 
@@ -34,14 +34,14 @@ struct Plane {
 }
 
 impl Plane {
-    /// The pixel at a place. Beyond the border, the nearest pixel.
+    /// The pixel at a position. Beyond the border, the value of the nearest pixel.
     fn at(&self, x: isize, y: isize) -> f64 {
         let x = x.clamp(0, self.width as isize - 1) as usize;
         let y = y.clamp(0, self.height as isize - 1) as usize;
         self.values[y * self.width + x]
     }
 
-    /// The convolution with a square of weights of odd size.
+    /// The convolution with a square of weights, whose size is odd.
     fn convolve(&self, weights: &[Vec<f64>]) -> Self {
         let back = (weights.len() / 2) as isize;
         let mut values = Vec::with_capacity(self.values.len());

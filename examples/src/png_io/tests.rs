@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use super::*;
 
-/// A PNG of 2 x 2 pixels in any colour type.
+/// Returns a PNG of 2 x 2 pixels in any colour type.
 fn png_of(color: ColorType, depth: BitDepth, data: &[u8], palette: Option<&[u8]>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, 2, 2);
@@ -48,7 +48,7 @@ fn every_colour_type_becomes_rgb() {
 
 #[test]
 fn other_depths_become_8_bits() {
-    // Two pixels of one bit per row, in the upper bits.
+    // Each row has two pixels of one bit, in the upper bits of its byte.
     let bits = [0b1000_0000, 0b0100_0000];
     let expected = [255, 255, 255, 0, 0, 0, 0, 0, 0, 255, 255, 255];
     assert_eq!(rgb_of(png_of(ColorType::Grayscale, BitDepth::One, &bits, None)), expected);
@@ -104,7 +104,7 @@ fn a_failed_write_leaves_everything_as_it_was() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("out.png");
     fs::write(&path, "before").unwrap();
-    // With too few pixels, the write fails after the header.
+    // The data has too few pixels, so the write fails after the header.
     let error = write_grey(&path, 2, 2, &[1, 2]).unwrap_err();
     assert!(matches!(error, PngError::Encode { .. } | PngError::Write { .. }), "{error:?}");
     assert_eq!(fs::read(&path).unwrap(), b"before");

@@ -1,4 +1,4 @@
-//! A simulated antenna, and the truth: the targets that it sees.
+//! A simulated antenna, and the targets that it sees.
 
 use std::f32::consts::TAU;
 
@@ -7,20 +7,20 @@ use streamflow::prelude::*;
 
 use super::{CHANNELS, CODE, PULSES, SAMPLES};
 
-/// The objects that reflect pulses.
+/// An object that reflects pulses.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// The range cell: how many samples later the echo comes.
+    /// The range cell: by how many samples the echo is later than the pulse.
     pub range: usize,
-    /// The Doppler cell: by how many turns the phase of the echo changes in all pulses.
+    /// The Doppler cell: how many turns the phase of the echo makes over all pulses.
     pub doppler: usize,
-    /// By how many turns the phase changes from the first channel to the last and one more.
+    /// How many turns the phase makes over all channels: from the first channel to one after the last.
     pub bearing: f32,
-    /// The amplitude in a channel. The noise has 1 at most.
+    /// The amplitude of the echo in a channel. The amplitude of the noise is at most 1 in each of its two parts.
     pub amplitude: f32,
 }
 
-/// The truth: the targets that the antenna sees.
+/// The targets that the antenna sees, with which the found ones are compared.
 pub const TARGETS: [Target; 5] = [
     Target { range: 40, doppler: 3, bearing: 0.0, amplitude: 0.30 },
     Target { range: 64, doppler: 3, bearing: 2.0, amplitude: 0.12 },
@@ -32,7 +32,7 @@ pub const TARGETS: [Target; 5] = [
 /// Emits the signals that the channels receive after each pulse: the echoes of the targets, and noise.
 #[operator(streams(listen), no_new)]
 pub struct Antenna {
-    /// The samples: channels, pulses, samples of a pulse.
+    /// The samples, with the dimensions channels, pulses and samples of a pulse.
     #[output]
     echoes: Tensor<Complex<f32>>,
     scene: Tensor<Complex<f32>>,
@@ -57,7 +57,7 @@ impl Compute for Antenna {
     }
 }
 
-/// `echoes = scene + noise`. The noise is different in each tick; both of its parts are in `-1.0..1.0`, and exact.
+/// `echoes = scene + noise`. The noise differs from tick to tick. Its real and imaginary part are in `-1.0..1.0`, and exact.
 #[kernel(requires(echoes.len() == scene.len()), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= echoes_len) return;
@@ -96,7 +96,7 @@ fn scene() -> Vec<Complex<f32>> {
     scene
 }
 
-/// How many targets were found, and how many cells were found that have none.
+/// Returns how many targets were found, and how many cells without a target were found.
 pub fn score(found: &[u8]) -> (usize, usize) {
     let is_hit = |target: &&Target| found[target.doppler * SAMPLES + target.range] != 0;
     let hits = TARGETS.iter().filter(is_hit).count();

@@ -1,10 +1,10 @@
-//! The kernels. Data is row-major.
+//! The kernels of the radar. Data is row-major.
 
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 
-/// Pulse compression: correlates each pulse with the code that was sent. A sample at the end has fewer after it. Echoes
-/// are by channel, pulse and sample, and ranges by pulse, channel and range cell.
+/// Pulse compression: correlates the samples after each pulse with the code. For a sample near the end, fewer samples follow than
+/// the code has. `echoes` has the dimensions channel, pulse and sample; `ranges` has pulse, channel and range cell.
 #[kernel(
     requires(ranges.len() == echoes.len(), samples > 0, pulses > 0, echoes.len() % (samples * pulses) == 0),
     unsafe cuda = "
@@ -32,8 +32,8 @@ pub fn compress(
     }
 }
 
-/// The power of each Doppler and range cell in all channels together, averaged: `mean += weight * (power - mean)`, and
-/// `map` becomes a copy of it. `cells` are by Doppler cell, channel and range cell.
+/// Averages the power of each Doppler and range cell over time, summed over all channels: `mean += weight * (power - mean)`.
+/// `map` becomes a copy of `mean`. `cells` has the dimensions Doppler cell, channel and range cell.
 #[kernel(
     requires(mean.len() == map.len(), map.len() > 0, samples > 0, cells.len() >= map.len(), cells.len() % map.len() == 0),
     unsafe cuda = "
@@ -60,8 +60,8 @@ pub fn average(
     }
 }
 
-/// CFAR: 1 where a cell has more than `threshold` times the mean power of its neighbours in range, else 0. The
-/// neighbours begin `guard` cells away, and there are `training` of them on each side, or fewer at a border.
+/// CFAR: 1 where a cell has more than `threshold` times the mean power of its neighbours in range, else 0. The neighbours begin
+/// `guard` cells away from the cell. There are `training` of them on each side, or fewer at a border.
 #[kernel(requires(found.len() == map.len(), samples > 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= found_len) return;

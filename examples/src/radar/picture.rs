@@ -1,4 +1,4 @@
-//! A picture of a map for people: axes, a scale of colours, and the graph that made the map.
+//! Draws a picture of a map for people: with axes, a scale of colours, and the graph that made the map.
 
 use std::convert::Infallible;
 use std::iter;
@@ -23,15 +23,15 @@ const MAP_SIZE: Size = Size::new(SAMPLES as u32 * CELL.width, PULSES as u32 * CE
 /// The ends of the colour scale, in decibels over the mean power.
 const DECIBELS: [f64; 2] = [-2.0, 18.0];
 
-/// The decibels above which a cell has a frame, since a cell is small.
+/// The decibels above which a cell gets a frame, which makes the small cell visible.
 const FRAMED: f64 = 5.0;
 
 const LIGHT_SPEED: f64 = 299_792_458.0;
 
-/// The metres of a range cell.
+/// The length of a range cell in metres.
 const RANGE_CELL: f64 = LIGHT_SPEED / (2.0 * SAMPLE_RATE);
 
-/// The metres per second of a Doppler cell.
+/// The size of a Doppler cell in metres per second.
 const SPEED_CELL: f64 = LIGHT_SPEED / CARRIER * PULSE_RATE / (2 * PULSES) as f64;
 
 const INK: Rgb888 = Rgb888::new(40, 40, 40);
@@ -39,7 +39,7 @@ const PALE: Rgb888 = Rgb888::new(110, 110, 110);
 const OWN_STREAM: Rgb888 = Rgb888::new(206, 226, 242);
 const OTHER_STREAM: Rgb888 = Rgb888::new(240, 240, 240);
 
-/// Draws a map beside its graph, which is given in the language of Graphviz.
+/// Draws a map beside the graph that made it. `graph` is in the language of Graphviz.
 pub fn draw(number: u64, map: &[f32], graph: &str) -> Image {
     let mut canvas = Canvas::new();
     canvas.map(number, map);
@@ -48,13 +48,13 @@ pub fn draw(number: u64, map: &[f32], graph: &str) -> Image {
     canvas.0
 }
 
-/// The pixel in the middle of a cell.
+/// Returns the pixel in the middle of a cell, as x and y.
 pub fn middle(doppler: usize, range: usize) -> (usize, usize) {
     let corner = corner(doppler, range) + CELL / 2;
     (corner.x as usize, corner.y as usize)
 }
 
-/// The upper left pixel of a cell. Speeds grow upwards; the Doppler cells from `PULSES / 2` on are negative speeds.
+/// Returns the upper left pixel of a cell. Speeds grow upwards; the Doppler cells from `PULSES / 2` on are negative speeds.
 fn corner(doppler: usize, range: usize) -> Point {
     let row = (3 * PULSES / 2 - 1 - doppler) % PULSES;
     MAP + Point::new(range as i32 * CELL.width as i32, row as i32 * CELL.height as i32)
@@ -121,7 +121,7 @@ impl Canvas {
         let Ok(_) = Text::with_text_style(text, at, character_style, style).draw(self);
     }
 
-    /// The cells, the title and both axes.
+    /// Draws the cells, the title and both axes.
     fn map(&mut self, number: u64, map: &[f32]) {
         let mean = map.iter().copied().map(f64::from).sum::<f64>() / map.len() as f64;
         let mut framed = Vec::new();
@@ -129,7 +129,7 @@ impl Canvas {
             let decibels = 10.0 * (f64::from(power) / mean).log10();
             self.fill(corner(i / SAMPLES, i % SAMPLES), CELL, color(decibels));
             if decibels > FRAMED {
-                // The frame leaves the middle of each other cell as it is.
+                // The frame covers the middle of no other cell, which a test reads.
                 let place = corner(i / SAMPLES, i % SAMPLES) - Point::new(6, 4);
                 framed.push(Rectangle::new(place, CELL + Size::new(12, 8)));
             }
@@ -153,7 +153,7 @@ impl Canvas {
         let below = Point::new(MAP.x + MAP_SIZE.width as i32 / 2, bottom + 42);
         self.text("range (m)", below, label, Alignment::Center);
 
-        // The middle of the cell of speed 0.
+        // The y of the middle of a cell of speed 0.
         let zero = middle(0, 0).1 as f64;
         for speed in (-3..=3).map(|step| 50 * step) {
             let y = zero - f64::from(speed) / SPEED_CELL * f64::from(CELL.height);
@@ -167,7 +167,7 @@ impl Canvas {
         self.text("speed towards the antenna (m/s)", above, label, Alignment::Left);
     }
 
-    /// The scale of colours, at the right of the map.
+    /// Draws the scale of colours, to the right of the map.
     fn scale(&mut self) {
         let corner = MAP + Point::new(MAP_SIZE.width as i32 + 24, 0);
         let [low, high] = DECIBELS;
@@ -215,7 +215,7 @@ impl Canvas {
         let Ok(()) = place.into_styled(PrimitiveStyle::with_stroke(INK, 1)).draw(self);
     }
 
-    /// An arrow from the bottom of a box to the top of another one.
+    /// Draws an arrow from the bottom of a box to the top of another box.
     fn edge(&mut self, from: Rectangle, to: Rectangle, label: &str) {
         let from = Point::new(from.center().x, from.top_left.y + from.size.height as i32);
         let to = Point::new(to.center().x, to.top_left.y - 1);
@@ -226,20 +226,20 @@ impl Canvas {
         let [left, right] = [-4, 4].map(|x| to + Point::new(x, -7));
         let head = Triangle::new(left, right, to);
         let Ok(()) = head.into_styled(PrimitiveStyle::with_fill(INK)).draw(self);
-        // The fonts have no arrow, and a graph is written with this one.
+        // The fonts have no `→`, and `graph!` writes an edge as `>>`.
         let label = label.replace('→', ">>");
         let at = Point::new(to.x + 9, to.y - 13);
         self.text(&label, at, (&FONT_7X13, INK), Alignment::Left);
     }
 }
 
-/// A node as a box.
+/// A node of the graph, drawn as a box.
 struct Node<'a> {
     id: &'a str,
-    /// The name and the type.
+    /// The name and the type of the node.
     label: &'a str,
     has_own_stream: bool,
-    /// The length of the longest path from a source.
+    /// The number of edges on the longest path from a source to this node.
     level: usize,
     place: Rectangle,
 }
@@ -250,7 +250,7 @@ struct Edge<'a> {
     label: &'a str,
 }
 
-/// A graph in layers, from the sources at the top down.
+/// A graph drawn in layers, with the sources at the top.
 struct Drawing<'a> {
     name: &'a str,
     boxes: Vec<Node<'a>>,
@@ -261,8 +261,8 @@ impl<'a> Drawing<'a> {
     const WIDTH: u32 = 360;
     const BOX: Size = Size::new(160, 42);
 
-    /// Reads what `graph!` writes for Graphviz: a line for each node and each edge, with its texts in quotes. Nodes of a pool
-    /// of streams are in a cluster.
+    /// Reads the text that `graph!` writes for Graphviz. It has a line for each node and each edge, with the labels in quotes.
+    /// Nodes of a pool of streams are in a cluster.
     fn new(graph: &'a str) -> Self {
         let mut drawing = Self { name: "", boxes: Vec::new(), edges: Vec::new() };
         let mut is_in_pool = false;
@@ -289,7 +289,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn arrange(&mut self) {
-        // No path has more edges than there are nodes.
+        // No path has more edges than there are nodes, so this number of rounds finds every level.
         for _ in 0..self.boxes.len() {
             for &Edge { from, to, .. } in &self.edges {
                 self.boxes[to].level = self.boxes[to].level.max(self.boxes[from].level + 1);

@@ -1,4 +1,4 @@
-//! The same maps in `f64`, from their definitions.
+//! The maps of the radar computed in `f64`, from their definitions.
 
 use std::f64::consts::TAU;
 
@@ -6,9 +6,8 @@ use streamflow::memory::Complex;
 
 use super::{CHANNELS, CODE, GUARD, PULSES, SAMPLES, TARGETS, TRAINING};
 
-/// The maximum distance of a cell from the reference, relative to the cell. A cell is a sum of thousands of products,
-/// and their roundings add up to a few ε, as the steps of a random walk. The tolerance is ten times the distance that
-/// was measured.
+/// The maximum distance of a cell from the reference, relative to the cell. A cell is a sum of thousands of products, whose
+/// roundings add up to a few ε, like the steps of a random walk. The tolerance is ten times the distance that was measured.
 pub const TOLERANCE: f64 = 3e-5;
 
 /// The map of one tick: the power of each Doppler and range cell.
@@ -30,7 +29,7 @@ pub fn power(tick: u64) -> Vec<f64> {
     power
 }
 
-/// The echo that a channel receives after a pulse.
+/// The samples that a channel receives after a pulse: the echoes and the noise.
 fn received(channel: usize, pulse: usize, tick: u64) -> Vec<Complex<f64>> {
     let sample = |s: usize| {
         let i = 2 * ((channel * PULSES + pulse) * SAMPLES + s) as u64;
@@ -46,7 +45,7 @@ fn received(channel: usize, pulse: usize, tick: u64) -> Vec<Complex<f64>> {
     (0..SAMPLES).map(sample).collect()
 }
 
-/// A number from -1 to 1.
+/// Returns the noise with this index in this tick, a number from -1 to 1.
 fn noise(i: u64, tick: u64) -> f64 {
     let modulus = 1_u64 << 32;
     let mut h = (i * 2_654_435_769 + tick * 40_503) % modulus;
@@ -62,7 +61,7 @@ fn compressed(samples: &[Complex<f64>]) -> Vec<Complex<f64>> {
     (0..samples.len()).map(range).collect()
 }
 
-/// The cells of a map that have more than `threshold` times the mean of those around them.
+/// Returns the cells of a map that have more than `threshold` times the mean of the cells around them.
 pub fn detections(map: &[f64], threshold: f64) -> Vec<usize> {
     let is_found = |&i: &usize| {
         let (range, row) = (i % SAMPLES, &map[i - i % SAMPLES..][..SAMPLES]);

@@ -1,9 +1,9 @@
 //! A ring of the last few values.
 
-/// The last `N` values that were pushed. Allocates nothing.
+/// The last `N` values that were pushed, in an array. No heap memory is allocated.
 #[derive(Debug)]
 pub struct History<T, const N: usize> {
-    /// A ring. When it is full, `next` is the index of the oldest value.
+    /// The values as a ring. When the ring is full, `next` is the index of the oldest value.
     values: [Option<T>; N],
     next: usize,
 }
@@ -15,7 +15,7 @@ impl<T, const N: usize> History<T, N> {
         Self { values: [const { None }; N], next: 0 }
     }
 
-    /// Adds a value. If there are `N` already, the oldest is dropped.
+    /// Adds a value. If the history has `N` values already, the oldest is dropped.
     pub fn push(&mut self, value: T) {
         self.values[self.next] = Some(value);
         self.next = (self.next + 1) % N;

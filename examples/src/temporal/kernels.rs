@@ -1,8 +1,8 @@
-//! The kernels, all element by element.
+//! The kernels of the filter, which work element by element.
 
 use streamflow::prelude::*;
 
-/// Writes a frame of noise, different for each number, with exact values in `0.0..1.0`.
+/// Writes the frame with this number: noise that differs from number to number, with exact values in `0.0..1.0`.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= out_len) return;

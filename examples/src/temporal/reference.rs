@@ -1,4 +1,4 @@
-//! The same filter in `f64`, from its definition.
+//! The filter computed in `f64`, from its definition.
 
 use super::FRAMES;
 
@@ -6,13 +6,13 @@ use super::FRAMES;
 /// roundings is at most half an ε, and their sum is below this.
 pub const TOLERANCE: f64 = 8.0 * f32::EPSILON as f64;
 
-/// The new weight that comes with frame `number`. Every fifth frame has one.
+/// Returns the new weight that is sent with frame `number`; `None` if this frame has none. Every fifth frame has one.
 pub fn weight_of(number: u64) -> Option<f32> {
     const WEIGHTS: [f32; 4] = [0.5, 0.75, 0.0, 1.0];
     number.is_multiple_of(5).then(|| WEIGHTS[(number / 5 % WEIGHTS.len() as u64) as usize])
 }
 
-/// Frame `tick` after the filter, with this weight of the mean. Frames have `len` values.
+/// Returns frame `tick` after the filter, with this weight of the mean. Frames have `len` values.
 pub fn reference(len: usize, tick: u64, weight: f32) -> Vec<f64> {
     let weight = f64::from(weight);
     let first = (tick + 1).saturating_sub(FRAMES as u64);
@@ -25,7 +25,7 @@ pub fn reference(len: usize, tick: u64, weight: f32) -> Vec<f64> {
         .collect()
 }
 
-/// The value at `i` of frame `number`.
+/// Returns the value with index `i` of frame `number`.
 fn value(i: usize, number: u64) -> f64 {
     let modulus = 1_u64 << 32;
     let mut h = (i as u64 % modulus * 2_654_435_769 + number % modulus * 40_503) % modulus;
