@@ -72,7 +72,7 @@ def reference(ticks):
         x, labels = images(tick * BATCH, BATCH)
         outputs = with_one(np.maximum(with_one(x) @ hidden, 0)) @ output
         first, second = np.sort(outputs)[:, :-3:-1].T
-        # No two classes are so close to each other that single precision could decide otherwise.
+        # The two largest outputs differ so much that single precision decides for the same class.
         assert (first - second).min() > 1e-5, tick
         classes = outputs.argmax(axis=1)
         sums = [round(x, 6) for x in outputs.sum(axis=0).tolist()]

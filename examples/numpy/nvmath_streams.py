@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-# The largest difference over the median of the numbers, and the first one is much larger: 16 ulp times the steps of a
-# transform of 2^25 elements.
+# The largest permitted difference, divided by the median of the numbers; the first number is much larger than the
+# median. The limit is 16 ulp times the steps of a transform of 2^25 elements.
 TOLERANCES = {"complex128": 16 * 25 * 2.0**-53, "complex64": 16 * 25 * 2.0**-24}
 SHAPE, LARGE, SMALL, OWNED = (64, 256, 128), (512, 256, 256), (10, 20), (64, 128)
 
@@ -181,7 +181,7 @@ def with_cupy(save):
 
 def with_numpy(save):
     def transform(a, axes):
-        # NumPy 1 computes in double precision.
+        # NumPy 1 computes in double precision, so the result is converted.
         return np.fft.fftn(a, axes=axes).astype(a.dtype)
 
     return by_hand(save, transform, lambda a, axes: np.fft.ifftn(a, axes=axes, norm="forward"))

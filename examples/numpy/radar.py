@@ -16,7 +16,7 @@ CHANNELS, PULSES, SAMPLES = 16, 32, 256
 CODE = np.array([1, 1, 1, 1, 1, -1, -1, 1, 1, -1, 1, -1, 1.0])
 MAPS, GUARD, TRAINING, THRESHOLD = 16, 4, 8, 3.0
 
-# Range, Doppler, bearing, amplitude.
+# Each target has a range, a Doppler cell, a bearing and an amplitude.
 TARGETS = [
     (40, 3, 0, 0.30),
     (64, 3, 2, 0.12),
@@ -25,7 +25,7 @@ TARGETS = [
     (200, 11, 7, 0.08),
 ]
 
-# With this threshold the noise of a single map is above it here and there.
+# With this threshold, a single map also has cells of noise above it.
 LOW = 2.0
 
 
@@ -73,7 +73,7 @@ def reference(ticks):
         mean += (power(tick) - mean) / min(tick + 1, MAPS)
         ratio = mean / around(mean)
         found = {name: np.flatnonzero(ratio > t).tolist() for name, t in [("found", THRESHOLD), ("low", LOW)]}
-        # No cell is so close to a threshold that single precision could decide otherwise.
+        # Each cell is so far from both thresholds that single precision decides the same.
         assert all(np.abs(ratio / t - 1).min() > 3e-5 for t in (THRESHOLD, LOW)), tick
         sums = {"rows": mean.sum(axis=1), "columns": mean.sum(axis=0)}
         result.append(found | {name: [round(x, 3) for x in sums[name].tolist()] for name in sums})

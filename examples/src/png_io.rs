@@ -41,7 +41,7 @@ pub enum PngError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Why the file can't be written.
         source: io::Error,
     },
     /// The image can't be encoded.

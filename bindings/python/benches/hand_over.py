@@ -31,7 +31,8 @@ def per_call(call, stream):
     dropped = time.perf_counter()
     del kept
     dropped = time.perf_counter() - dropped
-    # On a GPU a thread takes the memory back, by calls of the driver, which would be measured with the next row.
+    # On a GPU a thread takes the memory back by calls of the driver. Without this loop they would be measured with the
+    # next row.
     while sf.live()["lent"] or sf.live()["adopted"]:
         sf.empty(1, stream=stream)
         time.sleep(0.001)
@@ -44,7 +45,7 @@ def rows(cuda, stream):
         import cupy
 
         array, library = cupy.zeros(16, cupy.float32), cupy
-        # The stream that the handle names lives as long as the rows.
+        # The stream that the handle names must live until all rows are measured.
         theirs = cupy.cuda.Stream(non_blocking=True)
         order = {"stream": theirs.ptr}
     else:

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-# Each thread waits for a time, then it writes an element.
+# A kernel whose threads each wait for a time and then write an element.
 PTX = b"""
 .version 7.0
 .target sm_75

@@ -309,7 +309,7 @@ class Rmm(Library):
         from rmm.pylibrmm.stream import Stream
 
         self.rmm, self.theirs, self.make_stream = rmm, Stream(self.stream), Stream
-        # A pool: an allocation by CUDA itself can wait for the slow kernel.
+        # A pool is used, since an allocation by CUDA itself can wait for the slow kernel.
         rmm.reinitialize(pool_allocator=True, initial_pool_size=1 << 26)
 
     def make(self, value):
@@ -326,7 +326,7 @@ class Rmm(Library):
         return only
 
     def take(self, tensor):
-        # RMM has no import; a copy on the tensor's own stream is in order by itself.
+        # RMM can't import a tensor. A copy on the tensor's own stream is in order without further waits.
         self.on = tensor.stream.handle
         return self.rmm.DeviceBuffer(ptr=pointer_of(tensor), size=4 * LEN, stream=self.make_stream(tensor.stream))
 
@@ -347,7 +347,7 @@ class NvMath(CuPy):
         import nvmath
 
         self.inverse = nvmath.fft.FFTDirection.INVERSE
-        # A plan is made once: that can wait for the device.
+        # The plan is made once, before the measurements, since making it can wait for the device.
         with self.theirs:
             self.fft = nvmath.fft.FFT(self.make(0).astype("complex64"), stream=self.theirs)
             self.fft.plan(stream=self.theirs)

@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 #include <matx.h>
 
-// Both managed tensors belong to MatX, which deletes them when this returns: the kernel may still be queued.
+// Both managed tensors belong to MatX, which deletes them when this function returns, while the kernel may still be queued.
 extern "C" int matx_halve_of_double(DLManagedTensorVersioned *in, DLManagedTensorVersioned *out, cudaStream_t stream) {
   try {
     matx::tensor_t<float, 1> a, b;

@@ -128,7 +128,7 @@ def lives_out(library):
         device_calls.fill(stream.handle, other.__cuda_array_interface__["data"][0], LEN, 0xEE)
     found = values(result())
     device_calls.synchronize_all()
-    # Some libraries' readers keep the array.
+    # The readers of some libraries keep the array alive, so they are dropped.
     del others, result
     right, back = bool((found == 7).all()), is_back("lent", before + 1, library)
     if not (right and back):

@@ -29,14 +29,14 @@ class CvCuda(Library):
         return image
 
     def slow(self, array, value):
-        # CV-CUDA does not see the kernel, so its own operator follows on the stream.
+        # CV-CUDA does not see the kernel, so an operator of CV-CUDA follows on the same stream.
         return self.copy(super().slow(array, value))
 
     def copy(self, image):
         return self.cvcuda.convertto(image, self.cvcuda.Type.F32, stream=self.theirs)
 
     def let_go(self):
-        # It caches the wrappers of other code's memory, and releases them in a later call.
+        # CV-CUDA caches the wrappers of other code's memory, and releases them only in a later call.
         self.cvcuda.clear_cache()
         self.cvcuda.internal.drain_pending_releases()
 
@@ -56,7 +56,7 @@ class CvCuda(Library):
         return self.copy(self.cvcuda.as_tensor(only(tensor, shape=self.SHAPE), "HWC"))
 
     def take_unordered(self, tensor):
-        # Without a stream, CV-CUDA may wait for the device; -1 is its word for a complete input.
+        # Without a stream in the interface, CV-CUDA may wait for the device. For CV-CUDA, -1 means a complete input.
         return self.copy(self.cvcuda.as_tensor(only(Unordered(tensor), shape=self.SHAPE, stream=-1), "HWC"))
 
 
@@ -126,7 +126,7 @@ class CuCim(CuPy):
 
     def take(self, tensor):
         with external(self.cupy, self.stream):
-            # A constant stays as it is, but for the rounding of the weights.
+            # The filter does not change a constant array, except for the rounding of the weights.
             return self.filters.gaussian(self.cupy.from_dlpack(tensor).reshape(256, -1), sigma=1).round().reshape(-1)
 
 
@@ -157,7 +157,7 @@ class MatX(Library):
     def __init__(self):
         super().__init__()
         self.library = ctypes.CDLL(self.LIBRARY)
-        # Complete before the first kernel, and used by one call at a time.
+        # The tensor is complete before the first kernel, and only one call at a time uses it.
         self.result = sf.zeros(LEN)
         self.address = self.result.__cuda_array_interface__["data"][0]
         device_calls.synchronize_all()

@@ -45,7 +45,7 @@ class Legacy(ctypes.Structure):
     _fields_ = [("tensor", Plain), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
 
 
-# By the address of the structure: what must live until its deleter is called.
+# The objects that must live until the deleter of a structure is called, by the structure's address.
 _alive = {}
 
 

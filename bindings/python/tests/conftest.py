@@ -17,7 +17,7 @@ def stream():
     stream = sf.Stream(sf.Platform("host"))
     yield stream
     gc.collect()
-    # Takes back what NumPy has returned.
+    # A call of streamflow takes back the memory that NumPy has returned.
     sf.empty(1, stream=stream)
 
 
@@ -46,7 +46,7 @@ def is_back(name, count, stream=None):
     of the tests, the default one, and that of a stream."""
     end = time.monotonic() + 10
     while time.monotonic() < end:
-        # Each allocation takes back what other code has returned to its platform.
+        # Each allocation takes back what other code has returned to the platform of the allocation.
         simulator.empty(1)
         sf.empty(1)
         sf.empty(1, stream=stream)

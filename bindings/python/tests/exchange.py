@@ -48,13 +48,13 @@ Managed._fields_ = [
     ("tensor", Plain),
 ]
 
-# These are called with the interpreter lock, and their exceptions are raised.
+# PYFUNCTYPE: these functions are called with the interpreter lock, and exceptions that they set are raised.
 SET_ERROR = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
 FROM_OBJECT = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, POINTER(POINTER(Managed)))
 TO_OBJECT = ctypes.PYFUNCTYPE(c_int, POINTER(Managed), POINTER(c_void_p))
 BORROW = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, POINTER(Plain))
 STREAM = ctypes.PYFUNCTYPE(c_int, c_int32, c_int32, POINTER(c_void_p))
-# This one is called without.
+# CFUNCTYPE: the allocator is called without the interpreter lock.
 ALLOCATE = ctypes.CFUNCTYPE(c_int, POINTER(Plain), POINTER(POINTER(Managed)), c_void_p, SET_ERROR)
 
 
@@ -103,7 +103,7 @@ def imported(pointer):
     out = c_void_p()
     assert API.to_object(pointer, byref(out)) == 0
     tensor = ctypes.cast(out, ctypes.py_object).value
-    # The pointer owned the object, too.
+    # The pointer owned a reference to the object, which is given back.
     ctypes.pythonapi.Py_DecRef(ctypes.py_object(tensor))
     return tensor
 

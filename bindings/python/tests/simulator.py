@@ -10,7 +10,7 @@ PLATFORM = sf.Platform("host")
 def _here(function):
     @functools.wraps(function)
     def call(*arguments, **named):
-        # Also an argument that is wrong is passed on.
+        # A wrong argument is passed on, too, so that tests can check its error.
         named.setdefault("stream", sf.Stream(PLATFORM))
         return function(*arguments, **named)
 

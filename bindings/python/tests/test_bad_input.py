@@ -22,7 +22,7 @@ def run(code):
 def test_elements_of_another_type(dtype):
     array = np.zeros(3, dtype)
     for import_ in (simulator.from_dlpack, simulator.as_tensor):
-        # NumPy refuses most of them itself.
+        # NumPy itself refuses most of these types.
         with pytest.raises((TypeError, BufferError)) as raised:
             import_(array)
         assert len(str(raised.value)) > 10
@@ -71,7 +71,7 @@ def test_a_read_only_tensor_for_a_writer():
         tensor.__dlpack__()
     with pytest.raises(ValueError, match="read-only"):
         np.from_dlpack(tensor)[0] = 1
-    # A copy may be written.
+    # A copy of a read-only tensor may be written.
     np.from_dlpack(tensor, copy=True)[0] = 1
     assert array[0] == 1
 

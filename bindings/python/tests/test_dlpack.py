@@ -113,7 +113,7 @@ def test_an_export_outlives_its_tensor():
     array[:] = 3
     del tensor
     gc.collect()
-    # Memory that was free would be poisoned, or given to one of these.
+    # Memory that was freed would be poisoned, or given to one of these tensors.
     others = [simulator.zeros(1000) for _ in range(20)]
     assert (array == 3).all() and sf.live()["lent"] > before
     del array, others

@@ -20,7 +20,7 @@ def deleted(managed):
     """Whether the deleter was called, within 10 s."""
     end = time.monotonic() + 10
     while managed.deleted == 0 and time.monotonic() < end:
-        # The simulator takes back what NumPy had when it allocates.
+        # An allocation makes the simulator take back the memory that NumPy had.
         simulator.empty(1)
     return managed.deleted == 1
 
@@ -45,7 +45,8 @@ def test_each_minor_version_is_imported(minor):
 
 @pytest.mark.parametrize("major", [0, 2, 2**32 - 1])
 def test_another_major_version_is_refused_and_given_back_unread(major):
-    # Another version may have other fields after the deleter, so they have values that would crash or be refused.
+    # Another major version may have other fields after the deleter. So these fields have values that would crash if
+    # they were used.
     managed = Managed(ones(3), major=major, ndim=-1, shape=8, data=8)
     with pytest.raises(BufferError, match=rf"DLPack is {major}\.3.*max_version=\(1, 0\)"):
         simulator.from_dlpack(of(managed))
@@ -86,7 +87,7 @@ def test_what_is_exported_says_whether_it_is_a_copy_and_of_what_layout():
         assert plain.data % 256 == 0 and plain.byte_offset == 0
     read_only = simulator.from_dlpack(of(Managed(ones(3), flags=capsules.READ_ONLY)))
     assert flags_of(read_only.__dlpack__(max_version=(1, 0))).flags == capsules.READ_ONLY
-    # A copy belongs to the consumer, who may write it.
+    # A copy belongs to the consumer, who may write it even if the original is read only.
     assert flags_of(read_only.__dlpack__(max_version=(1, 0), copy=True)).flags == capsules.IS_COPIED
     assert flags_of(simulator.zeros((0, 3)).__dlpack__(max_version=(1, 0))).tensor.data is None
 
@@ -162,7 +163,7 @@ def test_a_deleter_runs_on_another_thread_with_the_interpreter_lock():
 
 
 def test_a_deleter_is_called_while_other_threads_drop_and_wait():
-    # Each thread holds the interpreter lock when it drops; the deleters need it.
+    # Each thread holds the interpreter lock when it drops a tensor, and the deleters need that lock.
     all_of_them = [Managed(ones(100)) for _ in range(200)]
 
     def work(part):
@@ -178,7 +179,7 @@ def test_a_deleter_is_called_while_other_threads_drop_and_wait():
         thread.start()
     for thread in threads:
         thread.join(60)
-    # The simulator takes memory back when it is used.
+    # The simulator takes memory back in its next calls.
     assert is_back("adopted", 0)
     assert all(deleted(managed) for managed in all_of_them)
 
@@ -207,7 +208,7 @@ def test_a_deleter_is_not_called_after_exit():
     ended = run(
         "import ctypes, simulator\n"
         "from capsules import *\n"
-        # It prints without Python, so that it can be seen after the interpreter's end.
+        # The deleter prints without Python, so that its call can be seen after the interpreter's end.
         "libc = ctypes.CDLL(None)\n"
         "import capsules\n"
         "managed = [Managed(ones(3)) for _ in range(50)]\n"
@@ -220,7 +221,7 @@ def test_a_deleter_is_not_called_after_exit():
 
 
 def test_a_deleter_is_not_called_after_exit_control():
-    # Without `_stop` at the exit, the deleter would be called: it is before.
+    # A control: without `_stop` at the exit, the deleter would be called. So it is called before the exit.
     ended = run(
         "import ctypes, simulator, time, streamflow as sf\n"
         "from capsules import *\n"

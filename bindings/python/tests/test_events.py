@@ -42,7 +42,7 @@ def test_an_event_is_recorded_waited_for_and_reached(stream):
     stream.wait(event)
     event.synchronize()
     assert event.query() and "streamflow.Event" in repr(event)
-    # A later record takes the place of the first one.
+    # A later record replaces the first one.
     event.record(stream)
     event.synchronize()
 
@@ -58,7 +58,7 @@ def test_the_time_between_events_is_in_milliseconds():
     end = other.record(timing=True)
     first, all_of_it = start.elapsed_time(middle), start.elapsed_time(end)
     assert 0 < first <= all_of_it and start.elapsed_time(start) == 0
-    # The simulator's model has no copy of 12 MiB that takes a second.
+    # In the simulator's model of time, no copy of 12 MiB takes a second.
     assert first < 1000
     with pytest.raises(sf.Error, match="before its start"):
         middle.elapsed_time(start)

@@ -38,7 +38,7 @@ def on_the_fake(program, **variables):
 
 
 def test_a_copy_on_the_host_is_free_when_its_arrays_are():
-    # No later call is needed for that.
+    # The memory must be free without a later call of streamflow.
     on_the_fake("""
         tensor = sf.zeros((3, 100))
         copies = [tensor.numpy(), np.from_dlpack(tensor, device="cpu"), sf.zeros((0, 2)).numpy()]
@@ -100,7 +100,7 @@ def test_the_cuda_array_interface():
 
 
 def test_an_exchange_costs_few_calls_of_the_driver(tmp_path):
-    # Each costs about a microsecond on a GPU. The producer here makes none.
+    # Each call of the driver costs about a microsecond on a GPU. The producer in this test makes none.
     on_the_fake("""
         import os
         from capsules import Managed, Producer, ones
@@ -120,7 +120,7 @@ def test_an_exchange_costs_few_calls_of_the_driver(tmp_path):
         array = Producer(lambda **_: Managed(ones(4), kind=2).capsule(), (2, 0))
         tensor = sf.zeros(4, stream=stream)
         into = calls(lambda: sf.from_dlpack(array, stream=stream))
-        # The producer needs the current device, and the stream is recorded, since the array's own may end.
+        # The producer needs the current device. The stream is recorded, since the array's own stream may end.
         assert into == ["cuCtxGetCurrent", "cuEventRecord"], into
         out = calls(lambda: tensor.__dlpack__(stream=theirs.handle, max_version=(1, 0)))
         ordered = ["cuEventRecord", "cuStreamWaitEvent"]

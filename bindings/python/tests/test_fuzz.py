@@ -16,7 +16,7 @@ import streamflow as sf
 CASES = int(os.environ.get("STREAMFLOW_FUZZ_CASES", "3000"))
 REFUSED = (TypeError, ValueError, BufferError, OverflowError, sf.Error)
 DIMS = [0, 1, 2, 3, 4, -1, -(2**63), 2**63 - 1, 2**40]
-# As many numbers as a shape of the tests says at most: that of the bytes `b"<f8"`, of complex elements.
+# The largest number of elements that a shape of these tests has: that of the bytes `b"<f8"`, of complex elements.
 ROOM = 2 * 60 * 102 * 56
 HUGE = [2**31 - 1, -(2**31), 9, 65, -1]
 
@@ -68,7 +68,7 @@ def structure(draw, place):
         for key in ("major", "minor", "flags"):
             changes.pop(key, None)
     if "byte_offset" in changes and changes["byte_offset"] == 1 and array.itemsize == 1:
-        # That would be right, and beyond the end.
+        # Without this change the structure would be right, but its shape would go beyond the end of the memory.
         changes["ndim"] = -1
     if changes.get("strides", 1) is None and not array.flags.c_contiguous:
         # A dense array of this shape has at most as many elements as the memory.
@@ -77,7 +77,7 @@ def structure(draw, place):
         changes.setdefault("data", place.address)
     managed = Managed(array, legacy=legacy, deleter=draw.random() < 0.9, **changes)
     if draw.random() < 0.2:
-        # A copy to a GPU would read what the shape says.
+        # A copy to a GPU would read as many elements as the shape says, so the shape must not be too large.
         dims = [dim for dim in DIMS if dim < 2] if place.is_gpu else DIMS
         managed.shape[draw.randrange(max(array.ndim, 1))] = draw.choice(dims)
     return managed
@@ -90,7 +90,7 @@ def test_random_capsules_are_imported_or_refused(place):
         managed = structure(draw, place)
         name = draw.choice([None] * 12 + [b"dltensor", b"dltensor_versioned", b"used_dltensor", b"x"])
         if name in (b"dltensor", b"dltensor_versioned"):
-            # The name says which structure it is.
+            # The capsule's name says whether it has the versioned or the legacy structure.
             name = managed.name
         capsule = managed.capsule(name)
         # The device that the object names may be wrong, too.
@@ -103,7 +103,7 @@ def test_random_capsules_are_imported_or_refused(place):
                 assert refused(error), (seed, error)
                 not_taken += 1
             else:
-                # It can be read, unless what it says is a lie about the memory, which nobody can see.
+                # The tensor can be read, unless the structure lies about the memory, which no importer can see.
                 is_lie = place.is_gpu and managed.structure.tensor.device.kind == CUDA_HOST
                 if not is_lie and tensor.size <= managed.array.size and tensor.dtype in ("float32", "float64", "int16", "uint8"):
                     assert tensor.numpy().shape == tensor.shape
@@ -114,7 +114,7 @@ def test_random_capsules_are_imported_or_refused(place):
         else:
             managed.discard()
     assert taken > CASES / 20 and not_taken > CASES / 4, (taken, not_taken)
-    # Each deleter was called once: the fixture has waited for the last one, and the count never exceeds one.
+    # Each deleter was called once: the fixture has waited for the last one, and no count exceeds one.
     for _ in range(3):
         sf.empty(1)
     assert all(managed.deleted <= 1 for managed in given)
@@ -155,7 +155,8 @@ def test_random_dictionaries_are_imported_or_refused(place):
         except REFUSED as error:
             assert refused(error), (seed, error)
         else:
-            # Whoever exports an address vouches for it: only the array's own is given here.
+            # The exporter of an address guarantees that it is valid, so these dictionaries have only the address of
+            # the array itself.
             if is_on_gpu:
                 assert tensor.size == 0 or tensor.__cuda_array_interface__["data"][0] == at, seed
             elif not place.is_gpu:

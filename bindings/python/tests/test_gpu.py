@@ -155,7 +155,7 @@ def test_an_export_comes_after_its_writer_control(library):
 
 
 def test_the_cuda_array_interface_is_ordered():
-    # CuPy waits for the stream on the host, so the hand-over is not short.
+    # CuPy blocks the host until the stream is complete, so the time of the hand-over is not checked.
     right, _ = exports(by_interface(), lambda tensor: tensor)
     assert right == ROUNDS
 

@@ -214,7 +214,7 @@ def test_a_stream_of_another_library_is_used_and_ordered(make):
     for value in range(1, ROUNDS + 1):
         source = cupy.zeros(LEN, cupy.float32)
         cupy.cuda.Device().synchronize()
-        # The library's work is not seen: it is ordered by the stream.
+        # streamflow does not see the library's work, which is ordered by the stream.
         add(on, source, source, value)
         own.wait(adopted if value % 2 else theirs)
         copy = cupy.empty_like(source)
@@ -311,7 +311,7 @@ def test_times_of_seed_003_on_cupys_stream_and_on_ours():
     start = adopted.record(timing=True)
     add(theirs, zeros, zeros, 1)
     end = adopted.record(timing=True)
-    # CuPy's own events on a stream of streamflow.
+    # CuPy's own events are recorded on a stream of streamflow.
     begin, stop = cupy.cuda.Event(), cupy.cuda.Event()
     on = external(ours.handle)
     begin.record(on)

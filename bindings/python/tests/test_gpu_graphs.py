@@ -23,7 +23,7 @@ def pushes(wrap):
     scale = Scale(factor=2.0)
     right, longest = 0, 0.0
     with scale.spawn():
-        # Compiles all kernels.
+        # The first round compiles all kernels, so it is not measured.
         slow(producer, made(), 0.0)
         scale.x.push(made())
         cupy.from_dlpack(scale.y.take())
@@ -44,7 +44,8 @@ def pushes(wrap):
 
 def test_the_graph_comes_after_the_producer_and_the_consumer_after_the_graph():
     right, longest = pushes(lambda array: array)
-    # The kernel takes about 50 ms. The graph's thread has a wake-up in each round.
+    # The slow kernel takes about 50 ms, so less than 20 ms show that neither call waits for it. The limit leaves time for
+    # the graph's thread to wake up in each round.
     assert right == ROUNDS and longest < 2e-2, (right, longest)
 
 
@@ -59,7 +60,7 @@ def test_work_on_the_streams_of_the_ports_is_in_order():
         scale.x.push(made())
         scale.y.take()
         for value in range(1, ROUNDS + 1):
-            # A library works on the stream of the input, with no order of its own.
+            # A library works on the stream of the input without any other order.
             array = made()
             slow(cupy.cuda.Stream.from_external(scale.x.stream), array, value)
             scale.x.push(Unordered(array))
@@ -90,7 +91,7 @@ def test_host_memory_is_copied_to_a_graph_of_a_gpu_or_refused():
             scale.x.push(np.zeros(3, np.float32), copy=False)
         array = np.full(3, 4, np.float32)
         scale.x.push(array)
-        # The graph has a copy.
+        # The graph has a copy, so the array may be written.
         array[:] = 0
         assert (scale.y.take().numpy() == 8).all()
 

@@ -46,7 +46,7 @@ def theirs():
 
 def test_the_work_stream_is_one_for_each_gpu():
     handle = work_stream(CUDA)
-    # NULL would mean the legacy default stream.
+    # The handle NULL would mean the legacy default stream.
     assert handle > 2 and handle == work_stream(CUDA) == sf.work_stream().handle
     assert work_stream(13) == handle and work_stream(1) is None and work_stream(3) is None
     with pytest.raises(BufferError, match="no work stream for CUDA device 99"):
@@ -186,7 +186,7 @@ def test_times_between_events_of_adopted_streams(theirs):
     end = own.record(timing=True)
     assert start.elapsed_time(middle) > 0
     with pytest.raises(sf.Error):
-        # Another platform.
+        # `theirs` is a stream of another platform.
         start.elapsed_time(theirs.record(timing=True))
     assert middle.elapsed_time(end) >= 0
 

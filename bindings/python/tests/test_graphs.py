@@ -315,7 +315,7 @@ def test_a_closed_port_says_so():
         scale.y.close()
         with pytest.raises(sf.Ended, match="was closed"):
             scale.y.take()
-        # Each edge holds a message. With these two no operator can run again, so the run ends by itself.
+        # Each edge holds a message. After these two messages no operator can run again, so the run ends by itself.
         scale.x.push(ramp(0))
         scale.x.push(ramp(1))
         report = running.join(timeout=1e300)
@@ -331,7 +331,7 @@ def test_a_full_port_waits_and_times_out():
         with pytest.raises(TimeoutError, match="port `y`"):
             scale.y.take(timeout=0.01)
         with pytest.raises(TimeoutError, match="port `x`"):
-            # The ports and the edges have little room.
+            # The ports and the edges have room for few messages, so a push times out.
             for i in range(100):
                 scale.x.push(ramp(i), timeout=0.05)
         pushed = scale.y.take()
@@ -353,7 +353,7 @@ def test_an_output_that_nobody_takes_holds_the_graph_and_a_stop_ends_it():
         assert status["phase"] == "active" and set(status["nodes"]) == {"pushed_x", "scale", "taken_y"}
         assert "taken_y" in status["text"] and running.report().end == "not_yet"
     assert running.is_over and running.status()["phase"] == "over"
-    # The messages that were handed over are there, in order.
+    # The messages that the graph has passed on before the stop can still be taken, in order.
     assert [tensor.numpy()[0, 0] for tensor in scale.y] == [0, 2, 4, 6]
 
 
@@ -361,7 +361,7 @@ def test_messages_that_a_stop_leaves_at_an_input_are_counted():
     scale = graph()
     with scale.spawn() as running:
         running.pause()
-        # After a report no node ticks.
+        # After a pause and a report, no node ticks any more.
         running.report()
         scale.x.push(ramp(0))
         scale.x.push(ramp(1))
@@ -450,7 +450,7 @@ def interrupted(call, is_ready=lambda: True):
         end = time.monotonic() + 30
         while not is_ready() and time.monotonic() < end:
             time.sleep(0.001)
-        # Most often the call waits now. An earlier signal interrupts it, too, and the test is only weaker then.
+        # The call most often waits by now. A signal before that interrupts it, too; then the test only shows less.
         time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 

@@ -35,7 +35,7 @@ def test_numpy_reads_the_array_interface(dtype):
 @pytest.mark.parametrize("seed", range(8))
 def test_the_array_interface_waits_until_the_tensor_is_written(seed):
     stream = sf.Stream(sf.Platform("host", seed=seed))
-    # New memory has a poison in place of the zeros.
+    # New memory has poison in place of the zeros, so an array that is read too early is not zero.
     assert all((np.asarray(simulator.zeros(100, stream=stream)) == 0).all() for _ in range(10))
     simulator.empty(1, stream=stream)
 
@@ -126,12 +126,12 @@ def cuda(**changes):
     ({"stream": 0}, ValueError, "0, which names no stream"),
     ({"stream": -1}, ValueError, "-1"),
     ({"stream": "mine"}, ValueError, "not a number"),
-    # All that is right, and then there is no GPU.
+    # These interfaces are right, and are refused only because there is no GPU.
     ({"stream": 1}, BufferError, "by the simulator"),
     ({"stream": 2}, BufferError, "by the simulator"),
     ({"stream": None}, BufferError, "by the simulator"),
     ({}, BufferError, "by the simulator"),
-    # PyTorch has version 2, and RMM version 0.
+    # Versions of other libraries: PyTorch has version 2, and RMM version 0.
     ({"version": 2}, BufferError, "by the simulator"),
     ({"version": 0}, BufferError, "by the simulator"),
 ])
@@ -156,7 +156,7 @@ def test_random_interfaces_are_imported_or_refused():
     for seed in range(5000):
         draw = random.Random(seed)
         drawn = interface(array)
-        # At most the memory of the array: whoever exports an address vouches for it.
+        # No interface names more memory than the array has: the exporter of an address guarantees that it is valid.
         for key in draw.sample(["shape", "typestr", "strides", "data", "mask", "version"], draw.randint(1, 3)):
             drawn[key] = draw.choice(values)
         name = draw.choice(["__array_interface__", "__cuda_array_interface__"])

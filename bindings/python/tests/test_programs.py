@@ -57,7 +57,7 @@ def test_the_programs_of_a_page_run(place, page):
     ended = run(place, "-c", program(page))
     assert ended.returncode == 0 or has_no_kernel(place, ended), ended.stdout + ended.stderr
     if place != "fake":
-        # The graph has doubled the ones.
+        # The graph has doubled the array of ones.
         assert ended.stdout.endswith("[[2. 2. 2.]\n [2. 2. 2.]]\n"), ended.stdout
     where = "host" if place == "simulator" else "cuda"
     if page is PAGES["README"]:
@@ -67,7 +67,7 @@ def test_the_programs_of_a_page_run(place, page):
 @PLACES
 def test_the_demo_runs(place):
     ended = run(place, "-m", "streamflow.demo")
-    # Without kernels the result is not right, and the demo says so.
+    # On the fake GPU no kernel runs, so the result is wrong, and the demo says so.
     assert ended.returncode == (place == "fake"), ended.stdout + ended.stderr
     how = "is shared" if place == "simulator" else "was copied to the GPU and back"
     assert f"the memory {how}" in ended.stdout, ended.stdout

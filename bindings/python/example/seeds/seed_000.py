@@ -17,11 +17,11 @@ class CuPySourceOp:
 
     def compute(self):
         xp = self.xp
-        # stream = context.allocate_cuda_stream(…); op_output.set_cuda_stream(stream, "out")
+        # In the guide: stream = context.allocate_cuda_stream(…); op_output.set_cuda_stream(stream, "out")
         with on(xp, self.out.stream):
             image = xp.exp(xp.linspace(0, 10, self.rows * self.cols, dtype=xp.float32))
             tensor = image.reshape(self.rows, self.cols)
-        # op_output.emit(dict(tensor=tensor), "out")
+        # In the guide: op_output.emit(dict(tensor=tensor), "out")
         self.out.push(dict(tensor=tensor))
 
 
@@ -33,10 +33,11 @@ class CuPyProcessOp:
 
     def compute(self):
         xp, out = self.xp, self.out
-        # tensor1 = op_input.receive("in1")["tensor"], and then op_input.receive_cuda_stream("in1")
+        # In the guide: tensor1 = op_input.receive("in1")["tensor"], and then op_input.receive_cuda_stream("in1")
         tensor1, tensor2 = self.in1.take()["tensor"], self.in2.take()["tensor"]
         with on(xp, out.stream):
-            # Both come after their sources: the library's current stream waits. Nothing sets `["stream"] = None`.
+            # The library's current stream waits for both sources. Unlike in the guide, no code sets `["stream"] =
+            # None`.
             a, b = xp.from_dlpack(tensor1), xp.from_dlpack(tensor2)
             sums = (a * b).sum(axis=1)
         out.push(dict(tensor=sums))

@@ -12,7 +12,7 @@ def compute_receive(xp, received, emitted):
     `cuda_stream_ptr = op_input.receive_cuda_stream("receiver", allocate=True, sync_to_default=False)`."""
     in_message = received.take()
     with on(xp, received.stream):
-        # Work that is queued here comes after the message. The stream can't be had first: it is ordered by `take`.
+        # Work that is queued on this stream comes after the message. The stream has this order only after `take`.
         out = xp.from_dlpack(in_message) + 1
     emitted.push(dict(tensor=out))
 
@@ -34,9 +34,9 @@ def compute_extra_stream(xp, received, emitted, my_stream):
     """`my_stream = context.allocate_cuda_stream("my_stream")` and `op_output.set_cuda_stream(my_stream, "out")`."""
     in_message = received.take()
     with on(xp, my_stream):
-        # The library's stream waits for the tensor, whichever stream that is.
+        # The library's current stream waits for the tensor, whichever stream the tensor is on.
         out = xp.from_dlpack(in_message) * 3
-    # The message is emitted on the port's stream, which comes after the other one.
+    # The message is emitted on the port's stream, which first waits for `my_stream`.
     emitted.stream.wait(my_stream)
     emitted.push(dict(tensor=out))
 

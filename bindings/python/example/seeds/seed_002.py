@@ -18,7 +18,7 @@ def cucim_op(cp, input_tensor, stream):
     import cucim.skimage.exposure as cu_exposure
     from cucim.skimage.util import img_as_float, img_as_ubyte
 
-    # The guide writes `cp.asarray`. That goes by `__cuda_array_interface__`, at which CuPy blocks the host.
+    # The guide writes `cp.asarray`, which uses `__cuda_array_interface__`: there CuPy blocks the host.
     cp_array = cp.from_dlpack(input_tensor)
     cp_array = img_as_float(cp_array / 255)
     cp_res = cu_exposure.equalize_adapthist(cp_array)
@@ -29,7 +29,7 @@ def cvcuda_op(cp, input_tensor, stream):
     import cvcuda
 
     cvcuda_input_tensor = cvcuda.as_tensor(input_tensor, "HWC")
-    # Without `stream` the operation is on CV-CUDA's current stream, which is ordered by its own rules.
+    # Without `stream` the operation would run on CV-CUDA's current stream, which is ordered by rules of CV-CUDA.
     cvcuda_resize_tensor = cvcuda.resize(
         cvcuda_input_tensor, (640, 640, 3), cvcuda.Interp.LINEAR, stream=cvcuda.as_stream(stream.handle)
     )
@@ -42,7 +42,7 @@ def opencv_op(cp, input_tensor, stream):
 
     cp_frame = cp.from_dlpack(input_tensor)
     cv_frame = gpumat_from_cp_array(cp_frame)
-    # The guide's `cv2.cuda_Stream()` has no order with the tensor. This is the stream that the tensor is on.
+    # The guide's `cv2.cuda_Stream()` is not ordered after the tensor. `stream` is the stream that the tensor is on.
     cv_stream = cv2.cuda.wrapStream(stream.handle)
     cv_frame = cv2.cuda.cvtColor(cv_frame, cv2.COLOR_BGR2RGB, stream=cv_stream)
     return cp.ascontiguousarray(gpumat_to_cupy(cp, cv_frame))
@@ -55,7 +55,7 @@ def gpumat_from_cp_array(array):
     depths = {"uint8": cv2.CV_8U, "uint16": cv2.CV_16U, "float32": cv2.CV_32F, "float64": cv2.CV_64F}
     rows, cols, channels = array.shape
     mat_type = depths[array.dtype.name] + ((channels - 1) << 3)
-    # The guide has no pitch here.
+    # The guide passes no pitch in this call.
     return cv2.cuda.createGpuMatFromCudaMemory(rows, cols, mat_type, array.data.ptr, array.strides[0])
 
 
@@ -65,7 +65,7 @@ def gpumat_to_cupy(cp, mat):
 
     dtypes = {cv2.CV_8U: "uint8", cv2.CV_16U: "uint16", cv2.CV_32F: "float32", cv2.CV_64F: "float64"}
     cols, rows = mat.size()
-    # The guide has `mat.step * cols`.
+    # The guide has `mat.step * cols` as the size.
     memory = cp.cuda.UnownedMemory(mat.cudaPtr(), mat.step * rows, owner=mat)
     return cp.ndarray(
         (rows, cols, mat.channels()),
@@ -77,7 +77,7 @@ def gpumat_to_cupy(cp, mat):
 
 def matx_op(xp, boxes, label, app):
     """The guide's operator in C++ with MatX, as one in Rust: `seed_graphs.RemapBoxes`. Returns the boxes of a label."""
-    # auto boxes = in_message.get<Tensor>("inference_output_detection_boxes");
+    # The guide's C++: auto boxes = in_message.get<Tensor>("inference_output_detection_boxes");
     with on(xp, app.labelled.stream):
         app.labelled.push(dict(boxes=xp.array(boxes), label=xp.array(label)))
     return app.boxes.take()
@@ -103,7 +103,8 @@ class CudaArray:
     """Class to represent a CUDA array interface object. On the simulator it is an array interface."""
 
     def __init__(self, array, stream):
-        # The guide keeps the memory elsewhere. An import keeps the object, so the object keeps the memory.
+        # The guide keeps the memory elsewhere. An import keeps this object alive, so the object keeps the memory
+        # alive.
         self._kept = array
         interface = {
             "shape": array.shape,
@@ -131,7 +132,7 @@ def run(platform, compute, images):
             stream = app.received.stream
             with on(xp, stream):
                 out_tensor = compute(xp, input_tensor, stream)
-                # The library's work is on this stream. A port of the graph comes after it.
+                # The library's work is on `stream`. The stream of the graph's port waits for it.
                 app.emitted.stream.wait(stream)
                 app.emitted.push(dict(out_tensor=out_tensor))
             results.append(app.result.take()["out_tensor"].numpy())

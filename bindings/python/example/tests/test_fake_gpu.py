@@ -32,7 +32,7 @@ with app.spawn() as running:
             source.push(dict(tensor=sg.zeros((2, 3), stream=sg.Stream(platform))))
         one, two = app.in1.take()["tensor"], app.in2.take()["tensor"]
         number = one.__cuda_array_interface__["stream"]
-        # 0 would mean no stream there.
+        # The number 0 would mean that there is no stream.
         assert number == 1 if on_default else number == app.in1.stream.handle > 2, number
         app.processed.push(dict(one=Array(one), two=two))
         taken = app.printed.take()

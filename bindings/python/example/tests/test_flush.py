@@ -7,7 +7,7 @@ import pytest
 
 import seed_graphs as sg
 
-# A test that waits for longer has failed.
+# The longest time in seconds that a test waits. A test that waits longer fails.
 LONG = 60
 
 

@@ -127,7 +127,7 @@ def test_seed_002_a_library_in_the_pipeline(platform, name, library):
                 expected = np.round(exposure.equalize_adapthist(image / 255) * 255)
                 assert np.abs(result.astype(float) - expected).max() <= 1
             case "cvcuda_op":
-                # Linear interpolation stays within the range, and keeps the mean of a ramp.
+                # Linear interpolation stays within the range of the image, and keeps the mean of a ramp.
                 assert result.shape == (640, 640, 3)
                 assert image.min() <= result.min() and result.max() <= image.max()
                 assert abs(result.mean() - image.mean()) < 0.01 * image.mean() + 0.5
@@ -189,7 +189,7 @@ def test_a_failed_graph_raises_its_error_at_each_end(platform):
     xp = library_of(platform)
     app = sg.AddDetections(platform=platform)
     running = app.spawn()
-    # The kernel requires one length.
+    # The kernel requires that both arrays have the same length.
     app.detections.push(dict(boxes=xp.zeros(3, xp.float32), scores=xp.zeros(4, xp.float32)))
     with pytest.raises(sg.Ended, match="b.len"):
         app.sum.take()
@@ -213,9 +213,9 @@ def test_a_join_that_mixes_frames_is_in_the_report(platform):
             app.joined.take()
         running.finish()
         report = running.join()
-    # The frames 0 and 1 were joined with the frames 1 and 3.
+    # The join has combined the frames 0 and 1 with the frames 1 and 3.
     assert report.mixed == [("join", 2, "pushed_frames", ("frame", "passed"), (0, 1))]
-    # Two frames are left, since no partner comes.
+    # Two frames are left on an edge, since no message comes for them on the other edge.
     assert report.edges == [
         ("pushed_frames.message >> second.frame", 4, 4, 0, 0),
         ("pushed_frames.message >> join.frame", 4, 2, 0, 2),

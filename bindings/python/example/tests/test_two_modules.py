@@ -39,7 +39,7 @@ def test_the_memory_of_a_tensor_is_shared_and_given_back():
         "print(address(adopted) == address(tensor))\n"
         "del adopted\n"
         "end = time.monotonic() + 10\n"
-        # A call takes back what other code has returned.
+        # Each call of `empty` takes back memory that other code has returned.
         "while any(counts()) and time.monotonic() < end: sf.empty(1, stream=ours); sg.empty(1, stream=theirs)\n"
         "print(*counts())"
     )
@@ -78,7 +78,7 @@ def of_ours():
 def test_an_object_of_another_class_is_named_as_before():
     with pytest.raises(TypeError, match="'int' object is not an instance of 'Stream'"):
         sg.zeros(3, stream=3)
-    # Optional is optional.
+    # An optional argument accepts None.
     assert sg.zeros(3, stream=None).numpy().tolist() == [0, 0, 0]
 
 

@@ -35,7 +35,7 @@ def main() -> int:
         report = running.join()
     print("ten times as much, by a graph:", scaled.tolist())
     print(report)
-    # A simulator's memory is host memory, so nothing is copied there.
+    # The memory of the simulator is host memory, so NumPy shares it instead of copying.
     if shared != (platform.name == "host") or not (back == array).all():
         return 1
     return 0 if (scaled == 10 * array).all() else 1

@@ -59,7 +59,7 @@ def test_each_use_after_an_exchange_comes_after_the_work_stream(each_stream, use
     borrowed(tensor)
     work = work_stream(CUDA)
     for _ in range(3):
-        # The library has queued more since.
+        # In a real program, the library may have queued more work since the exchange.
         take_order()
         user = use(tensor)
         order = take_order()
@@ -77,7 +77,8 @@ def test_a_use_without_an_exchange_does_not_wait_for_the_work_stream(stream, use
     assert not waits(order, used_on(user, order), work)
 
 
-# The graph comes after the stream of its port. It does not run here, so that only Python gives an order.
+# Pushes to a graph. The graph's stream comes after the stream of its port. The graph does not run in these tests, so
+# that every order in the log is from Python.
 
 
 @pytest.mark.parametrize("is_exchanged", [True, False])
@@ -87,7 +88,7 @@ def test_a_push_after_an_exchange_comes_after_the_work_stream(stream, is_exchang
     if is_exchanged:
         borrowed(tensor)
     for _ in range(3):
-        # The library has queued more since.
+        # In a real program, the library may have queued more work since the exchange.
         take_order()
         scale.x.push(tensor)
         order = take_order()
@@ -95,7 +96,8 @@ def test_a_push_after_an_exchange_comes_after_the_work_stream(stream, is_exchang
 
 
 def test_a_push_comes_after_the_work_of_libraries_on_the_tensors_stream(stream):
-    # As `with cupy.cuda.Stream.from_external(tensor.stream): ...`, which nobody sees.
+    # A library may queue work as `with cupy.cuda.Stream.from_external(tensor.stream): ...`, which streamflow does not
+    # see.
     scale, tensor = Scale(), sf.zeros(4, stream=stream)
     for _ in range(3):
         take_order()
@@ -140,7 +142,7 @@ def test_an_import_comes_after_the_work_stream(stream):
 
 
 def test_memory_that_an_interface_has_shown_is_used_again_after_all_work(stream):
-    # The library has the address alone, and its work is on any stream.
+    # The library has only the address, and may use it on any stream.
     tensor = sf.zeros(4, stream=stream)
     tensor.__cuda_array_interface__
     take_order()

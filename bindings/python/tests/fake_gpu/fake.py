@@ -55,7 +55,7 @@ def blocks(order):
 
 
 def _default(stream):
-    # The driver's names of the legacy default stream.
+    # Replaces 0, the driver's other name of the legacy default stream.
     return LEGACY if stream == 0 else stream
 
 

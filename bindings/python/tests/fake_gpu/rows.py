@@ -18,7 +18,7 @@ from fake import LEGACY, PER_THREAD, Array, Interface, Stream, blocks, held, hol
 import streamflow as sf
 from streamflow.demo import Scale
 
-# The ends of what an address can be, and one that is not aligned.
+# Numbers that are no handles: near the smallest and the largest address, and one that is not aligned.
 NO_HANDLES = [3, 7, 64, 4095, 4097, 0x1234564, 2**56, 2**63 - 8]
 SWITCHES = ["NUMBA_CUDA_ARRAY_INTERFACE_SYNC", "HOLOSCAN_CUDA_ARRAY_INTERFACE_SYNC"]
 
@@ -138,7 +138,7 @@ def test_the_handle_of_a_stream_that_was_destroyed_is_refused(stream, theirs):
     theirs.destroy()
     with pytest.raises(sf.Error, match="keep the stream during the call"):
         tensor.__dlpack__(stream=handle)
-    # The tensor is as before.
+    # The refused call has not changed the tensor.
     assert (tensor.numpy() == 0).all()
 
 
@@ -149,7 +149,7 @@ def test_the_handle_of_a_stream_that_was_destroyed_is_refused(stream, theirs):
 def test_an_import_comes_after_the_producers_stream(stream, theirs, kind):
     array = Array(ones(4), theirs, kind=kind)
     tensor = sf.from_dlpack(array, stream=stream)
-    # The number of a stream, as PyTorch requires.
+    # The stream is passed as a number, as PyTorch requires.
     assert array.arguments == {"stream": stream.handle, "max_version": (1, 3)}
     reader = used(tensor)
     order = take_order()
@@ -168,7 +168,7 @@ def test_an_import_comes_after_the_producers_stream_control(stream, theirs):
 
 
 def test_page_locked_memory_comes_after_all_work_of_the_device(stream, theirs):
-    # Its producer gets no stream, so it orders nothing.
+    # The producer of page-locked memory gets no stream, so it orders nothing.
     array = Array(ones(4), theirs, kind=CUDA_HOST)
     tensor = sf.from_dlpack(array, stream=stream)
     assert "stream" not in array.arguments
@@ -215,7 +215,7 @@ def test_the_array_is_given_back_after_our_work(stream, theirs):
     tensor = sf.from_dlpack(Producer(lambda **_: managed.capsule(), (2, 0)), stream=stream)
     reader = used(tensor)
     del tensor
-    # Another library had it, so it goes back after all work of the device.
+    # Another library has had the array, so it is given back only after all work of the device.
     end = time.monotonic() + 10
     while managed.deleted == 0 and time.monotonic() < end:
         sf.empty(1)
@@ -259,7 +259,7 @@ def test_a_dictionary_without_a_stream_comes_after_all_work_of_the_device(stream
 
 @pytest.mark.parametrize(("entry", "text"), [(0, "0, which names no stream"), (-1, "-1, which names no stream.*from_dlpack"), ("x", "not a number")])
 def test_other_streams_are_refused(stream, entry, text):
-    # -1 is the entry by which CV-CUDA says that it orders nothing.
+    # With the entry -1, CV-CUDA says that it orders nothing.
     with pytest.raises(ValueError, match=text):
         sf.as_tensor(Interface(ones(4), stream=entry), stream=stream)
 
@@ -269,7 +269,7 @@ def test_the_stream_of_a_dictionary_may_be_our_own(stream):
     same = Interface(np.zeros(4, np.float32), **tensor.__cuda_array_interface__)
     reader = used(sf.as_tensor(same, stream=sf.Stream()))
     assert waits(take_order(), reader, stream.handle)
-    # And the importing stream itself.
+    # The stream in the dictionary may also be the stream that imports.
     sf.as_tensor(same, stream=stream)
 
 
@@ -382,7 +382,8 @@ def test_a_stream_of_ours_speaks_the_protocols_of_streams(stream):
 
 
 def test_work_of_a_library_on_our_stream_is_before_the_export(stream, theirs):
-    # As `with cupy.cuda.Stream.from_external(stream): ...`: the library queues on the handle, which nobody else sees.
+    # The library queues work on the handle, as `with cupy.cuda.Stream.from_external(stream): ...`, which streamflow
+    # does not see.
     tensor = sf.zeros(4, stream=stream)
     tensor.__dlpack__(stream=theirs.ptr, max_version=(1, 0))
     take_order()
@@ -442,7 +443,7 @@ class PyTorchs:
         self.array, self.device = array, (CUDA_HOST if is_page_locked else CPU, 0)
 
     def __dlpack__(self, *, stream=None, copy=None, **arguments):
-        # The library would make the copy at once, before what is queued.
+        # The library would make the copy at once, before the work that is queued on the memory.
         assert stream is None and not (copy and self.device[0] == CUDA_HOST)
         return Managed(self.array).capsule()
 
@@ -460,7 +461,7 @@ def test_an_array_of_the_host_is_copied(stream, form, copy):
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
     tensor = sf.as_tensor(form(array), stream=stream, copy=copy)
     order = take_order()
-    # The host waits for a stream of the copy alone, so not for work on the tensor's.
+    # The host waits only for the stream of the copy, and so not for work on the tensor's stream.
     waited = [on for kind, on, _ in order if kind.startswith("host waits")]
     assert len(waited) == 1 and waited[0] != stream.handle, order
     array[:] = -1
@@ -537,7 +538,7 @@ def test_memory_that_can_hold_no_elements_is_refused(stream):
     lambda array: PyTorchs(array, is_page_locked=True), lambda array: of(Managed(array, kind=CUDA_HOST)),
 ], ids=["PyTorch", "its DLPack says so"])
 def test_page_locked_memory_is_copied_after_all_work_of_the_device(stream, form):
-    # Another library may have queued a copy to it.
+    # Another library may have queued a copy to the page-locked memory.
     slow(False)
     array = np.arange(3.0)
     tensor = sf.as_tensor(form(array), stream=stream, copy=True)
@@ -570,7 +571,7 @@ def test_memory_of_a_gpu_is_copied_if_it_is_asked_for(stream, theirs, make):
     array = make(theirs)
     shared, copied = (sf.as_tensor(array, stream=stream, copy=copy) for copy in (None, True))
     if isinstance(array, Array):
-        # The library makes the copy.
+        # The library that made the array makes the copy.
         assert array.arguments["copy"] is True
     else:
         addresses = {it.__cuda_array_interface__["data"][0] for it in (shared, copied)}
@@ -593,7 +594,7 @@ def test_other_threads_run_while_an_array_of_the_host_is_copied(stream):
         thread.start()
         while held() == 0:
             time.sleep(0.001)
-        # The stream of the tensor is used meanwhile.
+        # Another thread can use the stream of the tensor meanwhile.
         stream.record()
         assert held() == 1 and not made
     finally:
@@ -640,7 +641,8 @@ def while_a_copy_is_awaited(tensor, use):
     need the interpreter for that copy: a stream can call a function of Python."""
     copies = []
     thread = threading.Thread(target=lambda: copies.append(tensor.numpy()))
-    # A use that waits with the interpreter lock stops every other thread of Python, too.
+    # A use that waits while it holds the interpreter lock stops every other thread of Python. `faulthandler` then ends
+    # the program, since its thread needs no lock.
     faulthandler.dump_traceback_later(30, exit=True)
     hold(True)
     try:

@@ -32,7 +32,7 @@ def test_the_table_is_on_the_type_and_complete():
     for name, _ in exchange.Api._fields_[2:]:
         assert ctypes.cast(getattr(API, name), ctypes.c_void_p).value, name
     assert exchange.table(type(sf.zeros(1))).version.major == 1
-    # The same table each time: it lives with the process.
+    # Each call returns the same table, which lives as long as the process.
     again = exchange.table()
     assert ctypes.addressof(again) == ctypes.addressof(API)
 
@@ -46,7 +46,7 @@ def test_a_managed_tensor_is_written_before_it_is_handed_out(seed):
     assert (it.version.major, it.flags) == (1, 0)
     assert it.tensor.dims() == ([2, 3], [3, 1])
     assert (it.tensor.dtype.code, it.tensor.dtype.bits, it.tensor.device.kind) == (0, 32, CPU)
-    # Without the wait there is the poison of new memory.
+    # Without the wait, the elements would be the poison of new memory.
     elements = view(it.tensor, np.int32)
     assert (elements == 0).all()
     elements[:] = 7
@@ -55,7 +55,7 @@ def test_a_managed_tensor_is_written_before_it_is_handed_out(seed):
     gc.collect()
     assert sf.live()["lent"] >= 1 and (elements == 7).all()
     delete(out)
-    # Takes back what was returned to this platform.
+    # An allocation takes back what was returned to this platform.
     sf.empty(1, stream=stream)
     assert is_back("lent", 0)
 
@@ -69,7 +69,7 @@ def test_a_borrowed_tensor_is_written_before_it_is_handed_out(seed):
     assert (view(plain, np.float64) == 0).all()
     view(plain, np.float64)[:] = 3
     assert (tensor.numpy() == 3).all()
-    # The shape lives with the tensor.
+    # The shape lives as long as the tensor.
     assert borrowed(tensor).dims() == plain.dims()
 
 
@@ -160,7 +160,7 @@ def test_the_allocator_reports_errors_by_the_callback(arguments, kind, text):
 
 
 def test_the_allocator_needs_no_interpreter_lock():
-    # ctypes calls it without the lock; the other thread runs Python meanwhile.
+    # ctypes calls the allocator without the interpreter lock, and the other thread runs Python meanwhile.
     done = threading.Event()
 
     def work():
