@@ -22,7 +22,7 @@ fn text_of(panic: Box<dyn Any + Send>) -> String {
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     let text = text.unwrap_or("(no text)").to_owned();
     if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        // Dropping this payload could panic again.
+        // Dropping `another`, the payload of the second panic, could panic again.
         mem::forget(another);
     }
     text

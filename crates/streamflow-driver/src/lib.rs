@@ -9,10 +9,10 @@
 //! The modules that the documentation hides are shared by streamflow's own packages: locks, atomics and turns of threads in
 //! explored tests. The hidden modules are not covered by semantic versioning.
 
-// Marks of features, on docs.rs.
+// On docs.rs, each item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// Without the bindings this is the only error: everything that needs them is in `driver`.
+// Without the bindings, this is the only compile error: all code that needs the bindings is in `driver`.
 #[cfg(not(feature = "cudarc"))]
 compile_error!(
     "no CUDA version is chosen: add the feature `cuda-13000` to the dependency on streamflow-gpu, whose default it is, or the \

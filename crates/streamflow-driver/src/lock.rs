@@ -78,7 +78,7 @@ impl<T> DerefMut for Held<'_, T> {
     }
 }
 
-/// Counts a [`Lock`] of the calling thread while it is held, in builds with debug assertions.
+/// Counts one [`Lock`] of the calling thread from its creation to its drop, in builds with debug assertions.
 #[derive(Debug)]
 struct Counted;
 
@@ -113,8 +113,9 @@ pub(crate) fn assert_none(what: &str) {
     let _unused = what;
 }
 
-/// Locks a mutex of the standard library, for long sections: waiting threads sleep. Every mutex that is held during driver
-/// calls is locked by this function. A thread that takes turns passes on its turn until the mutex is free.
+/// Locks a mutex of the standard library, for long sections: waiting threads sleep. Every mutex that is held during
+/// driver calls is locked by this function. A thread that takes turns gives up its turn again and again until the mutex
+/// is free.
 ///
 /// [`hold`] does not apply to two kinds of mutexes, under which bodies execute. A mutex of the first kind gives a worker a
 /// node for the time of a hook. No thread waits for it: the board of the workers gives a node to one worker at a time, before
@@ -171,13 +172,13 @@ pub fn is_held() -> bool {
 #[derive(Debug)]
 pub enum Backoff {}
 
-/// The attempts of a round. At the last one the thread sleeps.
+/// The number of attempts to take a lock in one round. At the last attempt the thread sleeps.
 const ROUND: u32 = 256;
 
-/// The attempts at the beginning of a round that spin: a lock that another core holds is usually free soon.
+/// The number of attempts at the beginning of a round that only spin: a lock that another core holds is usually free soon.
 const SPINS: u32 = 128;
 
-/// The sleep at the end of a round, so that a lock holder of lower priority can go on.
+/// The length of the sleep at the end of a round, so that a lock holder of lower priority can go on.
 const SLEEP: Duration = Duration::from_micros(20);
 
 impl RelaxStrategy for Backoff {
@@ -231,7 +232,7 @@ mod tests {
                     for _ in 0..EACH {
                         let mut both = shared.lock();
                         both.0 += 1;
-                        // Longer than the other threads spin, so that they yield and sleep.
+                        // This thread holds the lock for longer than the other threads spin, so that they yield and sleep.
                         (0..50).for_each(|_| thread::yield_now());
                         both.1 += 1;
                     }

@@ -1,4 +1,4 @@
-//! Log lines that are written under no lock.
+//! The log lines of a thread, written only while the thread holds no lock of this library.
 //!
 //! A subscriber of `tracing` is the user's code, as is the text of an error: it may call the library, or wait for another
 //! thread that does. A thread that holds a lock, or makes a value that other threads wait for, writes its lines after it has
@@ -13,17 +13,17 @@ use crate::caught::caught;
 type Line = Box<dyn FnOnce()>;
 
 thread_local! {
-    /// The number of [`Later`]s of this thread.
+    /// The number of [`Later`]s that this thread has.
     static LATER: Cell<u32> = const { Cell::new(0) };
-    /// Whether lines wait to be written.
+    /// Whether this thread has lines that are not written yet.
     static HAS_LINES: Cell<bool> = const { Cell::new(false) };
-    /// The lines that wait. The list is empty while the thread has no `Later`, so it needs no destructor: a thread that ends
-    /// may have dropped its thread-locals.
+    /// The lines of this thread that are not written yet. The list is empty while the thread has no `Later`, so it
+    /// needs no destructor: a thread that ends may have dropped its thread-locals.
     static LINES: Cell<ManuallyDrop<Vec<Line>>> = const { Cell::new(ManuallyDrop::new(Vec::new())) };
 }
 
-/// A guard that keeps the calling thread's lines back until it is dropped. The guard is made before the lock is taken, and
-/// dropped after the lock is released.
+/// A guard that postpones the calling thread's log lines until it is dropped. The guard is made before a lock is taken,
+/// and dropped after the lock is released.
 #[must_use]
 #[derive(Debug)]
 pub struct Later(PhantomData<*const ()>);
@@ -49,7 +49,7 @@ pub fn write(line: impl FnOnce() + 'static) {
     HAS_LINES.set(true);
 }
 
-/// Takes the lines that wait to be written.
+/// Takes the thread's lines that are not written yet.
 fn take() -> Vec<Line> {
     let lines = LINES.try_with(|lines| lines.replace(ManuallyDrop::new(Vec::new())));
     lines.map(ManuallyDrop::into_inner).unwrap_or_default()
@@ -71,8 +71,8 @@ impl Drop for Later {
 fn write_all() {
     HAS_LINES.set(false);
     for line in take() {
-        // The lines are written in a drop. A subscriber that panics does not keep the other lines from being written, and its
-        // panic has been printed.
+        // `line` runs in a drop. If a subscriber panics, the other lines are still written; the panic hook has already
+        // printed the panic.
         let _panicked = caught(line);
     }
 }
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(*written.borrow(), [1, 2, 3, 4]);
         line(5);
         assert_eq!(written.borrow().last(), Some(&5));
-        // The lines that were written are dropped.
+        // Each line's closure is dropped after it was called.
         assert_eq!(Rc::strong_count(&written), 1);
     }
 }

@@ -1,8 +1,8 @@
 //! The random number generator behind every seed.
 //!
-//! A seed that a report names must give the same run in later versions, so a test pins the numbers. A crate's generator may
-//! change between versions of the crate, as `fastrand`'s did from 2.0 to 2.1. Tests of other packages include this file as
-//! well.
+//! A seed that a report names must give the same run in later versions, so a test pins the numbers. The generator of a
+//! crate may change between versions of the crate, as `fastrand`'s did from 2.0 to 2.1. Tests of other packages include
+//! this file as well.
 
 /// The splitmix64 generator (Steele, Lea, Flood: *Fast splittable pseudorandom number generators*, 2014): one addition and
 /// one mix.
@@ -28,7 +28,7 @@ impl SplitMix {
     }
 }
 
-/// Spreads the bits of a number over all 64.
+/// Spreads the bits of a number over all 64 bits of the result.
 pub const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -60,13 +60,13 @@ mod standard {
             Self(std::cell::UnsafeCell::new(value))
         }
 
-        /// Returns a pointer to the value, for a read at once.
+        /// Returns a pointer to the value, which the caller reads from at once.
         #[inline(always)]
         pub const fn to_read(&self) -> *const T {
             self.0.get()
         }
 
-        /// Returns a pointer to the value, for a write at once.
+        /// Returns a pointer to the value, which the caller writes to at once.
         #[inline(always)]
         pub const fn to_write(&self) -> *mut T {
             self.0.get()
@@ -94,7 +94,7 @@ mod standard {
         spawned.map(|handle| handle.thread().clone())
     }
 
-    /// Static variables. Under loom each interleaving has its own.
+    /// Defines static variables. Under loom each interleaving has its own copies of them.
     #[doc(hidden)]
     #[macro_export]
     macro_rules! plain_statics {
@@ -102,7 +102,7 @@ mod standard {
     }
     pub use plain_statics as statics;
 
-    /// A function that is `const`, except under loom: a `const` function can't make loom's atomics.
+    /// Defines a function that is `const`, except under loom: a `const` function can't make loom's atomics.
     #[doc(hidden)]
     #[macro_export]
     macro_rules! plain_const_fn {
@@ -138,8 +138,8 @@ mod model {
         static IN_SECTIONS: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Calls a model of code behind locks. All orders of its critical sections are explored, and those orders of its
-    /// atomics that loom finds by itself.
+    /// Runs a model of code behind locks. loom explores all orders of the model's critical sections, but only those
+    /// orders of its atomics that loom finds by itself.
     pub(crate) fn in_sections<R>(model: impl FnOnce() -> R) -> R {
         struct Ends;
         impl Drop for Ends {
@@ -250,7 +250,7 @@ mod model {
         }
 
         pub(crate) fn into_inner(self) -> T {
-            // Taking the value is an access, too.
+            // loom must see that taking the value accesses it, too.
             self.to_write();
             self.0.into_inner()
         }
@@ -271,7 +271,7 @@ mod model {
     }
     pub(crate) use plain_fn as const_fn;
 
-    /// Lets other threads of the model run.
+    /// Lets other threads of the model run instead of parking: there is no time in a model.
     pub(crate) fn park_timeout(_at_most: Duration) {
         loom::thread::yield_now();
     }
@@ -310,7 +310,7 @@ mod model {
         }
     }
 
-    /// Lets other threads of the model run.
+    /// Lets other threads of the model run instead of sleeping: there is no time in a model.
     pub(crate) fn sleep(_at_least: Duration) {
         loom::thread::yield_now();
     }

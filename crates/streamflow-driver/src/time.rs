@@ -30,7 +30,7 @@ impl Timestamp {
     }
 }
 
-/// Adds a duration. A sum that can't be represented is the last moment that can.
+/// Adds a duration. If the sum is too large for a [`Timestamp`], the result is the last moment that one can represent.
 impl Add<Duration> for Timestamp {
     type Output = Self;
 

@@ -1,5 +1,5 @@
-//! The node with the hook that runs on the calling thread: the simulator executes a call's work later, and names the
-//! node that asked for it.
+//! The node whose hook runs on the calling thread. The simulator executes a call's work later, and its errors name the
+//! node that made the call.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ thread_local! {
     static CURRENT: Cell<Hook> = const { Cell::new(Hook { node: Asker(0), has_failure: 0 }) };
 }
 
-/// The hook that a thread runs, as two numbers that are written at once.
+/// The hook that runs on a thread, as two numbers that are written at once.
 #[derive(Debug, Clone, Copy)]
 struct Hook {
     node: Asker,

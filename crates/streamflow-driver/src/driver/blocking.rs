@@ -41,7 +41,7 @@ unsafe impl Layer for BlockingLaunches {
     }
 }
 
-// SAFETY: as for a launch.
+// SAFETY: a library call is passed to the driver below, and then waited for.
 unsafe impl Libraries for BlockingLaunches {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         // SAFETY: the caller keeps the contract of this call.
@@ -52,7 +52,7 @@ unsafe impl Libraries for BlockingLaunches {
     }
 }
 
-/// Adds the work to the message of an error.
+/// Adds the name of the work to the message of an error.
 #[cold]
 fn name_work(error: DriverError, work: impl FnOnce() -> String) -> DriverError {
     match error {

@@ -6,23 +6,23 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-/// The flag that the current device is in doubt until a device is bound again.
+/// The bit that is set while the current device is in doubt: until a device is bound again.
 const DOUBT: u32 = 1;
-/// The amount added for each piece of other code that runs now.
+/// The amount that is added to the state for each piece of other code that runs now.
 const RUNNING: u32 = 2;
 
 thread_local! {
     static STATE: Cell<u32> = const { Cell::new(DOUBT) };
 }
 
-/// Notes that other code has run on the calling thread, or will run there; or that a driver has made another device current.
+/// Notes that other code has run, or is about to run, on the calling thread; or that a driver has made another device current.
 #[doc(hidden)]
 #[inline]
 pub fn doubt() {
     STATE.set(STATE.get() | DOUBT);
 }
 
-/// Notes that a device was bound and that the caller keeps its number.
+/// Notes that a device was bound, and that the caller stores the number of that device.
 ///
 /// ```compile_fail,E0133
 /// streamflow_driver::driver::current::trust();
@@ -46,7 +46,7 @@ pub fn other_code() -> OtherCode {
     OtherCode(PhantomData)
 }
 
-/// The guard of [`other_code`]. It stays on its thread.
+/// The guard of [`other_code`], which can't be sent to another thread.
 pub struct OtherCode(PhantomData<*const ()>);
 
 impl Drop for OtherCode {

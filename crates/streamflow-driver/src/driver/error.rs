@@ -23,12 +23,12 @@ pub enum DriverError {
         /// The driver's description, and what to do about it.
         message: String,
     },
-    /// The device executes nothing any more; an earlier call reported why.
+    /// The device executes nothing any more, since an earlier call met a sticky error.
     #[error("{call} was not tried: the device is unusable since: {cause}")]
     Sticky {
         /// The driver's function.
         call: &'static str,
-        /// The first error.
+        /// The sticky error that was met first.
         cause: Sticky,
     },
     /// Device memory is exhausted.
@@ -58,13 +58,13 @@ pub enum DriverError {
         LAST_HANDLE
     )]
     NoHandle {
-        /// The kind that was asked for: a stream or an event.
+        /// The kind of object that was expected: a stream or an event.
         what: &'static str,
         /// The number that was passed.
         handle: u64,
     },
-    /// A driver, or a layer above it, has broken the [contract](super::Driver#safety): no driver that keeps the contract
-    /// gives this answer.
+    /// A driver, or a layer above it, has broken the [contract](super::Driver#safety): no driver that keeps the
+    /// contract returns such an answer.
     #[error(
         "`{call}` on {device} has broken the contract of a driver: {problem}; mend the layer: it returns what the driver \
          below has returned"
@@ -74,7 +74,7 @@ pub enum DriverError {
         call: &'static str,
         /// The device that the call was for.
         device: DeviceId,
-        /// The answer, and the request.
+        /// The answer of the driver, and the request.
         problem: String,
     },
     /// A platform or a feature is not available.
@@ -82,7 +82,7 @@ pub enum DriverError {
     Unavailable {
         /// The part that is missing.
         what: String,
-        /// A remedy.
+        /// What the user can do about it.
         remedy: String,
     },
     /// A library's function has failed.
@@ -137,7 +137,7 @@ fn called_by(node: Option<&str>) -> String {
 pub(super) const LOST: &str =
     "every graph of this process that uses the device fails from now on; start the process again";
 
-/// The end of the first message about a sticky error: how to find its cause.
+/// The end of the message of the call that first meets a sticky error: how to find the launch that caused the error.
 pub(super) const FIND_LAUNCH: &str =
     "; an earlier launch or copy caused it: set STREAMFLOW_BLOCKING_LAUNCHES=1 to get the launch";
 
@@ -157,7 +157,7 @@ pub struct Sticky {
     pub message: String,
 }
 
-/// Returns the first of two errors, and logs the other one.
+/// Returns the error of `first`, if there is one, and then logs the error of `second`. Else returns `second`.
 #[doc(hidden)]
 pub fn first_error<E: std::fmt::Display + 'static>(
     what: &'static str,
@@ -171,8 +171,8 @@ pub fn first_error<E: std::fmt::Display + 'static>(
     first
 }
 
-/// Logs as [`report_in_drop`] does, unless the call was not tried because the device is unusable: the call that met the
-/// sticky error has reported it.
+/// Logs a failed call as [`report_in_drop`] does, except a call that was not tried because the device is unusable: the
+/// call that met the sticky error has already reported it.
 #[doc(hidden)]
 pub fn report_unless_refused(what: &'static str, result: DriverResult<()>) {
     if !matches!(result, Err(DriverError::Sticky { .. })) {
@@ -185,8 +185,8 @@ pub fn report_unless_refused(what: &'static str, result: DriverResult<()>) {
 pub fn report_in_drop(what: &'static str, result: Result<(), impl std::fmt::Display + 'static>) {
     let Err(error) = result else { return };
     log::write(move || {
-        // The code that makes the text of an error, or drops the error, may be the user's. A panic of that code has
-        // already been printed.
+        // The code that formats or drops the error may be the user's. If that code panics, the panic hook has already
+        // printed the panic.
         let _panicked = caught(|| tracing::error!(error = %{ error }, "{what}"));
     });
 }

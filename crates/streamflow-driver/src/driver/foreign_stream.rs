@@ -3,8 +3,9 @@
 use super::handle::{FIRST_HANDLE, HANDLE_ALIGNMENT, LAST_HANDLE};
 use super::{BorrowedEvent, BorrowedStream, Driver, DriverError, DriverResult};
 
-/// Refuses a number that can't be the handle of an object of CUDA: the driver would take it for an address. Only the owner
-/// of a possible handle knows whether its object is alive. The simulator knows each of its handles itself.
+/// Refuses a number that can't be the handle of an object of CUDA: the driver would take it for an address. Only the
+/// owner of a possible handle knows whether its object is alive. The simulator itself detects a number that is none of
+/// its handles.
 fn check(driver: &dyn Driver, what: &'static str, handle: u64) -> DriverResult<()> {
     let is_possible =
         (FIRST_HANDLE..=LAST_HANDLE).contains(&handle) && handle.is_multiple_of(HANDLE_ALIGNMENT);
@@ -15,6 +16,8 @@ fn check(driver: &dyn Driver, what: &'static str, handle: u64) -> DriverResult<(
 }
 
 impl BorrowedEvent<'_> {
+    /// Checks that the number can be the handle of an event.
+    ///
     /// # Errors
     /// [`DriverError::NoHandle`] for a number that is no handle of CUDA.
     #[doc(hidden)]
@@ -24,8 +27,10 @@ impl BorrowedEvent<'_> {
 }
 
 impl BorrowedStream<'_> {
+    /// Checks that the number can be the handle of a stream. The number 2, the thread's default stream, passes the check.
+    ///
     /// # Errors
-    /// [`DriverError::NoHandle`] for a number that is no handle of CUDA. The default stream of the thread, 2, is one.
+    /// [`DriverError::NoHandle`] for a number that is no handle of CUDA.
     #[doc(hidden)]
     pub fn check(self, driver: &dyn Driver) -> DriverResult<()> {
         match self.raw().handle() {
@@ -34,8 +39,8 @@ impl BorrowedStream<'_> {
         }
     }
 
-    /// Borrows a stream as [`new`](Self::new) does, and looks up its device: for the handle of a stream of CuPy, PyTorch,
-    /// CV-CUDA or another library, its `cudaStream_t`. `driver` is the driver of the platform.
+    /// Borrows a stream as [`new`](Self::new) does, and looks up its device. `handle` is the `cudaStream_t` of a stream
+    /// of CuPy, PyTorch, CV-CUDA or another library, and `driver` is the driver of the platform.
     ///
     /// ```
     /// # use streamflow_driver::driver::host::HostDriver;
@@ -77,9 +82,9 @@ impl BorrowedStream<'_> {
             });
         }
         check(driver, "stream", handle)?;
-        // SAFETY: as the caller says.
+        // SAFETY: the caller keeps the contract of this function, so the stream is alive.
         let device = unsafe { driver.device_of_stream(handle) }?;
-        // SAFETY: as the caller says, and the device is the stream's.
+        // SAFETY: the caller keeps the contract of this function, and the device is the stream's.
         Ok(unsafe { Self::new(device, handle) })
     }
 }
@@ -94,11 +99,11 @@ mod tests {
     use crate::driver::host::HostDriver;
     use crate::driver::{DeviceId, Layer};
 
-    /// A driver that calls itself CUDA's, so that handles are addresses.
+    /// A driver whose name is `cuda`, so that handles are checked as addresses are.
     #[derive(Debug)]
     struct Named(Arc<dyn Driver>);
 
-    // SAFETY: only its name differs.
+    // SAFETY: every call but `name` is passed to the driver below.
     unsafe impl Layer for Named {
         fn below(&self) -> &dyn Driver {
             &*self.0
@@ -109,7 +114,8 @@ mod tests {
         }
     }
 
-    /// The errors of a number as the handle of a stream, of a stream that is looked up, and of an event, in this order.
+    /// Returns the errors of a number as the handle of a borrowed stream, of a stream that `find` looks up, and of an
+    /// event, in this order.
     fn refused(driver: &dyn Driver, handle: u64) -> [Option<DriverError>; 3] {
         // SAFETY: the handles are only checked.
         let (stream, event) = unsafe {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
-/// A device of a platform: logical, `0..device_count()`.
+/// The number of a device within a platform, from 0 up to `device_count()`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct DeviceId(#[doc(hidden)] pub u32);
 
@@ -29,7 +29,7 @@ macro_rules! handle {
         #[derive(Clone, Copy)]
         pub struct $name {
             device: DeviceId,
-            /// Distinguishes the objects that had this handle one after the other. 0 if the object is not known.
+            /// Distinguishes the objects that have had this handle one after the other. 0 if the object is not known.
             stamp: u32,
             handle: u64,
         }
@@ -64,7 +64,7 @@ macro_rules! handle {
                 self.device
             }
 
-            /// The driver's number for the object: on CUDA the pointer behind the handle.
+            /// The driver's number for the object: on CUDA, the `CUstream`, `CUevent` or other pointer as an integer.
             #[inline]
             pub const fn handle(self) -> u64 {
                 self.handle
@@ -169,7 +169,7 @@ pub(super) const FIRST_HANDLE: u64 = 4096;
 /// tables.
 pub(super) const LAST_HANDLE: u64 = (1 << 56) - 1;
 
-/// The alignment of every handle: the driver's objects hold pointers, and have their alignment.
+/// The alignment of every handle: a handle is the address of an object of the driver, and such objects are aligned for pointers.
 pub(super) const HANDLE_ALIGNMENT: u64 = 8;
 
 /// An event that other code made, borrowed for a lifetime.

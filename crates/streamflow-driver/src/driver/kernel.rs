@@ -27,15 +27,15 @@ macro_rules! plain {
 }
 plain!(i8, u8, i16, u16, i32, u32, i64, u64, usize, f32, f64);
 
-// SAFETY: two numbers, `repr(C)`, without padding, of 8 bytes.
+// SAFETY: a `repr(C)` struct of two `f32`, of 8 bytes, without padding.
 unsafe impl Plain for Complex<f32> {}
-// SAFETY: as above, of 16 bytes.
+// SAFETY: a `repr(C)` struct of two `f64`, of 16 bytes, without padding.
 unsafe impl Plain for Complex<f64> {}
 
-// SAFETY: a transparent `u16`.
+// SAFETY: `f16` is a transparent `u16`.
 #[cfg(feature = "half")]
 unsafe impl Plain for half::f16 {}
-// SAFETY: as above.
+// SAFETY: `bf16` is a transparent `u16`.
 #[cfg(feature = "half")]
 unsafe impl Plain for half::bf16 {}
 
@@ -51,7 +51,7 @@ impl Param {
     pub fn new<T: Plain>(value: T) -> Self {
         const { assert!(size_of::<T>() <= 16 && align_of::<T>() <= 16) };
         let mut bytes = [0; 16];
-        // SAFETY: `T` is plain, so it may be read as bytes, and it fits.
+        // SAFETY: `T` is plain, so it may be read as bytes, and it fits into the 16 bytes.
         unsafe {
             std::ptr::copy_nonoverlapping(
                 (&raw const value).cast(),
@@ -111,17 +111,18 @@ pub struct Access {
     pub mode: AccessMode,
     /// The kernel argument's name.
     pub argument: &'static str,
-    /// The exact bytes of the range as rows of the work, if elements of other arguments may be between them.
+    /// The index of the rows that hold the exact bytes, if bytes between them may belong to other arguments. `None`:
+    /// all bytes of the range.
     pub rows: Option<RowsAt>,
 }
 
-/// The index of an access's rows in the list of its work. Rows are large and most accesses have none, so they are stored
-/// separately.
+/// The index of an access's [`Rows`] in the list of rows of its launch or library call. `Rows` are large and most
+/// accesses have none, so they are stored separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowsAt(pub u8);
 
 impl Access {
-    /// The access's rows, from the list of its work.
+    /// Finds the access's rows in `rows`, the list of its launch or library call.
     #[inline(always)]
     pub fn rows_in<'a>(&self, rows: &'a [Rows]) -> Option<&'a Rows> {
         rows.get(usize::from(self.rows?.0))
@@ -145,12 +146,12 @@ pub struct Launch<'a> {
     pub params: &'a [Param],
     /// All memory that the kernel touches.
     pub accesses: &'a [Access],
-    /// The rows of the accesses that have rows.
+    /// The rows of those accesses that have a [`RowsAt`].
     pub rows: &'a [Rows],
 }
 
 impl Launch<'_> {
-    /// The kernel and its grid, for messages.
+    /// Describes the kernel and its grid in words, for messages.
     #[cold]
     pub(super) fn describe(&self) -> String {
         let ([gx, gy, gz], [bx, by, bz]) = (self.grid, self.block);
@@ -187,7 +188,7 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image(pub Vec<u8>);
 
-/// A kernel before it is loaded. A driver takes the body that it can run.
+/// A kernel before it is loaded. The simulator uses the body in `host`, and a CUDA driver the body in `code`.
 pub struct KernelSource<'a> {
     /// The kernel's name, for messages.
     pub name: &'a str,
@@ -238,7 +239,7 @@ pub struct LoadedKernel {
     pub max_block_size: u32,
 }
 
-/// A call on the host in stream order.
+/// A function that a stream calls on the host, in the order of the stream's work.
 #[derive(Debug, Clone, Copy)]
 pub struct HostFunction {
     /// The function.

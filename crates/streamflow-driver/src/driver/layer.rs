@@ -25,10 +25,10 @@ macro_rules! forward {
         /// The `unsafe` methods have the contracts of [`Driver`]'s.
         ///
         /// # Safety
-        /// The driver below answers the calls that are not overridden. The overridden ones keep the promises of [`Driver`]. A
-        /// layer that makes calls fail keeps them: a failed call promises nothing. A layer that drops waits breaks them, and its
-        /// programs race. Such a layer is only for tests of ordering with kernels that compute plain numbers: then wrong numbers
-        /// are the only consequence.
+        /// The driver below answers the calls that are not overridden. The overridden calls keep the promises of
+        /// [`Driver`]. A layer that makes calls fail keeps the promises: a failed call promises nothing. A layer that
+        /// drops waits breaks them, and its programs race. Such a layer is only for tests of ordering with kernels that
+        /// compute plain numbers: then wrong numbers are the only consequence.
         #[allow(clippy::missing_safety_doc, reason = "the trait's text names the contracts")]
         pub unsafe trait Layer: Send + Sync + fmt::Debug {
             /// The driver that is wrapped.
@@ -42,7 +42,7 @@ macro_rules! forward {
             )*
         }
 
-        // SAFETY: every method is the layer's, and a layer makes the promises of a driver.
+        // SAFETY: every method calls the layer's method of the same name, and a layer makes the promises of a driver.
         unsafe impl<L: Layer> Driver for L {
             $(
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) $(-> $ret)? {

@@ -6,7 +6,7 @@ use super::{DriverResult, LibraryCall, LibraryCalls, RawStream};
 /// to that of the driver below; all other layers return the implementation of the driver below, so no call goes through them.
 ///
 /// # Safety
-/// As for [`Driver`](super::Driver): the work of a call executes in the order of its stream.
+/// The work of a call executes in the order of its stream, as for a [`Driver`](super::Driver).
 pub unsafe trait Libraries: Send + Sync {
     /// The parts of calls that this implementation needs, queried when a call begins. By default all parts are needed.
     fn library_calls(&self) -> LibraryCalls {

@@ -5,20 +5,20 @@ use std::sync::{Arc, Weak};
 
 use super::{Access, HostArgs, Param, RawStream, Rows};
 
-/// A call of a library: its memory, a body for a device, and a body for the simulator. A driver runs the body that it is
-/// able to run.
+/// A call of a library: its memory, a body for a device, and a body for the simulator. A GPU's driver runs the first
+/// body, and the simulator the second.
 pub struct LibraryCall<'a> {
     /// The library's function, for messages; `cufftExecC2C` for example.
     pub function: &'static str,
-    /// The parameters of the host body, in order. Empty for a driver that needs no [`Whole`](LibraryCalls::Whole) call.
+    /// The parameters of the host body, in order. May be empty for a driver that needs no [`Whole`](LibraryCalls::Whole) call.
     pub params: &'a [Param],
-    /// All memory that the call touches, work areas included. Empty where the parameters are.
+    /// All memory that the call touches, work areas included. May be empty for a driver that needs no `Whole` call.
     pub accesses: &'a [Access],
-    /// The rows of the accesses that have rows.
+    /// The rows of those accesses that have a [`RowsAt`](super::RowsAt).
     pub rows: &'a [Rows],
-    /// Whether the call may be captured in a CUDA graph, and replayed with it, in place of each call with the same function,
-    /// host body, parameters and accesses. `false` for a call that may wait for the device or allocate, and for a call that
-    /// the library's documentation does not allow to be captured.
+    /// Whether the call may be captured in a CUDA graph. A launch of that graph then takes the place of each later call
+    /// with the same function, host body, parameters and accesses. `false` for a call that may wait for the device or
+    /// allocate, and for a call that the library's documentation does not allow to be captured.
     pub is_captured: bool,
     /// The body for the simulator.
     pub host: &'a LibraryBody,
@@ -26,10 +26,10 @@ pub struct LibraryCall<'a> {
     pub device: &'a dyn Fn(RawStream) -> Result<(), LibraryError>,
 }
 
-/// The parts that a driver needs of calls of libraries.
+/// The parts of a library call that a driver needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LibraryCalls {
-    /// The bodies. Parameters and accesses may be left out.
+    /// Only the two bodies. Parameters and accesses may be left out.
     Body,
     /// All parts of each call.
     Whole,
@@ -154,7 +154,7 @@ impl LibraryError {
     /// Whether the library could not allocate memory.
     #[doc(hidden)]
     pub fn is_out_of_memory(&self) -> bool {
-        // All of NVIDIA's libraries use this name.
+        // In all of NVIDIA's libraries, the name of this error ends in the same way.
         self.name.ends_with("ALLOC_FAILED")
     }
 }
@@ -163,7 +163,7 @@ impl LibraryError {
 mod tests {
     use super::*;
 
-    /// The allocator uses freed memory again at once, so a later body would have an earlier body's address.
+    /// The allocator reuses freed memory at once, so without the `Weak` a later body would have the address of an earlier body.
     #[test]
     fn no_later_body_is_taken_for_one_that_was_dropped() {
         let mut ids: Vec<BodyId> = Vec::new();

@@ -1,4 +1,4 @@
-//! The schedulers that a change of some state wakes.
+//! The signals that wake schedulers when a state changes.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError};
@@ -6,14 +6,14 @@ use std::sync::{Arc, PoisonError};
 use super::Signal;
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 
-/// The signals of schedulers with nodes that depend on a state that other threads change.
+/// The signals of those schedulers whose nodes wait for a state that other threads change.
 ///
 /// No wake-up is lost if each thread changes the state before it [raises](Self::raise) the signals, and each
 /// scheduler reads its signal before the state.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct Listeners {
-    /// The number of conditions that wait now.
+    /// The number of conditions that wait for the state now.
     waiting: AtomicUsize,
     /// A signal for each condition of each running graph.
     signals: Mutex<Vec<Arc<Signal>>>,
@@ -89,7 +89,7 @@ mod tests {
     fn each_signal_is_raised_until_it_is_removed() {
         let listeners = Listeners::default();
         let [one, two] = [Arc::<Signal>::default(), Arc::<Signal>::default()];
-        // Two conditions of one graph.
+        // Two conditions of one graph add the same signal twice.
         [&one, &one, &two].into_iter().for_each(|signal| listeners.add(signal));
         listeners.raise_if_awaited();
         assert_eq!((one.raised(), two.raised()), (0, 0));

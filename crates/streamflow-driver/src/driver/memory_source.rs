@@ -11,7 +11,7 @@ pub enum MemorySource {
     /// Memory that is new, or that was freed by a call that the device has executed. The driver may allocate it on a
     /// stream of its own.
     Unused,
-    /// Also memory with a free that has not executed yet: `stream` is ordered after that free. The allocation is in the
-    /// order of `stream`.
+    /// Unused memory, or memory whose free has not executed yet: then the driver orders `stream` after that free. The
+    /// allocation is in the order of `stream`.
     Freed,
 }

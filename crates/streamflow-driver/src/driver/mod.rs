@@ -22,7 +22,7 @@ mod foreign_stream;
 pub mod graph;
 mod green;
 mod handle;
-/// The simulator, as a driver: [`HostDriver`](host::HostDriver), and the orders in which it executes.
+/// The simulator of a GPU, [`HostDriver`](host::HostDriver), and the orders in which the simulator executes work.
 ///
 pub mod host;
 mod kernel;
@@ -94,8 +94,8 @@ pub type DriverResult<T> = Result<T, DriverError>;
 pub struct DeviceInfo {
     /// The device's own name, for example `NVIDIA H200`.
     pub name: String,
-    /// CUDA's number of the device, by which other code of the process knows it. `None` for a simulated device; the memory of
-    /// such a device is ordinary host memory.
+    /// CUDA's own number of the device, which other code of the process uses, too. `None` for a simulated device; the
+    /// memory of such a device is ordinary host memory.
     pub ordinal: Option<u32>,
     /// Compute capability, major and minor. The [builder](host::HostBuilder::compute_capability) of a simulated device sets it.
     pub compute_capability: (u32, u32),
@@ -109,8 +109,9 @@ pub struct DeviceInfo {
     pub max_shared_bytes: u32,
     /// Whether the device is simulated: its times say nothing about a GPU.
     pub is_simulated: bool,
-    /// Whether a stream can wait for all work of the device, also of other code: [`Driver::wait_for_device`]. CUDA's driver can
-    /// from CUDA 12.5 on. Memory that other code has is taken back by such a wait.
+    /// Whether [`Driver::wait_for_device`] can make a stream wait for all work of the device, including work of other
+    /// code. CUDA's driver can do so from CUDA 12.5 on. The runtime makes such a wait before it takes lent memory back
+    /// from other code.
     pub waits_for_device: bool,
 }
 
@@ -124,7 +125,8 @@ pub enum StreamFlags {
     /// explicit, so an implicit barrier can only cost time.
     #[default]
     NonBlocking,
-    /// Work on the default stream waits for this stream's work, and the other way round.
+    /// Work on the default stream waits for earlier work of this stream, and work of this stream for earlier work of
+    /// the default stream.
     Blocking,
 }
 
@@ -162,19 +164,19 @@ impl CopyKind {
 pub struct CopyOp {
     /// The kinds of memory on both sides.
     pub kind: CopyKind,
-    /// The memory that the copy writes: a device address, or a host address as an integer. With rows the range ends with the last
-    /// row.
+    /// The memory that the copy writes: a device address, or a host address as an integer. In a copy of rows, this
+    /// range ends with the last row.
     pub target: MemoryRange,
-    /// The memory that the copy reads. With rows the range ends with the last row.
+    /// The memory that the copy reads. In a copy of rows, this range ends with the last row.
     pub source: MemoryRange,
-    /// The rows, if gaps are between them; `None` for a copy between devices.
+    /// The rows of a copy with gaps between them; `None` without gaps, and always for a copy between two devices.
     pub rows: Option<CopyRows>,
 }
 
 /// The options of a new stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StreamOptions {
-    /// The order against the default stream.
+    /// The stream's order against the default stream.
     pub flags: StreamFlags,
     /// CUDA's priority: lower is more urgent, 0 the default. Must be within [`DeviceInfo::priorities`].
     pub priority: i32,
@@ -190,11 +192,12 @@ pub struct StreamOptions {
 /// when it came from this driver and was not destroyed.
 ///
 /// # Bodies
-/// A simulator executes the bodies of kernels and of library functions, and host functions, in the calls that queue work, query,
-/// wait or free page-locked memory, and in [`catch_up`](Observer::catch_up). Callers make these calls without a lock of this
-/// library, or within a section after which they catch up. All other calls execute no body, also in a layer: the calls that
-/// describe, bind, create, destroy, load and hand out, [`record_event`](Self::record_event) and [`wait_event`](Self::wait_event).
-/// Callers may make them under locks.
+/// A simulator executes the bodies of kernels and of library functions, and host functions, in the calls that queue
+/// work, query, wait or free page-locked memory, and in [`catch_up`](Observer::catch_up). Callers make these calls
+/// while they hold no lock of this library, or they suspend bodies during the calls and call `catch_up` after they have
+/// released the lock. All other calls execute no body, also in a layer: the calls that describe, bind, create, destroy,
+/// load and hand out, [`record_event`](Self::record_event) and [`wait_event`](Self::wait_event). Callers may make those
+/// calls under locks.
 ///
 /// # Safety
 /// Callers rely on a driver's answers to read and write memory.
@@ -308,21 +311,21 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Destroys an event.
     ///
     /// # Safety
-    /// As for [`destroy_stream`](Driver::destroy_stream).
+    /// `event` came from this driver, is not used afterwards and not destroyed twice.
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()>;
 
     /// Records `event` on `stream`: the record is complete when all work queued there before is complete. If the
     /// call fails, the event keeps its previous record.
     ///
     /// # Safety
-    /// Both are live.
+    /// `event` and `stream` are live.
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()>;
 
     /// Makes later work on `stream` wait for the latest record of `event`. An event that was never
     /// recorded counts as complete.
     ///
     /// # Safety
-    /// Both are live.
+    /// `stream` and `event` are live.
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()>;
 
     /// Whether the latest record of `event` is complete.
@@ -431,10 +434,10 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         function: HostFunction,
     ) -> DriverResult<()>;
 
-    /// Makes an executable graph of work with edges. A node comes after the nodes that it names, and these have lower indices.
-    /// The device must be bound.
+    /// Makes an executable graph of work. Each node executes after the nodes that its
+    /// [`after`](graph::GraphNode::after) names, and these have lower indices. The device must be bound.
     ///
-    /// A driver without graphs refuses this call, and then nothing is replayed.
+    /// A driver that does not support graphs returns an error, and then no pass is replayed.
     ///
     /// # Safety
     /// The functions and the graphs are live. The body of a library's call queues work as
@@ -463,11 +466,13 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Gives a kernel launch in a graph other parameters: the node with this index in the list that the graph was made of. Later
-    /// launches of the graph use them; earlier launches keep the parameters that they had (CUDA driver API,
-    /// `cuGraphExecKernelNodeSetParams`). After an error the node has either the old or the new parameters.
+    /// Gives a kernel launch in a graph other parameters. `node` is the index of the launch in the list that the graph
+    /// was made of. Later launches of the graph use the new parameters; earlier launches keep the parameters that they
+    /// had (CUDA driver API, `cuGraphExecKernelNodeSetParams`). After an error the node has either the old or the new
+    /// parameters.
     ///
-    /// A driver without this ability refuses the call, and then the calls of such ticks are sent one by one.
+    /// A driver that can't change parameters returns an error. Calls with changed parameters are then sent to the
+    /// device one by one.
     ///
     /// # Safety
     /// `graph` is live, and not in use by another thread. The node is a launch that differs from `launch` only in the parameters:
@@ -498,8 +503,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// The trait object that calls functions of libraries.
     fn libraries(&self) -> &dyn Libraries;
 
-    /// The first of the [observers](Observer) of this driver: its own, or the observer of the driver below. By default a driver
-    /// has no observer.
+    /// The first of the [observers](Observer) of this driver: the driver's own, or the first observer of the driver
+    /// below. By default a driver has no observer.
     #[inline]
     fn observer(&self) -> &dyn Observer {
         &()

@@ -9,7 +9,7 @@ pub type SourceLocation = &'static Location<'static>;
 
 /// A note to an observer that watches, such as the race checker. Other observers ignore notes.
 ///
-/// A note is about the calling thread. Notes are sent only where [`Observer::watches`] returns `true`.
+/// A note is about the calling thread, and is sent only where [`Observer::watches`] returns `true`.
 ///
 /// [`Observer::watches`]: super::Observer::watches
 #[derive(Debug, Clone, Copy)]
@@ -24,11 +24,11 @@ pub enum Note<'a> {
         /// The number of ticks that the node has completed.
         tick: u64,
     },
-    /// The hook has ended.
+    /// The hook of the operator that began last on this thread has ended.
     Leave,
     /// The source location of the thread's next call.
     At(SourceLocation),
-    /// Memory came in or goes out through a port of this hook.
+    /// Memory came in or goes out through a port of the node whose hook runs.
     Port {
         /// The memory.
         range: MemoryRange,
@@ -57,13 +57,13 @@ pub enum Note<'a> {
         /// The place where the program declares the access.
         location: SourceLocation,
     },
-    /// The caller relies on work that another thread may have found complete: an order passed between threads.
+    /// The caller relies on work whose completion another thread may have found: the knowledge is passed from thread to thread.
     Relies {
         /// The stream with the work that any thread has found complete.
         on: RawStream,
         /// The event with the record that the caller relies on: the work before that record is complete. `None` means
-        /// all of the stream's work that was found complete; it is also passed where the event may already hold another
-        /// record.
+        /// all work of the stream that was found complete; `None` is also passed where the event may already hold
+        /// another record.
         record: Option<RawEvent>,
         /// The stream with the later work that relies on the completion; `None` for the calling thread.
         by: Option<RawStream>,

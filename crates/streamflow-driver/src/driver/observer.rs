@@ -18,10 +18,11 @@ use super::Driver;
 
 /// Receives facts that the calls of a driver don't show, and reports what it has found.
 ///
-/// By default each method passes its fact to the [next](Self::next) observer, and returns that observer's answer. Without a next
-/// observer, facts are dropped, and there is nothing to report. An observer that overrides a method tells the next observer, too.
+/// By default each method passes its fact to the [next](Self::next) observer, and returns that observer's answer.
+/// Without a next observer, a fact is dropped, and no race is reported. An observer that overrides a method must pass
+/// the fact on itself.
 ///
-/// Methods that an observer may execute in the order of a stream, as the simulator does, may fail.
+/// A method returns a result if an observer, such as the simulator, executes its fact in the order of a stream: that may fail.
 pub trait Observer: Send + Sync {
     /// The observer of the driver below; `None` for a driver that wraps no other driver.
     fn next(&self) -> Option<&dyn Observer>;
@@ -73,8 +74,9 @@ pub trait Observer: Send + Sync {
         }
     }
 
-    /// Tells that other code gets the handle of `stream`, and may queue work there without a call of this driver. Calls that were
-    /// held back for the stream are queued before this call returns, and later calls are not held back.
+    /// Tells that other code gets the handle of `stream`, and may queue work there without a call of this driver. Calls
+    /// of this stream that a replaying driver was holding back are queued before this call returns, and later calls are
+    /// not held back.
     ///
     /// # Safety
     /// `stream` is live.
@@ -85,23 +87,24 @@ pub trait Observer: Send + Sync {
         }
     }
 
-    /// Tells that the caller of earlier calls has released its locks. A simulator executes bodies on the threads that call it,
-    /// but not under a lock of this library; bodies that were postponed for that reason execute now.
+    /// Tells that the caller has released the locks that it held during earlier calls. A simulator executes bodies of
+    /// kernels on the threads that call it, but not under a lock of this library; bodies that it postponed for that
+    /// reason execute now.
     fn catch_up(&self) {
         if let Some(next) = self.next() {
             next.catch_up();
         }
     }
 
-    /// The part that [replays](super::replay) passes; a scheduler tells it where they begin and end. `None` if there is no such
-    /// part.
+    /// The part of the driver that [replays](super::replay) passes. A scheduler tells that part where passes begin and
+    /// end. `None` for a driver that does not replay.
     #[doc(hidden)]
     fn replays(&self) -> Option<&dyn Replays> {
         self.next().and_then(Observer::replays)
     }
 
-    /// Whether there is an observer that uses [notes](Note). A platform queries this once, when it is made, and sends no notes if
-    /// no observer uses them.
+    /// Whether this observer or one after it uses [notes](Note). A platform queries this once, when it is made, and
+    /// sends no notes if the answer is `false`.
     fn watches(&self) -> bool {
         self.next().is_some_and(Observer::watches)
     }
@@ -133,24 +136,25 @@ pub trait Observer: Send + Sync {
         self.next().is_none_or(Observer::works_alone)
     }
 
-    /// The seed that repeats the order in which the driver executes; `None` for a device, and if no seed chose the order.
+    /// The seed that repeats the order in which the driver executes work; `None` for a device, and if no seed chose that order.
     fn seed(&self) -> Option<u64> {
         self.next().and_then(Observer::seed)
     }
 
-    /// The races that were found since `mark` was made; none without a race checker. The mark moves to now. Marks
-    /// are independent of each other.
+    /// The races that were found since this method last updated `mark`, or since `mark` was made; none without a race
+    /// checker. The call updates `mark`. Other marks are not changed.
     fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
         self.next().map(|next| next.races_since(mark)).unwrap_or_default()
     }
 
-    /// The races that were found since any caller last called this; none without a race checker. The call moves no mark:
-    /// [`races_since`](Self::races_since) returns the same races, too.
+    /// The races that were found since the last call of this method by any caller; none without a race checker. The
+    /// call changes no [`RaceMark`]: [`races_since`](Self::races_since) returns the same races, too.
     fn take_races(&self) -> RaceReports {
         self.next().map(Observer::take_races).unwrap_or_default()
     }
 
-    /// The mark of the last call of [`take_races`](Self::take_races): races found after this mark are not taken yet.
+    /// The races that [`take_races`](Self::take_races) has returned so far, as a mark: races found after this mark are
+    /// not taken yet.
     fn taken_races(&self) -> RaceMark {
         self.next().map(Observer::taken_races).unwrap_or_default()
     }
@@ -175,7 +179,7 @@ mod tests {
     use crate::driver::replay::Replaying;
     use crate::driver::{BlockingLaunches, Driver, Layer, MemorySource, Recorder, StreamOptions};
 
-    /// An observer without a next one. It lists the facts that it is told, and returns values that no other observer returns.
+    /// An observer at the end of a chain. It lists the facts that it is told, and returns values that no other observer returns.
     #[derive(Debug)]
     struct Last {
         host: HostDriver,
@@ -248,10 +252,11 @@ mod tests {
         }
     }
 
-    /// A way to put layers over a driver.
+    /// A function that wraps a driver in one or more layers.
     type Layered = fn(Arc<dyn Driver>) -> Arc<dyn Driver>;
 
-    /// Each layer of the library alone, and all of them as a platform has them, under a recorder.
+    /// The layers under test: each layer of the library alone, and all of them together as a platform wraps them, under
+    /// a recorder.
     const LAYERS: [(&str, Layered); 5] = [
         ("blocking", |below| Arc::new(BlockingLaunches::new(below))),
         ("replaying", |below| Arc::new(Replaying::over(below))),
@@ -287,7 +292,7 @@ mod tests {
             observer.catch_up();
             let expected = ["recycle", "adopt", "disown", "hand_out", "tell", "catch_up"];
             let mut found = told.lock().unwrap().clone();
-            // The driver that replays catches up after its own calls, too.
+            // The replaying driver calls `catch_up` also after its own calls, so a fact may appear twice in a row.
             found.dedup();
             assert_eq!(found, expected, "{name}");
             assert!(observer.watches() && !observer.works_alone(), "{name}");
@@ -295,7 +300,7 @@ mod tests {
             assert_eq!(observer.replays().is_some(), matches!(name, "replaying" | "all"), "{name}");
             let has_checker = matches!(name, "race checker" | "all");
             let reports = observer.take_races();
-            // A checker returns its own reports, with the seed of the driver.
+            // Only a race checker returns its own reports, with the seed of the driver below.
             let (unknown, seed) = if has_checker { (0, Some(7)) } else { (5, None) };
             assert_eq!((reports.unknown, reports.seed), (unknown, seed), "{name}");
         }

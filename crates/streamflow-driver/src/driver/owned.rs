@@ -1,9 +1,9 @@
 //! Owners of a driver's objects: dropping an owner destroys its object.
 //!
-//! A result is moved only if it is an error, since an error is large: this saves 30 instructions for a task. A record or a wait
-//! is inlined into its caller, and the code after an error is out of line. Together with closing a node's only stream without
-//! a loop, that saves 89 of 188 instructions for a task of a chain, and 388 of 814 of a tick of NVIDIA's CudaStreamPool
-//! example, counted by callgrind on `floor`.
+//! A result is moved only if it is an error, since an error is large: this saves 30 instructions for a task. `record`
+//! and `wait` are inlined into their callers, and the code that handles an error is out of line. Together with closing
+//! a node's only stream without a loop, that saves 89 of 188 instructions for a task of a chain, and 388 of 814 of a
+//! tick of NVIDIA's CudaStreamPool example, counted by callgrind on `floor`.
 
 use std::sync::Arc;
 
@@ -47,7 +47,8 @@ impl OwnedStream {
         Ok(Self::new(driver, raw, true))
     }
 
-    /// A stream that other code owns. Once the borrow has ended, only its handle may be read.
+    /// Wraps a stream that other code owns. After that code's loan of the stream has ended, only the handle of this
+    /// value may be read.
     #[doc(hidden)]
     #[inline]
     pub fn borrowed(driver: &Arc<dyn Driver>, stream: BorrowedStream<'_>) -> Self {
@@ -85,7 +86,7 @@ impl OwnedStream {
         &self.driver
     }
 
-    /// Tells the observers that other code gets the handle.
+    /// Tells the driver's observers that other code gets the handle of this stream.
     #[doc(hidden)]
     #[inline]
     pub fn hand_out(&self) {
@@ -93,48 +94,48 @@ impl OwnedStream {
         unsafe { self.driver.observer().hand_out(self.raw) };
     }
 
-    /// [`Driver::record_event`]. The device's context must be bound for this call and the calls below.
+    /// Calls [`Driver::record_event`]. For this method and the methods below, the device's context must be bound.
     #[doc(hidden)]
     #[inline(always)]
     pub fn record(&self, event: Event<'_>) -> DriverResult<()> {
         if !self.is_of(event) {
             return Err(of_another_driver("record_event", self.raw.device()));
         }
-        // SAFETY: both are alive, because they are borrowed from their owners, and of this driver.
+        // SAFETY: the event and the stream are alive, because they are borrowed from their owners, and both are of this driver.
         match unsafe { self.driver.record_event(event.raw, self.raw) } {
             Ok(()) => Ok(()),
             Err(error) => self.record_again(event, error),
         }
     }
 
-    /// [`Driver::wait_event`].
+    /// Calls [`Driver::wait_event`].
     #[doc(hidden)]
     #[inline(always)]
     pub fn wait(&self, event: Event<'_>) -> DriverResult<()> {
         if !self.is_of(event) {
             return Err(of_another_driver("wait_event", self.raw.device()));
         }
-        // SAFETY: as in `record`.
+        // SAFETY: the event and the stream are alive, because they are borrowed from their owners, and both are of this driver.
         match unsafe { self.driver.wait_event(self.raw, event.raw) } {
             Ok(()) => Ok(()),
             Err(error) => self.wait_again(event, error),
         }
     }
 
-    // Each tick makes each of these two calls once or twice. The code after an error is kept off their fast path: see
-    // `in_context`.
+    // Each tick calls `record` and `wait` once or twice. `record_again` and `wait_again` handle their errors out of
+    // line, off the fast path: see `in_context`.
 
     #[cold]
     #[inline(never)]
     fn record_again(&self, event: Event<'_>, error: DriverError) -> DriverResult<()> {
-        // SAFETY: as in `record`, which has compared the drivers.
+        // SAFETY: the event and the stream are borrowed, so they are alive; `record` has compared their drivers.
         self.again(error, || unsafe { self.driver.record_event(event.raw, self.raw) })
     }
 
     #[cold]
     #[inline(never)]
     fn wait_again(&self, event: Event<'_>, error: DriverError) -> DriverResult<()> {
-        // SAFETY: as in `record_again`.
+        // SAFETY: the event and the stream are borrowed, so they are alive; `wait` has compared their drivers.
         self.again(error, || unsafe { self.driver.wait_event(self.raw, event.raw) })
     }
 
@@ -142,25 +143,27 @@ impl OwnedStream {
         in_context_again(&*self.driver, self.raw.device(), Some(self.raw), error, call)
     }
 
-    /// [`Driver::record_event`], with an event of other code.
+    /// Calls [`Driver::record_event`] with an event that other code owns.
     #[doc(hidden)]
     #[inline]
     pub fn record_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
         event.check(&*self.driver)?;
-        // SAFETY: both are alive while they are borrowed; the code that borrowed the event vouches for its driver.
+        // SAFETY: the event and the stream are alive while they are borrowed; the code that borrowed the event vouches
+        // for its driver.
         self.in_context(|| unsafe { self.driver.record_event(event.raw(), self.raw) })
     }
 
-    /// [`Driver::wait_event`], with an event of other code.
+    /// Calls [`Driver::wait_event`] with an event that other code owns.
     #[doc(hidden)]
     #[inline]
     pub fn wait_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
         event.check(&*self.driver)?;
-        // SAFETY: as in `record_borrowed`.
+        // SAFETY: the event and the stream are alive while they are borrowed; the code that borrowed the event vouches
+        // for its driver.
         self.in_context(|| unsafe { self.driver.wait_event(self.raw, event.raw()) })
     }
 
-    /// [`Driver::query_stream`].
+    /// Calls [`Driver::query_stream`].
     #[doc(hidden)]
     #[inline]
     pub fn query(&self) -> DriverResult<bool> {
@@ -168,7 +171,7 @@ impl OwnedStream {
         self.in_context(|| unsafe { self.driver.query_stream(self.raw) })
     }
 
-    /// [`Driver::synchronize_stream`].
+    /// Calls [`Driver::synchronize_stream`].
     #[doc(hidden)]
     #[inline]
     pub fn synchronize(&self) -> DriverResult<()> {
@@ -176,8 +179,8 @@ impl OwnedStream {
         self.in_context(|| unsafe { self.driver.synchronize_stream(self.raw) })
     }
 
-    /// Makes a call as [`in_context`] does. A default stream's handle names no device, so its device is bound before each
-    /// call anyway.
+    /// Calls the function [`in_context`] for this stream. That function does not repeat a call on a default stream: its
+    /// handle names no device, so the device is bound before each call anyway.
     #[inline]
     fn in_context<R>(&self, call: impl Fn() -> DriverResult<R>) -> DriverResult<R> {
         in_context(&*self.driver, self.raw.device(), Some(self.raw), call)
@@ -186,7 +189,7 @@ impl OwnedStream {
     /// Whether an event is of this driver: handles are numbers, and two drivers may use the same number.
     #[inline]
     fn is_of(&self, event: Event<'_>) -> bool {
-        // The comparison is of the addresses without the vtables: these may differ between compilation units.
+        // `ptr_eq` compares the addresses of the drivers and not their vtables: two vtables of one type may differ.
         Arc::ptr_eq(&self.driver, event.driver)
     }
 }
@@ -202,10 +205,10 @@ impl Drop for OwnedStream {
     }
 }
 
-/// Gives an object back in a drop, with its device bound.
+/// Destroys an object when its owner is dropped, with the object's device bound.
 ///
-/// If binding fails, the object is given back all the same: a handle or an address names its context, and nothing else
-/// would give the object back.
+/// If binding fails, `destroy` is called all the same: a handle or an address names its context, and no other code
+/// would destroy the object. After a sticky error `destroy` is not called.
 fn give_back(
     driver: &dyn Driver,
     device: DeviceId,
@@ -224,9 +227,10 @@ fn give_back(
 /// CUDA's code for a call without a current context.
 const INVALID_CONTEXT: i32 = 201;
 
-/// Makes a call that needs any context. If a library has left this thread without a context since the device was bound,
-/// binds the device again and repeats the call: a record after a hook, or a wait for that record, must not fail for this
-/// reason. A call on a default `stream` is not repeated: it needs its own device.
+/// Makes a call that needs some context of this driver to be current. If a library has left this thread without a
+/// current context since the device was bound, binds the device again and repeats the call: a record after a hook, or a
+/// wait for that record, must not fail for this reason. A call on a default `stream` is not repeated: it needs its own
+/// device.
 #[inline]
 fn in_context<R>(
     driver: &dyn Driver,
@@ -235,7 +239,7 @@ fn in_context<R>(
     call: impl Fn() -> DriverResult<R>,
 ) -> DriverResult<R> {
     match call() {
-        // Most calls end here. An error is large, so a result that may be an error is not moved here.
+        // Most calls succeed and return here. An error is large, so a result that may be an error is not moved here.
         Ok(done) => Ok(done),
         Err(error) => in_context_again(driver, device, stream, error, call),
     }
@@ -282,7 +286,7 @@ fn of_another_driver(call: &'static str, device: DeviceId) -> DriverError {
 }
 
 impl OwnedEvent {
-    /// The device's context must be bound.
+    /// Creates an event without timing. The device's context must be bound.
     #[doc(hidden)]
     pub fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
         let raw = driver.create_event(device)?;
@@ -290,7 +294,7 @@ impl OwnedEvent {
         Ok(Self { driver: driver.clone(), raw })
     }
 
-    /// Creates an event as [`create`](Self::create) does, with a time for each record.
+    /// Creates an event as [`create`](Self::create) does; each record of this event also notes the time.
     #[doc(hidden)]
     pub fn with_timing(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
         let raw = driver.create_timing_event(device)?;
@@ -298,8 +302,9 @@ impl OwnedEvent {
         Ok(Self { driver: driver.clone(), raw })
     }
 
-    /// Returns the milliseconds from this event's record to the record of `end`. Both events have timing and are recorded.
-    /// Blocks until both records are complete. An event of another driver or device is refused.
+    /// Returns the milliseconds from this event's latest record to the latest record of `end`. Both events have timing
+    /// and are recorded. Blocks until both records are complete. Returns an error if `end` is of another driver or
+    /// device.
     #[doc(hidden)]
     pub fn elapsed_until(&self, end: &Self) -> DriverResult<f64> {
         if !Arc::ptr_eq(&self.driver, &end.driver) || self.raw.device() != end.raw.device() {
@@ -308,7 +313,7 @@ impl OwnedEvent {
         self.driver.bind(self.raw.device())?;
         self.synchronize()?;
         end.synchronize()?;
-        // SAFETY: both are alive while they are borrowed, and their records are complete.
+        // SAFETY: the two events are alive while they are borrowed, and their records are complete.
         let milliseconds = unsafe { self.driver.elapsed(self.raw, end.raw) }?;
         promise::check_elapsed(self.raw.device(), milliseconds)
     }
@@ -355,7 +360,7 @@ impl<const N: usize> OwnedEvents<N> {
     pub fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Box<Self>> {
         let mut events = Box::new(Self { driver: driver.clone(), raw: ArrayVec::new() });
         for _ in 0..N {
-            // On an error the events made so far are destroyed.
+            // If a call fails, dropping `events` destroys the events that were made before.
             let raw = driver.create_event(device)?;
             promise::check_device("create_event", device, raw.device())?;
             events.raw.push(raw);
@@ -396,7 +401,7 @@ impl Event<'_> {
         self.raw
     }
 
-    /// [`Driver::query_event`]. The device's context must be bound for this call and for
+    /// Calls [`Driver::query_event`]. The device's context must be bound for this method and for
     /// [`synchronize`](Self::synchronize).
     #[doc(hidden)]
     #[inline]
@@ -406,7 +411,7 @@ impl Event<'_> {
         in_context(&**self.driver, self.raw.device(), None, query)
     }
 
-    /// [`Driver::synchronize_event`].
+    /// Calls [`Driver::synchronize_event`].
     #[doc(hidden)]
     #[inline]
     pub fn synchronize(self) -> DriverResult<()> {
@@ -431,7 +436,7 @@ impl OwnedPinned {
     pub fn zeroed(driver: &Arc<dyn Driver>, device: DeviceId, bytes: u64) -> DriverResult<Self> {
         let range = driver.allocate_pinned(device, bytes)?;
         let range = promise::check_allocated("allocate_pinned", device, bytes, range)?;
-        // SAFETY: just allocated, this long, and without another owner.
+        // SAFETY: the memory was just allocated with this length, and has no other owner.
         unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, bytes as usize) };
         Ok(Self { driver: driver.clone(), device, range })
     }
@@ -459,7 +464,7 @@ mod tests {
     use super::*;
     use crate::driver::host::HostDriver;
 
-    /// Returns a stream and an event. Two drivers give them the same numbers.
+    /// Returns a stream and an event of a driver. Two drivers give their first streams, and their first events, equal handles.
     fn owners(driver: &Arc<dyn Driver>) -> (OwnedStream, OwnedEvent) {
         let device = DeviceId::default();
         let stream = OwnedStream::create(driver, device, StreamOptions::default()).unwrap();

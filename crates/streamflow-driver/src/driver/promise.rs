@@ -1,4 +1,4 @@
-//! Checks of answers on which memory accesses and indices rely.
+//! Checks of a driver's answers, where memory accesses and indices rely on them.
 //!
 //! [`Driver`] is an `unsafe` trait, and a layer that a user writes may break its contract. Where the answer itself shows
 //! that, the caller gets [`DriverError::Contract`] in place of an access to other memory or a panic. The checks are in the
@@ -18,7 +18,7 @@ fn broken(call: &'static str, device: DeviceId, problem: String) -> DriverError 
     DriverError::Contract { call, device, problem }
 }
 
-/// Checks the answer to an allocation of so many bytes. Memory that is refused here is not freed: its owner is unknown.
+/// Checks the memory that a driver returned for a request of so many bytes. Refused memory is not freed: its owner is unknown.
 pub fn check_allocated(
     call: &'static str,
     device: DeviceId,
@@ -36,7 +36,7 @@ pub fn check_allocated(
     Err(broken(call, device, problem))
 }
 
-/// Checks the device of an object that was made for `device`.
+/// Checks that an object which was made for `device` belongs to it.
 pub(super) fn check_device(
     call: &'static str,
     device: DeviceId,
@@ -48,7 +48,7 @@ pub(super) fn check_device(
     Err(broken(call, device, format!("it returned an object of {found}")))
 }
 
-/// Checks a kernel that was made ready for `device`. Launches without a block size divide by the block size of the answer.
+/// Checks a kernel that was made ready for `device`. Its block size must not be 0: launches without a block size divide by it.
 pub fn check_loaded(device: DeviceId, loaded: LoadedKernel) -> DriverResult<LoadedKernel> {
     const CALL: &str = "load_kernel";
     check_device(CALL, device, loaded.function.device())?;
@@ -113,8 +113,9 @@ pub fn check_observers(driver: &dyn Driver) -> DriverResult<bool> {
     Err(broken("observer", DeviceId(0), problem.to_owned()))
 }
 
-/// The error where no fact reaches the driver of a simulated device. Such a driver executes work only within calls: with an
-/// observer that says otherwise a scheduler would sleep forever.
+/// Returns the error of a driver whose observers do not lead to the simulator of its simulated device, so that no fact
+/// reaches the simulator. Such a driver executes work only within calls: if its observer said otherwise, a scheduler
+/// would sleep forever.
 #[cold]
 pub fn told_nothing(simulated: DeviceId) -> DriverError {
     let problem = "its observer, or the next one of an observer, is not that of the driver below: the simulator is told nothing";

@@ -47,7 +47,7 @@ mod tests {
         let seen = signal.raised();
         stream.raise(&signal).unwrap();
         stream.synchronize().unwrap();
-        // The signal is raised already, so this does not sleep.
+        // The signal is raised already, so `sleep` returns at once.
         signal.sleep(seen, Duration::from_secs(3600));
         assert_eq!((signal.raised(), Arc::strong_count(&signal)), (seen + 1, 1));
     }

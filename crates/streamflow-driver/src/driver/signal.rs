@@ -7,28 +7,28 @@ use std::time::Duration;
 use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering};
 use crate::turns;
 
-/// A sleep of this length has no time limit: nothing but a signal ends it.
+/// The length of a sleep that counts as one without a time limit: only a signal should end it.
 const NO_LIMIT: Duration = Duration::from_secs(3600);
 
-/// The bits of the count that raises change. A nudge changes the other bits.
+/// The bits of the count that raises change. [`nudge`](Signal::nudge) changes the other bits.
 const RAISES: u64 = (1 << 40) - 1;
 
-/// A count of the raises by streams. A thread can sleep until the count changes.
+/// Counts how often streams have raised the signal. A thread can sleep until the count changes.
 ///
 /// Every queued call owns a reference to the signal, so the signal may outlive the thread that waits. After a sticky error
 /// the driver may never make the call: then the call's reference is leaked, and the sleep ends after its time limit.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct Signal {
-    /// The count, changed under the lock, so that a thread that is about to sleep sees the change.
+    /// The count. It is changed under `lock`, so that a thread that is about to sleep sees the change.
     count: AtomicU64,
     lock: Mutex<()>,
     changed: Condvar,
 }
 
 impl Signal {
-    /// A number that each raise changes. Read it *before* the state that the signal is about: a raise after this call ends
-    /// the sleep at once.
+    /// A number that each raise changes. A thread reads it *before* the state that the signal is about: a raise after
+    /// that read ends the thread's sleep at once.
     #[doc(hidden)]
     #[inline]
     pub fn raised(&self) -> u64 {
@@ -62,7 +62,7 @@ impl Signal {
         true
     }
 
-    /// Counts a raise, and ends sleeps that began before.
+    /// Counts a raise, and ends the sleeps of threads that read the count before it.
     #[doc(hidden)]
     pub fn raise(&self) {
         self.count_up(1);

@@ -24,12 +24,12 @@ pub(super) fn reached(point: &'static str) {
     }
 }
 
-/// Whether all hooks of the calling thread were called.
+/// Whether all hooks that the calling thread set were called.
 pub fn are_done() -> bool {
     HOOKS.try_with(|hooks| hooks.borrow().is_empty()).unwrap_or(true)
 }
 
-/// Forgets the hooks of the calling thread.
+/// Removes the hooks of the calling thread that were not called.
 pub fn clear() {
     let _gone = HOOKS.try_with(|hooks| hooks.borrow_mut().clear());
 }

@@ -45,11 +45,11 @@ pub use scope::{Scope, ScopedJoinHandle, scope, yield_now};
 /// The time for which a thread may have the turn without a step, before it is reported as blocked.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The checks after which a kernel's body is reported that keeps the turn while another thread waits for it: half of
-/// [`PATIENCE`].
+/// The number of checks after which a kernel's body is reported that keeps the turn while another thread waits for the
+/// turn: half of [`CHECKS`].
 const BODY_CHECKS: u32 = CHECKS / 2;
 
-/// The number of times within [`PATIENCE`] that a thread that waits for its turn checks whether the others make steps.
+/// The number of times within [`PATIENCE`] that a thread that waits for its turn checks whether other threads make steps.
 const CHECKS: u32 = 16;
 
 /// The number of the next run. Numbers distinguish runs, and no run has the number 0.
@@ -61,10 +61,10 @@ pub trait Order: fmt::Debug + Send {
     /// thread that has the turn, if it is among them.
     fn next(&mut self, current: Option<usize>, ready: &[usize]) -> usize;
 
-    /// Called when a thread was able to continue for many steps, and other threads had the turn in all of them.
+    /// Called when `thread` was able to continue for many steps, and other threads had the turn in all of those steps.
     fn starves(&mut self, _thread: usize) {}
 
-    /// Called when a thread is added while at most one other has not ended: a period with several threads begins.
+    /// Called when a thread is added while at most one other thread has not ended: a period with several threads begins.
     fn begin(&mut self);
 }
 
@@ -222,7 +222,7 @@ impl Turns {
         self.uses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Makes a step. Each call of the simulator calls this before it takes its lock.
+    /// Makes a step, at which another thread may get the turn. Each call of the simulator calls `step` before it takes its lock.
     ///
     /// # Errors
     /// [`Trouble::Foreign`] if the calling thread is not in the run.
@@ -258,8 +258,8 @@ impl Turns {
         Registration::new(self.clone(), index)
     }
 
-    /// Makes a step of the thread, or yields until another thread has made a step. Another thread may get the turn; the
-    /// call returns when this one has it again.
+    /// Counts a step of the thread, or lets the thread yield until another thread has made a step, and passes the turn
+    /// on. The call returns when this thread has the turn again.
     fn advance(&self, index: usize, what: &'static str, yields: bool) {
         if !self.several.load(Ordering::Acquire) || self.is_over() {
             return;
@@ -271,10 +271,11 @@ impl Turns {
         self.wait(state, index);
     }
 
-    /// Lets the thread sleep until `is_awake`. Returns `false` if no other thread is left that could wake it, or turns have
-    /// ended.
+    /// Puts the thread to sleep until `is_awake` returns `true`. Returns `false` if no other thread is left that could
+    /// wake this thread, or if turns have ended.
     fn sleep(&self, index: usize, is_awake: impl Fn() -> bool) -> bool {
-        // Before this thread is alone in a second turn, every other sleeping thread has checked its condition, too.
+        // Counts turns in a row in which only this thread could go on. By the second one, all sleeping threads have
+        // checked again.
         let mut alone = 0;
         while !is_awake() {
             if self.is_over() || alone == 2 {
@@ -293,7 +294,7 @@ impl Turns {
         true
     }
 
-    /// Reports that the thread sleeps and nothing has woken it, and ends turns.
+    /// Reports that the thread sleeps and that no other thread has woken it, and ends turns.
     fn report_asleep(&self, index: usize) {
         let mut state = self.lock();
         let thread = state.threads.name(index);
@@ -301,7 +302,7 @@ impl Turns {
         self.end_turns(&state);
     }
 
-    /// Adds to the report of a thread that nothing has woken what it waits for. Returns the thread's name.
+    /// Adds the event that a sleeping thread waits for to the report that no thread has woken it. Returns the thread's name.
     fn explain_sleep(&self, index: usize, problem: &str) -> String {
         let mut state = self.lock();
         let name = state.threads.name(index);
@@ -318,7 +319,7 @@ impl Turns {
         matches!(self.lock().trouble, Some(Trouble::Asleep { .. }))
     }
 
-    /// Passes on the turn until the awaited threads have ended.
+    /// Makes the thread wait until the threads in `until` have ended. Other threads have the turn meanwhile.
     fn wait_until(&self, index: usize, until: Until) {
         if self.is_over() {
             return;
@@ -365,13 +366,13 @@ impl Turns {
             return self.end_turns(&state);
         }
         threads.end(index);
-        // Another thread may drop a registration whose thread never began; then the turn stays.
+        // The ended thread may not have the turn: a registration can be dropped whose thread never began. Then the turn stays.
         if threads.has_turn(index) && !self.is_over() {
             threads.pass_turn(order.as_mut());
         }
     }
 
-    /// Ends turns: from here on all threads run.
+    /// Ends turns: from now on all threads run at the same time.
     fn end_turns(&self, state: &State) {
         self.over.store(true, Ordering::Release);
         state.threads.wake_all();

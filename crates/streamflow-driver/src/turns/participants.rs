@@ -23,7 +23,7 @@ pub(super) struct Participant {
     pub(super) body: Option<Arc<str>>,
     scope: u64,
     status: Status,
-    /// The last step in which the thread had the turn, or could not continue.
+    /// The latest step at which the thread had the turn, or could not continue.
     served: u64,
     wake: Arc<Condvar>,
 }
@@ -32,9 +32,9 @@ pub(super) struct Participant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
     Ready,
-    /// The thread has nothing to do until another thread has made a step. The number is the step in which it yielded.
+    /// The thread has nothing to do until another thread has made a step. The number is the step at which this thread yielded.
     Yielded(u64),
-    /// The thread sleeps until another thread wakes it. The number is as in `Yielded`.
+    /// The thread sleeps until another thread wakes it. The number is the step at which this thread fell asleep.
     Asleep(u64),
     Waits(Until),
     Ended,
@@ -103,7 +103,7 @@ impl Participants {
         self.steps
     }
 
-    /// The number of steps so far that may have woken another thread.
+    /// The number of steps so far in which no thread yielded: each may have woken another thread.
     pub(super) fn progress(&self) -> u64 {
         self.progress
     }
@@ -130,7 +130,7 @@ impl Participants {
         self.steps += 1;
         self.streak += 1;
         if !yields {
-            // The yielded threads may have waited for this step.
+            // A yielded thread may have waited for this step.
             self.wake_yielded();
         }
         let yields = yields || self.streak > MAX_STREAK;
@@ -139,7 +139,7 @@ impl Participants {
         thread.status = if yields { Status::Yielded(self.steps) } else { Status::Ready };
     }
 
-    /// Records that the thread sleeps. It still gets the turn, to look whether another thread has woken it.
+    /// Records that the thread sleeps. The thread still gets turns, in which it checks whether another thread has woken it.
     pub(super) fn sleep(&mut self, index: usize) {
         self.steps += 1;
         self.streak += 1;
@@ -148,7 +148,7 @@ impl Participants {
         thread.status = Status::Asleep(self.steps);
     }
 
-    /// Whether no thread but this one can do anything: the others have ended, wait for the end of threads, or sleep.
+    /// Whether only this thread can go on: all other threads have ended, wait for the end of threads, or sleep.
     pub(super) fn is_alone(&self, index: usize) -> bool {
         let others = self.all.iter().enumerate().filter(|(other, _)| *other != index);
         others.map(|(_, thread)| thread.status).all(|status| match status {
@@ -188,8 +188,8 @@ impl Participants {
         self.all[index].status = Status::Ended;
     }
 
-    /// Gives the turn to the thread that `order` chooses among the threads that can continue. If no thread can, gives
-    /// it to the thread that yielded first.
+    /// Gives the turn to the thread that `order` chooses among the threads that can continue. If no thread can
+    /// continue, gives the turn to the thread that yielded first.
     pub(super) fn pass_turn(&mut self, order: &mut dyn Order) {
         let ready = |status| match status {
             Status::Ready => true,

@@ -11,11 +11,11 @@ use super::{Turns, Until};
 thread_local! {
     /// The runs that this thread takes part in, the innermost last.
     static RUNS: RefCell<Vec<(Arc<Turns>, usize)>> = const { RefCell::new(Vec::new()) };
-    /// The run that this thread took part in last. Calls of the thread's destructors are permitted there.
+    /// The run that this thread left last. The thread's destructors may still call the simulator of that run.
     static LEFT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A thread's registration in a run, made before the thread begins. Dropping the registration ends the thread's part.
+/// A thread's registration in a run, made before the thread begins. Dropping the registration ends the thread's part in the run.
 #[derive(Debug)]
 pub struct Registration {
     turns: Arc<Turns>,
@@ -62,8 +62,8 @@ pub fn yield_turn() -> bool {
     !turns.is_over()
 }
 
-/// Whether the calling thread must sleep by calling [`sleep`]: the thread takes turns, or turns have ended because of
-/// such a sleep.
+/// Whether the calling thread must sleep by calling [`sleep`]: the thread takes turns, or turns have ended because a
+/// thread slept in this way and no thread woke it.
 pub fn may_sleep() -> bool {
     let ended = || current().is_some_and(|thread| thread.turns.is_asleep());
     takes_turns() || ended()
@@ -123,7 +123,7 @@ impl Drop for WithinBody {
     }
 }
 
-/// The calling thread's number in a run.
+/// The calling thread's number in the run with the number `run`.
 pub(super) fn index_in(run: u64) -> Option<usize> {
     let find = |runs: &RefCell<Vec<(Arc<Turns>, usize)>>| {
         let runs = runs.borrow();
@@ -132,7 +132,7 @@ pub(super) fn index_in(run: u64) -> Option<usize> {
     RUNS.try_with(find).ok().flatten()
 }
 
-/// Whether the calling thread's part in a run has ended.
+/// Whether `run` is the run that the calling thread took part in and left last.
 pub(super) fn has_left(run: u64) -> bool {
     LEFT.get() == run
 }
@@ -187,7 +187,7 @@ impl Registration {
 
     /// Makes the calling thread the registered one, and waits for its first turn.
     pub fn begin(self) -> Participation {
-        // A thread that runs the destructors of its thread-locals takes part in no run that begins in them.
+        // A thread that is running the destructors of its thread-locals has no `RUNS` any more: it then takes part in no run.
         let entry = (self.turns.clone(), self.index);
         let _gone = RUNS.try_with(|runs| runs.borrow_mut().push(entry));
         self.turns.wait(self.turns.lock(), self.index);
@@ -205,7 +205,7 @@ impl Drop for Participation {
     fn drop(&mut self) {
         let run = self.registration.turns.number;
         LEFT.set(run);
-        // The run is the innermost one, unless a thread leaves runs in an order other than the reverse.
+        // The run is usually the last in the list, unless a thread leaves its runs in an order other than the reverse.
         let _ = RUNS.try_with(|runs| runs.borrow_mut().retain(|(turns, _)| turns.number != run));
     }
 }

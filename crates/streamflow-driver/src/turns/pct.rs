@@ -16,7 +16,7 @@ use crate::splitmix::{SplitMix, mix};
 /// the next step of the first.
 const DEPTH: usize = 3;
 
-/// The range of a run's expected number of steps, which is drawn at random: exponents of two.
+/// The range from which the binary logarithm of a run's expected number of steps is drawn at random.
 const SCALES: std::ops::Range<u64> = 4..11;
 
 /// An order that depends on the seed alone.
@@ -30,7 +30,7 @@ pub struct Pct {
     step: u64,
     /// The steps at which the priority of the running thread falls.
     falls: [u64; DEPTH - 1],
-    /// The priority of each thread, by index; the thread with the highest runs.
+    /// The priority of each thread, by index. The thread with the highest priority runs.
     priorities: Vec<u64>,
     /// The number of times that a priority fell, each time below all others.
     fallen: u64,
@@ -45,7 +45,7 @@ impl Pct {
 
     fn priority(&mut self, thread: usize) -> u64 {
         while self.priorities.len() <= thread {
-            // Above all priorities that have fallen.
+            // The highest bit is set, so a drawn priority is above all priorities that have fallen.
             let drawn = self.random.bits() | 1 << 63;
             self.priorities.push(drawn);
         }

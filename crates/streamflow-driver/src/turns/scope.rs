@@ -22,9 +22,9 @@ where
     thread::scope(|inner| {
         let current = current();
         let number = current.as_ref().map_or(0, Member::new_scope);
-        // The value must live as long as its threads, and the compiler accepts no value of this closure for that.
+        // The `Scope` must live as long as the threads, and for the compiler no value of this closure lives that long.
         let scope: &Scope<'_, '_> = Box::leak(Box::new(Scope { inner, number }));
-        // The guard works also when `body` panics: the threads that are then waited for need the turn.
+        // The guard waits also when `body` panics: the other threads get the turn only while this thread waits for them.
         let _wait = current.map(|me| WaitForAll { me, number });
         body(scope)
     })
@@ -41,7 +41,7 @@ pub fn yield_now() {
     }
 }
 
-/// A guard that waits in its drop for all threads of a scope with threads that take turns.
+/// A guard whose drop waits for all threads of a scope. It exists only where threads take turns.
 struct WaitForAll {
     me: Member,
     number: u64,
@@ -76,7 +76,7 @@ impl<'scope> Scope<'scope, '_> {
         let registration = me.as_ref().map(|me| me.register(self.number, caller));
         let member = registration.as_ref().map(Registration::thread);
         let inner = self.inner.spawn(move || {
-            // The thread takes part until all its values are dropped.
+            // The thread takes part in the run until all values of its closure are dropped.
             let _participation = registration.map(Registration::begin);
             let value = body();
             *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
@@ -127,7 +127,7 @@ impl<T> ScopedJoinHandle<'_, T> {
 
     /// Whether the thread has ended.
     pub fn is_finished(&self) -> bool {
-        // A loop that calls this lets the other thread run.
+        // A thread may call this in a loop, so it yields its turn: the other thread can run then.
         yield_turn();
         let ended = self.member.as_ref().and_then(Member::has_ended);
         ended.unwrap_or_else(|| self.inner.is_finished())

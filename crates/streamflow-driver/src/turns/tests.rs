@@ -49,14 +49,14 @@ fn orders() -> Vec<Vec<u8>> {
 fn one_thread_runs_at_a_time_in_an_order_that_the_seed_repeats() {
     let first = orders();
     assert_eq!(first, orders());
-    // Each thread comes first under some seed, and some are interrupted.
+    // Each thread is first under some seed, and under some seed a thread is interrupted.
     for name in 0..3 {
         assert!(first.iter().any(|order| order[0] == name), "{name} is never first");
     }
     let switches = |order: &Vec<u8>| order.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(first.iter().any(|order| switches(order) > 2));
-    // There are at most six switches: after the main thread's steps before the others begin, at two falls and at
-    // three ends.
+    // There are at most six switches of threads: one after the main thread's steps before the other threads begin, two
+    // where a priority falls, and three where a thread ends.
     assert!(first.iter().all(|order| switches(order) <= 6));
 }
 
@@ -66,7 +66,7 @@ fn a_thread_that_finds_a_lock_taken_passes_on_its_turn() {
         let (spin, sleep) = (Lock::new(0), Mutex::new(0));
         let add = || {
             for _ in 0..5 {
-                // Both locks are held across steps, as a stream's lock is held across a record.
+                // Each thread keeps both locks during a step, as a stream's lock is held during a record.
                 let mut one = spin.lock();
                 turns.step("one").unwrap();
                 let mut two = locked(&sleep);
@@ -110,7 +110,7 @@ fn a_thread_that_polls_loses_the_turn_in_the_end() {
 fn a_thread_does_not_starve_beside_threads_that_pass_the_turn_to_each_other() {
     let wrong = under_seeds(|turns| {
         let (done, baton, passed) = (AtomicBool::new(false), AtomicU32::new(1), AtomicU32::new(0));
-        // One of the two threads can always go on.
+        // At each moment, one of the two threads that pass the baton can go on.
         let pass = |me: u32| {
             while !done.load(Ordering::Relaxed) {
                 assert!(
@@ -170,7 +170,7 @@ fn a_thread_that_blocks_with_the_turn_is_reported_and_the_test_ends() {
         assert!(matches!(trouble, Trouble::Blocked { .. }), "{trouble}");
         Some(trouble)
     };
-    // Under seeds where the sending thread comes first, the other one does not wait.
+    // Under some seeds the sending thread comes first, and then no thread blocks. One seed with the error is enough.
     assert!((0..64).find_map(run).is_some());
 }
 
@@ -228,7 +228,7 @@ fn a_wake_up_that_is_lost_is_reported() {
         drop(participation);
         turns.trouble().filter(|trouble| matches!(trouble, Trouble::Asleep { .. }))
     };
-    // Under seeds where the other thread comes first, this one does not sleep.
+    // Under some seeds the other thread comes first, and then this thread does not sleep. One seed with the error is enough.
     let found = (0..64).find_map(run).unwrap();
     assert!(found.problem().contains("wake-up is lost"), "{found}");
 }

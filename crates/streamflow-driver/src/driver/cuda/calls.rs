@@ -20,7 +20,7 @@ use crate::driver::{
 fn create_event(device: DeviceId, flags: sys::CUevent_flags) -> DriverResult<RawEvent> {
     STICKY.usable("cuEventCreate")?;
     let mut event: sys::CUevent = std::ptr::null_mut();
-    // SAFETY: `event` is a place for one handle.
+    // SAFETY: CUDA writes one handle to `event`.
     let result = unsafe { sys::cuEventCreate(&raw mut event, flags as u32) };
     check("cuEventCreate", device, result)?;
     Ok(RawEvent::new(device, handle_of(event)))
@@ -30,7 +30,7 @@ fn event_of(event: RawEvent) -> sys::CUevent {
     pointer_to(event.handle())
 }
 
-// "Valid" in the SAFETY reasons below: the handle is live, by the contract of the method.
+// In the SAFETY comments below, "valid" means that the handle is live, which the contract of the method requires.
 //
 // SAFETY: CUDA keeps these promises: memory of `cuMemAllocFromPoolAsync` and `cuMemHostAlloc` is as large as requested,
 // aligned to 256 bytes and has one owner (CUDA driver API, *Memory Management*), and streams are in order. Copies from
@@ -67,7 +67,7 @@ unsafe impl Driver for CudaDriver {
         let (most, least) = self.device(device)?.info.priorities;
         let StreamOptions { flags, priority, green } = options;
         if !(most..=least).contains(&priority) {
-            // CUDA would silently take the nearest priority.
+            // CUDA itself would silently take the nearest legal priority.
             return Err(explain(
                 failure(CALL, device, sys::CUresult::CUDA_ERROR_INVALID_VALUE),
                 || format!("priority {priority} is not one of this device's, {most}..={least}"),
@@ -82,7 +82,7 @@ unsafe impl Driver for CudaDriver {
             StreamFlags::Blocking => sys::CUstream_flags::CU_STREAM_DEFAULT,
         };
         let mut stream: sys::CUstream = std::ptr::null_mut();
-        // SAFETY: `stream` is a place for one handle.
+        // SAFETY: CUDA writes one handle to `stream`.
         let result =
             unsafe { sys::cuStreamCreateWithPriority(&raw mut stream, flags as u32, priority) };
         check(CALL, device, result)?;
@@ -120,14 +120,14 @@ unsafe impl Driver for CudaDriver {
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
         STICKY.usable("cuStreamQuery")?;
-        // SAFETY: a valid stream.
+        // SAFETY: the stream is valid.
         let result = unsafe { sys::cuStreamQuery(stream_of(stream)) };
         check_query("cuStreamQuery", stream.device(), result)
     }
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         STICKY.usable("cuStreamSynchronize")?;
-        // SAFETY: a valid stream.
+        // SAFETY: the stream is valid.
         let result = unsafe { sys::cuStreamSynchronize(stream_of(stream)) };
         check("cuStreamSynchronize", stream.device(), result)
     }
@@ -142,12 +142,12 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64> {
-        // cudarc's bindings have only this version of the function.
+        // cudarc's bindings have only the second version of this function.
         const CALL: &str = "cuEventElapsedTime_v2";
         STICKY.usable(CALL)?;
         let elapsed = cuEventElapsedTime_v2.get()?;
         let mut milliseconds = 0.0_f32;
-        // SAFETY: a place for one number, and valid events with timing.
+        // SAFETY: CUDA writes one number to `milliseconds`, and the two events are valid and have timing.
         let result = unsafe { elapsed(&raw mut milliseconds, event_of(start), event_of(end)) };
         check(CALL, start.device(), result)?;
         Ok(f64::from(milliseconds))
@@ -165,28 +165,28 @@ unsafe impl Driver for CudaDriver {
 
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         STICKY.usable("cuEventRecord")?;
-        // SAFETY: a valid event and stream.
+        // SAFETY: the event and the stream are valid.
         let result = unsafe { sys::cuEventRecord(event_of(event), stream_of(stream)) };
         check("cuEventRecord", stream.device(), result)
     }
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         STICKY.usable("cuStreamWaitEvent")?;
-        // SAFETY: a valid event and stream; 0 is the flag for the usual wait.
+        // SAFETY: the event and the stream are valid; 0 is the flag for the usual wait.
         let result = unsafe { sys::cuStreamWaitEvent(stream_of(stream), event_of(event), 0) };
         check("cuStreamWaitEvent", stream.device(), result)
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         STICKY.usable("cuEventQuery")?;
-        // SAFETY: a valid event.
+        // SAFETY: the event is valid.
         let result = unsafe { sys::cuEventQuery(event_of(event)) };
         check_query("cuEventQuery", event.device(), result)
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         STICKY.usable("cuEventSynchronize")?;
-        // SAFETY: a valid event.
+        // SAFETY: the event is valid.
         let result = unsafe { sys::cuEventSynchronize(event_of(event)) };
         check("cuEventSynchronize", event.device(), result)
     }
@@ -234,7 +234,7 @@ unsafe impl Driver for CudaDriver {
             return Ok(MemoryRange::default());
         }
         let mut address: *mut std::ffi::c_void = std::ptr::null_mut();
-        // SAFETY: `address` is a place for one pointer.
+        // SAFETY: CUDA writes one pointer to `address`.
         let result = unsafe {
             sys::cuMemHostAlloc(&raw mut address, bytes as usize, sys::CU_MEMHOSTALLOC_PORTABLE)
         };
@@ -296,12 +296,12 @@ unsafe impl Driver for CudaDriver {
             }
             Code::Image(make) => {
                 let image = make(Target { compute_capability: on.info.compute_capability })?;
-                // The context is bound after `make`, since that call may have bound another one.
+                // The context is bound after `make`, since `make` may have bound another context.
                 context::bind(&on.context, device)?;
                 // SAFETY: the caller vouches for the image.
                 let module = unsafe { Module::load(device, What::Kernel(source.name), &image) }?;
                 let handle = module.handle();
-                // The module is kept also if the function is not found: unloading it would wait for the device.
+                // The module is kept even if its function is not found: unloading it would wait for the device.
                 self.keep(module);
                 handle
             }
@@ -351,7 +351,7 @@ unsafe impl Driver for CudaDriver {
         function: HostFunction,
     ) -> DriverResult<()> {
         STICKY.usable("cuLaunchHostFunc")?;
-        // SAFETY: the caller vouches for the function and its data until the call was made.
+        // SAFETY: the caller vouches for the function and its data until the function has been called.
         let result =
             unsafe { sys::cuLaunchHostFunc(stream_of(stream), Some(function.call), function.data) };
         check("cuLaunchHostFunc", stream.device(), result)
@@ -367,19 +367,19 @@ unsafe impl Driver for CudaDriver {
     }
 }
 
-// Memory that gets another owner needs no call of CUDA: addresses are unique over the process.
+// The driver needs no call for memory that gets another owner: addresses are unique over the process.
 impl Observer for CudaDriver {
     fn next(&self) -> Option<&dyn Observer> {
         None
     }
 
     unsafe fn recycle(&self, _stream: RawStream, _range: MemoryRange) -> DriverResult<()> {
-        // After a sticky error the caller gets that error here, as from an allocation.
+        // After a sticky error the caller gets that error from this method, as it would from an allocation.
         STICKY.usable("cuMemAllocFromPoolAsync")
     }
 
     unsafe fn adopt(&self, _device: DeviceId, _range: MemoryRange) -> DriverResult<()> {
-        // After a sticky error no work can use the memory.
+        // After a sticky error no work can use adopted memory, so the caller gets that error.
         STICKY.usable("adopting memory")
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn shared_context(id: DeviceId, ordinal: usize) -> DriverResult<Arc<C
     if let Some(context) = contexts.get(&ordinal) {
         return Ok(context.clone());
     }
-    // cudarc makes the context current.
+    // `CudaContext::new` makes the new context current on this thread.
     current::doubt();
     let context = CudaContext::new(ordinal)
         .map_err(|error| cannot_start("opening the device", id, error.0))?;
@@ -40,7 +40,7 @@ pub(super) fn shared_context(id: DeviceId, ordinal: usize) -> DriverResult<Arc<C
 #[inline]
 pub(super) fn is_current(context: &CudaContext) -> bool {
     let mut current: sys::CUcontext = std::ptr::null_mut();
-    // SAFETY: `current` is a place for one handle.
+    // SAFETY: CUDA writes one handle to `current`.
     let result = unsafe { sys::cuCtxGetCurrent(&raw mut current) };
     code_of(result) == 0 && current == context.cu_ctx()
 }
@@ -64,10 +64,10 @@ fn set_current(context: &CudaContext, device: DeviceId) -> DriverResult<()> {
     check_given_back("cuCtxSetCurrent", device, result)
 }
 
-/// Gives an object back in a drop, with its context bound.
+/// Destroys an object when its owner is dropped, with the object's context bound.
 ///
-/// If binding fails, the object is given back all the same: the handle names its context, and nothing else
-/// would give it back.
+/// If binding fails, the object is destroyed all the same: the handle names its context, and no other code would
+/// destroy the object.
 pub(super) fn bind_to_give_back(context: &CudaContext, device: DeviceId, give_back: impl FnOnce()) {
     if STICKY.get().is_some() {
         return;

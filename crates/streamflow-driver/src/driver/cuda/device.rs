@@ -85,7 +85,7 @@ fn attribute(
     what: sys::CUdevice_attribute,
 ) -> DriverResult<u32> {
     let mut value = 0;
-    // SAFETY: `value` is a place for one integer, `device` came from an open context.
+    // SAFETY: CUDA writes one integer to `value`, `device` came from an open context.
     let result = unsafe { sys::cuDeviceGetAttribute(&raw mut value, what, device) };
     check("cuDeviceGetAttribute", id, result)?;
     Ok(u32::try_from(value).unwrap_or(0))
@@ -102,7 +102,7 @@ fn device_name(id: DeviceId, device: sys::CUdevice) -> DriverResult<String> {
 
 fn total_memory(id: DeviceId, device: sys::CUdevice) -> DriverResult<u64> {
     let mut bytes = 0_usize;
-    // SAFETY: `bytes` is a place for one size, `device` came from an open context.
+    // SAFETY: CUDA writes one size to `bytes`, `device` came from an open context.
     let result = unsafe { sys::cuDeviceTotalMem_v2(&raw mut bytes, device) };
     check("cuDeviceTotalMem", id, result)?;
     Ok(bytes as u64)
@@ -111,7 +111,7 @@ fn total_memory(id: DeviceId, device: sys::CUdevice) -> DriverResult<u64> {
 /// The most and the least urgent stream priority of the bound context, in this order.
 fn priorities(id: DeviceId) -> DriverResult<(i32, i32)> {
     let (mut least, mut greatest) = (0, 0);
-    // SAFETY: both are places for one integer.
+    // SAFETY: CUDA writes one integer each to `least` and `greatest`.
     let result = unsafe { sys::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest) };
     check("cuCtxGetStreamPriorityRange", id, result)?;
     Ok((greatest, least))

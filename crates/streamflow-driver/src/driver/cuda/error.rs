@@ -52,14 +52,14 @@ pub(super) fn sticky_reason(code: i32) -> Option<&'static str> {
     Some(match code {
         // The reference only names the cause; the driver still tears the context down.
         214 => "a memory error that the device's ECC could not correct",
-        // The same holds as for 214.
+        // For this code, too, the reference only names the cause; the driver still tears the context down.
         220 => "an NVLink error that could not be corrected",
         226 => "a hardware or peer-access fault that the device contained",
         700 => "a kernel or copy touched memory that is not allocated",
         702 => "a kernel ran longer than the display's watchdog allows",
-        // Other code reset or destroyed the context, and with it all objects in it.
+        // Other code of the process reset or destroyed the context, and with it all objects in it.
         709 => "the device's context was destroyed by another part of the program",
-        // The reference: the context can't be used any more, its allocations are invalid.
+        // The reference says that the context can't be used any more, and that its allocations are invalid.
         710 => "an `assert` in a kernel failed",
         714 => "a kernel's call stack overflowed or was overwritten",
         715 => "a kernel ran into an instruction that does not exist",
@@ -68,7 +68,7 @@ pub(super) fn sticky_reason(code: i32) -> Option<&'static str> {
         718 => "a kernel's program counter left its code",
         719 => "a kernel failed on the device",
         721 => "a kernel ended without giving its tensor memory back",
-        // The reference: to go on, the process must be started again.
+        // The reference says that the process must be started again.
         810 => "the MPS server ended this client",
         911 => "a device outside CUDA signalled an error for data that CUDA waited for",
         _ => return None,
@@ -147,13 +147,13 @@ impl Failed {
     }
 }
 
-/// The driver's text about a code, from `query`, one of its two functions for such texts.
+/// Returns the driver's text about an error code. `query` is the driver's function for names or that for descriptions.
 fn text_of(
     query: unsafe fn(CUresult, *mut *const c_char) -> CUresult,
     result: CUresult,
 ) -> Option<String> {
     let mut text: *const c_char = std::ptr::null();
-    // SAFETY: `text` is a place for one pointer. The driver's two functions need no context.
+    // SAFETY: CUDA writes one pointer to `text`. The driver's two functions for texts need no context.
     let answer = unsafe { query(result, &raw mut text) };
     if code_of(answer) != 0 || text.is_null() {
         return None;
@@ -168,14 +168,14 @@ pub(super) fn failure(call: &'static str, device: DeviceId, result: CUresult) ->
     STICKY.failure(call, device, Failed::new(result))
 }
 
-/// Returns `Ok` for success, else the error.
+/// Returns `Ok` if the code is that of success, else the error of the call.
 #[inline]
 pub(super) fn check(call: &'static str, device: DeviceId, result: CUresult) -> DriverResult<()> {
     if code_of(result) == 0 { Ok(()) } else { Err(failure(call, device, result)) }
 }
 
-/// Checks a call that frees or destroys, as [`check`] does. When the process ends, the driver may shut down first; the
-/// driver has then freed everything itself, so that code counts as success.
+/// Checks a call that frees or destroys, as [`check`] does. When the process ends, the driver may shut down before this
+/// call; it has then freed everything itself, so the code for that case counts as success.
 pub(super) fn check_given_back(
     call: &'static str,
     device: DeviceId,
@@ -213,8 +213,8 @@ pub(super) fn check_query(
 
 /// Adds the caller's explanation to an error's message.
 ///
-/// A sticky error gets no explanation: earlier work caused it, and the name of this call's kernel would point at the wrong
-/// kernel.
+/// A sticky error gets no explanation: earlier work caused it, and an explanation that names this call's kernel would
+/// blame the wrong kernel.
 #[cold]
 pub(super) fn explain(error: DriverError, more: impl FnOnce() -> String) -> DriverError {
     match error {

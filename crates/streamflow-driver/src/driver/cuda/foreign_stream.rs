@@ -22,7 +22,7 @@ impl CudaDriver {
         let context_of = cuStreamGetCtx_v2.get()?;
         let anywhere = DeviceId(0);
         let (mut context, mut green) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: places for two handles, and a stream that the caller vouches for.
+        // SAFETY: CUDA writes one handle each to `context` and `green`, and the caller vouches for the stream.
         let result = unsafe { context_of(pointer_to(handle), &raw mut context, &raw mut green) };
         check(CALL, anywhere, result).map_err(|error| {
             explain(error, || {

@@ -10,9 +10,8 @@ use super::error::{check, explain};
 use super::{handle_of, pointer_to};
 use crate::driver::{DeviceId, DriverResult, Launch, LoadedKernel, RawFunction};
 
-/// The most shared memory of a block, static and dynamic together, in bytes, for a function without a
-/// raised limit. The number is the same on all devices (CUDA C++ Programming Guide, *Shared Memory* of each
-/// compute capability).
+/// The most shared memory of a block, static and dynamic together, in bytes, for a function whose limit was not raised.
+/// The number is the same on all devices (CUDA C++ Programming Guide, *Shared Memory* of each compute capability).
 const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 
 /// The functions that were loaded, with their limits.
@@ -57,8 +56,8 @@ impl Functions {
             attribute(device, function, Ask::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
 
         let (mut grid, mut block_size) = (0, 0);
-        // SAFETY: both are places for one integer and the function is loaded. No callback: dynamic
-        // shared memory is 0 for every block size.
+        // SAFETY: CUDA writes one integer each to `grid` and `block_size`, and the function is loaded. There is no
+        // callback: dynamic shared memory is 0 for every block size.
         let result = unsafe {
             sys::cuOccupancyMaxPotentialBlockSize(
                 &raw mut grid,
@@ -72,11 +71,12 @@ impl Functions {
         check("cuOccupancyMaxPotentialBlockSize", device, result)?;
 
         let raw = RawFunction::new(device, handle_of(function));
-        // The user may have raised the limit of an adopted function. Raising it again is harmless.
+        // `allowed` may be above the default, if the user has raised the limit of an adopted function. Raising it again
+        // is harmless.
         let limit = allowed.min(DEFAULT_SHARED_BYTES.saturating_sub(fixed));
         // The limit is stored before the function: a launch that finds the function sees the limit.
         self.lowest_limit.fetch_min(limit, Ordering::Release);
-        // A function of a module can be loaded again.
+        // A module's function that is loaded again is not stored a second time.
         if !self.known.iter().any(|(_, known)| known.raw == raw) {
             self.known.push(Function { raw, limit: AtomicU32::new(limit) });
         }
@@ -139,7 +139,7 @@ fn attribute(
     what: sys::CUfunction_attribute,
 ) -> DriverResult<u32> {
     let mut value = 0;
-    // SAFETY: `value` is a place for one integer, the function is loaded.
+    // SAFETY: CUDA writes one integer to `value`, the function is loaded.
     let result = unsafe { sys::cuFuncGetAttribute(&raw mut value, what, function) };
     check("cuFuncGetAttribute", device, result)?;
     Ok(u32::try_from(value).unwrap_or(0))

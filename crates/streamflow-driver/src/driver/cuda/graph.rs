@@ -1,4 +1,4 @@
-//! CUDA graphs: made from nodes with explicit edges, and instantiated at once.
+//! CUDA graphs: each is made from nodes with explicit edges, and instantiated at once.
 
 mod capture;
 mod copier;
@@ -15,17 +15,17 @@ use super::{CudaDriver, context, handle_of, pointer_to};
 use crate::driver::graph::{GraphNode, GraphWork};
 use crate::driver::{DeviceId, DriverResult, Launch, MAX_PARAMS, RawGraph, RawStream};
 
-/// An executable graph, the target of a handle.
+/// An executable graph. A [`RawGraph`] handle is the address of an `Executable`.
 struct Executable {
     raw: sys::CUgraphExec,
-    /// For each node of the list that the graph was made of, the kernel's node in the template, or null.
+    /// For each node of the list that the graph was made of: the node in the template if it is a kernel launch, else null.
     kernels: Vec<sys::CUgraphNode>,
     /// The template that the executable was instantiated from. CUDA names an executable's nodes by those of the template,
     /// so the template must live on.
     template: Template,
 }
 
-/// A graph of nodes. It exists before it is instantiated, and lives as long as its executable.
+/// A graph of CUDA from which an executable graph is instantiated. It lives as long as its executable graph.
 struct Template {
     raw: sys::CUgraph,
     device: DeviceId,
@@ -44,8 +44,8 @@ impl Drop for Template {
 }
 
 impl Template {
-    /// Adds a node after others. `add` makes the call: it takes a place for the node, the graph, and the preceding nodes
-    /// with their number.
+    /// Adds a node that comes after the nodes in `after`. `add` makes CUDA's call: it takes the address for the new
+    /// node's handle, the graph, and the preceding nodes with their number.
     fn add(
         &self,
         call: &'static str,
@@ -57,7 +57,7 @@ impl Template {
             usize,
         ) -> sys::CUresult,
     ) -> DriverResult<sys::CUgraphNode> {
-        // The device may have been lost meanwhile, while a captured graph was given back.
+        // The device may have been lost while an earlier captured graph was destroyed.
         STICKY.usable(call)?;
         let mut node: sys::CUgraphNode = std::ptr::null_mut();
         let result = add(&raw mut node, self.raw, after.as_ptr(), after.len());
@@ -79,11 +79,12 @@ impl CudaDriver {
         STICKY.usable("cuGraphCreate")?;
         context::bind(&self.device(device)?.context, device)?;
         let mut raw: sys::CUgraph = std::ptr::null_mut();
-        // SAFETY: `raw` is a place for one handle.
+        // SAFETY: CUDA writes one handle to `raw`.
         let result = unsafe { sys::cuGraphCreate(&raw mut raw, 0) };
         check("cuGraphCreate", device, result)?;
         let template = Template { raw, device };
-        // For each node, the nodes of CUDA that a later node must follow: a node without work has the nodes before it.
+        // For each node of the list, the nodes of CUDA that a later node must follow. A node without work has the
+        // entries of the nodes before it.
         let mut made: Vec<Vec<sys::CUgraphNode>> = Vec::with_capacity(nodes.len());
         let mut kernels = Vec::with_capacity(nodes.len());
         for node in nodes {
@@ -95,7 +96,7 @@ impl CudaDriver {
                     }
                 });
             }
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller keeps the contract of this function.
             let added = unsafe { self.add_node(&template, &after, &node.work) }?;
             let kernel = added.filter(|_| matches!(node.work, GraphWork::Launch(_)));
             kernels.push(kernel.unwrap_or(std::ptr::null_mut()));
@@ -103,7 +104,7 @@ impl CudaDriver {
         }
         STICKY.usable("cuGraphInstantiateWithFlags")?;
         let mut exec: sys::CUgraphExec = std::ptr::null_mut();
-        // SAFETY: a place for one handle, and the graph that was just made.
+        // SAFETY: CUDA writes one handle to `exec`, and the template's graph was just made.
         let result = unsafe { sys::cuGraphInstantiateWithFlags(&raw mut exec, template.raw, 0) };
         check("cuGraphInstantiateWithFlags", device, result)?;
         let executable = Box::new(Executable { raw: exec, kernels, template });
@@ -120,7 +121,7 @@ impl CudaDriver {
         stream: RawStream,
     ) -> DriverResult<()> {
         STICKY.usable("cuGraphLaunch")?;
-        // SAFETY: both are live, by the caller's contract.
+        // SAFETY: the graph and the stream are live, by the caller's contract.
         let result = unsafe { sys::cuGraphLaunch(executable(graph).raw, stream_of(stream)) };
         check("cuGraphLaunch", stream.device(), result)
     }

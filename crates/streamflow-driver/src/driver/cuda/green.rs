@@ -44,8 +44,9 @@ impl Drop for Green {
 }
 
 impl CudaDriver {
-    /// [`Driver::sm_sizes`](crate::driver::Driver::sm_sizes): splits for one multiprocessor, and then for one
-    /// more than the first split gives. CUDA rounds each size up to a legal size.
+    /// [`Driver::sm_sizes`](crate::driver::Driver::sm_sizes): asks CUDA for a part of one multiprocessor, and then for
+    /// a part with one more than CUDA gave. CUDA rounds each size up to a legal size, so the first part is the
+    /// smallest, and the difference of the two parts is the step between sizes.
     pub(super) fn probe_sm_sizes(
         &self,
         id: DeviceId,
@@ -75,8 +76,8 @@ impl CudaDriver {
         let mut parts = Vec::new();
         for (done, &size) in sizes.iter().enumerate() {
             if done > 0 && is_multiprocessors(&rest) {
-                // The rest of a split can be split again only after a green context was made of the rest (CUDA
-                // driver API, `cuDevSmResourceSplitByCount`).
+                // The multiprocessors that a split leaves over can be split again only after a green context was made
+                // of them (CUDA driver API, `cuDevSmResourceSplitByCount`).
                 rest = self.divisible(id, &mut rest)?;
             }
             match split(id, &rest, coscheduling, size)? {
@@ -101,14 +102,14 @@ impl CudaDriver {
 
     /// Returns all multiprocessors of a device, and binds the device's context.
     fn all_multiprocessors(&self, id: DeviceId) -> DriverResult<sys::CUdevResource> {
-        // This function is the newest of those for green contexts: without it no work could be given to a green
-        // context.
+        // `cuGreenCtxStreamCreate` is the newest function for green contexts: a driver that lacks it could give a green
+        // context no work.
         optional::cuGreenCtxStreamCreate.get()?;
         let resource_of = optional::cuDeviceGetDevResource.get()?;
         let on = self.device(id)?;
         context::bind(&on.context, id)?;
         let mut all = nothing();
-        // SAFETY: `all` is a place for one resource; the device is open.
+        // SAFETY: CUDA writes one resource to `all`; the device is open.
         let result = unsafe {
             resource_of(
                 on.context.cu_device(),
@@ -120,8 +121,8 @@ impl CudaDriver {
         Ok(all)
     }
 
-    /// Returns the same multiprocessors in a form that can be split: as the resource of a new green context.
-    /// This context is kept, like all green contexts, and has no streams.
+    /// Returns the same multiprocessors in a form that can be split: as the resource of a new green context. The driver
+    /// keeps this context, like all green contexts, and makes no streams in it.
     fn divisible(
         &self,
         id: DeviceId,
@@ -131,7 +132,7 @@ impl CudaDriver {
         let green = self.make(id, part)?;
         let all = self.green.lock().unwrap_or_else(PoisonError::into_inner);
         let mut resource = nothing();
-        // SAFETY: the context was just made and is kept; `resource` is a place for one resource.
+        // SAFETY: the context was just made and is kept; CUDA writes one resource to `resource`.
         let result = unsafe {
             resource_of(
                 pointer_to(all[green.index as usize].handle),
@@ -150,13 +151,13 @@ impl CudaDriver {
         let context = &self.device(id)?.context;
         let multiprocessors = count(part);
         let mut description: sys::CUdevResourceDesc = std::ptr::null_mut();
-        // SAFETY: one resource that CUDA made, and a place for one handle; CUDA owns the handle's object.
+        // SAFETY: `part` is one resource that CUDA made, and CUDA writes one handle to `description` and owns its object.
         let result = unsafe { describe(&raw mut description, part, 1) };
         check("cuDevResourceGenerateDesc", id, result)?;
         let mut green: sys::CUgreenCtx = std::ptr::null_mut();
-        // CUDA accepts only these flags.
+        // `CU_GREEN_CTX_DEFAULT_STREAM` is the only value of the flags that CUDA accepts.
         let flags = sys::CUgreenCtxCreate_flags::CU_GREEN_CTX_DEFAULT_STREAM as u32;
-        // SAFETY: a place for one handle, a description that was just made, and an open device.
+        // SAFETY: CUDA writes one handle to `green`; the description was just made, and the device is open.
         let result = unsafe { create(&raw mut green, description, context.cu_device(), flags) };
         check("cuGreenCtxCreate", id, result)?;
         let mut all = self.green.lock().unwrap_or_else(PoisonError::into_inner);
@@ -187,7 +188,7 @@ impl CudaDriver {
         let create = optional::cuGreenCtxStreamCreate.get()?;
         let mut stream: sys::CUstream = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-        // SAFETY: `stream` is a place for one handle, and the green context is alive.
+        // SAFETY: CUDA writes one handle to `stream`, and the green context is alive.
         let result =
             unsafe { create(&raw mut stream, pointer_to(owned.handle), flags, options.priority) };
         check(CALL, id, result)?;
@@ -195,7 +196,8 @@ impl CudaDriver {
     }
 }
 
-/// Returns a group of at least `size` multiprocessors, and the rest; `None` if no such group can be split off.
+/// Returns a group of at least `size` multiprocessors, and the multiprocessors that are left over; `None` if no such
+/// group can be split off.
 fn split(
     id: DeviceId,
     from: &sys::CUdevResource,
@@ -208,7 +210,7 @@ fn split(
         Coscheduling::Kept => 0,
         Coscheduling::Ignored => IGNORE_SM_COSCHEDULING,
     };
-    // SAFETY: places for one group, a number and a rest; CUDA made the input.
+    // SAFETY: CUDA writes one group to `part`, a number to `groups` and a resource to `rest`; CUDA made the resource `from`.
     let result = unsafe { split(&raw mut part, &raw mut groups, from, &raw mut rest, flags, size) };
     if code_of(result) == INVALID_RESOURCE_CONFIGURATION {
         return Ok(None);
@@ -228,7 +230,7 @@ fn count(resource: &sys::CUdevResource) -> u32 {
     unsafe { resource.__bindgen_anon_1.sm.smCount }
 }
 
-/// Whether the resource has multiprocessors. CUDA returns another kind of resource where none are left.
+/// Whether the resource has multiprocessors. If a split leaves none over, CUDA returns another kind of resource.
 fn is_multiprocessors(resource: &sys::CUdevResource) -> bool {
     resource.type_ == sys::CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM
 }

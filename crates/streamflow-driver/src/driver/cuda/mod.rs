@@ -7,8 +7,9 @@
 //! the `CUstream`, `CUevent` and `CUfunction` pointers as `u64`, so that users can pass them to other
 //! libraries. A stream handle of 0 is the legacy default stream of the bound context.
 //!
-//! The error after a sticky one is made out of line, and a launch writes only the addresses of the parameters that it has. A
-//! record, a wait and a query take 71 instructions in place of 150, and a launch 220 in place of 342, counted by callgrind.
+//! The code that makes an error after a sticky error is out of line, and a launch writes only the addresses of the
+//! parameters that it has. A record, a wait and a query take 71 instructions in place of 150, and a launch 220 in place
+//! of 342, counted by callgrind.
 //!
 //! [`RawStream::handle`]: super::RawStream::handle
 //! [`RawEvent::handle`]: super::RawEvent::handle
@@ -59,14 +60,14 @@ use crate::driver::{DeviceId, DriverError, DriverResult};
 /// process, because they share CUDA's contexts.
 pub struct CudaDriver {
     devices: Box<[Device]>,
-    /// Loaded modules are kept, because functions are handed out as plain numbers.
+    /// The loaded modules. They are kept until the driver is dropped, because functions are handed out as plain numbers.
     modules: Mutex<Vec<Module>>,
     functions: Functions,
     green: Mutex<Vec<Green>>,
     copiers: graph::Copiers,
 }
 
-/// The name of the call that is refused when a driver is made after a sticky error.
+/// The name of the call in the error that refuses to open devices after a sticky error.
 const OPENING: &str = "opening the CUDA devices";
 
 impl CudaDriver {
@@ -157,13 +158,14 @@ impl fmt::Debug for CudaDriver {
 }
 
 impl Drop for CudaDriver {
-    /// Unloads the kernels. Streams and buffers hold the driver, so no stream or buffer is left. Their last
-    /// kernels may still run: the drop waits for them, because their code must stay loaded until then.
+    /// Unloads the kernels. Streams and buffers hold a reference to the driver, so no stream or buffer is left. Their
+    /// last kernels may still run: the drop waits for these kernels, because their code must stay loaded until they
+    /// end.
     fn drop(&mut self) {
         let slot = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut modules = std::mem::take(slot);
         if error::STICKY.get().is_some() {
-            // Dropping an adopted function calls CUDA through cudarc, and CUDA must not be called any more.
+            // Dropping a function that cudarc has loaded calls CUDA, and CUDA must not be called after a sticky error.
             std::mem::forget(modules);
             return;
         }
@@ -174,7 +176,7 @@ impl Drop for CudaDriver {
                 continue;
             }
             let idle = context::bind(&device.context, id).and_then(|()| context::synchronize(id));
-            // If the context can't be waited for, as during another library's stream capture, the modules stay
+            // If the context can't be waited for, for example while another library captures a stream, the modules stay
             // loaded. This leak is small; unloading the code of a running kernel is worse.
             if idle.is_err() {
                 report_in_drop("unloading kernels", idle);
@@ -182,7 +184,7 @@ impl Drop for CudaDriver {
                 continue;
             }
             for module in own {
-                // An earlier unload may have met a sticky error.
+                // Unloading an earlier module may have met a sticky error; then no more modules are unloaded.
                 if error::STICKY.get().is_none() {
                     report_in_drop("unloading a kernel", module.unload());
                 }

@@ -8,7 +8,7 @@ use super::error::{Failed, NOT_FOUND, STICKY, check_given_back, code_of, failure
 use super::{handle_of, pointer_to};
 use crate::driver::{DeviceId, DriverError, DriverResult, Image, KernelSource};
 
-/// The bytes for the log of CUDA's PTX compiler. The compiler cuts off a longer log.
+/// The size of the buffer for the log of CUDA's PTX compiler. The compiler cuts off a longer log.
 const LOG_BYTES: usize = 16 * 1024;
 
 /// Code on a device that stays loaded until the driver is dropped.
@@ -33,7 +33,7 @@ impl Module {
         if image.0.is_empty() {
             return Err(what.error("its image is empty; give PTX, a CUBIN or a fatbin".to_owned()));
         }
-        // PTX is text that ends in NUL. A CUBIN or fatbin has its length in its header.
+        // A NUL is added, since PTX is text that ends in NUL. A CUBIN or fatbin has its length in its header.
         let mut bytes = Vec::with_capacity(image.0.len() + 1);
         bytes.extend_from_slice(&image.0);
         bytes.push(0);
@@ -45,7 +45,7 @@ impl Module {
         let mut values: [*mut c_void; 2] =
             [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG_BYTES - 1)];
         let mut module: sys::CUmodule = std::ptr::null_mut();
-        // SAFETY: `module` is a place for one handle. The image is complete, as the caller says, and ends in
+        // SAFETY: CUDA writes one handle to `module`. The image is complete, as the caller says, and ends in
         // NUL if it is text. There are two options and two values, and the log is as long as its option says.
         // CUDA keeps no pointer to any of these.
         let result = unsafe {
@@ -93,7 +93,7 @@ pub(super) unsafe fn function(
     let entry = CString::new(source.entry)
         .map_err(|_| what.error(format!("the name {:?} has a NUL in it", source.entry)))?;
     let mut function: sys::CUfunction = std::ptr::null_mut();
-    // SAFETY: `function` is a place for one handle, the module is loaded, the name ends in NUL.
+    // SAFETY: CUDA writes one handle to `function`, the module is loaded, the name ends in NUL.
     let result =
         unsafe { sys::cuModuleGetFunction(&raw mut function, pointer_to(module), entry.as_ptr()) };
     if code_of(result) == 0 {
@@ -108,7 +108,7 @@ pub(super) unsafe fn function(
     }))
 }
 
-/// The kernel or module that is being loaded, for errors.
+/// The kernel or module that is being loaded, for the texts of errors.
 #[derive(Clone, Copy)]
 pub(super) enum What<'a> {
     Kernel(&'a str),

@@ -52,7 +52,7 @@ macro_rules! optional {
                 unsafe { Optional::new(stringify!($name), $what, $since) };
         )*)*
 
-        /// Checks that the signatures are those of the bindings. Only tests may refer to the bindings' functions.
+        /// Checks that the signatures are equal to those of cudarc's bindings. Only tests may refer to the bindings' functions.
         #[cfg(test)]
         const _: () = {
             $($(let _: unsafe fn($($argument),*) -> CUresult = cudarc::driver::sys::$name;)*)*

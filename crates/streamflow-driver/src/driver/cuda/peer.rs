@@ -32,12 +32,12 @@ impl CudaDriver {
 /// Lets `peer` reach the pool of `owner`.
 fn open(owner: &Device, owner_id: DeviceId, peer: &Device, peer_id: DeviceId) -> DriverResult<()> {
     let (device, peer_device) = (owner.context.cu_device(), peer.context.cu_device());
-    // Two devices of the platform may be one GPU.
+    // Two devices of the platform may be one GPU, which needs no access to itself.
     if owner.open_to.contains(peer_id) || device == peer_device {
         return Ok(());
     }
     let mut can = 0;
-    // SAFETY: `can` is a place for one integer; both devices are open.
+    // SAFETY: CUDA writes one integer to `can`; both devices are open.
     let result = unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, peer_device, device) };
     check("cuDeviceCanAccessPeer", owner_id, result)?;
     if can != 0 {

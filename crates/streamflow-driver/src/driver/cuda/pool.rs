@@ -16,12 +16,12 @@ const ALLOCATE: &str = "cuMemAllocFromPoolAsync";
 /// The memory of one device.
 ///
 /// The device's default pool belongs to the whole process: other libraries set its attributes and trim it. This pool
-/// keeps all memory until [`trim`](Pool::trim). With CUDA's default threshold of 0, each synchronisation may give
-/// back memory to the system that is soon allocated again.
+/// keeps all memory until [`trim`](Pool::trim). With CUDA's default threshold of 0, each synchronisation may give back
+/// memory to the system that the pool soon has to allocate again.
 #[derive(Debug)]
 pub(super) struct Pool {
     handle: u64,
-    /// The pool's own stream, declared last so that it is destroyed after the pool.
+    /// The stream on which the pool allocates. The field is dropped after `Pool::drop` has destroyed the pool.
     own: OwnStream,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Pool {
 ///
 /// After one allocation on each of `n` streams, records and waits of these streams permanently cost more: on an H200
 /// 6 times as much for `n` = 500. Memory that is allocated on another stream adds no cost if the host has waited for
-/// that stream, and only then (`tests/benches/floor/pool_history.c` measures all ways). Here the host waits only for
+/// that stream, and only then (`tests/benches/floor/pool_history.c` measures all cases). `synchronize` waits only for
 /// an allocation and not for work of the program, unless the device is out of memory: then CUDA makes the allocation
 /// come after frees that the device has not executed yet.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl OwnStream {
         const CALL: &str = "cuStreamCreateWithPriority";
         let mut stream: sys::CUstream = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-        // SAFETY: `stream` is a place for one handle.
+        // SAFETY: CUDA writes one handle to `stream`.
         let result = unsafe { sys::cuStreamCreateWithPriority(&raw mut stream, flags, 0) };
         check(CALL, device, result)?;
         Ok(Self { context, stream: RawStream::new(device, handle_of(stream)) })
@@ -79,7 +79,7 @@ impl Pool {
 
         let own = OwnStream::create(device, context)?;
         let mut pool: sys::CUmemoryPool = std::ptr::null_mut();
-        // SAFETY: `pool` is a place for one handle, the properties are complete.
+        // SAFETY: CUDA writes one handle to `pool`, the properties are complete.
         let result = unsafe { sys::cuMemPoolCreate(&raw mut pool, &raw const properties) };
         check("cuMemPoolCreate", device, result)?;
         let pool = Self { handle: handle_of(pool), own };
@@ -113,8 +113,9 @@ impl Pool {
         source: MemorySource,
     ) -> DriverResult<MemoryRange> {
         match source {
-            // The caller's stream has no work of the program.
-            // SAFETY: the caller's contract.
+            // A caller that allocates `Freed` memory passes a stream without work of the program, so the allocation may
+            // be made on it.
+            // SAFETY: the caller keeps the contract of this function.
             MemorySource::Freed => unsafe { self.allocate_on(stream, bytes) },
             MemorySource::Unused => {
                 // SAFETY: the stream lives as long as `self`.
@@ -134,7 +135,7 @@ impl Pool {
     /// As for [`allocate`](Self::allocate).
     unsafe fn allocate_on(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
         let mut address: sys::CUdeviceptr = 0;
-        // SAFETY: `address` is a place for one address; the pool lives as long as `self`, and the stream is
+        // SAFETY: CUDA writes one address to `address`; the pool lives as long as `self`, and the stream is
         // live and on its device.
         let result = unsafe {
             sys::cuMemAllocFromPoolAsync(
@@ -181,7 +182,7 @@ pub(super) unsafe fn free(stream: RawStream, memory: MemoryRange) -> DriverResul
     if STICKY.get().is_some() {
         return Ok(());
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller keeps the contract of this function.
     let result = unsafe { sys::cuMemFreeAsync(memory.address, stream_of(stream)) };
     check_given_back("cuMemFreeAsync", stream.device(), result)
 }

@@ -15,7 +15,7 @@ use crate::driver::{DeviceId, DriverError, DriverResult};
 /// From 12.0 on the driver has all functions that are called, whichever CUDA version feature is chosen.
 const OLDEST_DRIVER: i32 = 12_000;
 
-/// The remedy that needs no GPU.
+/// The end of each remedy: the way to run without a GPU.
 const USE_HOST: &str = "or run on the host simulator";
 
 /// All functions of `libcuda` that `driver::cuda` calls by the bindings, itself or through cudarc. CUDA 12.0 has all of them.
@@ -102,7 +102,7 @@ pub(super) fn start() -> DriverResult<usize> {
         return Err(cannot_start("cuInit", DeviceId(0), started));
     }
     let mut count = 0;
-    // SAFETY: `count` is a place for one integer.
+    // SAFETY: CUDA writes one integer to `count`.
     let counted = unsafe { sys::cuDeviceGetCount(&raw mut count) };
     if code_of(counted) != 0 {
         return Err(cannot_start("cuDeviceGetCount", DeviceId(0), counted));
@@ -131,7 +131,7 @@ fn require(name: &str) -> DriverResult<()> {
 /// Refuses a driver older than [`OLDEST_DRIVER`].
 fn check_version() -> DriverResult<()> {
     let mut version = 0;
-    // SAFETY: `version` is a place for one integer; the call needs no `cuInit`.
+    // SAFETY: CUDA writes one integer to `version`; the call needs no `cuInit`.
     let result = unsafe { sys::cuDriverGetVersion(&raw mut version) };
     if code_of(result) != 0 {
         return Err(cannot_start("cuDriverGetVersion", DeviceId(0), result));
@@ -146,13 +146,13 @@ fn check_version() -> DriverResult<()> {
     ))
 }
 
-/// A version in the usual form, from 1000 × major + 10 × minor.
+/// Formats a version of CUDA, which is 1000 × major + 10 × minor, in the usual form.
 fn name(version: i32) -> String {
     format!("CUDA {}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// Returns the error of a call that CUDA needs to start. Work of other code in this process may have ended with a sticky error
-/// before.
+/// Returns the error of a call that CUDA needs to start. If other code of this process has met a sticky error before,
+/// the call may fail with that error.
 pub(super) fn cannot_start(
     call: &'static str,
     device: DeviceId,

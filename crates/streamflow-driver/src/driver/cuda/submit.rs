@@ -73,16 +73,17 @@ impl CudaDriver {
             }
             CopyKind::DeviceToPinned | CopyKind::DeviceToPageable => {
                 let target = pointer_to::<c_void>(target.address);
-                // SAFETY: as above.
+                // SAFETY: the caller vouches for the two ranges until the copy has executed.
                 unsafe { sys::cuMemcpyDtoHAsync_v2(target, source.address, bytes, raw) }
             }
             CopyKind::DeviceToDevice => {
-                // SAFETY: as above.
+                // SAFETY: the caller vouches for the two ranges until the copy has executed.
                 unsafe { sys::cuMemcpyDtoDAsync_v2(target.address, source.address, bytes, raw) }
             }
             CopyKind::Peer { from, to } => {
                 let (from, to) = self.connect_peers(from, to)?;
-                // SAFETY: as above; the contexts belong to the devices, and live as long as the process.
+                // SAFETY: the caller vouches for the two ranges; the contexts belong to the devices, and live as long
+                // as the process.
                 unsafe {
                     sys::cuMemcpyPeerAsync(target.address, to, source.address, from, bytes, raw)
                 }
@@ -102,13 +103,13 @@ impl CudaDriver {
         if copy.kind.blocks_host() {
             // In CUDA a copy with pageable memory *may* be synchronous, and need not be where a device reads such memory
             // itself. The contract of `Driver::copy` requires that it is synchronous.
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller keeps the contract of this function.
             return unsafe { self.synchronize_stream(stream) };
         }
         Ok(())
     }
 
-    /// Queues a copy of rows.
+    /// Queues a copy of rows with gaps between them.
     ///
     /// # Safety
     /// As for [`Driver::copy`].
@@ -130,7 +131,7 @@ impl CudaDriver {
             CopyKind::DeviceToPinned | CopyKind::DeviceToPageable => (device, host),
             CopyKind::DeviceToDevice | CopyKind::Peer { .. } => (device, device),
         };
-        // Each side has two addresses, and CUDA reads the address for the side's type of memory.
+        // Each side of CUDA's description has a host and a device address. CUDA reads the one for the side's type of memory.
         let both = sys::CUDA_MEMCPY2D {
             srcXInBytes: 0,
             srcY: 0,

@@ -11,13 +11,13 @@ use libloading::os::unix::Library;
 #[cfg(windows)]
 use libloading::os::windows::Library;
 
-/// Whether there is a library: `true`, since the program is linked with it.
+/// Whether `libcuda` is present: `true`, since this function is called only in a program that is linked with the library.
 #[allow(dead_code, reason = "cudarc's own function hides it in a program that loads the library")]
 unsafe fn is_culib_present() -> bool {
     true
 }
 
-/// The library of a program that is linked with it. The library is never closed.
+/// The `libcuda` of a program that is linked with it. The library is never closed.
 #[allow(dead_code, reason = "cudarc's own function hides it in a program that loads the library")]
 unsafe fn culib() -> ManuallyDrop<Library> {
     #[cfg(unix)]
@@ -30,7 +30,7 @@ unsafe fn culib() -> ManuallyDrop<Library> {
     ManuallyDrop::new(library)
 }
 
-/// Whether there is a library.
+/// Whether `libcuda` is present.
 pub(super) fn is_present() -> bool {
     // The bindings have functions with the names above only where cudarc loads the library, and those functions hide the
     // functions of this module.
@@ -40,13 +40,13 @@ pub(super) fn is_present() -> bool {
     unsafe { is_culib_present() }
 }
 
-/// Whether the library has a function. A library [is present](is_present).
+/// Whether `libcuda` has the function `name`. The library must be [present](is_present).
 pub(super) fn has(name: &str) -> bool {
     // SAFETY: the address is only looked up, not called.
     unsafe { find::<unsafe extern "C" fn()>(name) }.is_some()
 }
 
-/// Returns the function of the library with this name, if there is one. A library [is present](is_present).
+/// Returns the function `name` of `libcuda`, if there is one. The library must be [present](is_present).
 ///
 /// # Safety
 /// `F` is a pointer to a function with the signature of `name`.

@@ -5,7 +5,7 @@
 use super::CudaDriver;
 use crate::driver::{Driver, DriverError, DriverResult};
 
-/// Asserts that the error has a cause and a remedy.
+/// Asserts that the result is an error with a cause and a remedy.
 fn assert_unavailable(result: DriverResult<CudaDriver>) {
     let Err(DriverError::Unavailable { what, remedy }) = result else {
         panic!("expected `Unavailable`, got {result:?}");
@@ -16,7 +16,7 @@ fn assert_unavailable(result: DriverResult<CudaDriver>) {
 
 #[test]
 fn starting_gives_devices_or_a_remedy() {
-    // The machine decides which of the two branches runs.
+    // A machine with a GPU takes the first branch, and any other machine the second.
     match CudaDriver::new() {
         Ok(driver) => {
             assert!(driver.device_count() > 0);

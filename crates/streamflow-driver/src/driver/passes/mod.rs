@@ -1,5 +1,5 @@
-//! The passes over a graph, marked by a scheduler for a driver that [replays](super::replay) them. An
-//! [observer](super::Observer) returns the part of the driver that takes the marks.
+//! The calls by which a scheduler tells a driver that [replays](super::replay) passes where each pass begins and ends.
+//! An [observer](super::Observer) returns the part of the driver that implements them.
 
 mod report;
 mod tick;
@@ -13,7 +13,7 @@ pub use tick::ReplayedTick;
 
 use super::DriverResult;
 
-/// The calls with which a scheduler marks passes.
+/// The calls by which a scheduler tells where passes, the hooks in them, and runs begin and end.
 #[doc(hidden)]
 pub trait Replays: Send + Sync + fmt::Debug {
     /// Begins a pass on this thread. Returns `false` if the pass is not replayed.
@@ -35,12 +35,11 @@ pub trait Replays: Send + Sync + fmt::Debug {
     #[doc(hidden)]
     fn end(&self, run: &mut ReplayRun) -> DriverResult<()>;
 
-    /// Whether calls may be held back, so that each call goes through the state.
+    /// Whether the driver may be holding calls back. Every call must then consult the state of replay first.
     #[doc(hidden)]
     fn holds_back(&self) -> bool;
 
-    /// Ends the run: it makes no more passes. The host has waited for the run's work, unless the run
-    /// has failed.
+    /// Ends the run: the run makes no more passes. The host has waited for the run's work, unless the run has failed.
     ///
     /// # Errors
     /// The first error of a call that was held back, or of a query whether the run's work is complete.

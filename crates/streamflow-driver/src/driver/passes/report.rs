@@ -7,24 +7,24 @@ use std::sync::Arc;
 /// The number of passes in a row without an equal earlier pass after which replay is switched off.
 const PATIENCE: u64 = 128;
 
-/// The report of replay in a run of a graph that asked for it.
+/// The report of replay in a run of a graph with `#[replay]`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ReplayReport {
-    /// The passes of the scheduler that were replayed: launches of graphs took the place of their calls. Without
-    /// conditions that make nodes wait, a pass is a tick of each node.
+    /// The passes of the scheduler that were replayed: launches of CUDA graphs took the place of the pass's calls.
+    /// Without conditions that make nodes wait, a pass is a tick of each node.
     pub replayed: u64,
     /// The replayed passes with kernels that got other parameters than in the latest pass with the same graph.
     pub changed: u64,
-    /// The passes with calls that were sent one by one: all calls, or some.
+    /// The passes in which all calls, or some, were sent to the device one by one.
     pub sent: u64,
     /// The passes with fewer than two launches, copies and fills between their queries: a graph saves nothing in such
     /// a pass.
     pub small: u64,
-    /// The reasons why calls were sent one by one: the first reason of each such pass, with the number of passes that
-    /// had it.
+    /// The reasons why calls were sent one by one. Each such pass counts once, by its first reason; the number is that
+    /// of its passes.
     pub broken_by: Vec<(Reason, u64)>,
-    /// The reason why replay was off, from the beginning or from some pass on; `None` if it was on.
+    /// The reason why replay was off, from the beginning or from some pass on; `None` if replay was on.
     pub off: Option<Cow<'static, str>>,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for ReplayReport {
     }
 }
 
-/// The replay of one run, as the state that its scheduler keeps between passes.
+/// The state of replay in one run, which the run's scheduler keeps between passes.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ReplayRun {
@@ -81,9 +81,9 @@ pub struct ReplayRun {
     small: u64,
     broken_by: Vec<(&'static str, Option<u32>, u64)>,
     pub(in crate::driver) off: Option<Cow<'static, str>>,
-    /// The number of passes in a row without any launch of a graph.
+    /// The number of passes in a row in which no graph was launched.
     in_vain: u64,
-    /// Whether the run counts as a replaying run.
+    /// Whether the run has been counted among the runs that replay.
     pub(in crate::driver) has_begun: bool,
     pub(in crate::driver) is_in_pass: bool,
     pub(in crate::driver) is_eager: bool,
@@ -109,13 +109,13 @@ impl ReplayRun {
         Self { nodes: nodes.collect(), ..Self::default() }
     }
 
-    /// Requests a graph of each segment, even when the segment comes for the first time.
+    /// Requests that a graph is made of each segment of calls, even when the segment occurs for the first time.
     #[doc(hidden)]
     pub fn set_eager(&mut self) {
         self.is_eager = true;
     }
 
-    /// Switches replay off for the rest of the run. The first reason is kept.
+    /// Switches replay off for the remaining passes of the run. Of several reasons, the first is stored.
     #[doc(hidden)]
     pub fn switch_off(&mut self, why: impl Into<Cow<'static, str>>) {
         self.off.get_or_insert_with(|| why.into());

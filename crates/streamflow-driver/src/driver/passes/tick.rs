@@ -1,11 +1,11 @@
-//! The replayed tick, for layers above whose choices depend on it.
+//! The number of the replayed tick, for layers above the driver whose choices depend on it.
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// The value outside of replayed passes.
+/// The value of `now` outside of replayed passes.
 const NONE: u64 = u64::MAX;
 
-/// The numbers of a run begin at a multiple of this, so that a run's ticks repeat those of earlier runs.
+/// Each run's numbers begin at a multiple of this, so that modulo this number a run's ticks repeat those of earlier runs.
 const ROUND: u64 = 1 << 6;
 
 /// The number of the tick with the hook that runs now in a replayed pass. The ticks of a run begin with 0, but the
@@ -15,7 +15,7 @@ const ROUND: u64 = 1 << 6;
 #[derive(Debug)]
 pub struct ReplayedTick {
     now: AtomicU64,
-    /// The number that is added to the ticks of the run with the current pass.
+    /// The number that is added to the ticks of the run whose pass is replayed now.
     first: AtomicU64,
     latest: AtomicU64,
 }
@@ -64,7 +64,7 @@ impl ReplayedTick {
 mod tests {
     use super::*;
 
-    /// The number of ticks changes nothing.
+    /// The numbers of two runs differ for any number of ticks in a run.
     #[test]
     fn the_ticks_of_a_run_have_no_number_of_an_earlier_run() {
         let replayed = ReplayedTick::default();

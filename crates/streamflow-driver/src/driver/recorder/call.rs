@@ -91,7 +91,7 @@ pub enum Call {
         shared_bytes: u32,
         accesses: Box<[RecordedAccess]>,
     },
-    /// [`call_library`](crate::driver::Libraries::call_library). `is_captured` is as in
+    /// [`call_library`](crate::driver::Libraries::call_library). `is_captured` is the field of the same name of
     /// [`LibraryCall`](crate::driver::LibraryCall).
     Library {
         stream: StreamLabel,
@@ -109,8 +109,8 @@ pub enum Call {
     DestroyGraph { device: DeviceId },
     /// [`launch_host_function`](crate::driver::Driver::launch_host_function).
     HostFunction { stream: StreamLabel },
-    /// The call of this name failed with this error. A failed call that creates or allocates has only this
-    /// entry; other failed calls have their own entry before it.
+    /// The call of this name failed with this error. A failed call that creates or allocates has only this entry; any
+    /// other failed call also has its usual entry, before this one.
     Failed { call: &'static str, error: Arc<str> },
 }
 

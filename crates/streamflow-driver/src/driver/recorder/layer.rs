@@ -9,12 +9,11 @@ use crate::driver::{
     MemorySource, Observer, RawEvent, RawGraph, RawModule, RawStream, StreamOptions,
 };
 
-// Calls are noted before they are made: after a `free` or `destroy`, another thread could get the same
-// address or handle before this thread has noted its call. Calls with a result that is part of the entry
-// are noted afterwards.
+// A call is recorded before it is made: after a `free` or `destroy`, another thread could get the same address or
+// handle before this thread has recorded its call. A call with a result that is part of its entry is recorded
+// afterwards.
 //
-// "The caller's contract" in the SAFETY reasons below: `Layer` requires the contract of the same method
-// of `Driver`.
+// "The caller's contract" in the SAFETY comments below: `Layer` requires the contract of the same method of `Driver`.
 // SAFETY: every call is forwarded unchanged, and so is its answer.
 unsafe impl Layer for Recorder {
     fn below(&self) -> &dyn Driver {
@@ -282,7 +281,7 @@ unsafe impl Layer for Recorder {
     }
 }
 
-// SAFETY: as for the calls of the driver.
+// SAFETY: every call is forwarded unchanged, and so is its answer.
 unsafe impl Libraries for Recorder {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         self.record_on(stream, |names, stream| Call::Library {

@@ -23,9 +23,9 @@ use super::{Driver, DriverResult, RawStream};
 /// The calls of one thread are in the order of that thread. Calls of several threads are in an order that
 /// agrees with every synchronisation between the threads.
 ///
-/// Each recorded call takes a lock and may allocate. While the recorder is [paused](Self::pause), only calls
-/// that create or allocate do so: new objects still get their numbers, so a log that begins late has the
-/// same numbers as a log that begins early.
+/// Each recorded call takes a lock and may allocate. While the recorder is [paused](Self::pause), only calls that
+/// create or allocate take the lock: new objects still get their numbers, so a log that begins late has the same
+/// numbers as a log that begins early.
 pub struct Recorder {
     below: Arc<dyn Driver>,
     recording: AtomicBool,
@@ -56,7 +56,7 @@ impl Recorder {
 
     /// The number of calls so far that match.
     pub fn count(&self, wanted: impl Fn(&Call) -> bool) -> usize {
-        // The lock is released first: no code of the caller runs under it.
+        // `calls` releases the lock before the caller's closure runs.
         self.calls().iter().filter(|call| wanted(call)).count()
     }
 
@@ -101,8 +101,8 @@ impl Recorder {
         });
     }
 
-    /// Records a call that made an object or memory. `call` runs also while paused, because it assigns the
-    /// number.
+    /// Records a call that made an object or memory. `call` runs also while the recorder is paused, because it assigns
+    /// the object's number.
     fn record_made<T>(
         &self,
         name: &'static str,

@@ -68,7 +68,7 @@ impl fmt::Display for RecordedRange {
     }
 }
 
-/// An allocation by its first address.
+/// An allocation in the map of blocks, whose key is the allocation's first address.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     number: u32,
@@ -124,7 +124,7 @@ impl Names {
         }
     }
 
-    /// Assigns a number to memory that was just allocated. Earlier blocks at its addresses are forgotten.
+    /// Assigns a number to memory that was just allocated. Earlier blocks that overlap it are forgotten.
     pub(super) fn new_block(&mut self, range: MemoryRange, pinned: bool) -> RecordedRange {
         let counter = if pinned { &mut self.next_pinned } else { &mut self.next_device };
         let number = next(counter);
@@ -145,7 +145,7 @@ impl Names {
         recorded(number, pinned, 0, range.bytes)
     }
 
-    /// The number and offset of memory.
+    /// Returns the recorded form of memory: the number of its allocation, and its offset there.
     pub(super) fn range_of(&self, range: MemoryRange) -> RecordedRange {
         let MemoryRange { address, bytes } = range;
         match self.blocks.range(..=address).next_back() {

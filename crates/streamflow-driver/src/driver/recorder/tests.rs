@@ -162,7 +162,7 @@ unsafe impl Driver for Fake {
     }
 }
 
-// SAFETY: nothing is queued.
+// SAFETY: `call_library` queues nothing.
 unsafe impl Libraries for Fake {
     unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
         Ok(())
@@ -178,7 +178,7 @@ fn part(range: MemoryRange, offset: u64, bytes: u64) -> MemoryRange {
     MemoryRange { address: range.address + offset, bytes }
 }
 
-/// Makes each call once.
+/// Makes each call of a driver once.
 fn use_everything(driver: &dyn Driver) {
     let default = driver.default_stream(DEVICE);
     driver.bind(DEVICE).unwrap();
@@ -274,7 +274,7 @@ fn runs_with_other_handles_and_addresses_compare_equal() {
     use_everything(&a);
     use_everything(&b);
     assert_eq!(a.calls(), b.calls());
-    // The second time, new objects get new numbers.
+    // In the second round, new objects get new numbers.
     use_everything(&b);
     assert_ne!(a.calls(), b.calls());
     assert_eq!(b.count(|call| matches!(call, Call::CreateEvent { event: 1, .. })), 1);
@@ -320,7 +320,7 @@ fn a_failed_call_is_in_the_log() {
     assert!(unsafe { driver.allocate(stream, 13, MemorySource::Unused) }.is_err());
     let text = recorder.text();
     assert!(text.starts_with("allocate failed: out of memory on device 0: 13 bytes"), "{text}");
-    // The failed allocation took no number.
+    // The failed allocation was given no number, so the next one is buffer 0.
     // SAFETY: the fake driver touches no memory and keeps no handle.
     unsafe { driver.allocate(stream, 8, MemorySource::Unused) }.unwrap();
     assert!(recorder.text().contains("allocate buffer 0[0+8]"), "{}", recorder.text());
@@ -337,12 +337,12 @@ fn a_new_allocation_replaces_earlier_ones_at_its_addresses() {
     // An empty allocation has no address.
     names.new_block(at(105, 0), false);
     assert_eq!(names.range_of(at(105, 5)), buffer(0, 5, 5));
-    // The block covers the end of the first and all of the second, and not the third.
+    // The new block covers the end of the first block and the whole second block, and nothing of the third.
     names.new_block(at(108, 12), false);
     assert_eq!(names.range_of(at(100, 4)), RecordedRange::Other { bytes: 4 });
     assert_eq!(names.range_of(at(112, 8)), buffer(4, 4, 8));
     assert_eq!(names.range_of(at(120, 10)), buffer(2, 0, 10));
-    // A range that reaches beyond its block is not part of it.
+    // A range that reaches beyond the end of a block does not belong to that block.
     assert_eq!(names.range_of(at(125, 6)), RecordedRange::Other { bytes: 6 });
     assert_eq!(
         names.new_block(at(500, 1), true),

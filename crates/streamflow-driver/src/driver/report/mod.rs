@@ -10,24 +10,25 @@ use super::note::{Direction, SourceLocation};
 /// The most races in one [`RaceReports`]. Further races are only counted.
 pub(super) const MAX_REPORTS: usize = 32;
 
-/// The kind of error of two accesses to the same bytes.
+/// The kind of error that a later access makes with respect to an earlier access to the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RaceKind {
     /// At least one of the two accesses is a write, and nothing orders them.
     Unordered,
-    /// The earlier access is the free: the later access touches freed memory, in whatever order the two executed.
+    /// The earlier access is the free of the memory, and the later access touches freed memory, in whatever order the
+    /// two executed.
     Freed,
-    /// The later access reads bytes that nobody has written since the earlier access: the memory's allocation, or its
-    /// passing to a new owner. Memory counts as written where its address left streamflow.
+    /// The later access reads bytes that no work has written since the earlier access, which allocated the memory or
+    /// passed it to a new owner. Memory whose address was handed to other code counts as written.
     Unwritten,
     /// The later access is a call with the handle of a stream or an event that was destroyed; the driver may have given
     /// the same handle to another object since. No memory is involved: the allocation has 0 bytes.
     Stale,
 }
 
-/// Two accesses to the same bytes with an error in the later one: a race, a use after the free, or a read of bytes that
-/// nobody wrote. Or the use of a handle after its object was destroyed.
+/// Two accesses to the same bytes with an error in the later access: a race, a use after the free, or a read of bytes
+/// that no work wrote. Also the use of a stream's or an event's handle after its object was destroyed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RaceReport {
@@ -37,16 +38,17 @@ pub struct RaceReport {
     pub earlier: RaceAccess,
     /// The access that was queued later.
     pub later: RaceAccess,
-    /// The bytes that both accesses touch, counted from the beginning of the allocation. For bytes that nobody has
-    /// written: the first range of them that the later access reads.
+    /// The bytes that both accesses touch, counted from the beginning of the allocation. For a read of bytes that no
+    /// work has written: the first range of such bytes.
     pub overlap: Range<u64>,
     /// The length of the allocation in bytes.
     pub allocation: u64,
-    /// The number of times that this error was found: at the same two places, in this tick or others.
+    /// The number of times that this error was found, in this tick and in others: by the same two kinds of access at
+    /// the same source locations.
     pub times: u64,
 }
 
-/// One side of a race.
+/// One of the two accesses of a race.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RaceAccess {
@@ -98,24 +100,24 @@ pub enum RaceAction {
     Copy(&'static str),
     /// A fill.
     Fill,
-    /// The allocation: no use may come before it.
+    /// The allocation of the memory: every use must be ordered after it.
     Allocate,
     /// The memory of a dropped value passes to a new owner.
     Recycle,
     /// The memory is freed.
     Free,
-    /// Work that was queued without streamflow, with a declared access.
+    /// Work that was queued without a call of streamflow. The program has declared its access.
     Foreign,
-    /// The host itself.
+    /// The host itself accesses the memory.
     OnHost,
-    /// A stream or an event is destroyed: `stream` or `event`.
+    /// A stream or an event is destroyed. The text is `stream` or `event`.
     Destroy(&'static str),
-    /// A call with a stale handle. The text names the call, such as "a host function" or "its destruction".
+    /// A call that passes a handle. The text is the kind of the handle.
     Call(&'static str),
 }
 
 impl RaceReport {
-    /// Whether the two reports are the same race, perhaps in another tick or on another allocation.
+    /// Whether the two reports are of the same race, perhaps found in another tick or in another allocation.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.kind == other.kind
             && self.earlier.is_like(&other.earlier)
@@ -134,19 +136,19 @@ impl RaceAccess {
     }
 }
 
-/// The errors that were found since they were last taken or since a mark, and counts of accesses that the checker did
-/// not see.
+/// The errors that were found since the reports were last taken, or since a [`RaceMark`], and counts of accesses that
+/// the checker did not see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RaceReports {
-    /// The races and the other errors, in order of discovery; each pair of places has one entry.
+    /// The races and the other errors, in order of discovery. Errors that the same two source locations cause have one entry.
     pub races: Vec<RaceReport>,
-    /// The number of further races, which are not in `races`.
+    /// The number of further races, which found no room in `races`.
     pub more: u64,
-    /// The number of accesses that were forgotten because there were too many to remember: races with them are not
-    /// found.
+    /// The number of accesses that the checker has forgotten because there were too many to remember: it finds no races
+    /// with them.
     pub forgotten: u64,
-    /// The number of accesses to memory that this driver did not allocate: these were not checked.
+    /// The number of accesses to memory that this driver did not allocate: the checker has not checked these accesses.
     pub unknown: u64,
     /// The seed of the simulator that repeats the order of execution.
     pub seed: Option<u64>,
@@ -180,15 +182,15 @@ impl RaceReports {
     }
 }
 
-/// The races that a reader has seen so far: [`Observer::races_since`](super::Observer::races_since) returns the new
-/// ones. By default no race.
+/// The races that one reader has seen so far: [`Observer::races_since`](super::Observer::races_since) returns only
+/// races that are not in the reader's mark. A default mark has no race.
 #[derive(Debug, Clone, Default)]
 pub struct RaceMark {
     /// The number of races.
     pub(super) total: u64,
     /// The number of different races.
     pub(super) kinds: u64,
-    /// The number of each different race that was kept, in order, and how often it was found.
+    /// For each different race that the checker stored, its number, in rising order, and how often it was found.
     pub(super) times: Vec<(u64, u64)>,
 }
 

@@ -8,7 +8,7 @@ use crate::driver::AccessMode;
 use crate::driver::note::Direction;
 
 impl RaceReport {
-    /// The missing part, in words: for a race, a dependency.
+    /// Describes what is missing between the two accesses, in words: for a race, a dependency.
     pub fn missing_edge(&self) -> String {
         let from = self.earlier.place();
         match self.kind {
@@ -28,7 +28,7 @@ impl RaceReport {
         format!("{to} must wait for an event that is recorded on {from} after the earlier access")
     }
 
-    /// The two accesses and the missing part between them as a Mermaid flowchart.
+    /// Returns the two accesses and what is missing between them, as a Mermaid flowchart.
     pub fn mermaid(&self) -> String {
         let missing = match self.kind {
             RaceKind::Unordered => "missing: record, then wait",
@@ -49,7 +49,7 @@ impl RaceAccess {
         self.stream.as_deref().unwrap_or("the host")
     }
 
-    /// The label of a flowchart's node; the flowchart has it in quotes.
+    /// The label of the access in a flowchart, without the quotes around it.
     fn label(&self) -> String {
         let mut label = format!("{}<br/>{}", self.what(), self.place());
         if let Some(RaceHook { node, hook, tick, .. }) = &self.hook {
@@ -58,7 +58,7 @@ impl RaceAccess {
         label.replace('`', "").replace('"', "'")
     }
 
-    /// The access as a sentence.
+    /// Describes the access as a sentence.
     fn what(&self) -> String {
         let touches = match self.mode {
             AccessMode::Read => "reads",

@@ -12,13 +12,14 @@ use super::{CopyOp, MemoryRange};
 /// The most levels of gaps within gaps: as many as a tensor can have dimensions.
 pub(super) const MAX_LEVELS: usize = 8;
 
-/// The accessed bytes of a range, if not all: rows of [`bytes`](Self::bytes) with gaps between them. There are gaps of up to
-/// eight kinds, so that each view of a tensor is described exactly. The range begins and ends with a row.
+/// The accessed bytes of a range that is not accessed whole: rows of [`bytes`](Self::bytes) contiguous bytes, with gaps
+/// between them. There are gaps of up to eight kinds, so that each view of a tensor is described exactly. The range
+/// begins and ends with a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rows {
     bytes: u64,
     count: u8,
-    /// The levels; those after `count` are zero.
+    /// The levels: the first `count` are used, and the others are zero.
     levels: [RowLevel; MAX_LEVELS],
 }
 
@@ -54,14 +55,14 @@ impl Rows {
         Self { bytes, count: 0, levels: [RowLevel::default(); MAX_LEVELS] }
     }
 
-    /// Adds a level with at least the pitch of the last one. Returns `false` if its pitch is smaller.
+    /// Adds a level with at least the pitch of the last level. Returns `false` if its pitch is smaller.
     fn add(&mut self, RowLevel { count, pitch }: RowLevel) -> bool {
         let len = usize::from(self.count);
         match self.levels[..len].last_mut() {
-            // Rows without a gap are one longer row.
+            // Rows that follow each other without a gap become one longer row.
             None if pitch <= self.bytes => self.bytes += (count - 1) * pitch,
             Some(last) if pitch < last.pitch => return false,
-            // The new level continues the last one without a break: together they are one level.
+            // The rows of the new level continue those of the last level without a break, so the two become one level.
             Some(last) if last.count.checked_mul(last.pitch) == Some(pitch) => last.count *= count,
             _ => {
                 self.levels[len] = RowLevel { count, pitch };
@@ -146,7 +147,7 @@ impl CopyRows {
         gaps.checked_mul(pitch)?.checked_add(self.bytes)
     }
 
-    /// The accessed bytes of a side, if not all.
+    /// Returns the accessed bytes of one side of the copy as rows; `None` if the side has no gaps.
     #[doc(hidden)]
     pub fn side(&self, pitch: u64) -> Option<Rows> {
         Rows::new(self.bytes, iter::once(RowLevel { count: self.count, pitch }))
@@ -160,19 +161,20 @@ impl CopyOp {
         self.rows.map_or(self.source.bytes, |rows| rows.bytes * rows.count)
     }
 
-    /// The bytes of the source that are read, if not all.
+    /// The rows of the source that the copy reads; `None` if it reads the whole range.
     pub(crate) fn source_rows(&self) -> Option<Rows> {
         self.rows.and_then(|rows| rows.side(rows.source_pitch))
     }
 
-    /// The bytes of the target that are written, or count as written, if not all.
+    /// The rows of the target that the copy writes, or that count as written; `None` if that is the whole range.
     pub(crate) fn target_rows(&self) -> Option<Rows> {
         let rows = self.rows.filter(|rows| !rows.target_is_padded)?;
         rows.side(rows.target_pitch)
     }
 }
 
-/// Whether two accesses have a byte in common. An access has the bytes of its range, or of its rows. The answer is exact.
+/// Whether two accesses have a byte in common. An access covers the bytes of its rows, or without rows its whole range.
+/// The answer is exact.
 ///
 /// A row of the first access begins at `a + i`, where `i` is a sum of its pitches, and a row of the second at `b + j`. The two
 /// rows have a byte in common if `i - j` lies between `b - a - (a_bytes - 1)` and `b - a + (b_bytes - 1)`. Each sum `j` is also
@@ -181,7 +183,7 @@ pub(super) fn overlap(a: (MemoryRange, Option<Rows>), b: (MemoryRange, Option<Ro
     overlap_counted(a, b, &mut 0)
 }
 
-/// Compares as [`overlap`] does. `tries` counts the steps of the comparison.
+/// Compares two accesses as [`overlap`] does. `tries` counts the steps of the comparison.
 fn overlap_counted(
     (a, a_rows): (MemoryRange, Option<Rows>),
     (b, b_rows): (MemoryRange, Option<Rows>),

@@ -30,17 +30,17 @@
 
 use arrayvec::ArrayVec;
 
-/// The most steps: as many as two accesses have levels.
+/// The most steps of a sum: one for each level of two accesses.
 const MAX_STEPS: usize = 2 * super::MAX_LEVELS;
 
-/// A step, and the number of times that it can be made.
+/// A step size, and the most times that the step can be made.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     step: i128,
     most: i128,
 }
 
-/// The numbers that can be reached by steps.
+/// All sums of multiples of the steps: see the [module](self).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sums(ArrayVec<Step, MAX_STEPS>);
 
@@ -50,7 +50,7 @@ impl Sums {
         let new = Step { step: step.into(), most: most.into() };
         match self.0.binary_search_by_key(&new.step, |known| known.step) {
             Ok(at) => self.0[at].most += new.most,
-            // The list has room for the levels of two accesses.
+            // The list has room for all levels of two accesses, so a new step always fits.
             Err(at) if !self.0.is_full() => self.0.insert(at, new),
             Err(_) => {}
         }
@@ -87,7 +87,7 @@ impl Sums {
 
     /// The fifth step of the [module](self). The list has at least three steps, and each is made at least once.
     fn split(&self, low: i128, high: i128, tries: &mut u64) -> bool {
-        // The multiples to try for the groups that begin with the step at `at`.
+        // The multiples to try if the group of larger steps begins at the index `at`.
         let candidates = |at: usize| {
             let (smaller, larger) = self.groups(at);
             let gcd = larger.gcd();
@@ -137,9 +137,10 @@ fn greatest_common_divisor(mut a: i128, mut b: i128) -> i128 {
 
 /// Whether two steps reach `low..=high`, if `high - low < small.step` and the range has neither end of the sums.
 ///
-/// For an `x` of the larger step the rest `high - large * x` is at least 0, and the smaller step fits into the rest `rest /
-/// small` times. No other number of small steps leads into the range, since the range is shorter than the step; and this number
-/// does if `rest % small <= high - low`. The number is at most `small.most` if `rest <= small * most + high - low`.
+/// For an `x` of the larger step, `rest = high - large * x` is at least 0, and the smaller step fits into it `rest /
+/// small` times. No other number of small steps leads into the range, since the range is shorter than the small step;
+/// and this number does if `rest % small <= high - low`. This number is at most `small.most` if `rest <= small * most +
+/// high - low`.
 fn two(small: Step, large: Step, low: i128, high: i128) -> bool {
     let width = high - low;
     let beyond = low - small.step * small.most;
@@ -199,7 +200,7 @@ mod tests {
         }
     }
 
-    /// All sums of up to four small steps, against each range.
+    /// Compares `reach` with all sums of up to four small steps, for each range.
     #[test]
     fn a_range_is_reached_if_it_has_a_sum() {
         let steps = [[3, 5, 7, 11], [4, 6, 9, 10], [2, 13, 17, 29], [6, 10, 15, 40], [8, 8, 12, 3]];
@@ -227,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Numbers at the limits of an address overflow nothing.
+    /// Numbers as large as the largest address cause no overflow.
     #[test]
     fn large_numbers_are_compared() {
         let mut sums = Sums::default();

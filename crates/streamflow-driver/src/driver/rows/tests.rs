@@ -1,14 +1,14 @@
 use super::*;
 use crate::splitmix::SplitMix;
 
-/// An array of random size. Accesses are parts of it.
+/// An array of random size, of which the tests access parts.
 struct Array {
     size: u64,
     /// The length of each dimension, and its stride in bytes; the innermost first.
     dims: Vec<(u64, u64)>,
 }
 
-/// An access, and each of its bytes, computed from its elements.
+/// An access, and each of its bytes, computed one by one from its elements.
 struct Access {
     range: MemoryRange,
     rows: Option<Rows>,
@@ -32,7 +32,7 @@ impl Access {
         Self { range, rows: Rows::new(size, levels.iter().copied()), bytes }
     }
 
-    /// Compares the bytes of the access's rows, or of its range, with those of its elements.
+    /// Compares the bytes of the access's rows, or of its range if it has no rows, with the bytes of its elements.
     fn check(&self) {
         let mut bytes = vec![false; 4096];
         let mut add =
@@ -89,8 +89,8 @@ impl Random {
     }
 }
 
-/// Compares an answer with the bytes themselves. Returns whether the accesses are disjoint although their ranges overlap,
-/// and the tries for each row.
+/// Compares the answer of [`overlap`] with the bytes themselves. Returns whether the accesses are disjoint although
+/// their ranges overlap, and the number of tries per row.
 fn compare(a: &Access, b: &Access) -> (bool, u64) {
     a.check();
     b.check();
@@ -102,7 +102,7 @@ fn compare(a: &Access, b: &Access) -> (bool, u64) {
     (!wanted && a.range.overlaps(b.range), tries.div_ceil(rows(a) + rows(b)))
 }
 
-/// The pairs are parts of one array, and of two arrays that have nothing in common.
+/// The pairs of accesses are parts of one array, and parts of two unrelated arrays.
 #[test]
 fn accesses_overlap_if_they_have_a_byte_in_common() {
     let mut random = Random(SplitMix::new(76));
@@ -123,7 +123,7 @@ fn accesses_overlap_if_they_have_a_byte_in_common() {
     assert!(most <= 1, "{most} tries for each row");
 }
 
-/// Levels that are parts of no array: their rows lie in each other's gaps, or overlap.
+/// The levels here belong to no array: their rows lie in each other's gaps, or overlap.
 #[test]
 fn any_levels_are_compared_exactly() {
     let mut random = Random(SplitMix::new(77));
@@ -146,7 +146,7 @@ fn any_levels_are_compared_exactly() {
     assert!(disjoint > 150 && overlapping > 150, "{disjoint} {overlapping}");
 }
 
-/// The two halves of each row of an image. Each half has gaps of its own.
+/// Compares accesses to the two halves of each row of an image. Each half has gaps of its own.
 #[test]
 fn large_parts_are_compared_without_counting_rows() {
     let rows = |levels: &[(u64, u64)]| {
@@ -158,14 +158,14 @@ fn large_parts_are_compared_without_counting_rows() {
     };
     let million = 1_000_000;
     let pairs = [
-        // Halves of rows, of one layout.
+        // Two halves of each row, with equal pitches.
         (all(0, &[(32, 3), (million, 192)]), all(96, &[(32, 3), (million, 192)]), false),
         (all(0, &[(33, 3), (million, 192)]), all(96, &[(32, 3), (million, 192)]), true),
-        // Two layouts: each has its half of 1024 bytes.
+        // Two layouts with different pitches: each has its own half of each 1024 bytes.
         (all(0, &[(40, 7), (million, 2048)]), all(512, &[(20, 11), (million, 3072)]), false),
         (all(0, &[(81, 7), (million, 2048)]), all(512, &[(20, 11), (million, 3072)]), false),
         (all(0, &[(82, 7), (million, 2048)]), all(512, &[(20, 11), (million, 3072)]), true),
-        // Layouts without a common divisor meet.
+        // Two layouts whose pitches have no common divisor have a byte in common.
         (all(0, &[(2, 7), (million, 1009)]), all(500, &[(2, 11), (million, 1013)]), true),
     ];
     for (a, b, wanted) in pairs {
@@ -175,7 +175,7 @@ fn large_parts_are_compared_without_counting_rows() {
     }
 }
 
-/// A range without bytes lies in no other, wherever it begins.
+/// A range without bytes overlaps no other range, wherever it begins.
 #[test]
 fn nothing_overlaps_no_bytes() {
     let range = |address, bytes| (MemoryRange { address, bytes }, None);

@@ -1,11 +1,11 @@
 //! The work of a library's call, captured as a graph (CUDA C++ Programming Guide, *Creating a Graph Using Stream Capture*).
 //!
 //! The body queues its work on a stream that exists for the capture alone, so no other thread can add work to it. The capture
-//! has the thread-local mode: a body that allocates, frees or waits meanwhile makes the capture fail, and allocations of other
-//! threads do not. A wait or a record for the whole context makes it fail on any thread and in each mode (same guide,
-//! *Prohibited and Unhandled Operations*): this driver makes such calls where it is dropped or gets memory back from other
-//! code, and so does `cublasDestroy`. The waiting call fails too: then memory comes back later, and code stays loaded. The
-//! caller of a capture has to expect that failure.
+//! has the thread-local mode: a body that allocates, frees or waits meanwhile makes the capture fail, and allocations
+//! of other threads do not. A wait or a record for the whole context makes a capture fail on any thread and in each
+//! mode (same guide, *Prohibited and Unhandled Operations*). `CudaDriver` makes such calls when it is dropped or gets
+//! memory back from other code, and so does `cublasDestroy`. The waiting call fails too: then memory comes back later,
+//! and code stays loaded. The caller of a capture has to expect that failure.
 //!
 //! The stream does not wait for the legacy default stream, so work there neither fails nor ends a capture.
 
@@ -36,14 +36,14 @@ impl Capturing<'_> {
         Ok(())
     }
 
-    /// Ends the capture. The graph has all its work.
+    /// Ends the capture. The returned graph has all work of the capture.
     fn end(&mut self) -> DriverResult<Template> {
         let device = self.stream.device();
         self.has_begun = false;
-        // The body may have lost the device.
+        // The library's body, which ran during the capture, may have lost the device.
         STICKY.usable("cuStreamEndCapture")?;
         let mut raw: sys::CUgraph = std::ptr::null_mut();
-        // SAFETY: the stream is this value's, and `raw` is a place for one handle.
+        // SAFETY: the stream is this value's, and CUDA writes one handle to `raw`.
         let result = unsafe { sys::cuStreamEndCapture(stream_of(self.stream), &raw mut raw) };
         check("cuStreamEndCapture", device, result)?;
         Ok(Template { raw, device })
@@ -76,8 +76,8 @@ impl CudaDriver {
         capturing.begin()?;
         let called = (call.device)(stream);
         let captured = capturing.end();
-        // The body is the caller's code, and may have made another device current. The next step may be the call without a
-        // graph.
+        // The body is the caller's code, and may have made another device current. The device is bound again, since the
+        // caller may next make the library call without a graph.
         let bind = || context::bind(&self.device(device)?.context, device);
         let bound = STICKY.usable("cuCtxSetCurrent").and_then(|()| bind());
         // The library's own error says more than the error of the capture that the library has made invalid.
@@ -89,7 +89,7 @@ impl CudaDriver {
         let captured = captured.map_err(|error| explain(error, about))?;
         bound?;
         let mut nodes = 0;
-        // SAFETY: the graph was just made, and `nodes` is a place for one number. Without a list, the call stores the number of
+        // SAFETY: the graph was just made, and CUDA writes one number to `nodes`. Without a list, the call stores the number of
         // nodes.
         let result =
             unsafe { sys::cuGraphGetNodes(captured.raw, std::ptr::null_mut(), &raw mut nodes) };
@@ -116,8 +116,8 @@ impl Template {
         after: &[sys::CUgraphNode],
         other: &Self,
     ) -> DriverResult<sys::CUgraphNode> {
-        // SAFETY: a place for one handle; both graphs are alive, and the nodes belong to this graph. CUDA copies the other
-        // graph.
+        // SAFETY: CUDA writes one handle to `node`; both graphs are alive, and the nodes belong to this graph. CUDA
+        // copies the other graph.
         self.add("cuGraphAddChildGraphNode", after, |node, graph, after, count| unsafe {
             sys::cuGraphAddChildGraphNode(node, graph, after, count, other.raw)
         })

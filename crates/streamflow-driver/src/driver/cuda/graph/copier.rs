@@ -1,4 +1,4 @@
-//! Small copies to page-locked memory, as a kernel: a copy node makes each launch of its graph cost more.
+//! Small copies to page-locked memory in a graph, made by a kernel: a copy node makes each launch of its graph cost more.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::driver::{
 /// The threads of a block of the copying kernel. Each thread copies a byte.
 const THREADS: u32 = 256;
 
-/// Copies `%p2` bytes from `%p1` to `%p0`.
+/// The PTX of a kernel that copies `%p2` bytes from the address `%p1` to the address `%p0`.
 const COPY: &str = "\
 .address_size 64
 .visible .entry streamflow_copy(.param .u64 to, .param .u64 from, .param .u64 len)
@@ -41,7 +41,7 @@ const COPY: &str = "\
 }
 ";
 
-/// The kernel of small copies for each device that has needed it.
+/// The kernel of small copies on each device that has needed one so far.
 pub(in crate::driver::cuda) type Copiers = Mutex<Vec<(DeviceId, RawFunction)>>;
 
 impl CudaDriver {
@@ -78,7 +78,7 @@ impl CudaDriver {
         if let Some((_, function)) = copiers.iter().find(|(of, _)| *of == device) {
             return Ok(*function);
         }
-        // CUDA 13 knows no architecture before 7.5, and a GPU before it takes no code for 7.5.
+        // CUDA 13 has no architecture before 7.5, and a GPU older than 7.5 runs no code for 7.5.
         let is_old = self.device(device)?.info.compute_capability < (7, 5);
         let target = if is_old { "sm_52" } else { "sm_75" };
         let image = Image(format!(".version 7.0\n.target {target}\n{COPY}").into_bytes());

@@ -28,7 +28,7 @@ impl CudaDriver {
     ) -> DriverResult<Option<sys::CUgraphNode>> {
         match work {
             GraphWork::Launch(launch) => {
-                // SAFETY: the caller's contract.
+                // SAFETY: the caller keeps the contract of this function.
                 unsafe { self.add_kernel(graph, after, launch) }.map(Some)
             }
             GraphWork::Copy(copy) if copy.bytes() == 0 => Ok(None),
@@ -37,21 +37,21 @@ impl CudaDriver {
                     && copy.rows.is_none()
                     && copy.source.bytes <= SMALL =>
             {
-                // SAFETY: as above. Page-locked memory has the same address on the device.
+                // SAFETY: the caller's contract covers the copy. Page-locked memory has the same address on the device.
                 unsafe { self.add_small_copy(graph, after, copy) }.map(Some)
             }
             GraphWork::Copy(copy) => {
-                // SAFETY: as above.
+                // SAFETY: the caller's contract covers the copy.
                 unsafe { self.add_copy(graph, after, copy) }.map(Some)
             }
             GraphWork::Fill { range, .. } if range.bytes == 0 => Ok(None),
             GraphWork::Fill { range, byte } => {
-                // SAFETY: as above.
+                // SAFETY: the caller's contract covers the fill.
                 unsafe { self.add_fill(graph, after, *range, *byte) }.map(Some)
             }
             GraphWork::Recycle { .. } => Ok(None),
             GraphWork::Library(call) => {
-                // SAFETY: the caller's contract.
+                // SAFETY: the caller keeps the contract of this function.
                 let captured = unsafe { self.capture(graph.device, call) }?;
                 graph.add_graph(after, &captured).map(Some)
             }
@@ -137,7 +137,8 @@ impl CudaDriver {
             Depth: 1,
         };
         let context = self.context_of(graph.device)?;
-        // SAFETY: as for a kernel. The caller vouches for both ranges when the graph is launched.
+        // SAFETY: CUDA writes one handle to `node`; the nodes are of this graph. The caller vouches for the two ranges
+        // at each launch.
         let add = |node, graph, after, count| unsafe {
             sys::cuGraphAddMemcpyNode(node, graph, after, count, &raw const description, context)
         };
@@ -160,7 +161,8 @@ impl CudaDriver {
             height: 1,
         };
         let context = self.context_of(graph.device)?;
-        // SAFETY: as for a copy.
+        // SAFETY: CUDA writes one handle to `node`; the nodes are of this graph. The caller vouches for the range at
+        // each launch.
         let add = |node, graph, after, count| unsafe {
             sys::cuGraphAddMemsetNode(node, graph, after, count, &raw const description, context)
         };
@@ -172,7 +174,7 @@ impl CudaDriver {
     }
 }
 
-/// Returns a launch as CUDA's graphs take it. The description points to `room`.
+/// Returns a launch in the form that CUDA's graphs take. The description points to the addresses in `room`.
 pub(super) fn describe(
     launch: &Launch<'_>,
     room: &mut Addresses,
