@@ -78,7 +78,7 @@ impl<T> DerefMut for Held<'_, T> {
     }
 }
 
-/// Counts one [`Lock`] of the calling thread from its creation to its drop, in builds with debug assertions.
+/// Counts one held [`Lock`] of the calling thread, from when it is taken to its release, in builds with debug assertions.
 #[derive(Debug)]
 struct Counted;
 

@@ -27,9 +27,9 @@ pub enum Error {
     /// An operand of a call does not fit the plan, or the library can't take it. Nothing was queued.
     #[error("`{call}`: `{argument}` {problem}")]
     Operand {
-        /// The call.
+        /// The name of the call.
         call: &'static str,
-        /// The operand.
+        /// The name of the operand.
         argument: &'static str,
         /// The argument that was passed, the requirement, and the remedy.
         problem: String,
@@ -43,7 +43,7 @@ pub enum Error {
         call: &'static str,
         /// The number of the matrix in its batch, from 0; `None` without a batch.
         matrix: Option<usize>,
-        /// The row of the matrix, from 0, if there is one.
+        /// The row of the matrix, from 0, if the device has found one.
         row: Option<usize>,
         /// What the device has found.
         problem: String,
@@ -71,7 +71,7 @@ impl From<Error> for streamflow::Error {
     }
 }
 
-/// Returns the error of an operand.
+/// Returns the error of an operand that does not fit.
 #[cfg(any(feature = "fft", feature = "matmul", feature = "solve", feature = "sparse"))]
 #[cold]
 pub(crate) fn wrong_operand(

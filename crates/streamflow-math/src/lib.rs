@@ -24,7 +24,7 @@
 //! an [`Error::Other`](streamflow::Error::Other), and a hook that returns the error fails with it:
 //! [`find_cause`](streamflow::Error::find_cause) and [`downcast_ref`](streamflow::Failure::downcast_ref) give it back.
 
-// Marks of features, on docs.rs.
+// On docs.rs, each item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod error;

@@ -16,7 +16,7 @@ impl<L> Plan<L> {
         Self(OnStream::new(stream, made))
     }
 
-    /// Makes another plan for the same stream of this one.
+    /// Makes a plan of another type from this plan, for the same stream.
     #[cfg(feature = "solve")]
     pub(crate) fn map<R>(self, make: impl FnOnce(L) -> R) -> Plan<R> {
         Plan(self.0.map(make))

@@ -1,7 +1,7 @@
 //! cuBLAS: functions of vectors and matrices, with a handle that works on one stream.
 //!
-//! Each function claims its operands and the work area, in the order of the host bodies of `matmul` and `solve`. The caller
-//! has checked the operands' lengths.
+//! Each function claims its operands and the work area, in the order of the host bodies of `matmul` and `solve`. The
+//! callers have checked the operands' lengths.
 
 #[cfg(feature = "solve")]
 mod lu;
@@ -38,7 +38,7 @@ const ON_HOST: c_int = 0;
 #[derive(Debug)]
 pub(crate) struct Handle {
     library: Option<AfterWork<Raw>>,
-    /// The work area; each call claims it as written.
+    /// The work area. Each call claims it as written, so that the calls execute one after the other.
     work: Buffer<u8>,
 }
 
@@ -65,7 +65,7 @@ impl Handle {
     }
 }
 
-/// The bytes of a work area on the simulator. The simulator's bodies overwrite the beginning of it.
+/// The bytes of a work area on the simulator, whose bodies overwrite the beginning of the area.
 const SIMULATED_WORK: usize = 64;
 
 /// The bytes of a work area for cuBLAS on a device of this compute capability, as cuBLAS's documentation advises.
@@ -77,8 +77,8 @@ fn at(address: u64) -> *mut c_void {
     address as *mut c_void
 }
 
-/// Makes a call with the handle on a stream, with its scalars in this kind of memory. The stream is the handle's own, or
-/// one that is being captured. After the call the handle works on its own stream again.
+/// Makes a call with the handle on a stream, with its scalars in host or device memory, as `scalars` says. The stream
+/// is the handle's own, or a stream that is being captured. After the call the handle works on its own stream again.
 fn on(
     library: Option<&Raw>,
     call: &'static str,
@@ -122,7 +122,7 @@ impl Raw {
         let stream = HandleStream::new(stream);
         let mut raw = Self { table, handle: ptr::null_mut(), stream, work, scalars };
         let make = |raw: &mut Self| {
-            // SAFETY: the function writes the handle to this place before any other code reads it.
+            // SAFETY: the function writes the handle to `raw.handle` before any other code reads it.
             check("cublasCreate_v2", unsafe { (table.create)(&mut raw.handle) })?;
             raw.stream.set_own(|stream| raw.set_stream(stream))
         };
@@ -130,14 +130,14 @@ impl Raw {
         Ok(raw)
     }
 
-    /// Makes the handle work on a stream, in its work area.
+    /// Makes the handle work on a stream, and in its work area.
     fn set_stream(&self, stream: RawStream) -> Result<(), LibraryError> {
         let stream = stream.handle() as *mut c_void;
         let (start, bytes) = (at(self.work.0), self.work.1);
-        // SAFETY: the handle is alive. So is the stream: the platform keeps the handle's own stream, and a stream that is
-        // being captured is alive until the handle gets its own again. The work area is memory of this device and of this
-        // length; the plan keeps it, and each call claims it. The area is set after the stream, since setting the stream
-        // resets it.
+        // SAFETY: the handle and the stream are alive: the platform keeps the handle's own stream, and a stream that is
+        // being captured is alive until the handle gets its own stream again. The work area is memory of this device
+        // and of this length; the plan keeps it, and each call claims it. The area is set after the stream, since
+        // setting the stream resets the area.
         unsafe {
             check("cublasSetStream_v2", (self.table.set_stream)(self.handle, stream))?;
             check("cublasSetWorkspace_v2", (self.table.set_workspace)(self.handle, start, bytes))

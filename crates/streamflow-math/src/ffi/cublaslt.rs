@@ -66,7 +66,7 @@ pub(crate) struct Lt {
     table: &'static CublasLt,
     handle: Pointer,
     desc: Owned,
-    /// The bias's address in cuBLASLt's description; 0 before the first one is set.
+    /// The address of the bias that cuBLASLt's description has; 0 until an address is set.
     bias: AtomicU64,
     a: Owned,
     b: Owned,
@@ -76,12 +76,12 @@ pub(crate) struct Lt {
 
 // SAFETY: several threads may use a handle at once (cuBLAS's documentation, "Thread Safety"). The plan owns the descriptions.
 unsafe impl Send for Lt {}
-// SAFETY: only `new` and calls change a description. Only `queue` makes calls, and it has the plan by `&mut` until they end.
+// SAFETY: only `new` and calls change a description. Only `queue` makes calls, and it holds the plan by `&mut` meanwhile.
 unsafe impl Sync for Lt {}
 
 impl Lt {
-    /// Creates the product, with a stored algorithm or the first that the library proposes. The device is current on this
-    /// thread.
+    /// Creates the product, with a stored algorithm or the first that the library proposes. The device must be current
+    /// on this thread.
     ///
     /// # Errors
     /// An error if the library is not there; the library's own error; `LibraryError` without a status where no algorithm
@@ -96,7 +96,7 @@ impl Lt {
         let handle = handle(table, ordinal)?;
         let compute = if problem.is_tf32 { COMPUTE_TF32 } else { T::COMPUTE };
         let desc = Owned::new("cublasLtMatmulDescCreate", table.desc_destroy, |place| {
-            // SAFETY: the function writes the description to this place.
+            // SAFETY: the function writes the description to `place`.
             unsafe { (table.desc_create)(place, compute, T::SCALE_TYPE) }
         })?;
         let set = |attribute: c_int, value: &c_int| {
@@ -119,7 +119,7 @@ impl Lt {
         let bias = AtomicU64::new(0);
         let mut made = Self { table, handle, desc, bias, a, b, c, algorithm: nothing };
         if problem.has_bias {
-            // A search for algorithms uses only the alignment of this address.
+            // The description needs an address before an algorithm is chosen. The search uses only its alignment.
             check(SET, made.set_bias(problem.bias_alignment()))?;
         }
         let found = match stored {
@@ -153,7 +153,7 @@ impl Lt {
         Ok(found.iter().map(|found| self.described(found, problem.alignment)).collect())
     }
 
-    /// Uses another of the [`candidates`](Self::candidates) from now on.
+    /// Uses another algorithm of the [`candidates`](Self::candidates) for later calls.
     pub(crate) fn set_algorithm(&mut self, chosen: Chosen) {
         self.algorithm = chosen;
     }
@@ -163,8 +163,8 @@ impl Lt {
         self.algorithm
     }
 
-    /// Writes the bias's address into the description, if the description has another address. Returns the status of
-    /// [`SET`].
+    /// Writes the bias's address into the description, unless the description already has this address. Returns the
+    /// status of [`SET`].
     fn set_bias(&self, address: u64) -> c_int {
         if self.bias.load(Ordering::Relaxed) == address {
             return 0;
@@ -197,7 +197,7 @@ pub(crate) fn multiply<T: MatmulElement>(
     queue(lt, host, stream, [a, b, Claim::write_view("c", c)], rest)
 }
 
-/// Queues a product as [`multiply`] does, of operands without gaps. The whole memory of the operands is claimed.
+/// Queues a product as [`multiply`] does, of operands without gaps. The claims are of the operands' whole memory.
 ///
 /// # Errors
 /// The library's error; the driver's error.
@@ -215,7 +215,7 @@ pub(crate) fn multiply_whole<T: MatmulElement>(
     queue(lt, host, stream, [a, b, Claim::write("c", c)], rest)
 }
 
-/// Queues a product of these matrices.
+/// Queues a product of matrices whose claims are passed.
 #[inline(always)]
 #[track_caller]
 fn queue<'a, T: MatmulElement>(

@@ -4,7 +4,7 @@ use std::ops::{AddAssign, Mul};
 
 use streamflow::memory::Complex;
 
-/// A number type with matrices that `matrixmultiply` multiplies.
+/// A number type that `matrixmultiply` can multiply matrices of.
 pub trait Gemm:
     Copy + Default + PartialEq + AddAssign + Mul<Output = Self> + Send + 'static
 {
@@ -43,7 +43,7 @@ pub(crate) fn multiply<T: Gemm>(
     unsafe { T::gemm([m, n, k], alpha, a.as_ptr(), b.as_ptr(), beta, c.as_mut_ptr()) }
 }
 
-/// Up to this number of multiplications, plain loops are faster than `matrixmultiply`, which allocates and packs.
+/// For up to this number of multiplications, plain loops are faster than `matrixmultiply`, which allocates and packs.
 const SMALL: usize = 512;
 
 fn multiply_small<T: Gemm>(

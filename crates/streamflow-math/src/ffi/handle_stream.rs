@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use streamflow::driver::RawStream;
 use streamflow::library::LibraryError;
 
-/// A handle that no stream has.
+/// The value of `current` while the handle's stream is not known. No stream has this handle.
 const UNKNOWN: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub(super) struct HandleStream {
     own: RawStream,
-    /// The stream that the library's handle has. [`UNKNOWN`] if a call that sets it has failed.
+    /// The stream on which the library's handle works now. [`UNKNOWN`] if a call that sets the stream has failed.
     current: AtomicU64,
 }
 
@@ -29,9 +29,9 @@ impl HandleStream {
         self.set(self.own, &set)
     }
 
-    /// Makes a call with the handle on its own stream, or on one that is being captured. After the call the handle works
-    /// on its own stream again. If a stream could not be set, it is set before the next call, so no call works on the
-    /// stream of an earlier capture.
+    /// Makes a call with the handle on its own stream, or on a stream that is being captured. After the call the handle
+    /// works on its own stream again. If setting a stream fails, the next call sets the stream first, so no call works
+    /// on the stream of an earlier capture.
     #[inline(always)]
     pub(super) fn on(
         &self,
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    /// If a call of a capture fails, the next call on the handle's own stream sets that stream first.
+    /// If setting a stream fails during a capture, the next call on the handle's own stream sets that stream first.
     #[test]
     fn a_stream_that_could_not_be_set_is_set_before_the_next_call() {
         let [own, captured] = [7, 8].map(|handle| RawStream::new(DeviceId(0), handle));

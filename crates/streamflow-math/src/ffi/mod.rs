@@ -1,4 +1,4 @@
-//! The calls of libraries: symbol tables, descriptions of the functions, and calls, with no rule about order.
+//! The calls of libraries: symbol tables, descriptions of the functions, and calls. No rule about the order of work is here.
 //!
 //! This is the one part of the mathematics with `unsafe`. A table has the functions that are used, found in a shared
 //! library while the program runs; statuses are numbers. The functions beside a table are safe: they take claims, and
@@ -29,8 +29,8 @@ pub(super) mod gemm;
 
 use streamflow::library::LibraryError;
 
-/// Returns the error of a plan without a handle of the library. No call gets this error: the simulator runs no function
-/// of a library.
+/// Returns the error of a plan without a handle of the library. Only the simulator's plans have no handle, and the
+/// simulator calls no function of a library, so no call returns this error.
 #[cold]
 fn no_handle(library: &'static str, call: &'static str) -> LibraryError {
     let remedy = "make the plan on this platform".to_owned();

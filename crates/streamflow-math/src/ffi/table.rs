@@ -32,7 +32,8 @@ macro_rules! table {
                 use std::sync::OnceLock;
                 static TABLE: OnceLock<Result<$table, streamflow::driver::DriverError>> = OnceLock::new();
                 if TABLE.get().is_none() {
-                    // The library is loaded without a lock, because loading runs other code and writes a log line.
+                    // The library is loaded without a lock, because loading runs other code and writes a log line. The
+                    // first result is kept.
                     let _first = TABLE.set(Self::load());
                 }
                 let Some(found) = TABLE.get() else { unreachable!("it was set") };

@@ -23,7 +23,7 @@ use streamflow::{ExecutionContext, Stream};
 pub struct Fft<T: Real>(Engine<T>);
 
 impl<T: Real> Fft<T> {
-    /// Plans transforms of this shape, of 1 to 3 dimensions, the last one varying fastest.
+    /// Plans transforms of this shape, of 1 to 3 dimensions. The last dimension varies fastest.
     pub fn plan(shape: impl IntoShape) -> Planner<Self> {
         Planner::new(shape)
     }
@@ -49,7 +49,7 @@ where
         Call::written(fft.transform(stream, false, x, y), y)
     }
 
-    /// Queues the inverse transform of `x`, into `y`, otherwise as [`forward`](Self::forward).
+    /// Queues the inverse transform of `x`, into `y`. Does not block, and allocates nothing, as [`forward`](Self::forward).
     ///
     /// # Errors
     /// As for [`forward`](Self::forward).
@@ -64,8 +64,8 @@ where
         Call::written(fft.transform(stream, true, x, y), y)
     }
 
-    /// Transforms memory forwards in its place, otherwise as [`forward`](Self::forward). The plan's layouts of input and
-    /// output must be the same.
+    /// Transforms memory forwards in its place. Does not block, and allocates nothing, as [`forward`](Self::forward).
+    /// The plan's layouts of input and output must be the same.
     ///
     /// # Errors
     /// As for [`forward`](Self::forward).
@@ -79,7 +79,7 @@ where
         Call::written(fft.transform_in_place(stream, false, data), data)
     }
 
-    /// Transforms memory inversely in its place, otherwise as [`forward_in_place`](Self::forward_in_place).
+    /// Transforms memory inversely in its place, under the same conditions as [`forward_in_place`](Self::forward_in_place).
     ///
     /// # Errors
     /// As for [`forward`](Self::forward).

@@ -1,4 +1,4 @@
-//! The parts of all plans of this module: the library's plan, and the division of its results.
+//! The parts that all plans of this module have: the library's plan, and the division of its results.
 
 use streamflow::memory::Complex;
 
@@ -44,7 +44,7 @@ where
         Ok(made)
     }
 
-    /// Transforms from one memory to another.
+    /// Queues the transforms from one memory to another, and the division of the results.
     #[track_caller]
     pub(super) fn transform<I: Element, O: Element>(
         &mut self,
@@ -68,7 +68,7 @@ where
         self.transforms.execute(stream, is_inverse, input, output)
     }
 
-    /// Transforms memory in its place. The memory's elements are complex numbers.
+    /// Queues the transforms of memory in its place. The memory's elements are complex numbers.
     #[track_caller]
     pub(super) fn transform_in_place(
         &mut self,
@@ -96,7 +96,7 @@ where
         self.transforms.execute(stream, is_inverse, Input::<T>::InPlace, data)
     }
 
-    /// Launches the kernel that divides a result, after the transform and on its stream.
+    /// Launches the kernel that divides the results, on the stream of the transform and after it.
     #[track_caller]
     pub(super) fn normalize(
         &self,

@@ -1,7 +1,8 @@
 //! The transforms that the simulator runs in place of cuFFT: `rustfft`, line by line.
 //!
-//! `rustfft` transforms contiguous lines of complex numbers. Each line is gathered into the work area, transformed there,
-//! and scattered. Complex numbers are read as pairs of real numbers, so that one slice may have both, in place.
+//! `rustfft` transforms contiguous lines of complex numbers. Each line is gathered into the work area, transformed
+//! there, and scattered. A complex number is read as a pair of real numbers, so that a transform in place works in one
+//! slice.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use streamflow::library::{HostBody, Operands};
 /// The transforms of lines along one dimension, forwards and inversely.
 type Lines<T> = [Arc<dyn Fft<T>>; 2];
 
-/// A plan of the simulator.
+/// The simulator's plan of a batch of transforms.
 struct HostPlan<T> {
     problem: Problem,
     /// The lines' transforms by dimension; `None` for a dimension of one element.
@@ -48,8 +49,9 @@ impl<T> Data<'_, T> {
     }
 }
 
-/// Returns the body, and the bytes of work area that it needs. The call's values say whether the transform is inverse and
-/// in place, and its claims are the input, unless the transform is in place, the output and the work area.
+/// Returns the host body, and the bytes of work area that it needs. The values of a call say whether the transform is
+/// inverse and whether it is in place. The claims of a call are the input, unless the transform is in place, the output
+/// and the work area.
 pub(super) fn body<T: Real>(function: &str, problem: Problem) -> (HostBody, usize)
 where
     Complex<T>: Element,
@@ -116,7 +118,7 @@ where
         });
     }
 
-    /// Transforms along the other dimensions, in place.
+    /// Transforms along the dimensions before the last, in place.
     fn columns(&self, direction: usize, side: &Side, data: &mut [T], work: &mut [Complex<T>]) {
         let (line, scratch) = work.split_at_mut(self.line);
         for dimension in [1, 0] {
@@ -146,7 +148,7 @@ where
     }
 }
 
-/// Reads a line of the input.
+/// Reads a line of the input as complex numbers.
 fn load<T: Real>(kind: Kind, input: &Side, at: [usize; 4], from: &[T], line: &mut [Complex<T>]) {
     let (first, step, count) = (input.at(at), input.stride, line.len());
     for (z, number) in line.iter_mut().enumerate() {
@@ -154,8 +156,8 @@ fn load<T: Real>(kind: Kind, input: &Side, at: [usize; 4], from: &[T], line: &mu
             Kind::Complex => pair(from, first + z * step),
             Kind::FromReal => Complex::new(from[first + z * step], T::zero()),
             Kind::ToReal => {
-                // The second half is the first half in reverse order, conjugated. Where an element is its own
-                // counterpart, the number is real.
+                // The second half of a spectrum of real numbers is the first half in reverse order, conjugated. A
+                // number that is its own counterpart is real.
                 let nearer = z.min(count - z);
                 let Complex { re, im } = pair(from, first + nearer * step);
                 let im = match (2 * z).cmp(&count) {
@@ -190,7 +192,7 @@ fn put<T: Copy>(numbers: &mut [T], index: usize, value: Complex<T>) {
     numbers[2 * index + 1] = value.im;
 }
 
-/// Calls `each` with the first element of each line along a dimension: transform, x, y, z.
+/// Calls `each` with the index `[transform, x, y, z]` of the first element of each line along a dimension.
 fn for_each_line(
     batch: usize,
     mut lengths: [usize; MOST],
@@ -229,8 +231,8 @@ mod tests {
         sum
     }
 
-    /// The lengths are powers of 2 and of 3, products, and prime numbers: some primes need Rader's algorithm, and others
-    /// Bluestein's.
+    /// The lengths in this test are powers of 2 and of 3, products, and prime numbers. For some primes `rustfft` uses
+    /// Rader's algorithm, and for others Bluestein's.
     #[test]
     fn a_transform_has_the_same_bits_on_each_processor() {
         assert_eq!(sum(&[2, 8, 27, 60, 97, 210, 719, 1009, 2048, 2187]), 405_547_879_095_079_047);

@@ -1,7 +1,7 @@
 //! The normalisation of results.
 
-/// The normalisation: the number that the results of transforms are divided by. The sums of a transform are cuFFT's:
-/// `n` elements that are transformed forwards and then inversely become `n` times as large.
+/// The normalisation: the number that the results of transforms are divided by. Without a division the sums are
+/// cuFFT's: `n` elements that are transformed forwards and then inversely become `n` times as large.
 ///
 /// cuFFT does not divide, so a separate kernel divides, in a second operation on the stream of the transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

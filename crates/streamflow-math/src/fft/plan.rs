@@ -1,4 +1,4 @@
-//! The problem that a plan is made for.
+//! The transforms that a plan is made for.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -39,20 +39,20 @@ impl<F> Planner<F> {
         Self { sizes: Sizes::new(shape), norm: Norm::None, transform: PhantomData }
     }
 
-    /// Sets the number of transforms of a call: 1 without this call. With 0, the plan's calls do nothing.
+    /// Sets the number of transforms that a call makes: 1 without this call. With 0, the plan's calls do nothing.
     pub fn batch(mut self, transforms: usize) -> Self {
         self.sizes.batch = transforms;
         self
     }
 
-    /// Sets the places of the input's elements. Without this call the input is dense. Transforms may read one element several
-    /// times, unless the input is overwritten.
+    /// Sets the layout of the input's elements. Without this call the input is dense. Transforms may read one element
+    /// several times, unless the input is overwritten.
     pub fn input(mut self, layout: Layout) -> Self {
         self.sizes.input = Some(layout);
         self
     }
 
-    /// Sets the places of the output's elements. Without this call the output is dense. No two elements may have the same place.
+    /// Sets the layout of the output's elements. Without this call the output is dense. No two elements may have the same index.
     pub fn output(mut self, layout: Layout) -> Self {
         self.sizes.output = Some(layout);
         self
@@ -85,7 +85,7 @@ impl<F: sealed::Made> Planner<F> {
     }
 }
 
-// The implementation is by hand: a derive would need `F` to be the same.
+// `Clone` is implemented by hand, since a derived implementation would require `F: Clone`.
 impl<F> Clone for Planner<F> {
     fn clone(&self) -> Self {
         Self { sizes: self.sizes.clone(), norm: self.norm, transform: PhantomData }

@@ -35,8 +35,7 @@ pub(crate) mod sealed {
     }
 }
 
-/// The type of a transform's real numbers, `f32` or `f64`. The transform's complex numbers are
-/// pairs of them.
+/// The type of a transform's real numbers, `f32` or `f64`. A complex number of the transform is a pair of them.
 #[diagnostic::on_unimplemented(
     message = "there are no Fourier transforms of `{Self}`",
     label = "not `f32` or `f64`",

@@ -36,7 +36,7 @@ where
     Ok(y)
 }
 
-/// Returns the inverse transform of a tensor of 1 to 3 dimensions, as a new tensor, otherwise as [`forward`].
+/// Returns the inverse transform of a tensor of 1 to 3 dimensions, as a new tensor. Plans are made and kept as by [`forward`].
 ///
 /// # Errors
 /// As for [`forward`].
@@ -55,8 +55,8 @@ where
     Ok(y)
 }
 
-/// Returns the spectrum of a tensor of real numbers, of 1 to 3 dimensions, as a new tensor: rows of `n` become rows of `n /
-/// 2 + 1`. Otherwise as [`forward`].
+/// Returns the spectrum of a tensor of real numbers, of 1 to 3 dimensions, as a new tensor: rows of `n` become rows of
+/// `n / 2 + 1`. Plans are made and kept as by [`forward`].
 ///
 /// # Errors
 /// As for [`forward`].
@@ -76,7 +76,7 @@ where
 }
 
 /// Returns the real numbers of a spectrum, of 1 to 3 dimensions, as a new tensor. Rows of the new tensor have `last`
-/// numbers, and rows of the spectrum `last / 2 + 1`. Overwrites `x`. Otherwise as [`forward`].
+/// numbers, and rows of the spectrum `last / 2 + 1`. Overwrites `x`. Plans are made and kept as by [`forward`].
 ///
 /// # Errors
 /// As for [`forward`].
@@ -105,7 +105,7 @@ where
     Ok(y)
 }
 
-/// Returns the node's plan for a shape.
+/// Returns the plan for a shape that the node keeps; makes the plan if there is none.
 fn planned<'c, F: Made>(
     cx: &'c ExecutionContext,
     stream: &Stream<'_>,
@@ -117,7 +117,7 @@ fn planned<'c, F: Made>(
     cx.cached(stream, (Shape::new(shape)?, norm), make)
 }
 
-/// Returns a shape with another length of the rows.
+/// Returns the same shape with `last` as the length of its rows.
 fn with_last(shape: &[usize], last: usize) -> Result<Shape> {
     let mut lengths = shape.to_vec();
     if let Some(length) = lengths.last_mut() {

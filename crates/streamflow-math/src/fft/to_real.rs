@@ -24,15 +24,16 @@ use streamflow::{ExecutionContext, Stream};
 pub struct InverseRealFft<T: Real>(Engine<T>);
 
 impl<T: Real> InverseRealFft<T> {
-    /// Plans transforms of this shape: the shape of the real numbers, of 1 to 3 dimensions, the last one varying fastest.
+    /// Plans transforms of this shape: the shape of the real numbers, of 1 to 3 dimensions. The last dimension varies fastest.
     pub fn plan(shape: impl IntoShape) -> Planner<Self> {
         Planner::new(shape)
     }
 }
 
 impl<T: Real> Planner<InverseRealFft<T>> {
-    /// Plans transforms for [`inverse_in_place`](Plan::inverse_in_place): each row of `n` real numbers begins where
-    /// its spectrum does, so it has room for `2 * (n / 2 + 1)`. The layouts follow from that.
+    /// Plans transforms for [`inverse_in_place`](Plan::inverse_in_place): each row of `n` real numbers begins where its
+    /// spectrum begins, so it has room for `2 * (n / 2 + 1)` numbers. This determines the layouts of the input and the
+    /// output.
     pub fn in_place(self) -> Self {
         self.in_one_memory()
     }
@@ -58,8 +59,8 @@ where
         Call::written(fft.transform(stream, x, y), y)
     }
 
-    /// Transforms a spectrum in its place, into rows of real numbers, as [`in_place`](Planner::in_place) says. The memory is
-    /// passed as the spectrum's.
+    /// Transforms a spectrum in its place, into rows of real numbers with the layout of
+    /// [`in_place`](Planner::in_place). The memory is passed as the spectrum, a slice of complex numbers.
     ///
     /// # Errors
     /// As for [`inverse`](Self::inverse).

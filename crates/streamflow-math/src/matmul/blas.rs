@@ -55,8 +55,8 @@ impl<T: BlasElement> Plan<Blas<T>> {
     /// Queues `y = alpha x + y`.
     ///
     /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for vectors of two
-    /// lengths, or of 2^31 elements; the library's error; the driver's error.
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for vectors of
+    /// unequal lengths, or of 2^31 or more elements; the library's error; the driver's error.
     #[track_caller]
     pub fn axpy(
         &mut self,
@@ -80,8 +80,9 @@ impl<T: BlasElement> Plan<Blas<T>> {
     /// Queues the dot product of two vectors, into one element. The dot product of empty vectors is 0.
     ///
     /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for vectors of two
-    /// lengths, or of 2^31 elements, and a result of more than one; the library's error; the driver's error.
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for vectors of
+    /// unequal lengths, or of 2^31 or more elements, and for a result of more than one element; the library's error;
+    /// the driver's error.
     #[track_caller]
     pub fn dot(
         &mut self,
@@ -131,8 +132,9 @@ impl<T: BlasElement> Plan<Blas<T>> {
     /// is not read.
     ///
     /// # Errors
-    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other lengths, a
-    /// matrix without columns, or 2^31 elements in a dimension; the library's error; the driver's error.
+    /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other
+    /// lengths, a matrix without columns, or 2^31 or more elements in a dimension; the library's error; the driver's
+    /// error.
     #[track_caller]
     pub fn gemv(
         &mut self,
@@ -172,7 +174,7 @@ fn dimensions<T: BlasElement>(
     Ok([rows, columns])
 }
 
-/// The rows and columns of a matrix.
+/// Returns the rows and columns of an operand that must be a matrix.
 pub(super) fn matrix<T: BlasElement>(
     call: &'static str,
     argument: &'static str,

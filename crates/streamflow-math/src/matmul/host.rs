@@ -9,10 +9,10 @@ use streamflow::Element;
 use streamflow::library::{Elements, ElementsMut};
 use streamflow::library::{HostBody, Operands};
 
-/// The number of bytes of its work area that a call overwrites.
+/// The number of bytes that a call on the simulator overwrites at the beginning of its work area.
 pub(super) const WORK: usize = 64;
 
-/// Dense copies of one product's matrices, in the type of the sums, kept from call to call.
+/// Dense copies of one product's matrices, in the type of the sums. Their memory is reused by later calls.
 #[derive(Debug, Default)]
 struct Scratch<S> {
     a: Vec<S>,
@@ -30,7 +30,7 @@ pub(super) fn body<T: MatmulElement>(function: &str, problem: Problem) -> HostBo
         let mut c = operands.write_elements::<T>();
         let bias = if problem.has_bias { operands.read::<T>() } else { &[] };
         leave_anything_in(operands.write::<u8>());
-        // A panic leaves nothing in the copies that the next call reads.
+        // A call that panicked may have left values in the copies. The next call overwrites them before it reads them.
         let mut scratch = scratch.lock().unwrap_or_else(PoisonError::into_inner);
         products::<T>(&problem, (&a, &b), &mut c, bias, scales, &mut scratch);
         Ok(())
@@ -78,7 +78,7 @@ fn products<T: MatmulElement>(
     }
 }
 
-/// Copies a matrix, as the product takes it, to dense rows.
+/// Copies a matrix to dense rows, after the transposition that the product makes.
 fn load<T: Element, S>(
     stored: &Stored,
     (from, first): (&Elements<'_, T>, usize),

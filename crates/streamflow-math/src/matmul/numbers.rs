@@ -49,7 +49,7 @@ macro_rules! element {
                 self / other
             }
 
-            // Computes in double precision, where no square of an `f32` is too large or too small.
+            // The norm is computed in double precision, in which the square of no `f32` overflows or vanishes.
             fn norm(x: &[Self]) -> Self {
                 let largest = x.iter().fold(0.0_f64, |most, &x| most.max(f64::from(x).abs()));
                 if largest == 0.0 || !largest.is_finite() {
@@ -64,7 +64,7 @@ macro_rules! element {
 
 element!(f32 f64);
 
-/// Returns the sum of the products, in blocks, so that the error grows with the root of the length.
+/// Returns the sum of the products of elements, added in blocks, so that the error grows with the root of the length.
 pub(super) fn sum_of_products<T: BlasElement>(x: &[T], y: &[T]) -> T {
     const BLOCK: usize = 256;
     if x.len() <= BLOCK {

@@ -1,7 +1,7 @@
 //! The plan of a product of matrices.
 //!
-//! The fields of a plan that a call reads lie together, and shapes of matrices are compared without a loop; `library::call`
-//! of `streamflow` has the number.
+//! The fields of a plan that a call reads are next to each other, and shapes of matrices are compared without a loop.
+//! The documentation of streamflow's module `library::call` has the measured effect.
 
 use std::marker::PhantomData;
 
@@ -42,9 +42,9 @@ pub struct Matmul<T: MatmulElement, E = NoBias> {
     dense: Option<[Shape; 3]>,
     pub(super) alpha: T::Scale,
     beta: T::Scale,
-    /// The work area. Each call claims it as written, so that two calls come one after the other.
+    /// The work area. Each call claims it as written, so that the calls execute one after the other.
     work: Buffer<u8>,
-    /// The library's product; `None` on the simulator, and where there is nothing to compute.
+    /// The library's product; `None` on the simulator, and for a product without elements.
     pub(super) lt: Option<Lt>,
     pub(super) body: HostBody,
     pub(super) problem: Problem,
@@ -52,7 +52,7 @@ pub struct Matmul<T: MatmulElement, E = NoBias> {
     bias: PhantomData<fn() -> E>,
 }
 
-/// The settings of a plan, beside the product itself.
+/// The settings of a plan that are not sizes or layouts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings<S> {
     pub(super) alpha: S,
@@ -79,7 +79,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             let ordinal = info.ordinal.unwrap_or_default();
             let make = |_| Ok(Lt::new::<T>(&problem, ordinal, workspace, stored)?);
             let lt = stream.make_object(make)?;
-            // The wait is as for libraries that have handles as plans: see `AfterWork`.
+            // The plan's stream waits for the default stream, as it does for libraries whose plans are handles: see `AfterWork`.
             stream.wait_for_default()?;
             Some(lt)
         };
@@ -100,8 +100,8 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         })
     }
 
-    /// Uses another of the candidates from now on. The host body is replaced, too, so that no later call counts as equal to an
-    /// earlier one.
+    /// Uses another algorithm of the candidates for later calls. A new host body replaces the old one, so that no later
+    /// call counts as equal to an earlier call.
     pub(super) fn set_algorithm(&mut self, chosen: Chosen) {
         if let Some(lt) = &mut self.lt {
             lt.set_algorithm(chosen);
@@ -124,8 +124,8 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             problem.check_bias(CALL, bias)?;
         }
         let (alpha, beta, work) = (self.alpha, self.beta, &mut self.work);
-        // Fast path: whole tensors, where the shape gives the layout. Making and checking views would add more than half of the
-        // cost of a call without them.
+        // Fast path: for whole tensors, the shape alone determines the layout. Making and checking views would add more
+        // than half of the cost that a call has without them.
         if let Some([shape_a, shape_b, shape_c]) = &self.dense
             && let (Some(a), Some(b)) = (shape_a.whole(a), shape_b.whole(b))
             && let Some(c) = shape_c.whole_mut(c)
@@ -237,8 +237,8 @@ impl<T: MatmulElement, E> Plan<Matmul<T, E>> {
     }
 }
 
-/// Notes the result of a call as [`written`](streamflow::library::Call::written) does. A view of `c` is made only if the call
-/// has failed.
+/// Passes the result of a call to [`written`](streamflow::library::Call::written), with `c` as the call's target. A
+/// view of `c` is made only if the call has failed.
 #[inline(always)]
 fn product_written<T: MatmulElement>(
     done: Result<()>,
@@ -247,7 +247,7 @@ fn product_written<T: MatmulElement>(
     done.map_err(|error| Call::failed(error, &mut c.copy_target()))
 }
 
-/// Returns the cuBLASLt algorithm of a stored one.
+/// Returns cuBLASLt's part of a stored algorithm; an error for an algorithm of the simulator.
 fn stored(algorithm: Algorithm) -> Result<crate::ffi::cublaslt::algorithm::Chosen> {
     algorithm.0.ok_or_else(|| {
         let what = "a stored algorithm is the simulator's, and cuBLASLt can't use it".to_owned();

@@ -1,4 +1,4 @@
-//! The problem that a plan is made for.
+//! The product that a plan is made for, with its sizes and settings.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ use crate::ffi::cublaslt::epilogue::{Activation, Bias, NoBias};
 use crate::ffi::cublaslt::problem::{ALIGNMENT, Problem, Stored};
 use streamflow::{ExecutionContext, Stream};
 
-/// The most bytes of work area that an algorithm may need, unless the plan sets another limit: 32 MiB.
+/// The most bytes of work area that an algorithm may need, unless the planner sets another limit: 32 MiB.
 const WORKSPACE: u64 = 32 << 20;
 
 /// A product that a plan is made for: [`Matmul::plan`](super::Matmul::plan) returns a planner, and [`on`](Self::on) makes the
@@ -66,8 +66,8 @@ impl<T: MatmulElement> Planner<T> {
 }
 
 impl<T: EpilogueElement> Planner<T> {
-    /// Adds a bias to each row of the product, before the activation. Each call takes the bias: `n` elements, the same for all
-    /// rows and all products of a batch.
+    /// Adds a bias to each row of the product, before the activation. Each call of the plan takes the bias: `n`
+    /// elements, the same for all rows and all products of a batch.
     pub fn bias(self) -> Planner<T, Bias> {
         let Self { sizes, batch, transposed, shared, leading, apart, .. } = self;
         let Self { activation, is_tf32, alignment, settings, .. } = self;
@@ -101,12 +101,12 @@ impl<T: EpilogueElement, E> Planner<T, E> {
 }
 
 impl<T: MatmulElement, E> Planner<T, E> {
-    /// Takes an `a` that is stored transposed: `[k, m]`.
+    /// Plans for an `a` that is stored transposed: `[k, m]`.
     pub fn transpose_a(self) -> Self {
         Self { transposed: [true, self.transposed[1]], ..self }
     }
 
-    /// Takes a `b` that is stored transposed: `[n, k]`, as the weights of a layer often are.
+    /// Plans for a `b` that is stored transposed: `[n, k]`, as the weights of a layer often are.
     pub fn transpose_b(self) -> Self {
         Self { transposed: [self.transposed[0], true], ..self }
     }
@@ -138,23 +138,24 @@ impl<T: MatmulElement, E> Planner<T, E> {
         Self { apart: Some(abc), ..self }
     }
 
-    /// Sets the factor of the product: 1 without this call.
+    /// Sets `alpha`, the factor of the product: 1 without this call.
     pub fn alpha(self, alpha: T::Scale) -> Self {
         Self { settings: Settings { alpha, ..self.settings }, ..self }
     }
 
-    /// Sets the factor of the earlier content of `c`: 0 without this call, and then `c` is not read.
+    /// Sets `beta`, the factor of the earlier content of `c`: 0 without this call, and then `c` is not read.
     pub fn beta(self, beta: T::Scale) -> Self {
         Self { settings: Settings { beta, ..self.settings }, ..self }
     }
 
-    /// Sets the alignment of each matrix in bytes, a power of two: 256 without this call, the alignment of a whole tensor. A
-    /// view may begin at other addresses. Algorithms that load more bytes at once are left out.
+    /// Sets the alignment of each matrix in bytes, a power of two: 256 without this call, the alignment of a whole
+    /// tensor. A view may begin at an address with less alignment. Algorithms that load more bytes at once are then
+    /// left out.
     pub fn alignment(self, bytes: u64) -> Self {
         Self { alignment: bytes, ..self }
     }
 
-    /// Takes operands that begin at any element: the [alignment](Self::alignment) is the size of an element.
+    /// Plans for operands that begin at any element: the [alignment](Self::alignment) is the size of an element.
     pub fn unaligned(self) -> Self {
         self.alignment(size_of::<T>() as u64)
     }
@@ -165,13 +166,13 @@ impl<T: MatmulElement, E> Planner<T, E> {
         Self { settings: Settings { workspace: bytes, ..self.settings }, ..self }
     }
 
-    /// Uses this algorithm: one that a plan for the same product had, or that a [search](Self::search_blocking) has found. The
-    /// simulator has one algorithm, and only keeps this one for [`algorithm`](super::Plan::algorithm).
+    /// Uses this algorithm, which a plan for the same product had, or a [search](Self::search_blocking) has found. The
+    /// simulator has one algorithm, and only stores `stored` for [`algorithm`](super::Plan::algorithm).
     pub fn algorithm(self, stored: Algorithm) -> Self {
         Self { settings: Settings { algorithm: Some(stored), ..self.settings }, ..self }
     }
 
-    /// The plan's value.
+    /// Makes the value that the plan holds.
     pub(super) fn make(
         &self,
         has_bias: bool,
@@ -228,8 +229,8 @@ macro_rules! on {
     ($bound:ident, $bias:ty, $has_bias:literal) => {
         impl<T: $bound> Planner<T, $bias> {
             /// Makes the plan on a stream of the operator, with its work area: the call is for
-            /// [`start`](streamflow::Compute::start). The plan takes the algorithm that was [set](Self::algorithm), or asks
-            /// cuBLASLt for one.
+            /// [`start`](streamflow::Compute::start). The plan uses the algorithm that was [set](Self::algorithm), or
+            /// the first that cuBLASLt proposes.
             ///
             /// # Errors
             /// [`Error::Operand`](crate::Error::Operand) for sizes, leading dimensions or strides that cuBLASLt can't take; an
@@ -282,7 +283,7 @@ macro_rules! on {
 on!(MatmulElement, NoBias, false);
 on!(EpilogueElement, Bias, true);
 
-// The implementation is by hand: a derive would need `E` to be the same.
+// `Clone` is implemented by hand, since a derived implementation would require `E: Clone`.
 impl<T: MatmulElement, E> Clone for Planner<T, E> {
     fn clone(&self) -> Self {
         *self

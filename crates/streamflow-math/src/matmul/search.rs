@@ -19,7 +19,7 @@ impl Candidate {
         self.algorithm
     }
 
-    /// The time that a product took with the algorithm, on the device.
+    /// The median time on the device of a product with this algorithm.
     pub fn time(&self) -> Elapsed {
         self.time
     }
@@ -51,10 +51,10 @@ impl Search {
         (0..all).map(|index| if index == 0 { &self.fastest } else { &self.others[index - 1] })
     }
 
-    /// Orders the timed algorithms by the median of their times. `timed` is in the order of the library's proposals, the
-    /// one first that the library takes for the fastest, and has the times of each round. The first proposal within 2 %
-    /// of the least median counts as the fastest, so that noise does not choose. Returns `None` if no algorithm was
-    /// timed.
+    /// Orders the timed algorithms by the median of their times. `timed` is in the order of the library's proposals,
+    /// which begin with the algorithm that the library takes for the fastest, and has the times of each round. The
+    /// first proposal within 2 % of the least median counts as the fastest, so that noise does not choose. Returns
+    /// `None` if no algorithm was timed.
     pub(super) fn of(timed: Vec<(Algorithm, Vec<Elapsed>)>) -> Option<Self> {
         let median = |(algorithm, mut times): (_, Vec<Elapsed>)| {
             times.sort();

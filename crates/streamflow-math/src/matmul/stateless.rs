@@ -1,4 +1,4 @@
-//! Products as functions: the node keeps the plans.
+//! Products of matrices as functions: the node keeps a plan for each shape.
 
 use super::plan::{CALL, Matmul};
 use crate::error::{Result, wrong_operand};
@@ -50,9 +50,9 @@ pub fn multiply<T: MatmulElement>(
     Ok(c)
 }
 
-/// Returns the product of two matrices on the host: both are uploaded and multiplied on the device, and the result is
-/// downloaded. Blocks the host until the result is there. `a` is `m` x `k` and `b` `k` x `n`, in rows; their shapes are `[m,
-/// k]` and `[k, n]`.
+/// Returns the product of two matrices on the host: the two are uploaded and multiplied on the device, and the result
+/// is downloaded. Blocks the host until the result is there. `a` is `m` x `k` and `b` `k` x `n`, in rows; their shapes
+/// are `[m, k]` and `[k, n]`.
 ///
 /// The call works on the operator's [internal stream](ExecutionContext::internal_stream). The call is for values that are
 /// computed once, for example in `start`.

@@ -1,4 +1,4 @@
-//! Products on memory of their own, timed with one algorithm after the other.
+//! The timing of a product with each of several algorithms, on operands of its own.
 
 use super::plan::{CALL, Matmul, Settings};
 use super::search::Search;
@@ -20,7 +20,7 @@ const PRODUCTS: u32 = 10;
 /// so less time.
 const BYTE: u8 = 0x3c;
 
-/// The most algorithms that a search takes: many more than cuBLASLt has for one product.
+/// The most algorithms that a search may request: many more than cuBLASLt has for one product.
 const MOST: usize = 10_000;
 
 /// Memory for the operands of a problem.
@@ -70,8 +70,7 @@ pub(super) fn search<T: MatmulElement, E>(
             match queued {
                 Ok(()) if round > 0 => times.push(time.over(PRODUCTS)),
                 Ok(()) => {}
-                // The library can't run this algorithm. After an error of the driver the next algorithm is not
-                // tried.
+                // The library can't run this algorithm. Any other error of the driver ends the search.
                 Err(Error::Driver(error @ DriverError::Library(_))) => {
                     refused[index] = true;
                     times.clear();
@@ -116,7 +115,7 @@ impl<T: MatmulElement> Scratch<T> {
             return Ok(());
         }
         let Self { a, b, c, bias, work } = self;
-        // The values in `c` are not read, so that they do not grow.
+        // With `beta` 0, the values in `c` are not read, so they do not grow from product to product.
         let (alpha, beta) = (plan.alpha, T::ZERO);
         let rest = Rest { bias: bias.as_deref(), work, alpha, beta };
         cublaslt::multiply_whole(plan.lt.as_mut(), &plan.body, stream, [a, b], c, rest)

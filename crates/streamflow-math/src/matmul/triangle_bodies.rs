@@ -5,8 +5,7 @@ use super::numbers::{BlasElement, sum_of_products};
 use crate::error::BodyError;
 use streamflow::library::Operands;
 
-/// Solves for one row after the other, from the first row of a lower triangle, or from the last row of an upper
-/// triangle.
+/// Solves a triangular system row by row: from the first row for a lower triangle, or from the last row for an upper triangle.
 pub(super) fn trsm<T: BlasElement>(operands: &mut Operands<'_>) -> Result<(), BodyError> {
     let (a, b) = (operands.read::<T>(), operands.write::<T>());
     leave_anything_in(operands.write::<u8>());

@@ -25,8 +25,8 @@ impl Triangle {
 
 impl<T: BlasElement> Plan<Blas<T>> {
     /// Queues the solution of `a x = alpha b`, in place of `b`, for a triangle `a` of `[n, n]` and a matrix `b` of
-    /// `[n, m]` with right-hand sides as columns. The call does not look for zeros on the diagonal: with a zero
-    /// there, the solution has infinities or NaNs.
+    /// `[n, m]` with right-hand sides as columns. The call does not check for zeros on the diagonal: with a zero there,
+    /// the solution has infinities or NaNs.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other
@@ -75,7 +75,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
                 let problem = "has no columns; fill `c` instead".to_owned();
                 return Err(wrong_operand(CALL, "a", problem));
             }
-            // The call needs the earlier content of `c`: the other triangle stays, also if `beta` is 0.
+            // The call needs the earlier content of `c` also if `beta` is 0, since the other triangle of `c` stays as it is.
             Call::needs(c)?;
             Ok((blas, (n, k)))
         });

@@ -46,7 +46,7 @@ use streamflow::{Element, Tensor};
 /// # }
 /// ```
 ///
-/// The plan needs a stream of the operator's own, so its node has a pool of streams, and not `#[streams(none)]`.
+/// The plan needs a stream that belongs to the operator, so its node has a pool of streams, and not `#[streams(none)]`.
 #[operator(no_new, unlisted)]
 pub struct Fft<T: fft::Real>
 where

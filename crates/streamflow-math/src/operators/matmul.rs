@@ -12,7 +12,7 @@ use streamflow::operator;
 /// An operator that multiplies two matrices, or two batches of matrices: `c = a b`. The first tick of each
 /// shape makes a plan.
 ///
-/// For a bias, an activation or a matrix that stays the same, write an operator with a plan: the
+/// For a bias, an activation or a matrix that is the same in each tick, write an operator with a plan: the
 /// [module](crate::matmul) has an example.
 #[operator(no_new, unlisted)]
 pub struct Matmul<T: MatmulElement> {

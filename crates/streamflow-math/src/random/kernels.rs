@@ -4,8 +4,8 @@
 //! not. So both bodies compute the same integers and uniforms, and normals from the same arguments of logarithm, sine and
 //! cosine.
 //!
-//! `place` is the place of the first value in its round, and `counter` the counter of that round. Sequences before
-//! `behind` have a counter that is smaller by 1: [`Philox`](super::Philox) says why.
+//! `place` is the index of the first value within its round, and `counter` the counter of that round. A sequence before
+//! `behind` has a counter that is smaller by 1: [`Philox`](super::Philox) says why.
 
 use super::words::{groups, words};
 use streamflow::kernel;

@@ -1,4 +1,4 @@
-//! The generator: a seed, an offset, and the count of the numbers that it has given.
+//! The generator: a seed, an offset, and the count of the numbers that the generator has drawn.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,9 +15,9 @@ use streamflow::memory::DeviceSlice;
 
 /// A generator of random numbers, Philox4x32-10, in the order of cuRAND: of `f64`, or of `f32` and `u32`.
 ///
-/// The generator is plain data, and its calls only queue kernels. A call that has succeeded moves the generator on, as a
-/// call of cuRAND does: two calls for 5 numbers give the same as one call for 10. A call that fails leaves the generator
-/// where it is. A clone gives the same numbers once more.
+/// The generator is plain data, and its calls only queue kernels. A call that has succeeded moves the generator on, as
+/// a call of cuRAND does: two calls for 5 numbers give the same as one call for 10. A call that fails does not move the
+/// generator. A clone of a generator gives the same numbers once more.
 ///
 /// Give each operator a generator with a seed of its own. A generator has one type, since an `f64` takes twice the bits: a
 /// generator of cuRAND that gives both can use the same bits twice.
@@ -38,7 +38,7 @@ pub struct Philox<T = f32> {
     of: PhantomData<fn() -> T>,
 }
 
-// Only methods that draw numbers need a `Real`, so rustc reports another type only once.
+// Only methods that draw numbers require `T: Real`, so rustc reports a wrong type only where numbers are drawn.
 impl<T> Philox<T> {
     /// Returns the generator of a seed, at offset 0.
     pub fn new(seed: u64) -> Self {
@@ -52,15 +52,15 @@ impl<T> Philox<T> {
         Self { offset, drawn: 0, ..self }
     }
 
-    /// Returns the generator after this many more numbers, as if they had been drawn. So each tick can have its own
-    /// numbers, whatever the order of the ticks: `Philox::new(seed).skip(cx.tick() * len)`.
+    /// Returns the generator as it is after this many more numbers were drawn. So each tick can have its own numbers,
+    /// whatever the order of the ticks: `Philox::new(seed).skip(cx.tick() * len)`.
     #[must_use = "it returns the generator after these numbers"]
     pub fn skip(self, numbers: u64) -> Self {
         Self { drawn: self.drawn.wrapping_add(numbers), ..self }
     }
 
-    /// The count of the numbers that the generator has given since its offset, as [`skip`](Self::skip) takes it:
-    /// `Philox::new(seed).skip(drawn)` goes on from here.
+    /// The count of the numbers that the generator has drawn since its offset. `Philox::new(seed).skip(drawn)`
+    /// continues after these numbers.
     pub fn drawn(&self) -> u64 {
         self.drawn
     }
@@ -118,7 +118,7 @@ impl<T> Philox<T> {
         T: Real,
     {
         let (round, begin) = (self.offset / ROUND, self.offset % ROUND);
-        // The sum does not overflow: both parts are below `ROUND`.
+        // The sum does not overflow: `begin` and `drawn % ROUND` are below `ROUND`.
         let place = begin + self.drawn % ROUND;
         let rounds = self.drawn / ROUND + place / ROUND;
         let place = (place % ROUND) as u32;

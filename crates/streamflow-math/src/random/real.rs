@@ -11,7 +11,7 @@ use streamflow::memory::DeviceSlice;
 pub(super) mod sealed {
     use super::{CudaStream, DeviceSlice, Grid, Result};
 
-    /// The beginning of a launch, and its grid.
+    /// Where the values of a launch begin, and the grid of the launch.
     #[derive(Debug, Clone, Copy)]
     pub struct Start {
         pub(in super::super) grid: Grid,
@@ -23,7 +23,7 @@ pub(super) mod sealed {
 
     /// Restricts [`Real`](super::Real) to the types that have kernels.
     pub trait Kernels: Sized {
-        /// The number of counters that a sequence takes for its four values of a round.
+        /// The number of counters that a sequence uses for its four values of a round.
         const COUNTERS: u64;
 
         fn uniform(stream: &CudaStream, out: &mut DeviceSlice<Self>, at: Start) -> Result<()>;

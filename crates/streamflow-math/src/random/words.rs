@@ -22,8 +22,8 @@ pub(super) fn words(seed: u64, counter: u64, sequence: u32) -> [u32; 4] {
     state
 }
 
-/// Fills `out` with the values of a round from a place on, and of the rounds after that round. `values` returns
-/// the four values of a sequence, after a number of whole rounds.
+/// Fills `out` with the values of a round from the index `place` on, and of the rounds after that round. `values`
+/// returns the four values of a sequence, after a number of whole rounds.
 pub(super) fn groups<T: Copy>(out: &mut [T], place: u32, values: impl Fn(u64, u32) -> [T; 4]) {
     let (mut group, mut skipped) = (u64::from(place / 4), place as usize % 4);
     let mut rest = out;

@@ -1,4 +1,4 @@
-//! Results with a success that only the device knows.
+//! Results of solvers. Only the device knows whether the solver has succeeded, and the host learns it where it opens the result.
 
 use super::layout::LONGEST;
 use super::outcome::{self, Origin};
@@ -50,14 +50,15 @@ use streamflow::{ExecutionContext, Stream};
 #[message(unlisted)]
 pub struct Checked<V> {
     value: V,
-    /// A status for each matrix, and then, if the solver makes marks, a mark for each matrix; 0 is success.
+    /// One status per matrix, and behind these, if the solver copies its matrices, one number per matrix that tells of
+    /// a NaN. 0 is success.
     statuses: Buffer<i32>,
     /// The call of the solver; `None` until a solver has queued its work.
     origin: HostData<Option<Origin>>,
 }
 
 impl<V> Checked<V> {
-    /// Creates a place for the result of a solver. `value` has the memory that the solver writes.
+    /// Creates the memory for the result of a solver and its status. `value` has the memory that the solver writes.
     ///
     /// # Errors
     /// The driver's error, when memory is exhausted.
@@ -66,8 +67,8 @@ impl<V> Checked<V> {
         Self::of_batch(1, value, cx, stream)
     }
 
-    /// Creates a place as [`new`](Self::new) does, for a batch of so many matrices, at most 2³¹ − 1, each with its own
-    /// status.
+    /// Creates the memory as [`new`](Self::new) does, for a batch of `count` matrices, at most 2³¹ − 1, each with its
+    /// own status.
     ///
     /// # Errors
     /// [`Error::Operand`](crate::Error::Operand) for more matrices; the errors of [`new`](Self::new).
@@ -86,16 +87,16 @@ impl<V> Checked<V> {
         Ok(Self { value, statuses: cx.buffer(2 * count, stream)?, origin: HostData(None) })
     }
 
-    /// The value, for work of the device: that work goes on before the host knows whether the check has failed. If the
-    /// check has failed, the value's elements are meaningless, so values computed from them must be opened with this check:
-    /// [`then`](Self::then).
+    /// The value, for work of the device. Such work goes on before the host knows whether the check has failed. If the
+    /// check has failed, the value's elements are meaningless, so values that are computed from them must be opened
+    /// with the same check: see [`then`](Self::then).
     pub fn on_device(&self) -> &V {
         &self.value
     }
 
-    /// The statuses that the solver writes, for kernels that read them: all are 0 for success. The first half has a status
-    /// for each matrix, as LAPACK's `info`; from a solver that copies its matrices, the second half has a mark for each
-    /// matrix with a NaN.
+    /// The statuses that the solver writes, for kernels that read them: all are 0 for success. The first half has a
+    /// status for each matrix, as LAPACK's `info`. A solver that copies its matrices also writes a second half: a
+    /// number for each matrix, which is not 0 if the matrix has a NaN.
     pub fn statuses(&self) -> View<'_, i32> {
         self.written()
     }
@@ -110,8 +111,9 @@ impl<V> Checked<V> {
         Ok(Checked { value: compute(value)?, statuses, origin })
     }
 
-    /// Waits until the statuses are known, and returns the value if all are 0. The work on `stream` before this call is
-    /// then complete. The call does not look at the value: [`download`](Self::download) finds a NaN that has no status.
+    /// Waits until the statuses are known, and returns the value if all statuses are 0. The work on `stream` before
+    /// this call is then complete. The call does not read the value: [`download`](Self::download) also finds a NaN that
+    /// has no status.
     ///
     /// # Errors
     /// [`Error::Unsolvable`](crate::Error::Unsolvable), with the row; the driver's error.
@@ -139,7 +141,7 @@ impl<V> Checked<V> {
         Ok(CheckedDownload::new(values, stream.download(&self.written())?, origin))
     }
 
-    /// The solver's call.
+    /// Returns the solver's call that computed this result.
     ///
     /// # Errors
     /// [`Error::Unsolvable`](crate::Error::Unsolvable) if there was no call, or it has failed;
@@ -149,7 +151,7 @@ impl<V> Checked<V> {
         self.origin.0.ok_or_else(outcome::not_computed)
     }
 
-    /// The statuses that the solver writes.
+    /// The part of `statuses` that the solver has written.
     fn written(&self) -> View<'_, i32> {
         let len = self.statuses.len();
         let written = if self.origin.0.is_some_and(|origin| origin.marks) { len } else { len / 2 };
@@ -162,8 +164,8 @@ impl<V> Checked<V> {
         self.statuses.len() / 2
     }
 
-    /// The memory that a solver overwrites, and the statuses beside it. Until [`computed`](Self::computed) the result can't
-    /// be opened.
+    /// The memory that a solver overwrites, and the statuses for it. The result can't be opened until
+    /// [`computed`](Self::computed) is called.
     pub(super) fn parts_mut(&mut self) -> (&mut V, &mut Buffer<i32>)
     where
         V: Target,
@@ -173,7 +175,7 @@ impl<V> Checked<V> {
         (&mut self.value, &mut self.statuses)
     }
 
-    /// Notes that a solver has queued its work.
+    /// Notes that a solver has queued the work that computes this result.
     pub(super) fn computed(&mut self, origin: Origin) {
         self.origin = HostData(Some(origin));
     }

@@ -31,7 +31,7 @@ const CALL: &str = "solve::Cholesky";
 pub struct Cholesky<T: Real> {
     common: Common,
     dense: Dense,
-    /// The matrices, and for a batch the right-hand sides, too.
+    /// The copies of the matrices that are factored, and for a batch copies of the right-hand sides, too.
     factors: Factors<T>,
 }
 
@@ -107,8 +107,8 @@ impl<T: Real> Cholesky<T> {
             let Common { sizes, factor, .. } = &self.common;
             self.dense.potrf(stream, factor, sizes.n, matrices, statuses)?;
         } else {
-            // The pointers of the batch point to the plan's memory. The values above the diagonals there are lost: cuSOLVER
-            // works in that memory.
+            // The batch's pointers point to the plan's own memory, so the matrices are copied there. cuSOLVER
+            // overwrites the values above the diagonals in that memory.
             stream.copy(&**matrices, self.factors.matrices())?;
             self.factor_own(stream, Some(statuses))?;
             let factors = &*self.factors.matrices();
@@ -117,12 +117,12 @@ impl<T: Real> Cholesky<T> {
                 (&mut **matrices, factors, self.common.sizes.n),
             )?;
         }
-        // No mark is made, since the matrix is not copied. A NaN stays in the matrix.
+        // The matrix was not copied, so no kernel has searched it for NaNs. A NaN stays in the factor.
         a.computed(Origin { marks: false, ..self.origin() });
         Ok(())
     }
 
-    /// Factors the matrices that the plan has a copy of.
+    /// Factors the copies of matrices that the plan holds.
     #[track_caller]
     fn factor_own(
         &mut self,

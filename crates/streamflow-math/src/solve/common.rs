@@ -1,4 +1,4 @@
-//! The parts of each solver of systems beside its factors.
+//! The parts of each solver of systems except its factors.
 
 use super::Factor;
 use super::sizes::Sizes;
@@ -13,14 +13,13 @@ use streamflow::{ExecutionContext, Stream};
 #[derive(Debug)]
 pub struct Common {
     pub(super) sizes: Sizes,
-    /// The statuses of kept matrices: a status for each, and a mark for each.
+    /// The statuses of the matrices that the solver keeps: a status for each, and then a number for each that tells of a NaN.
     pub(super) statuses: Buffer<i32>,
-    /// The status of the solution itself: it reports wrong arguments, as the call's own status
-    /// does.
+    /// The status of the solution itself. It reports only wrong arguments, which the call's own status reports, too.
     pub(super) solved: Buffer<i32>,
     pub(super) factor: HostBody,
     pub(super) solve: HostBody,
-    /// Whether only the lower triangle counts.
+    /// Whether only the lower triangle of a matrix is read.
     is_lower: bool,
 }
 
@@ -41,7 +40,7 @@ impl Common {
         Ok(made)
     }
 
-    /// The matrices of a call.
+    /// The number and the sizes of the matrices that a call takes.
     pub(super) fn matrices(&self) -> Matrices {
         let (count, n) = (self.sizes.matrices(), self.sizes.n);
         Matrices { count, rows: n, columns: n, is_lower: self.is_lower }

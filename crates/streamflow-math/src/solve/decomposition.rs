@@ -20,19 +20,19 @@ use streamflow::{ExecutionContext, Stream};
 /// A shape of one or two dimensions.
 pub(super) type Shape = ArrayVec<usize, 2>;
 
-/// A decomposition, for the methods that all plans have.
+/// A decomposition, with the parts that the methods of all its plans need.
 pub trait Decomposes: Made {
     type Element: Real;
     type Parts: Parts<Element = Self::Element>;
     /// The decomposition's name in messages.
     const CALL: &'static str;
 
-    /// The number of matrices; `None` for a single one.
+    /// The number of matrices of a batch; `None` for a single matrix.
     fn batch(&self) -> Option<usize> {
         None
     }
 
-    /// Whether the decomposition writes the second half of the statuses, too.
+    /// Whether the decomposition also writes the second half of the statuses, which tells of NaNs in the matrices.
     fn marks(&self) -> bool {
         self.batch().is_some()
     }
@@ -58,7 +58,7 @@ pub trait Parts: Target + Sized {
     /// Makes the tensors, in order.
     fn make(tensor: impl FnMut() -> Result<Tensor<Self::Element>>) -> Result<Self>;
 
-    /// The tensors with their names.
+    /// The tensors of the result with their names.
     fn tensors(&self) -> impl Iterator<Item = (&'static str, &Tensor<Self::Element>)>;
 }
 
@@ -87,7 +87,7 @@ macro_rules! parts {
 pub(super) use parts;
 
 impl<D: Decomposes> Plan<D> {
-    /// Creates a place for the result. The place has its own memory, so a plan can write several results.
+    /// Creates the memory for a result. Each result has its own memory, so a plan can write several results.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); the driver's error, when memory is exhausted.
@@ -99,7 +99,7 @@ impl<D: Decomposes> Plan<D> {
         result(self.lend(stream)?, cx, stream)
     }
 
-    /// Queues the decomposition.
+    /// Queues the decomposition of `a`, on the plan's stream.
     #[track_caller]
     pub(super) fn decompose(
         &mut self,
@@ -147,7 +147,7 @@ fn decompose<D: Decomposes>(
     Ok(())
 }
 
-/// Returns the decomposition of `a` by the node's plan of these sizes, as a new result.
+/// Returns the decomposition of `a` as a new result, by the plan that the node keeps for these sizes.
 #[track_caller]
 pub(super) fn decomposed<D: Decomposes>(
     planner: Planner<D>,

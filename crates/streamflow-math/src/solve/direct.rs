@@ -17,7 +17,7 @@ use streamflow::{ExecutionContext, Stream};
 /// The solver's name in messages.
 const CALL: &str = "solve::DirectSolver";
 
-/// The most rows on the simulator: it factors a dense copy of the matrix.
+/// The most rows of a matrix on the simulator, which factors a dense copy of the matrix.
 const MOST_SIMULATED: usize = 4096;
 
 /// Solves systems of equations with a sparse matrix, `A x = b`, by the matrix's factors: cuDSS. The solver also needs the
@@ -68,7 +68,7 @@ pub struct DirectSolver<T: Factor + SparseElement> {
     direct: Option<Direct<T>>,
     factor: HostBody,
     solve: HostBody,
-    /// Whether the last factorisation has succeeded.
+    /// Whether the last factorisation has succeeded, so that the factors can be used.
     is_whole: bool,
 }
 
@@ -136,7 +136,7 @@ impl<T: Factor + SparseElement> DirectSolver<T> {
     fn factor_blocking(&mut self, stream: &CudaStream, a: &Csr<T>) -> Result<()> {
         self.check_matrix(a)?;
         self.is_whole = false;
-        // The library takes no matrix without elements.
+        // cuDSS takes no matrix without stored elements.
         if self.n > 0 && a.stored() == 0 {
             return Err(singular(CALL, Some(0)));
         }

@@ -7,8 +7,8 @@ use streamflow::Download;
 use streamflow::HostData;
 use streamflow::Message;
 
-/// A copy of a [`Checked`](super::Checked) result to the host, perhaps not complete yet. The elements can't be read
-/// before the copy is complete, nor if the check has failed.
+/// A copy of a [`Checked`](super::Checked) result to the host, which may not be complete yet. The elements can be read
+/// only once the copy is complete, and only if the check has succeeded.
 ///
 /// As a message, the download is for the host: `#[when(host_done(port))]` runs its consumer when the copy is
 /// complete.

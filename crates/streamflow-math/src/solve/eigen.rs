@@ -84,7 +84,7 @@ impl<T: Real> Decomposes for Eigen<T> {
         statuses: &mut DeviceSlice<i32>,
     ) -> Result<()> {
         let (n, matrices, body) = (self.n, self.matrices(), &self.body);
-        // The library's columns are rows here, and a symmetric matrix is its own transpose.
+        // The eigenvectors that the library writes as columns are rows of the result. A symmetric matrix is its own transpose.
         if self.batch.is_none() {
             stream.copy(a, vectors)?;
             return self.dense.syevd(stream, body, n, vectors, values, statuses);
@@ -104,9 +104,9 @@ impl<T: Real> Planner<Eigen<T>> {
 }
 
 impl<T: Real> Plan<Eigen<T>> {
-    /// Finds the eigenvalues of `a`, `[n, n]`, or `[m, n, n]` in a [batch](Planner::batch) of `m`. Allocates nothing. On a
-    /// GPU the library looks at results of its iteration on the host, so this may block until the stream's work is
-    /// complete.
+    /// Finds the eigenvalues of `a`, `[n, n]`, or `[m, n, n]` in a [batch](Planner::batch) of `m`. Allocates nothing.
+    /// On a GPU the library reads results of its iteration on the host, so the call may block until the stream's work
+    /// is complete.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the

@@ -1,4 +1,4 @@
-//! Kernels beside cuSOLVER's functions: copies that look for NaNs, that turn rows into columns, and that take parts.
+//! Kernels that cuSOLVER's functions need: copies that find NaNs, copies of rows to columns, and copies of parts.
 
 use crate::error::Result;
 use streamflow::Element;
@@ -6,10 +6,11 @@ use streamflow::kernel;
 use streamflow::memory::{Complex, DeviceSlice};
 use streamflow::{ExecutionContext, Stream};
 
-/// Copies the matrices of a batch, and marks those that have a NaN: `marks` gets `i32::MAX` minus the first row with one. The
-/// mark of a matrix without a NaN stays as it is. cuSOLVER itself factors a matrix with a NaN into numbers, without an error.
+/// Copies the matrices of a batch, and reports those that have a NaN: for such a matrix, `marks` gets `i32::MAX` minus
+/// the number of the first row with a NaN. For another matrix, its element of `marks` stays as it is. cuSOLVER itself
+/// factors a matrix with a NaN into numbers, without an error.
 ///
-/// `lower` is 1 if only the lower triangle counts.
+/// `lower` is 1 if only the lower triangle of a matrix is searched.
 #[kernel(
     instances(f32, f64, Complex<f32>, Complex<f64>),
     partial,
@@ -57,7 +58,7 @@ pub fn copy_lower<T: Element>(out: &mut [T], a: &[T], n: usize) {
     }
 }
 
-/// Computes `out[column, row] = a[row, column]`, both in rows.
+/// Computes `out[column, row] = a[row, column]`. Both matrices are stored in rows.
 #[kernel(instances(f32, f64), requires(out.len() == a.len(), rows > 0, a.len() % rows == 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = a[i % rows * (out_len / rows) + i / rows];
@@ -113,7 +114,7 @@ pub(super) fn warm_up<T: Element>(
     launch(&mut out, &zero)
 }
 
-/// Does the [`warm_up`] of [`transpose`].
+/// Makes the first launch of [`transpose`], by [`warm_up`].
 pub(super) fn warm_up_transpose<T: Element>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,

@@ -94,7 +94,7 @@ pub fn eigen_host_blocking<T: Real>(
     Ok((values.wait_blocking()?.to_vec(), vectors.wait_blocking()?.to_vec()))
 }
 
-/// Copies an operand to the operator's device, in a shape.
+/// Copies an operand from the host to the operator's device, as a tensor of this shape.
 fn upload<T: Factor>(
     cx: &ExecutionContext,
     argument: &'static str,

@@ -1,35 +1,36 @@
-//! The findings of a solver about its matrices on the device, and the errors for them.
+//! What a solver has found about its matrices on the device, and the errors for that.
 
 use crate::error::Result;
 use crate::ffi::cusolver::element::Factor;
 use streamflow::Error;
 
-/// The call that computed a result, and the reading of its statuses.
+/// The call that computed a result, and how the statuses of the result are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
     /// The solver, for errors.
     pub(super) call: &'static str,
     pub(super) finds: Finds,
-    /// Whether the solver has written the second half of the statuses, too.
+    /// Whether the solver has also written the second half of the statuses, which tells of NaNs in the matrices.
     pub(super) marks: bool,
 }
 
-/// The meaning of a positive status.
+/// The meaning of a positive status of a solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finds {
-    /// The row, from 1, that has no pivot.
+    /// The status is the number of the row, from 1, that has no pivot.
     DependentRow,
-    /// The order, from 1, of a leading minor that is not positive.
+    /// The status is the order, from 1, of a leading minor that is not positive.
     NotPositive,
-    /// The number of values that did not converge.
+    /// The status is the number of values that did not converge.
     NoConvergence,
 }
 
-/// Checks the statuses of a result that was opened: one for each matrix, and a mark for each if the solver makes marks.
+/// Checks the statuses of a result that was opened. There is one for each matrix, and if `origin.marks` is set, also a
+/// number for each matrix that is not 0 if the matrix has a NaN.
 ///
 /// # Errors
-/// [`Error::Unsolvable`](crate::Error::Unsolvable), for the first status or mark that is not 0. If a matrix has a mark,
-/// the NaN is the cause of the solver's finding.
+/// [`Error::Unsolvable`](crate::Error::Unsolvable), for the first number that is not 0. If a matrix has a NaN, the NaN
+/// is the cause of the solver's finding.
 pub(super) fn check(origin: Origin, statuses: &[i32]) -> Result<()> {
     let matrices = if origin.marks { statuses.len() / 2 } else { statuses.len() };
     let (found, marks) = statuses.split_at(matrices);
@@ -58,7 +59,7 @@ pub(super) fn check_numbers<T: Factor>(origin: Origin, values: &[T]) -> Result<(
     })
 }
 
-/// Returns the error of a result that no solver has written.
+/// Returns the error of opening a result that no solver has written.
 #[cold]
 pub(super) fn not_computed() -> Error {
     crate::Error::Unsolvable {
@@ -71,7 +72,7 @@ pub(super) fn not_computed() -> Error {
     .into()
 }
 
-/// Returns the error of a plan after a failed `refactor`.
+/// Returns the error of solving with a plan whose last `refactor` has failed.
 #[cold]
 pub(super) fn not_factored(call: &'static str) -> Error {
     crate::Error::Unsolvable {
@@ -114,7 +115,7 @@ impl Origin {
 
     #[cold]
     fn unsolvable(self, matrix: Option<usize>, status: i32) -> Error {
-        // Statuses count from 1.
+        // A status counts rows from 1, and an error counts them from 0.
         let row = usize::try_from(status).ok().and_then(|number| number.checked_sub(1));
         let (row, problem, remedy) = match (self.finds, row) {
             (_, None) => (

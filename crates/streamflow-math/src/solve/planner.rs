@@ -1,4 +1,4 @@
-//! The problem that a plan is made for.
+//! The sizes that a solver's plan is made for.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -27,7 +27,7 @@ pub(super) mod sealed {
 pub struct Planner<S> {
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// The number of right-hand sides; `None` for a vector.
+    /// The number of right-hand sides; `None` if `b` and `x` are one vector each.
     pub(super) sides: Option<usize>,
     /// The number of matrices; `None` for a single matrix.
     pub(super) batch: Option<usize>,
@@ -51,7 +51,7 @@ impl<S: sealed::Made> Planner<S> {
         Ok(Plan::new(stream, S::make(&self, cx, stream)?))
     }
 
-    /// Returns the node's plan for these sizes.
+    /// Returns the plan for these sizes that the node keeps; makes it if there is none.
     pub(super) fn cached<'c>(
         self,
         cx: &'c ExecutionContext,
@@ -61,7 +61,7 @@ impl<S: sealed::Made> Planner<S> {
     }
 }
 
-// The implementation is by hand: a derive would need `S` to be the same.
+// `Clone` is implemented by hand, since a derived implementation would require `S: Clone`.
 impl<S> Clone for Planner<S> {
     fn clone(&self) -> Self {
         *self

@@ -30,7 +30,7 @@ pub struct Qr<T: Real> {
     rows: usize,
     columns: usize,
     dense: Dense,
-    /// The matrix in columns.
+    /// A copy of the matrix in columns, as the library takes it.
     turned: Buffer<T>,
     tau: Buffer<T>,
     factor: HostBody,
@@ -82,7 +82,7 @@ impl<T: Real> Decomposes for Qr<T> {
         let Some((mut first, mut second)) = statuses.split_at_mut(1) else {
             unreachable!("there are two for each matrix")
         };
-        // The kernel overwrites the whole buffer.
+        // The kernel `transpose` overwrites the whole buffer, so the buffer's earlier content is not needed.
         self.turned.assume_written();
         stream.launch::<transpose<T>>(m * n, (&mut self.turned, a, m))?;
         let (turned, tau) = (&mut self.turned, &mut self.tau);
@@ -131,7 +131,7 @@ impl<T: Real> Made for Qr<T> {
             columns,
             dense: Dense::new::<T>(cx, stream, need.as_slice())?,
             turned: cx.buffer(rows * columns, stream)?,
-            // The simulator's body keeps `Q` in `tau`.
+            // On the simulator, the host body stores `Q` in `tau`, so `tau` is longer there.
             tau: cx.buffer(
                 if stream.device_info()?.is_simulated { rows * columns } else { columns },
                 stream,

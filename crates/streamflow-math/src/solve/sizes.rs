@@ -26,7 +26,7 @@ impl Sizes {
         self.batch.unwrap_or(1)
     }
 
-    /// Whether there is nothing to compute.
+    /// Whether the operands have no elements, so that there is nothing to compute.
     pub(super) fn is_empty(&self) -> bool {
         self.n * self.matrices() == 0
     }

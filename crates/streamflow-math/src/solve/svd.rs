@@ -34,18 +34,18 @@ pub struct Svd<T: Real> {
     rows: usize,
     columns: usize,
     dense: Dense,
-    /// A copy of the matrix, for the library to overwrite.
+    /// A copy of the matrix, which the library overwrites.
     copy: Buffer<T>,
     vectors: Vectors<T>,
     body: HostBody,
 }
 
-/// The memory where the library writes vectors that are not rows.
+/// The memory where the library writes the singular vectors.
 #[derive(Debug)]
 enum Vectors<T: Real> {
-    /// The vectors are rows, and the library writes them into the result.
+    /// The library's vectors are rows of the result, so the library writes them there.
     InPlace,
-    /// The buffers for a matrix with more rows than columns: the library writes its result in columns.
+    /// Buffers for a matrix with more rows than columns: the library writes its vectors in columns, and a kernel turns them.
     Turned {
         u: Buffer<T>,
         vt: Buffer<T>,
@@ -107,13 +107,13 @@ impl<T: Real> Decomposes for Svd<T> {
         let (dense, body, copy) = (&mut self.dense, &self.body, &mut self.copy);
         match &mut self.vectors {
             Vectors::InPlace => {
-                // The library sees the transposed matrix, V diag(s) transpose(U), and the columns that it writes are rows
-                // here.
+                // The library sees the transposed matrix, V diag(s) transpose(U). The columns that it writes are rows
+                // of the result.
                 stream.copy(&**a, &mut **copy)?;
                 dense.gesvd(stream, body, (n, m), copy, s, vt, u, statuses)
             }
             Vectors::Turned { u: left, vt: right } => {
-                // The kernel overwrites the whole buffer.
+                // The kernel `transpose` overwrites the whole buffer, so the buffer's earlier content is not needed.
                 copy.assume_written();
                 stream.launch::<transpose<T>>(m * n, (&mut *copy, a, m))?;
                 dense.gesvd(stream, body, (m, n), copy, s, left, right, statuses)?;
@@ -137,9 +137,9 @@ impl<T: Real> Planner<Svd<T>> {
 }
 
 impl<T: Real> Plan<Svd<T>> {
-    /// Finds the singular values of `a`, in rows, with the plan's shape; in a [batch](Planner::batch) of `m` matrices, the
-    /// shape begins with `m`. Allocates nothing. On a GPU the library looks at results of its iteration on the host, so this
-    /// may block until the stream's work is complete.
+    /// Finds the singular values of `a`, in rows, with the plan's shape; in a [batch](Planner::batch) of `m` matrices,
+    /// the shape begins with `m`. Allocates nothing. On a GPU the library reads results of its iteration on the host,
+    /// so the call may block until the stream's work is complete.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the
@@ -159,7 +159,7 @@ impl<T: Real> Made for Svd<T> {
     fn make(planner: &Planner<Self>, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
         let (rows, columns, batch) = (planner.rows, planner.columns, planner.batch);
         layout::fits(CALL, &layout::in_batch(batch, &[rows, columns]))?;
-        // The library needs at least as many rows as columns, and sees a matrix in rows transposed.
+        // The library requires at least as many rows as columns, and sees a matrix that is stored in rows as its transpose.
         let (long, short) = (rows.max(columns), rows.min(columns));
         let (need, body) = match batch {
             None => (Need::Svd { rows: long, columns: short }, bodies::gesvd::<T>(long, short)),

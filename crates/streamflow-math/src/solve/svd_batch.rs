@@ -1,4 +1,4 @@
-//! Singular vectors of a batch. The library makes more vectors than the matrices have values.
+//! The singular vectors of a batch. The library makes more vectors than the matrices have singular values.
 
 use super::Real;
 use super::kernels::{leading_columns, warm_up};
@@ -16,8 +16,8 @@ const LONGEST: usize = 32;
 
 /// The memory where the library writes the vectors of matrices of `rows` by `columns`.
 ///
-/// cuSOLVER sees each matrix transposed, so its left vectors are the right vectors here. The library's columns are rows
-/// here.
+/// cuSOLVER sees each matrix transposed, so the left vectors that it writes are the right vectors of the matrix. The
+/// columns that it writes are rows of the buffers.
 #[derive(Debug)]
 pub(super) struct BatchVectors<T: Real> {
     rows: usize,
@@ -25,13 +25,13 @@ pub(super) struct BatchVectors<T: Real> {
     count: usize,
     /// `[count, rows, rows]`: a row is a left vector.
     left: Buffer<T>,
-    /// `[count, columns, columns]`: a row is a right vector. The tensor exists for matrices with fewer rows than columns,
-    /// since only the first vectors are wanted.
+    /// `[count, columns, columns]`: a row is a right vector. The tensor exists only for matrices with fewer rows than
+    /// columns, since the result then has only the first of these vectors.
     right: Option<Tensor<T>>,
 }
 
 impl<T: Real> BatchVectors<T> {
-    /// Checks that the library takes such matrices.
+    /// Checks that the library takes matrices of these sizes.
     ///
     /// # Errors
     /// [`Error::Operand`](crate::Error::Operand).
@@ -72,7 +72,7 @@ impl<T: Real> BatchVectors<T> {
         Matrices { count, rows, columns, is_lower: false }
     }
 
-    /// Finds the singular values of the copies of the matrices. There is at least one matrix.
+    /// Finds the singular values of the matrices, of which the caller has made copies. There is at least one matrix.
     #[track_caller]
     pub(super) fn execute(
         &mut self,

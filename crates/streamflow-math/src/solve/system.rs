@@ -17,7 +17,7 @@ pub(super) mod sealed {
     use super::{Common, CudaStream, DeviceSlice, Made, Origin, Result};
     use crate::solve::Factor;
 
-    /// The part of a solver of systems behind the methods that all solvers have.
+    /// The methods of a solver of systems that its plans call.
     pub trait Solves: Made {
         type Element: Factor;
 
@@ -27,7 +27,7 @@ pub(super) mod sealed {
 
         fn origin(&self) -> Origin;
 
-        /// Copies the matrices and factors the copies. Without statuses to write, the solver writes the statuses that it keeps.
+        /// Copies the matrices and factors the copies. If no statuses are passed, the solver writes into statuses of its own.
         #[track_caller]
         fn factor_copy(
             &mut self,
@@ -36,7 +36,7 @@ pub(super) mod sealed {
             statuses: Option<&mut DeviceSlice<i32>>,
         ) -> Result<()>;
 
-        /// Solves for right-hand sides, with the matrices that were factored last.
+        /// Solves for right-hand sides, with the factors of the matrices that were factored last.
         #[track_caller]
         fn solve_copy(
             &mut self,
@@ -55,11 +55,11 @@ use sealed::Solves;
 /// ([`Plan::factor`]).
 pub trait System: Solves {}
 
-/// A solver that has factored a matrix, and solves with it: [`Plan::factor`] makes it of a plan.
+/// A solver that has factored a matrix, and solves systems with the factors: [`Plan::factor`] makes it of a plan.
 #[derive(Debug)]
 pub struct Factored<S> {
     solver: S,
-    /// Whether the matrix and the statuses that the solver keeps belong to one factorisation.
+    /// Whether the factors and the statuses in `solver` belong to the same factorisation.
     is_whole: bool,
 }
 
@@ -113,7 +113,7 @@ impl<S: System> Plan<Factored<S>> {
             Ok(factored) => factored.refactor(stream, a),
             Err(error) => Err(error),
         };
-        // Each solution needs these statuses.
+        // Each solution reads these statuses: if the call has failed, they must count as not written.
         Call::written(done, &mut **self)
     }
 
@@ -135,7 +135,7 @@ impl<S: System> Plan<Factored<S>> {
     }
 }
 
-/// The target is the statuses that the solver keeps.
+/// The target of a factorisation is the statuses that the solver keeps.
 impl<S: System> Target for Factored<S> {
     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
         (*self.solver.common_mut().statuses).parts()
@@ -147,7 +147,7 @@ impl<S: System> Factored<S> {
     fn refactor(&mut self, stream: &CudaStream, a: &Tensor<S::Element>) -> Result<()> {
         let Self { solver, is_whole } = self;
         check_matrix(solver, a)?;
-        // A part of the solver's calls may be queued when one call fails.
+        // If one of the solver's calls fails, some of its earlier calls may already be queued.
         *is_whole = false;
         solver.factor_copy(stream, a, None)?;
         *is_whole = true;

@@ -1,4 +1,4 @@
-//! Copies of the matrices that a solver gets, with a mark for each matrix that has a NaN.
+//! Copies of the matrices that a solver gets, and the search for NaNs in these matrices.
 
 use super::Factor;
 use super::kernels::{take, warm_up};
@@ -13,12 +13,12 @@ pub(super) struct Matrices {
     pub(super) count: usize,
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// Whether only the lower triangle counts.
+    /// Whether only the lower triangle of a matrix is read.
     pub(super) is_lower: bool,
 }
 
 impl Matrices {
-    /// Copies the matrices, and marks those with a NaN in the second half of the statuses. The first half is
+    /// Copies the matrices, and writes into the second half of the statuses which of them have a NaN. The first half is
     /// set to 0.
     #[track_caller]
     pub(super) fn take<T: Factor>(
@@ -37,7 +37,7 @@ impl Matrices {
             unreachable!("there are twice as many statuses")
         };
         let lower = u8::from(is_lower);
-        // The kernel overwrites both buffers.
+        // The kernel `take` overwrites `copy` and `marks` whole, so their earlier content is not needed.
         copy.assume_written();
         marks.assume_written();
         stream.launch::<take<T>>(a.len(), (copy, &mut marks, a, rows, columns, lower))

@@ -21,7 +21,7 @@ pub struct Csr<T: SparseElement> {
     offsets: Tensor<i32>,
     columns: Tensor<i32>,
     values: Tensor<T>,
-    /// A number that differs for each matrix of the process.
+    /// A number that no other matrix of the process has.
     number: u64,
 }
 
@@ -53,7 +53,7 @@ impl<T: SparseElement> Csr<T> {
             offsets: cx.upload(offsets)?,
             columns: cx.upload(indices)?,
             values: cx.upload(values)?,
-            // Only the difference between numbers matters.
+            // The numbers only have to differ, so no other memory is ordered.
             number: NEXT.fetch_add(1, Ordering::Relaxed),
         })
     }
@@ -68,7 +68,7 @@ impl<T: SparseElement> Csr<T> {
         self.values.len()
     }
 
-    /// The index of each row's first value; the last offset is the number of values.
+    /// The index of each row's first value, and behind these indices the number of values.
     pub fn offsets(&self) -> &DeviceSlice<i32> {
         &self.offsets
     }
@@ -83,17 +83,17 @@ impl<T: SparseElement> Csr<T> {
         &self.values
     }
 
-    /// The values, to be written. A plan for the matrix stays valid.
+    /// The values, to be written. A plan that was made for the matrix can still be used.
     pub fn values_mut(&mut self) -> &mut DeviceSlice<T> {
         &mut self.values
     }
 
-    /// A number that differs for each matrix of the process: cuSPARSE prepares work for one matrix.
+    /// A number that no other matrix of the process has: what cuSPARSE prepares is for one matrix.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The matrix, as calls of libraries take it.
+    /// Returns the matrix in the form that the calls of libraries take.
     #[inline]
     pub(crate) fn matrix(&self) -> Matrix<'_, T> {
         let Self { shape, number, .. } = *self;

@@ -10,7 +10,7 @@ pub(super) struct Rows<'a, T> {
 }
 
 impl<T: Number> Rows<'_, T> {
-    /// The columns and values of each row.
+    /// Iterates over the rows; each row is an iterator over its columns and values.
     fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = (usize, T)>> {
         self.offsets.windows(2).map(|ends| {
             let range = ends[0] as usize..ends[1] as usize;
@@ -25,8 +25,7 @@ pub(super) fn times_vector<T: Number>(a: &Rows<'_, T>, x: &[T], y: &mut [T], acc
     times_matrix(a, x, y, 1, accumulate);
 }
 
-/// Computes `C = A B`, or `C = A B + C`. `B` and `C` are in rows, and have the given number of
-/// columns.
+/// Computes `C = A B`, or `C = A B + C`. `B` and `C` are stored in rows, and have the given number of columns.
 pub(super) fn times_matrix<T: Number>(
     a: &Rows<'_, T>,
     b: &[T],
@@ -52,7 +51,7 @@ mod tests {
 
     use super::{Rows, times_matrix, times_vector};
 
-    /// `[[0, 2, 0], [0, 0, 0], [3, 0, 5], [0, -1, 0]]`.
+    /// The matrix `[[0, 2, 0], [0, 0, 0], [3, 0, 5], [0, -1, 0]]`.
     const A: Rows<'static, f32> =
         Rows { offsets: &[0, 1, 1, 3, 4], columns: &[1, 0, 2, 1], values: &[2.0, 3.0, 5.0, -1.0] };
 

@@ -54,8 +54,7 @@ use streamflow::{ExecutionContext, Stream};
 #[derive(Debug)]
 pub struct SpMv<T: SparseElement>(Product<T>);
 
-/// The product of one sparse matrix with dense matrices, `C = A B`: cuSPARSE's `SpMM`. All dense matrices are in
-/// rows.
+/// The product of one sparse matrix with dense matrices, `C = A B`: cuSPARSE's `SpMM`. All dense matrices are stored in rows.
 ///
 /// As for [`SpMv`], a plan is for one [`Csr`].
 #[derive(Debug)]
@@ -86,7 +85,7 @@ pub struct ProductPlanner<'a, T: SparseElement, L> {
 }
 
 impl<T: SparseElement, L> ProductPlanner<'_, T, L> {
-    /// Adds the product to the target's content: `y = A x + y`.
+    /// Adds the product to the earlier content of the target: `y = A x + y`.
     pub fn accumulate(self) -> Self {
         Self { accumulates: true, ..self }
     }
@@ -106,16 +105,16 @@ impl<T: SparseElement, L> ProductPlanner<'_, T, L> {
     }
 }
 
-/// The products with one matrix.
+/// The products with one sparse matrix, as a plan holds them.
 #[derive(Debug)]
 pub(super) struct Product<T: SparseElement> {
     call: &'static str,
     shape: [usize; 2],
     right: Option<usize>,
     accumulates: bool,
-    /// The library's product; `None` if there is nothing to multiply.
+    /// The library's prepared product; `None` if there is nothing to multiply.
     prepared: Option<Prepared>,
-    /// The number of the matrix.
+    /// The number of the matrix that the plan is for.
     number: u64,
     body: HostBody,
     element: PhantomData<fn() -> T>,

@@ -43,9 +43,9 @@ pub fn spmm<T: SparseElement>(
     Ok(c)
 }
 
-/// Returns `A x` for a matrix and a vector on the host, computed on the operator's internal stream; the matrix is as
-/// for [`Csr::upload`]. Blocks until the result is there. The call is for values that are computed once, for example in
-/// `start`.
+/// Returns `A x` for a matrix and a vector on the host, computed on the operator's internal stream. The matrix is
+/// described as for [`Csr::upload`]. Blocks until the result is on the host. The call is for values that are computed
+/// once, for example in `start`.
 ///
 /// # Errors
 /// [`Error::Operand`](crate::Error::Operand) for an invalid matrix or another length;
@@ -64,8 +64,8 @@ pub fn spmv_host_blocking<T: SparseElement>(
     stream.download_blocking(&y)
 }
 
-/// Returns `A B` for matrices on the host, as [`spmv_host_blocking`]. `b` has `k` elements for each column of `A`, row
-/// by row.
+/// Returns `A B` for matrices on the host, computed as by [`spmv_host_blocking`]. `b` has `k` elements for each column
+/// of `A`, row by row.
 ///
 /// # Errors
 /// As for [`spmv_host_blocking`].

@@ -15,7 +15,7 @@ impl CudaDriver {
     /// (CUDA driver API, `cuCtxRecordEvent`). If any stream of the context captures a graph, the record fails.
     ///
     /// # Safety
-    /// As for that method.
+    /// The contract is that of `Driver::wait_for_device`.
     pub(super) unsafe fn wait_for_context(&self, stream: RawStream) -> DriverResult<()> {
         const CALL: &str = "cuCtxRecordEvent";
         STICKY.usable(CALL)?;

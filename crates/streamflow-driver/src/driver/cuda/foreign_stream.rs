@@ -15,7 +15,7 @@ impl CudaDriver {
     /// `cuStreamGetCtx_v2`).
     ///
     /// # Safety
-    /// As for that method.
+    /// The contract is that of `Driver::device_of_stream`.
     pub(super) unsafe fn find_device_of_stream(&self, handle: u64) -> DriverResult<DeviceId> {
         const CALL: &str = "cuStreamGetCtx";
         STICKY.usable(CALL)?;

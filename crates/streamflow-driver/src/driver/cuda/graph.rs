@@ -70,7 +70,7 @@ impl CudaDriver {
     /// [`Driver::create_graph`](crate::driver::Driver::create_graph).
     ///
     /// # Safety
-    /// As for that method.
+    /// The contract is that of `Driver::create_graph`.
     pub(super) unsafe fn make_graph(
         &self,
         device: DeviceId,
@@ -114,7 +114,7 @@ impl CudaDriver {
     /// [`Driver::launch_graph`](crate::driver::Driver::launch_graph).
     ///
     /// # Safety
-    /// As for that method.
+    /// The contract is that of `Driver::launch_graph`.
     pub(super) unsafe fn submit_graph(
         &self,
         graph: RawGraph,
@@ -129,7 +129,7 @@ impl CudaDriver {
     /// [`Driver::set_graph_kernel`](crate::driver::Driver::set_graph_kernel).
     ///
     /// # Safety
-    /// As for that method.
+    /// The contract is that of `Driver::set_graph_kernel`.
     pub(super) unsafe fn set_kernel_of_graph(
         &self,
         graph: RawGraph,
@@ -156,7 +156,7 @@ impl CudaDriver {
     /// [`Driver::destroy_graph`](crate::driver::Driver::destroy_graph).
     ///
     /// # Safety
-    /// As for that method.
+    /// The contract is that of `Driver::destroy_graph`.
     pub(super) unsafe fn give_back_graph(&self, graph: RawGraph) -> DriverResult<()> {
         if STICKY.get().is_some() {
             return Ok(());

@@ -46,7 +46,7 @@ impl CudaDriver {
     /// [`Driver::copy`].
     ///
     /// # Safety
-    /// As for that method.
+    /// The contract is that of `Driver::copy`.
     #[inline]
     pub(super) unsafe fn submit_copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         let (target, source, bytes) = (copy.target, copy.source, length(copy.source));
@@ -168,7 +168,7 @@ impl CudaDriver {
     /// [`Driver::launch`].
     ///
     /// # Safety
-    /// As for that method.
+    /// The contract is that of `Driver::launch`.
     #[inline]
     pub(super) unsafe fn submit_launch(
         &self,

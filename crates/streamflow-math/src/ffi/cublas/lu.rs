@@ -1,5 +1,5 @@
-//! LU for a batch: the routines take arrays of pointers, one for each matrix. The routines are not declared capturable:
-//! cuBLAS's documentation does not say whether they need other memory than the work area.
+//! LU for a batch: the routines take arrays of pointers, one pointer for each matrix. The routines are not declared
+//! capturable: cuBLAS's documentation does not say whether they need memory besides the work area.
 
 use std::ffi::c_int;
 
@@ -13,7 +13,7 @@ use streamflow::driver::RawStream;
 use streamflow::library::{Call, HostBody};
 use streamflow::memory::DeviceSlice;
 
-/// The operation with the transposed matrix: cuBLAS's matrices are in columns, so its transposed matrix is the one in rows.
+/// cuBLAS's operation with the transposed matrix: it reads a matrix that is stored in rows as the transpose.
 const TRANSPOSED: c_int = 1;
 
 impl Handle {
@@ -84,10 +84,11 @@ impl Handle {
                 let getrs = of::<T, _>(raw.table, |it| {
                     [it.sgetrs_batched, it.dgetrs_batched, it.cgetrs_batched, it.zgetrs_batched]
                 });
-                // This gets the status of the arguments on the host. It is not read, because the call's own status says
-                // the same.
+                // The routine writes the status of its arguments to `status` on the host. The value is not read,
+                // because the call's own status says the same.
                 let mut status = 0;
-                // SAFETY: as in `getrf_batched`. There is one right-hand side for each matrix.
+                // SAFETY: the operands have the lengths that the routine needs, and are claimed; the pointers are those
+                // of the batches' items. There is one right-hand side for each matrix.
                 unsafe {
                     getrs(
                         raw.handle,
@@ -105,7 +106,7 @@ impl Handle {
                 }
             })
         };
-        // SAFETY: as in `getrf_batched`.
+        // SAFETY: all memory that the routine touches is claimed, and the handle works on this stream.
         unsafe { call.queue_in_place(stream, host, &queue) }
     }
 }

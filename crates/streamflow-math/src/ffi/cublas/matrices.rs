@@ -11,7 +11,7 @@ use streamflow::driver::RawStream;
 use streamflow::library::HostBody;
 use streamflow::memory::DeviceSlice;
 
-/// `cublasFillMode_t` of a triangle in dense rows: in columns, a matrix is its transpose.
+/// The `cublasFillMode_t` of a triangle of a matrix in rows: cuBLAS reads the matrix in columns, and so sees its transpose.
 const fn in_columns(is_lower: bool) -> c_int {
     const LOWER: c_int = 0;
     const UPPER: c_int = 1;
@@ -45,7 +45,7 @@ impl Handle {
             on(library, CALL, ON_HOST, stream, |raw| {
                 let trsm = if T::IS_DOUBLE { raw.table.dtrsm } else { raw.table.strsm };
                 let triangle = in_columns(is_lower);
-                // In columns, the equation is the one of the transposes: `bᵀ = alpha bᵀ a⁻ᵀ`.
+                // cuBLAS reads the matrices in columns, and so solves the transposed equation: `bᵀ = alpha bᵀ a⁻ᵀ`.
                 // SAFETY: `a` has `n` x `n` elements, `b` has `n` x `columns`, and both are claimed. The factor is read before
                 // the call returns.
                 unsafe {
@@ -97,7 +97,7 @@ impl Handle {
             on(library, CALL, ON_HOST, stream, |raw| {
                 let syrk = if T::IS_DOUBLE { raw.table.dsyrk } else { raw.table.ssyrk };
                 let triangle = in_columns(is_lower);
-                // In columns, the matrix is its transpose.
+                // cuBLAS reads the matrix in columns, and so sees its transpose.
                 // SAFETY: `a` has `n` x `k` elements, `c` has `n` x `n`, and both are claimed. The factors are read before the
                 // call returns.
                 unsafe {

@@ -12,14 +12,14 @@ use streamflow::driver::RawStream;
 use streamflow::library::{Call, HostBody};
 use streamflow::memory::DeviceSlice;
 
-/// Returns a call of a routine that may be captured. cuBLAS's documentation, "CUDA Graphs Support": routines can be captured,
-/// except those that write results to the host; scalars on the host are captured as values; and with the caller's work area no
-/// memory is allocated: a graph in a graph may not allocate.
+/// Returns a call of a routine that may be captured in a CUDA graph. cuBLAS's documentation, "CUDA Graphs Support":
+/// routines can be captured, except those that write results to the host; scalars on the host are captured as values;
+/// and with the caller's work area no memory is allocated: a graph in a graph may not allocate.
 pub(super) fn capturable<'a>(stream: &CudaStream, name: &'static str) -> Call<'a> {
     Call::on(stream, NAME, name).may_be_captured()
 }
 
-/// The pointer mode for results in the device's memory.
+/// The pointer mode of cuBLAS for results in the device's memory.
 const ON_DEVICE: c_int = 1;
 
 /// A type that cuBLAS computes with.
@@ -56,7 +56,7 @@ impl Handle {
         let queue = |stream: RawStream| {
             on(library, CALL, ON_HOST, stream, |raw| {
                 let axpy = if T::IS_DOUBLE { raw.table.daxpy } else { raw.table.saxpy };
-                // SAFETY: both vectors have `n` elements, and are claimed; `alpha` is read before the call returns.
+                // SAFETY: `x` and `y` have `n` elements, and are claimed; `alpha` is read before the call returns.
                 unsafe { axpy(raw.handle, n, Scalar::new(alpha).as_ptr(), at(x), 1, at(y), 1) }
             })
         };
@@ -81,12 +81,12 @@ impl Handle {
         let queue = |stream: RawStream| {
             on(library, CALL, ON_DEVICE, stream, |raw| {
                 let dot = if T::IS_DOUBLE { raw.table.ddot } else { raw.table.sdot };
-                // SAFETY: both vectors have `n` elements, and the result one; all are claimed.
+                // SAFETY: `x` and `y` have `n` elements, and the result has one; all are claimed.
                 unsafe { dot(raw.handle, n, at(x), 1, at(y), 1, at(result)) }
             })
         };
-        // SAFETY: the function reads both vectors and writes the result, as claimed, on the handle's stream, and that stream is
-        // this one.
+        // SAFETY: the function reads `x` and `y` and writes the result, as claimed, on the handle's stream, and that
+        // stream is this one.
         unsafe { call.queue_in_place(stream, host, &queue) }
     }
 
@@ -107,7 +107,7 @@ impl Handle {
         let queue = |stream: RawStream| {
             on(library, CALL, ON_DEVICE, stream, |raw| {
                 let nrm2 = if T::IS_DOUBLE { raw.table.dnrm2 } else { raw.table.snrm2 };
-                // SAFETY: the vector has `n` elements, and the result one; both are claimed.
+                // SAFETY: the vector has `n` elements, and the result has one; both are claimed.
                 unsafe { nrm2(raw.handle, n, at(x), 1, at(result)) }
             })
         };
@@ -137,7 +137,7 @@ impl Handle {
             const TRANSPOSED: c_int = 1;
             on(library, CALL, ON_HOST, stream, |raw| {
                 let gemv = if T::IS_DOUBLE { raw.table.dgemv } else { raw.table.sgemv };
-                // In columns, the matrix is its transpose.
+                // cuBLAS reads the matrix in columns, and so sees its transpose.
                 // SAFETY: the matrix has `rows` x `cols` elements, `x` has `cols`, and `y` `rows`; all are claimed. The factors
                 // are read before the call returns.
                 unsafe {

@@ -25,7 +25,7 @@ pub struct Algorithm(pub(crate) Option<Chosen>);
 pub(crate) struct Chosen {
     /// cuBLASLt's own version number.
     pub(crate) version: u64,
-    /// The algorithm's number, for readers only: the library takes `data`.
+    /// The algorithm's number, for people who read the text: the library itself takes `data`.
     pub(crate) id: u32,
     pub(crate) tile: u32,
     pub(crate) stages: u32,
@@ -39,7 +39,7 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// No algorithm.
+    /// The value before an algorithm is chosen.
     pub(crate) const NOTHING: Self = Self {
         version: 0,
         id: 0,
@@ -80,7 +80,7 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// The error of a text that is not an [`Algorithm`]'s.
+/// The error for a text that is not the text of an [`Algorithm`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is no algorithm of cuBLASLt: {part} is missing or wrong; store what `Algorithm` prints"

@@ -1,4 +1,4 @@
-//! Algorithms: the library's proposals, stored algorithms that are given back, and descriptions for readers.
+//! Algorithms: the library's proposals, stored algorithms that a plan uses again, and descriptions of algorithms for people.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -31,7 +31,7 @@ impl Lt {
         let table = self.table;
         let preference =
             Owned::new("cublasLtMatmulPreferenceCreate", table.preference_destroy, |place| {
-                // SAFETY: the function writes the preference to this place.
+                // SAFETY: the function writes the preference to `place`.
                 unsafe { (table.preference_create)(place) }
             })?;
         let set = |attribute: c_int, value: *const c_void, bytes: usize| {
@@ -67,7 +67,7 @@ impl Lt {
             check("cublasLtMatmulAlgoGetHeuristic", status)?;
         }
         found.truncate(if status == 0 { usize::try_from(count).unwrap_or(0) } else { 0 });
-        // The library marks the algorithms that will not run by a state other than 0.
+        // For an algorithm that will not run, the library sets a state other than 0.
         found.retain(|found| found.state == 0);
         if found.is_empty() {
             return Err(no_algorithm(format!(
@@ -78,7 +78,7 @@ impl Lt {
         Ok(found)
     }
 
-    /// Checks a stored algorithm. The library does not look at alignments here.
+    /// Checks a stored algorithm with the library. The library's check ignores alignments, so they are compared first.
     pub(super) fn restore(&self, chosen: Chosen, alignment: u64) -> Result<Found, DriverError> {
         if chosen.alignment > alignment {
             return Err(no_algorithm(format!(
@@ -95,8 +95,7 @@ impl Lt {
         }
         let mut found = Found::default();
         let Self { table, handle, desc, a, b, c, .. } = self;
-        // SAFETY: all objects are alive, and the function writes the result to this place. The library checks the
-        // algorithm's data.
+        // SAFETY: all objects are alive, and the function writes the result to `found`. The library checks the algorithm's data.
         let status = unsafe {
             let data = &chosen.data;
             (table.check)(*handle, desc.0, b.0, a.0, c.0, c.0, data, &mut found)
@@ -114,7 +113,7 @@ impl Lt {
         Ok(found)
     }
 
-    /// Returns an algorithm with the properties that its text shows to readers.
+    /// Returns an algorithm with the properties that its text shows to people.
     pub(super) fn described(&self, found: &Found, alignment: u64) -> Chosen {
         let data = found.data;
         let read = |attribute: c_int| {

@@ -1,4 +1,4 @@
-//! The types of numbers that are multiplied, with their names in the libraries and their rounding.
+//! The types of numbers that are multiplied, with the libraries' names for them and the way they are rounded.
 
 use streamflow::memory::Complex;
 
@@ -24,7 +24,7 @@ pub(crate) mod sealed {
         const COMPUTE: i32;
 
         fn widen(self) -> Self::Scale;
-        /// Returns the number as the tensor cores take it in TF32.
+        /// Returns the number rounded to TF32, as the tensor cores read it.
         fn widen_tf32(self) -> Self::Scale;
         fn round(sum: Self::Scale) -> Self;
         fn activate(sum: Self::Scale, activation: Activation) -> Self::Scale;
@@ -54,7 +54,7 @@ const R_16BF: i32 = 14;
 const COMPUTE_32F: i32 = 68;
 const COMPUTE_64F: i32 = 70;
 
-/// Rounds a number to TF32: to the nearest with 10 bits of the fraction.
+/// Rounds a number to TF32: to the nearest number whose fraction has 10 bits.
 fn tf32(x: f32) -> f32 {
     const DROPPED: u32 = 13;
     if !x.is_finite() {
@@ -100,7 +100,7 @@ macro_rules! numbers {
     };
 }
 
-/// Returns the sum as it is, for a type without activations.
+/// Returns the sum unchanged, for a type without activations.
 fn none<T>(sum: T, _: Activation) -> T {
     sum
 }
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(tf32(1.0 + ulp), 1.0 + ulp);
         assert_eq!(tf32(1.0 + 0.49 * ulp), 1.0);
         assert_eq!(tf32(-1.0 - 0.51 * ulp), -1.0 - ulp);
-        // A tie goes to the even number.
+        // A number halfway between two others is rounded to the even one.
         assert_eq!((tf32(1.0 + 0.5 * ulp), tf32(1.0 + 1.5 * ulp)), (1.0, 1.0 + 2.0 * ulp));
         assert_eq!(tf32(f32::INFINITY), f32::INFINITY);
         assert!(tf32(f32::NAN).is_nan());

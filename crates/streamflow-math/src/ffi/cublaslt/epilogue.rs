@@ -1,4 +1,4 @@
-//! The work on each sum before it is written.
+//! The work that cuBLASLt does on each sum before it writes the sum.
 
 /// The marker of a plan with products that have no bias.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ impl Activation {
     pub(crate) fn of(self, x: f32) -> f32 {
         match self {
             Self::None => x,
-            // A NaN stays a NaN.
+            // A NaN is not below 0, so it stays a NaN.
             Self::Relu if x < 0.0 => 0.0,
             Self::Relu => x,
             Self::Gelu => gelu(x),

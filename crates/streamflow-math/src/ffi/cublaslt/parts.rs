@@ -14,7 +14,7 @@ use streamflow::library::LibraryError;
 const BATCH_COUNT: c_int = 5;
 const BATCH_OFFSET: c_int = 6;
 
-/// A description that the library has made.
+/// An object that the library has made, and the function that destroys it.
 #[derive(Debug)]
 pub(super) struct Owned(pub(super) Pointer, unsafe extern "C" fn(Pointer) -> c_int);
 
@@ -38,7 +38,7 @@ impl Drop for Owned {
     }
 }
 
-/// The layout of a matrix in rows, as its transpose in columns.
+/// Returns cuBLASLt's layout of a matrix that is stored in rows: that of its transpose in columns.
 pub(super) fn layout<T: MatmulElement>(
     table: &'static CublasLt,
     stored: &Stored,
@@ -46,7 +46,7 @@ pub(super) fn layout<T: MatmulElement>(
 ) -> Result<Owned, DriverError> {
     let (rows, cols, leading) = (stored.cols as u64, stored.rows as u64, stored.leading as i64);
     let layout = Owned::new("cublasLtMatrixLayoutCreate", table.layout_destroy, |place| {
-        // SAFETY: the function writes the layout to this place.
+        // SAFETY: the function writes the layout to `place`.
         unsafe { (table.layout_create)(place, T::DATA_TYPE, rows, cols, leading) }
     })?;
     if products > 1 {
@@ -62,8 +62,8 @@ pub(super) fn layout<T: MatmulElement>(
     Ok(layout)
 }
 
-/// Returns the handle of a device. The device is current on this thread. The handle is made once, and never destroyed: a
-/// device's primary context is never released.
+/// Returns the handle of a device, which must be current on this thread. The handle is made once, and never destroyed:
+/// a device's primary context is never released.
 pub(super) fn handle(table: &'static CublasLt, ordinal: u32) -> Result<Pointer, DriverError> {
     struct Handle(u32, Pointer);
     // SAFETY: a handle may be used by several threads at once (cuBLAS's documentation, "Thread Safety").
@@ -75,7 +75,7 @@ pub(super) fn handle(table: &'static CublasLt, ordinal: u32) -> Result<Pointer, 
         return Ok(known.1);
     }
     let mut handle = ptr::null_mut();
-    // SAFETY: the function writes the handle to this place.
+    // SAFETY: the function writes the handle to `handle`.
     check("cublasLtCreate", unsafe { (table.create)(&mut handle) })?;
     handles.push(Handle(ordinal, handle));
     Ok(handle)

@@ -1,4 +1,4 @@
-//! The problem that a plan is made for: sizes, and the place of each matrix in memory.
+//! The product that a plan is made for: sizes, and the layout of each matrix in memory.
 
 use super::epilogue::Activation;
 use crate::error::{Result, wrong_operand};
@@ -10,10 +10,10 @@ use streamflow::memory::{DeviceSlice, Shape, TensorView};
 /// The largest size, leading dimension and number of matrices that cuBLASLt takes in every algorithm.
 const LARGEST: usize = i32::MAX as usize;
 
-/// The alignment of a whole tensor, unless its memory is other code's. cuBLASLt assumes the same.
+/// The alignment in bytes of a whole tensor, unless its memory is other code's. cuBLASLt assumes the same alignment.
 pub(crate) const ALIGNMENT: u64 = 256;
 
-/// The largest alignment that a bias must have: cuBLASLt loads at most so many bytes of it at once.
+/// The largest alignment in bytes that a bias must have: cuBLASLt loads at most this many bytes of a bias at once.
 const BIAS_ALIGNMENT: u64 = 16;
 
 /// A matrix in memory, or the matrices of a batch: rows of contiguous elements.
@@ -24,9 +24,9 @@ pub(crate) struct Stored {
     /// The matrix's rows and columns, as they lie in memory.
     pub(crate) rows: usize,
     pub(crate) cols: usize,
-    /// The distance from row to row, in elements.
+    /// The distance from one row to the next, in elements.
     pub(crate) leading: usize,
-    /// The distance from matrix to matrix, in elements; `None` if there is one matrix for the whole batch, or no batch.
+    /// The distance from one matrix to the next, in elements; `None` if there is one matrix for the whole batch, or no batch.
     pub(crate) apart: Option<usize>,
     /// Whether the product takes the matrix transposed.
     pub(crate) is_transposed: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Problem {
     pub(crate) has_bias: bool,
     pub(crate) activation: Activation,
     pub(crate) is_tf32: bool,
-    /// The alignment of each matrix.
+    /// The alignment in bytes of each matrix.
     pub(crate) alignment: u64,
 }
 
@@ -56,7 +56,7 @@ impl Problem {
         self.batch.unwrap_or(1)
     }
 
-    /// Whether there is nothing to compute.
+    /// Whether the product has no elements to compute.
     pub(crate) fn is_empty(&self) -> bool {
         self.m == 0 || self.n == 0 || self.products() == 0
     }
@@ -124,7 +124,7 @@ impl Problem {
         bits & (self.alignment - 1) == 0
     }
 
-    /// The alignment of the bias.
+    /// The alignment in bytes that the bias of a call must have.
     pub(crate) fn bias_alignment(&self) -> u64 {
         self.alignment.min(BIAS_ALIGNMENT)
     }
@@ -151,7 +151,7 @@ impl Problem {
 }
 
 impl Stored {
-    /// The number of elements from the first of all products to the last, gaps included.
+    /// The number of elements from the first element of all products to the last, gaps included.
     pub(crate) fn span(&self, products: usize) -> usize {
         if self.rows == 0 || self.cols == 0 || products == 0 {
             return 0;
@@ -203,7 +203,7 @@ impl Stored {
             && (products <= 1 || self.apart.is_none_or(is_next))
     }
 
-    /// Whether the plan was made for a view of this shape and these strides. A dimension of one element has any stride.
+    /// Whether the plan was made for a view of this shape and these strides. A dimension of one element may have any stride.
     fn fits(&self, batch: Option<usize>, shape: &[usize], strides: &[usize]) -> bool {
         let is_empty = shape.contains(&0);
         let is = |(wanted, apart): (usize, usize), (len, stride): (usize, usize)| {

@@ -1,9 +1,9 @@
-//! cuDSS: a sparse matrix, factored, and one safe function for each phase.
+//! cuDSS: the factorisation of a sparse matrix, and one safe function for each phase of a solution.
 //!
 //! Each function claims its operands, and the memory that the plan keeps for the matrix, in the order of the host bodies of
 //! `solve::direct`.
 //!
-//! No phase is declared capturable: a factorisation may allocate memory, and looks at its result on the host.
+//! No phase is declared capturable: a factorisation may allocate memory, and cuDSS reads its result on the host.
 
 mod table;
 
@@ -58,30 +58,30 @@ pub(crate) struct System {
     pub(crate) sides: usize,
 }
 
-/// What the factorisation has found.
+/// The result of a factorisation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Found {
     Factors,
-    /// The matrix is singular, in this row, counted from 1; 0 if the library has not said in which.
+    /// The matrix is singular. The number is that of the row, counted from 1; 0 if the library has not said in which row.
     Singular(usize),
 }
 
-/// A sparse matrix with its factors. On the simulator there is no object of the library.
+/// A sparse matrix with its factors. On the simulator cuDSS has no object for them.
 #[derive(Debug)]
 pub(crate) struct Direct<T: SparseElement> {
     library: Option<AfterWork<Handle>>,
     system: System,
-    /// The number of the matrix whose addresses the library's object has.
+    /// The number of the matrix whose addresses are in the library's object.
     matrix: u64,
     is_factored: bool,
-    /// The factors on the simulator. Each call claims the factors, so that calls come one after the other.
+    /// The factors on the simulator. Each call claims them, so that the calls execute one after the other.
     factors: Buffer<T>,
     pivots: Buffer<i64>,
     status: Buffer<i32>,
 }
 
 impl<T: SparseElement> Direct<T> {
-    /// Analyses a matrix with elements. On a GPU the call blocks.
+    /// Analyses a matrix, which must have stored elements. On a GPU the call blocks.
     ///
     /// # Errors
     /// An error if the library is not there; the library's own error; the driver's error, when memory is exhausted.
@@ -112,17 +112,17 @@ impl<T: SparseElement> Direct<T> {
             values: stream.read_raw(a.values, |address| address)?,
         };
         let stored = a.values.len();
-        // The library makes a handle for the context that is current.
+        // cuDSS makes a handle for the CUDA context that is current.
         let handle =
             stream.make_object(|stream| Handle::new(stream, system, stored, at, T::DATA_TYPE))?;
         made.library = Some(AfterWork::new(stream, handle)?);
-        // Only a GPU reaches this, so no driver runs the host body.
+        // Only a GPU reaches this line, so no driver runs the host body.
         let host = HostBody::new("cudssExecute", |_| Ok(()));
         made.factor_phase(stream, &host, a, Phase::Analysis)?;
         Ok(made)
     }
 
-    /// Factors the present values of the matrix, and returns the result. Blocks until the stream's work is complete.
+    /// Factors the present values of the matrix, and returns what cuDSS has found. Blocks until the stream's work is complete.
     ///
     /// # Errors
     /// The library's error; the driver's error.
@@ -145,14 +145,14 @@ impl<T: SparseElement> Direct<T> {
             };
             let found = stream.make_object(|_| Ok(handle.found().map_err(DriverError::from)?))?;
             match (phase, &found) {
-                // A refactorisation keeps the order of the pivots, and with these values a pivot of that order may be 0.
+                // A refactorisation keeps the order of the pivots, and with the new values a pivot of that order may be 0.
                 (Phase::Refactorization, Found::Singular(_)) => phase = Phase::Factorization,
                 _ => return Ok(found),
             }
         }
     }
 
-    /// Queues a phase that takes the matrix alone.
+    /// Queues a phase whose only operand is the matrix.
     #[track_caller]
     fn factor_phase(
         &mut self,
@@ -163,7 +163,7 @@ impl<T: SparseElement> Direct<T> {
     ) -> Result<()> {
         // Memory safety depends on this check: the library's object has the addresses of one matrix.
         self.check("A", self.matrix == a.number)?;
-        // cuDSS allocates its memory in this call, and a phase that found no memory can begin again.
+        // cuDSS allocates memory in this call. A phase that found no memory can begin again, so the call may be repeated.
         let mut call = Call::on(stream, NAME, "cudssExecute").may_be_repeated();
         call.read("offsets", a.offsets);
         call.read("columns", a.columns);
@@ -177,7 +177,7 @@ impl<T: SparseElement> Direct<T> {
             // SAFETY: the objects were made for this matrix, and its memory is claimed.
             unsafe { handle.execute(phase) }
         };
-        // SAFETY: all memory of streamflow that the library touches is claimed, and the handle's stream is this one.
+        // SAFETY: all memory of streamflow that cuDSS touches is claimed, and the handle's stream is `stream`.
         unsafe { call.queue_in_place(stream, host, &run) }
     }
 
@@ -194,7 +194,7 @@ impl<T: SparseElement> Direct<T> {
         b: &DeviceSlice<T>,
         x: &mut DeviceSlice<T>,
     ) -> Result<()> {
-        // Memory safety depends on these checks.
+        // Memory safety depends on the checks of `A`, `b` and `x`: the library's objects are for one matrix and these lengths.
         self.check("A", self.matrix == a.number)?;
         let elements = self.system.n * self.system.sides;
         self.check("b", b.len() == elements)?;
@@ -211,10 +211,11 @@ impl<T: SparseElement> Direct<T> {
             let handle = library.ok_or_else(|| no_handle(NAME, "cudssExecute"))?;
             handle.set(&handle.right, b)?;
             handle.set(&handle.solution, x)?;
-            // SAFETY: as in `factor_phase`; both sides have the elements of the system.
+            // SAFETY: the objects were made for this matrix, whose memory is claimed; `b` and `x` have the elements of
+            // the system.
             unsafe { handle.execute(Phase::Solve) }
         };
-        // SAFETY: as in `factor_phase`.
+        // SAFETY: all memory of streamflow that cuDSS touches is claimed, and the handle's stream is `stream`.
         unsafe { call.queue_in_place(stream, host, &run) }
     }
 
@@ -226,7 +227,7 @@ impl<T: SparseElement> Direct<T> {
     }
 }
 
-/// The addresses of a matrix.
+/// The device addresses of a matrix's three arrays.
 #[derive(Debug, Clone, Copy)]
 struct Addresses {
     offsets: u64,
@@ -246,11 +247,11 @@ struct Handle {
     solution: Side,
 }
 
-/// An object for right-hand sides or solutions.
+/// A library's object for the right-hand sides or for the solutions.
 #[derive(Debug)]
 struct Side {
     matrix: Opaque,
-    /// The address in the library's object.
+    /// The address that the library's object has at present.
     address: AtomicU64,
 }
 
@@ -268,14 +269,14 @@ impl Handle {
         data_type: c_int,
     ) -> Result<Self> {
         let (table, none) = (CuDss::get()?, ptr::null_mut());
-        // The addresses of both sides are not known yet, but their objects must have some address.
+        // The addresses of right-hand sides and solutions are not known yet, but their objects must have some address.
         let side = || Side { matrix: none, address: AtomicU64::new(at.values) };
         let (right, solution) = (side(), side());
         // If a later call fails, dropping `made` destroys the objects that were made so far.
         let mut made =
             Self { table, handle: none, config: none, data: none, matrix: none, right, solution };
         let mut major = 0;
-        // SAFETY: the function writes the number to this place.
+        // SAFETY: the function writes the number to `major`.
         let status = unsafe { (table.property)(MAJOR, &mut major) };
         check("cudssGetProperty", status).map_err(DriverError::from)?;
         if major < 1 {
@@ -299,8 +300,9 @@ impl Handle {
         let (n, sides, stored) = (n as i64, sides as i64, stored as i64);
         let [offsets, columns, values] =
             [at.offsets, at.columns, at.values].map(|address| address as *mut c_void);
-        // SAFETY: each place is written before it is read. The stream is alive, and outlives the handle: the platform keeps
-        // its streams. The objects only keep the addresses; the addresses of both sides are set before each solution.
+        // SAFETY: the functions write each handle before it is read. The stream is alive, and outlives the handle: the
+        // platform keeps its streams. The objects only store the addresses; those of right-hand sides and solutions are
+        // set before each solution.
         unsafe {
             check("cudssCreate", (table.create)(&mut self.handle))?;
             let status = (table.set_stream)(self.handle, stream.handle() as *mut c_void);
@@ -335,7 +337,7 @@ impl Handle {
     }
 
     /// # Safety
-    /// This stream's work may use the memory at the addresses that the objects have.
+    /// Work of the handle's stream may use the memory at the addresses that the objects have.
     unsafe fn execute(&self, phase: Phase) -> Result<(), LibraryError> {
         let Self { table, handle, config, data, matrix, .. } = *self;
         let (solution, right) = (self.solution.matrix, self.right.matrix);
@@ -346,7 +348,7 @@ impl Handle {
         check("cudssExecute", status)
     }
 
-    /// Writes an address into the object of a side, if the object has another address.
+    /// Writes an address into the object of right-hand sides or solutions, unless the object already has this address.
     fn set(&self, side: &Side, address: u64) -> Result<(), LibraryError> {
         if side.address.load(Ordering::Relaxed) == address {
             return Ok(());
@@ -358,10 +360,10 @@ impl Handle {
         Ok(())
     }
 
-    /// The result of the factorisation. Blocks until the stream's work is complete.
+    /// Reads the result of the factorisation. Blocks until the stream's work is complete.
     fn found(&self) -> Result<Found, LibraryError> {
         let info = self.number(INFO)?;
-        // cuDSS replaces a pivot that is too small by another number, and goes on.
+        // cuDSS replaces a pivot that is too small by another number, counts that in `REPLACED`, and goes on.
         let replaced = if info == 0 { self.number(REPLACED)? } else { 0 };
         Ok(match (info, replaced) {
             (0, 0) => Found::Factors,
@@ -369,7 +371,8 @@ impl Handle {
         })
     }
 
-    /// Queries a number that the library has for the matrix. The library accepts only the number's own size: 4 bytes, or 8.
+    /// Queries a number that the library has for the matrix. The library accepts only the exact size of the number: 4
+    /// or 8 bytes.
     fn number(&self, which: c_int) -> Result<i64, LibraryError> {
         let (mut short, mut long) = (0_i32, 0_i64);
         let status = self.get(which, &mut short);
@@ -383,7 +386,7 @@ impl Handle {
     fn get<T>(&self, which: c_int, number: &mut T) -> c_int {
         let mut written = 0;
         let place = ptr::from_mut(number).cast();
-        // SAFETY: the objects are alive, and the number has a place of this length.
+        // SAFETY: the objects are alive, and the library writes a number of the length that is passed to `place`.
         unsafe {
             (self.table.get_data)(
                 self.handle,

@@ -1,4 +1,4 @@
-//! Where in memory the elements of transforms are.
+//! The positions in memory of the elements of transforms.
 
 use crate::error::{Result, wrong_operand};
 
@@ -28,7 +28,7 @@ pub struct Layout {
     /// The lengths of the array. The last `rank` numbers are the caller's; the others are 1.
     embed: [usize; MOST],
     stride: usize,
-    /// The distance between transforms; `None` for one transform directly after the other.
+    /// The distance between transforms; `None` if each transform directly follows the one before.
     distance: Option<usize>,
 }
 
@@ -60,21 +60,21 @@ impl Layout {
     }
 }
 
-/// The input or the output of a plan.
+/// The input or the output of a plan, with its checked layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Side {
-    /// The lengths of a transform on this side; the first are 1 if it has fewer dimensions.
+    /// The lengths of a transform on this side. With fewer than three dimensions, the first lengths are 1.
     pub(crate) lengths: [usize; MOST],
     pub(crate) embed: [usize; MOST],
     pub(crate) stride: usize,
     pub(crate) distance: usize,
-    /// The least number of elements that an operand must have.
+    /// The least number of elements that an operand on this side must have.
     pub(crate) span: usize,
     /// Whether an operand has exactly `span` elements, so that each belongs to a transform.
     pub(crate) is_dense: bool,
 }
 
-/// What a side is made from: the lengths of the transforms and the side's role.
+/// The arguments from which a [`Side`] is made: the lengths of the transforms and the side's role.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     /// The side's name in messages: `input` or `output`.
@@ -83,7 +83,7 @@ pub(crate) struct Wanted {
     pub(crate) rank: usize,
     pub(crate) lengths: [usize; MOST],
     pub(crate) batch: usize,
-    /// Whether elements are written. If so, no two may have the same place.
+    /// Whether the transform writes the elements. If so, no two elements may have the same index.
     pub(crate) is_written: bool,
 }
 
@@ -127,7 +127,7 @@ impl Side {
             let within = rows.checked_mul(embed[2])?.checked_add(last[2])?.checked_mul(stride)?;
             let before = batch.saturating_sub(1).checked_mul(distance)?;
             let span = if batch == 0 { 0 } else { before.checked_add(within)?.checked_add(1)? };
-            // cuFFT takes signed numbers, and the limit counts bytes.
+            // cuFFT takes signed 64-bit numbers. The limit counts bytes, of which an element has at most 16.
             (span.checked_mul(16)? <= i64::MAX as usize).then_some((distance, within, span))
         };
         let Some((distance, within, span)) = sizes() else {
@@ -161,7 +161,7 @@ impl Side {
         Err(wrong_operand(call, argument, problem))
     }
 
-    /// The index of an element: transform, x, y, z.
+    /// The index of the element at `[transform, x, y, z]`.
     pub(crate) fn at(&self, [b, x, y, z]: [usize; 4]) -> usize {
         b * self.distance + ((x * self.embed[1] + y) * self.embed[2] + z) * self.stride
     }
@@ -176,7 +176,7 @@ impl Side {
     /// An embedding array is not shorter than a transform, so the elements of one transform have different places.
     fn overlap(&self, batch: usize, within: usize) -> Option<usize> {
         let (distance, stride) = (self.distance, self.stride);
-        // Only every `every`-th transform is a whole number of strides away.
+        // Only each `every`-th transform is a whole number of strides away from transform 0.
         let divisor = greatest_common_divisor(distance, stride);
         let (every, strides) = (stride / divisor, distance / divisor);
         let most = ((batch.saturating_sub(1)) / every).min(within / stride / strides);
@@ -188,7 +188,8 @@ impl Side {
         let [n0, n1, n2] = self.lengths;
         let apart = |total: usize, embed: usize, length: usize| {
             let (more, rest) = (total / embed, total % embed);
-            // The distance within a row is the remainder forwards, or what is missing to a whole row backwards.
+            // Within a row, the two elements are `rest` strides apart forwards, or `embed - rest` strides backwards in
+            // the next row.
             [(rest, more), (embed - rest, more + 1)].into_iter().filter(move |it| it.0 < length)
         };
         apart(strides, self.embed[2], n2)
@@ -197,7 +198,7 @@ impl Side {
     }
 }
 
-/// Returns the number of elements of an array of these lengths.
+/// Returns the number of elements of an array of these lengths; `None` if the number is too large.
 pub(crate) fn product(lengths: [usize; MOST]) -> Option<usize> {
     lengths.into_iter().try_fold(1_usize, usize::checked_mul)
 }

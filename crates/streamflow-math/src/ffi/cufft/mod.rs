@@ -1,4 +1,4 @@
-//! cuFFT: a handle with a plan, and the one safe call that executes it.
+//! cuFFT: a handle with a plan, and the one safe call that executes the plan.
 
 pub(crate) mod layout;
 pub(crate) mod problem;
@@ -21,10 +21,10 @@ use streamflow::memory::{AfterWork, DeviceSlice};
 use streamflow::{Buffer, Element};
 use streamflow::{ExecutionContext, Stream};
 
-/// The function that executes a plan.
+/// The function of cuFFT that executes a plan.
 #[derive(Debug, Clone, Copy)]
 enum Function {
-    /// A function that transforms forwards and inversely.
+    /// A function that makes forward and inverse transforms.
     Both(ExecuteBoth),
     One(Execute),
 }
@@ -33,14 +33,14 @@ enum Function {
 #[derive(Debug)]
 pub(crate) enum Input<'a, T: Element> {
     Read(&'a DeviceSlice<T>),
-    /// The operand is read. Afterwards its content is undefined.
+    /// The transform reads this operand. Afterwards its content is undefined.
     Overwritten(&'a mut DeviceSlice<T>),
-    /// The output is also the input.
+    /// The transform is in place: the output is also the input.
     InPlace,
 }
 
 impl<T: Element> Input<'_, T> {
-    /// The number of elements; 0 in place.
+    /// The number of elements of a separate input; 0 for a transform in place.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Read(x) => x.len(),
@@ -54,7 +54,7 @@ impl<T: Element> Input<'_, T> {
 #[derive(Debug)]
 pub(crate) struct Transforms<T> {
     handle: Option<AfterWork<Handle>>,
-    /// The work area; each call claims it as written.
+    /// The work area. Each call claims it as written, so that the calls execute one after the other.
     work: Buffer<u8>,
     body: HostBody,
     problem: Problem,
@@ -63,7 +63,7 @@ pub(crate) struct Transforms<T> {
 
 impl<T: Element> Transforms<T> {
     /// Plans a batch of transforms. `host` gets the name of cuFFT's function, and returns the body that the simulator
-    /// runs instead and the bytes of the body's work area.
+    /// runs in place of that function and the number of bytes of the body's work area.
     ///
     /// # Errors
     /// An error if the library is not there, or can't make such a plan; the driver's error, when memory is exhausted.
@@ -80,7 +80,7 @@ impl<T: Element> Transforms<T> {
             let (body, bytes) = host(name, problem);
             (body, bytes, None)
         } else {
-            // A GPU's driver never runs this body.
+            // The driver of a GPU never runs this body.
             let body = HostBody::new(name, |_| Ok(()));
             if problem.batch == 0 {
                 (body, 0, None)
@@ -90,7 +90,7 @@ impl<T: Element> Transforms<T> {
                 (body, bytes, Some(handle))
             }
         };
-        // The work area has at least one byte, because a claim of an operation must not be empty.
+        // The work area has at least one byte, because an operation's claim must not be empty.
         let mut work = cx.buffer(bytes.max(1), stream)?;
         if let Some(handle) = &handle {
             handle.set_work_area(&mut work).map_err(DriverError::from)?;
@@ -154,7 +154,7 @@ impl<T: Element> Transforms<T> {
         unsafe { call.queue_in_place(stream, &self.body, &transform) }
     }
 
-    /// Checks that memory has the elements of one side, and is aligned: cuFFT loads pairs of real numbers.
+    /// Checks that memory has the elements of the input or output, and is aligned: cuFFT loads pairs of real numbers at once.
     fn check<E: Element>(
         &self,
         argument: &'static str,
@@ -181,7 +181,7 @@ impl<T: Element> Transforms<T> {
     }
 }
 
-/// Whether the real numbers have double precision.
+/// Whether the real numbers of the transform have double precision.
 fn is_double<T>() -> bool {
     size_of::<T>() == size_of::<f64>()
 }
@@ -208,10 +208,10 @@ impl Handle {
             (Kind::ToReal, true) => Function::One(table.execute_z2d),
         };
         let mut plan = 0;
-        // SAFETY: the function writes the plan to this place.
+        // SAFETY: the function writes the plan's handle to `plan`.
         let status = unsafe { (table.create)(&mut plan) };
         check("cufftCreate", status).map_err(DriverError::from)?;
-        // From here on `handle` destroys the plan if a call fails.
+        // If a later call fails, dropping `handle` destroys the plan.
         let handle = Self { table, plan, function, stream: HandleStream::new(stream) };
         let bytes = handle.make(problem, is_double).map_err(DriverError::from)?;
         Ok((handle, bytes))
@@ -220,14 +220,14 @@ impl Handle {
     fn make(&self, problem: &Problem, is_double: bool) -> Result<usize, LibraryError> {
         let Self { table, plan, .. } = *self;
         let Problem { rank, batch, input, output, .. } = *problem;
-        // `Side` has checked that each index, in bytes, fits.
+        // `Side` has checked that each index fits into a `c_longlong`, also as a number of bytes.
         let numbers = |all: [usize; MOST]| all.map(|number| number as c_longlong);
         let (mut n, mut from, mut to) =
             (numbers(problem.lengths), numbers(input.embed), numbers(output.embed));
         let first = MOST - rank;
         let kind = type_of(problem.kind, is_double);
         let mut bytes = 0;
-        // SAFETY: the plan was created, and is not made yet. Each list has `rank` numbers.
+        // SAFETY: the plan was created, and was not made before. Each list has `rank` numbers.
         unsafe {
             check("cufftSetAutoAllocation", (table.set_auto_allocation)(plan, 0))?;
             self.stream.set_own(|stream| self.set_stream(stream))?;
@@ -250,8 +250,8 @@ impl Handle {
         Ok(bytes)
     }
 
-    /// Makes a call with the plan on its own stream, or on one that is being captured. After the call the plan works on
-    /// its own stream again.
+    /// Makes a call with the plan on its own stream, or on a stream that is being captured. After the call the plan
+    /// works on its own stream again.
     #[inline(always)]
     fn on(
         &self,
@@ -270,13 +270,13 @@ impl Handle {
 
     fn set_work_area(&self, work: &mut Buffer<u8>) -> Result<(), LibraryError> {
         let address = Claim::write("work area", work).address() as usize as *mut c_void;
-        // SAFETY: the memory has the bytes that the plan needs, and belongs to the plan alone. The memory lives as long as
+        // SAFETY: the memory has the bytes that the plan needs, and belongs to the plan alone. It lives for as long as
         // the plan is executed.
         let status = unsafe { (self.table.set_work_area)(self.plan, address) };
         check("cufftSetWorkArea", status)
     }
 
-    /// Queues the transforms. Returns the status.
+    /// Queues the transforms, and returns cuFFT's status.
     ///
     /// # Safety
     /// The plan is made. The two addresses belong to memory with the plan's elements, and work of the plan's stream may use
@@ -298,8 +298,8 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // Destroying a plan may free memory of the current device (`AfterWork`). No caller could get the error.
-        // SAFETY: the plan is this handle's own; its work is complete (`AfterWork`), or there was none.
+        // Destroying a plan may free memory of the current device (`AfterWork`). A drop can't return an error.
+        // SAFETY: the plan is this handle's own; its work is complete (`AfterWork`), or no work was queued.
         unsafe { (self.table.destroy)(self.plan) };
     }
 }

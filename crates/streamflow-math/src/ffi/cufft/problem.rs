@@ -1,10 +1,10 @@
-//! The problem that a plan is made for, with its lengths checked.
+//! The transforms that a plan is made for, with their lengths checked.
 
 use super::layout::{Layout, MOST, Side, Wanted, product};
 use crate::error::{Result, wrong_operand};
 use streamflow::memory::IntoShape;
 
-/// The kind of the transforms, by the numbers that are complex.
+/// The kind of the transforms: which of input and output are complex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Complex,
@@ -21,8 +21,8 @@ pub(crate) struct Problem {
     pub(crate) call: &'static str,
     pub(crate) kind: Kind,
     pub(crate) rank: usize,
-    /// The lengths of the transforms, counted in complex numbers as for a complex transform; the first are 1 if there
-    /// are fewer dimensions.
+    /// The lengths of the transforms, as those of a transform of complex numbers. With fewer than three dimensions, the
+    /// first lengths are 1.
     pub(crate) lengths: [usize; MOST],
     pub(crate) batch: usize,
     pub(crate) input: Side,
@@ -36,7 +36,7 @@ pub struct Sizes {
     pub(crate) batch: usize,
     pub(crate) input: Option<Layout>,
     pub(crate) output: Option<Layout>,
-    /// Whether real numbers and their spectrum have the same memory.
+    /// Whether real numbers and their spectrum share one memory.
     pub(crate) is_in_place: bool,
 }
 
@@ -48,6 +48,8 @@ impl Sizes {
 }
 
 impl Problem {
+    /// Checks the lengths, and computes the layouts of the input and the output.
+    ///
     /// # Errors
     /// [`Error::Operand`](crate::Error::Operand) for lengths and layouts that no transform can have.
     pub(crate) fn new(call: &'static str, kind: Kind, sizes: &Sizes) -> Result<Self> {
@@ -79,7 +81,7 @@ impl Problem {
             Kind::FromReal => (lengths, half),
             Kind::ToReal => (half, lengths),
         };
-        // In place, rows of real numbers have as much room as their spectrum.
+        // For a transform in place, rows of real numbers are as long as the memory of their spectrum.
         let padded = [n0, n1, half[2].saturating_mul(2)];
         if sizes.is_in_place && (sizes.input.is_some() || sizes.output.is_some()) {
             let problem =
@@ -90,7 +92,7 @@ impl Problem {
             let batch = sizes.batch;
             Side::new(&Wanted { argument, call, rank, lengths, batch, is_written }, layout)
         };
-        // cuFFT overwrites the input of a transform to real numbers.
+        // cuFFT overwrites the input of a transform to real numbers, so its elements must not overlap.
         let mut input = side("input", from, sizes.input, kind == Kind::ToReal)?;
         let mut output = side("output", to, sizes.output, true)?;
         if sizes.is_in_place {

@@ -31,8 +31,8 @@ impl<T: Number> Batch<T> {
         let mut items = cx.buffer::<T>(count * each, stream)?;
         let first = stream.write_raw(&mut items, |address| address)?;
         let item = |index: usize| first + (index * each * size_of::<T>()) as u64;
-        // The device's list is allocated before the host's, which has as many bytes: a device without room for the
-        // list is then an error.
+        // The list of addresses in device memory is allocated before the list on the host, which has as many bytes: so
+        // a device without room for the list returns an error.
         let mut pointers = cx.tensor([count], stream)?;
         let list: Vec<u64> = (0..count).map(item).collect();
         stream.upload_blocking(&list, &mut pointers)?;
@@ -49,7 +49,7 @@ impl<T: Number> Batch<T> {
         &mut self.items
     }
 
-    /// The addresses of the items.
+    /// The addresses of the items, as a list in device memory.
     pub(super) fn pointers(&self) -> &DeviceSlice<u64> {
         &self.pointers
     }
@@ -58,7 +58,7 @@ impl<T: Number> Batch<T> {
         self.pointers.len()
     }
 
-    /// Claims the addresses and the items as read. Returns the place of the addresses.
+    /// Claims the list of addresses and the items as read. Returns the address of the list.
     pub(in crate::ffi) fn read<'a>(
         &'a self,
         call: &mut Call<'a>,
@@ -69,7 +69,7 @@ impl<T: Number> Batch<T> {
         place
     }
 
-    /// Claims the addresses as read, and the items as written. Returns the place of the addresses.
+    /// Claims the list of addresses as read, and the items as written. Returns the address of the list.
     pub(in crate::ffi) fn write<'a>(
         &'a mut self,
         call: &mut Call<'a>,

@@ -21,8 +21,8 @@ routines! {
             it.handle, rows as _, columns as _, columns as _, a, rows as _, tau, work.start, work.elements::<T>(), status.cast(),
         );
 
-    /// Queues the eigenvalues of a symmetric matrix, given by its upper triangle, and its eigenvectors in the columns
-    /// of `a`. The iteration looks at results on the host.
+    /// Queues the eigenvalues of a symmetric matrix, of which the upper triangle is read, and its eigenvectors in the
+    /// columns of `a`. The routine reads results of its iteration on the host.
     syevd(n, usize) = "cusolverDnXsyevd" with work:
         write a: T [size(n, n, 1)], write values: T [Some(n)], write status: i32 [Some(1)]
         => |it| (it.table.syevd)(
@@ -31,7 +31,7 @@ routines! {
         );
 
     /// Queues the economy SVD of a matrix with `rows >= columns`, and overwrites the matrix: `u` is `rows` by
-    /// `columns`, and `vt` `columns` by `columns`. The iteration looks at results on the host.
+    /// `columns`, and `vt` `columns` by `columns`. The routine reads results of its iteration on the host.
     gesvd((rows, columns), (usize, usize)) = "cusolverDnXgesvd" with work:
         write a: T [size(rows, columns, 1)], write s: T [Some(columns)], write u: T [size(rows, columns, 1)],
         write vt: T [size(columns, columns, 1)], write status: i32 [Some(1)]

@@ -9,7 +9,8 @@ use super::routine::{of, routines, size};
 use super::{UPPER, VECTORS};
 
 routines! {
-    /// Queues [`syevd`](Self::syevd)'s results for each matrix of a batch, each with a status.
+    /// Queues the eigenvalues and eigenvectors of each matrix of a batch, as [`syevd`](Self::syevd) does for one; each
+    /// matrix gets a status.
     syevj_batched((n, count), (usize, usize)) = "cusolverDnsyevjBatched" with work:
         write a: T [size(n, n, count)], write values: T [size(n, count, 1)], write statuses: i32 [Some(count)]
         => |it| of::<T, _>(it.table.ssyevj_batched, it.table.dsyevj_batched)(

@@ -1,7 +1,7 @@
 //! cuSOLVER's dense solvers: a handle with its work areas, and one safe function for each routine.
 //!
 //! The functions take matrices in columns, as LAPACK does. Each function claims its operands and the work area, in the
-//! order of [`solve::host`](crate::solve), and checks that they are as long as the routine needs.
+//! order of [`solve::host`](crate::solve), and checks that the operands are as long as the routine needs.
 
 mod batch;
 mod calls;
@@ -27,7 +27,7 @@ use streamflow::driver::{DriverError, RawStream};
 use streamflow::memory::AfterWork;
 use streamflow::{ExecutionContext, Stream};
 
-/// The upper triangle in columns, which is the lower triangle in rows.
+/// cuBLAS's name of the upper triangle of a matrix in columns, which is the lower triangle of the matrix in rows.
 const UPPER: c_int = 1;
 const TRANSPOSED: c_int = 1;
 const VECTORS: c_int = 1;
@@ -38,12 +38,12 @@ const ECONOMY: std::ffi::c_schar = b'S' as std::ffi::c_schar;
 #[derive(Debug)]
 pub(crate) struct Dense {
     library: Option<AfterWork<Handle>>,
-    /// The work area; each call claims it as written.
+    /// The work area. Each call claims it as written, so that the calls execute one after the other.
     work: Buffer<u8>,
 }
 
 impl Dense {
-    /// Creates the library's side of a plan with these routines, for matrices of `T`.
+    /// Creates the handle and the work areas of a plan that calls the routines in `needs`, for matrices of `T`.
     ///
     /// # Errors
     /// An error if the library is not there; the library's own error; the driver's error, when memory is exhausted.
@@ -55,7 +55,7 @@ impl Dense {
         if stream.device_info()?.is_simulated {
             return Ok(Self { library: None, work: cx.buffer(1, stream)? });
         }
-        // The library makes a handle for the context that is current.
+        // cuSOLVER makes a handle for the CUDA context that is current.
         let mut handle = stream.make_object(Handle::new)?;
         let mut device = 1;
         for need in needs {
@@ -78,7 +78,7 @@ struct Handle {
     host_work: HostWork,
 }
 
-/// The parameters of the routines by Jacobi's method. A pointer is null until its parameters are needed.
+/// The parameters of the routines that use Jacobi's method. A pointer is null until a routine needs its parameters.
 #[derive(Debug)]
 struct Jacobi {
     eigen: Opaque,
@@ -99,8 +99,8 @@ impl Handle {
         // If a later call fails, dropping `handle` destroys the objects that were made so far.
         let mut handle = Self { table, handle: none, params: none, jacobi, host_work };
         let make = |handle: &mut Self| {
-            // SAFETY: both places are written before they are read. The stream is alive, and outlives the handle: the
-            // platform keeps its streams.
+            // SAFETY: the functions write the handle and the parameters before these are read. The stream is alive, and
+            // outlives the handle: the platform keeps its streams.
             unsafe {
                 check("cusolverDnCreate", (table.create)(&mut handle.handle))?;
                 let stream = stream.handle() as *mut c_void;

@@ -28,8 +28,9 @@ impl Handle {
         let (mut device, mut host) = (0, 0);
         let (d, h): (*mut usize, *mut usize) = (&mut device, &mut host);
         let (t, none) = (T::DATA_TYPE, ptr::null_mut());
-        // SAFETY: the handle and its parameters are alive, and the sizes have a place. These functions read no operand. A plan
-        // needs at most one Jacobi routine. The parameters of that routine are made once, and destroyed with the handle.
+        // SAFETY: the handle and its parameters are alive, and the library writes the sizes to `device` and `host`.
+        // These functions read no operand. A plan needs at most one Jacobi routine. The parameters of that routine are
+        // made once, and destroyed with the handle.
         unsafe {
             match need {
                 Need::Lu { n } => {
@@ -123,12 +124,12 @@ impl Handle {
     }
 }
 
-/// Returns the bytes of a work area from the library's size in elements.
+/// Returns the bytes of a work area from its size in elements, which the library returned.
 fn bytes<T>(elements: c_int) -> usize {
     usize::try_from(elements).unwrap_or(0) * size_of::<T>()
 }
 
-/// The tolerance at which Jacobi's method has converged: the precision of the elements. By default the values are sorted.
+/// The tolerance at which Jacobi's method has converged: the precision of the elements. The library sorts the values by default.
 fn tolerance<T: Number>() -> f64 {
     if is_single::<T>() { f32::EPSILON.into() } else { f64::EPSILON }
 }

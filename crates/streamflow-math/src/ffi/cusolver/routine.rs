@@ -1,4 +1,4 @@
-//! The call of a routine.
+//! The call of a routine of cuSOLVER or cuBLAS, with checked and claimed operands.
 
 use std::ffi::{c_int, c_void};
 
@@ -29,7 +29,7 @@ pub(in crate::ffi) fn fits<T: Element>(
     Err(wrong_operand(call, argument, problem))
 }
 
-/// The number of elements of `rows` by `columns` by `count`.
+/// Returns `rows * columns * count`; `None` if the product is too large.
 pub(super) fn size(rows: usize, columns: usize, count: usize) -> Option<usize> {
     rows.checked_mul(columns)?.checked_mul(count)
 }
@@ -51,10 +51,10 @@ impl Work {
     }
 }
 
-/// A call of a routine, with its operands in the order of the host bodies. Each operand is checked to be as long as the routine
-/// needs, and claimed.
+/// A call of a routine, with its operands in the order of the host bodies. The call claims each operand and checks that
+/// it is as long as the routine needs.
 ///
-/// cuSOLVER's documentation allows no routine to be captured in a graph, and routines that iterate look at results on the host.
+/// cuSOLVER's documentation allows no routine to be captured in a graph, and routines that iterate read results on the host.
 pub(super) struct Routine<'a> {
     name: &'static str,
     call: Call<'a>,
@@ -70,7 +70,7 @@ impl<'a> Routine<'a> {
         Self { name, call: Call::on(stream, NAME, name), library }
     }
 
-    /// Claims the work area. It is as long as the library has asked for.
+    /// Claims the work area, which is as long as the library requires.
     pub(super) fn work(&mut self, work: &'a mut DeviceSlice<u8>) -> Work {
         let bytes = work.len();
         Work { start: self.call.write("work", work) as Pointer, bytes }
@@ -96,7 +96,8 @@ impl<'a> Routine<'a> {
         Ok(self.call.write(argument, operand) as Pointer)
     }
 
-    /// Claims a batch as read, with this number of elements in each of `count` items. Returns the place of its pointers.
+    /// Claims a batch as read, with this number of elements in each of `count` items. Returns the address of its list
+    /// of pointers.
     pub(super) fn read_batch<T: Number>(
         &mut self,
         names: [&'static str; 2],
@@ -167,8 +168,9 @@ macro_rules! routines {
                 $(let $operand = call.$kind(
                     $crate::ffi::cusolver::routine::names!($kind $operand), $operand, $needed,
                 )?;)+
-                // SAFETY: the operands are as long as the routine needs, and the work areas as long as it has asked for; pointers
-                // in memory are those of a batch's items. The routine works on the handle's stream, and that is the plan's.
+                // SAFETY: the operands are as long as the routine needs, and the work areas as long as the library
+                // requires; pointers in memory are those of a batch's items. The routine works on the handle's stream,
+                // which is the plan's.
                 unsafe { call.queue(stream, host, |$it| $run) }
             }
         )+}
@@ -176,7 +178,7 @@ macro_rules! routines {
 }
 pub(super) use routines;
 
-/// The type of an operand.
+/// The Rust type of an operand in the signature of a routine's method.
 macro_rules! operand {
     (read $element:ty) => { &streamflow::memory::DeviceSlice<$element> };
     (write $element:ty) => { &mut streamflow::memory::DeviceSlice<$element> };
@@ -185,7 +187,7 @@ macro_rules! operand {
 }
 pub(super) use operand;
 
-/// The name of an operand, for messages, or those of a batch's pointers and items.
+/// The name of an operand, for messages. A batch has two names: that of its pointers and that of its items.
 macro_rules! names {
     (read $operand:ident) => {
         stringify!($operand)
@@ -199,12 +201,12 @@ macro_rules! names {
 }
 pub(super) use names;
 
-/// Returns the function for the type of elements; the older routines have a function for each type.
+/// Returns the function of cuSOLVER for the type of the elements; the older routines have a function for each type.
 pub(super) fn of<T: Number, F>(single: F, double: F) -> F {
     if is_single::<T>() { single } else { double }
 }
 
-/// Whether the elements are `f32`; the older routines have a name for each type.
+/// Whether the elements are `f32`; the older routines have a function for each type.
 pub(super) fn is_single<T: Number>() -> bool {
     T::DATA_TYPE == f32::DATA_TYPE
 }

@@ -32,14 +32,14 @@ pub(super) struct Product {
     pub(super) data_type: c_int,
 }
 
-/// The factors of the two terms: `alpha A x + beta y`.
+/// Pointers to the factors of the two terms in `alpha A x + beta y`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Factors {
     pub(super) alpha: *const c_void,
     pub(super) beta: *const c_void,
 }
 
-/// The matrix's indices and values, as addresses.
+/// The device addresses of the matrix's indices and values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Addresses {
     pub(super) offsets: u64,
@@ -64,7 +64,7 @@ pub(super) struct Descriptors {
 #[derive(Debug)]
 struct Dense {
     descriptor: Opaque,
-    /// The address in the descriptor.
+    /// The address that the descriptor has at present.
     address: AtomicU64,
 }
 
@@ -79,7 +79,7 @@ impl Descriptors {
         let (table, none) = (CuSparse::get()?, ptr::null_mut());
         // The addresses of the dense operands are not known yet, but their descriptors must have some address.
         let dense = || Dense { descriptor: none, address: AtomicU64::new(at.values) };
-        // If a later call fails, dropping the value destroys the objects that were made so far.
+        // If a later call fails, dropping `made` destroys the objects that were made so far.
         let (right, result) = (dense(), dense());
         let stream = HandleStream::new(stream);
         let mut made = Self { table, product, handle: none, stream, matrix: none, right, result };
@@ -93,11 +93,11 @@ impl Descriptors {
             (product.rows as i64, product.columns as i64, product.stored as i64);
         let (t, values) = (product.data_type, at.values as *mut c_void);
         let (offsets, indices) = (at.offsets as *mut c_void, at.indices as *mut c_void);
-        // SAFETY: the place is written before it is read.
+        // SAFETY: the function writes the handle before it is read.
         check("cusparseCreate", unsafe { (table.create)(&mut self.handle) })?;
         self.stream.set_own(|stream| self.set_stream(stream))?;
-        // SAFETY: each place is written before it is read. The descriptors only keep the addresses; the addresses of the dense
-        // operands are set before each call.
+        // SAFETY: the functions write each descriptor before it is read. The descriptors only store the addresses; the
+        // addresses of the dense operands are set before each call.
         unsafe {
             let status = (table.create_csr)(
                 &mut self.matrix,
@@ -127,8 +127,8 @@ impl Descriptors {
         }
     }
 
-    /// Makes a call with the handle on its own stream, or on one that is being captured. After the call the handle works
-    /// on its own stream again.
+    /// Makes a call with the handle on its own stream, or on a stream that is being captured. After the call the handle
+    /// works on its own stream again.
     #[inline(always)]
     pub(super) fn on(
         &self,
@@ -152,7 +152,7 @@ impl Descriptors {
         let Factors { alpha, beta } = factors;
         let (alpha, beta, t) = (alpha.cast_mut(), beta.cast_mut(), product.data_type);
         let mut bytes = 0;
-        // SAFETY: handle and descriptors are alive, and the size has a place.
+        // SAFETY: the handle and the descriptors are alive, and the library writes the size to `bytes`.
         let (call, status) = unsafe {
             match product.right {
                 None => (
@@ -175,7 +175,7 @@ impl Descriptors {
         Ok(bytes)
     }
 
-    /// Prepares the products with the matrix: writes the work area.
+    /// Prepares the products with the matrix: queues work that writes the work area.
     ///
     /// # Safety
     /// The work area has [`size`](Self::size) bytes, and it and the matrix's memory may be used by this stream's work.
@@ -224,7 +224,7 @@ impl Descriptors {
         self.set(&self.right, operand)?;
         self.set(&self.result, target)?;
         let work = work as *mut c_void;
-        // SAFETY: as in `prepare`.
+        // SAFETY: the caller guarantees that the work may use the memory. The handle and the descriptors are alive.
         unsafe {
             match product.right {
                 None => {
@@ -244,7 +244,7 @@ impl Descriptors {
         }
     }
 
-    /// Writes the address of a dense operand into its descriptor, if the descriptor has another address.
+    /// Writes the address of a dense operand into its descriptor, unless the descriptor already has this address.
     fn set(&self, dense: &Dense, address: u64) -> Result<(), LibraryError> {
         if dense.address.load(Ordering::Relaxed) == address {
             return Ok(());

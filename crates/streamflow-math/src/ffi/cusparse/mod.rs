@@ -17,7 +17,7 @@ use streamflow::library::{Call, Claim, HostBody};
 use streamflow::memory::{AfterWork, DeviceSlice};
 use streamflow::{ExecutionContext, Stream};
 
-/// The bytes that the simulator writes where cuSPARSE keeps its analysis of a matrix.
+/// The value of each byte that the simulator writes where cuSPARSE keeps its analysis of a matrix.
 pub(crate) const PREPARED: u8 = 0x5a;
 
 /// A sparse matrix in compressed rows, with checked indices.
@@ -27,18 +27,18 @@ pub(crate) struct Matrix<'a, T: SparseElement> {
     pub(crate) offsets: &'a DeviceSlice<i32>,
     pub(crate) columns: &'a DeviceSlice<i32>,
     pub(crate) values: &'a DeviceSlice<T>,
-    /// A number that each matrix of the process has for itself: what cuSPARSE prepares is for one matrix.
+    /// A number that no other matrix of the process has: what cuSPARSE prepares is for one matrix.
     pub(crate) number: u64,
 }
 
-/// A product with one sparse matrix. In its work area cuSPARSE keeps the data that it has prepared for the matrix. On the
+/// A product with one sparse matrix. The work area holds the data that cuSPARSE has prepared for the matrix. On the
 /// simulator there are no descriptors.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     library: Option<AfterWork<Descriptors>>,
-    /// The work area; each call claims it as written.
+    /// The work area. Each call claims it as written, so that the calls execute one after the other.
     work: Buffer<u8>,
-    /// The number of the matrix whose addresses the descriptor has.
+    /// The number of the matrix whose addresses are in the descriptor.
     matrix: u64,
     /// The numbers of elements of the dense operand and of the result.
     lengths: (usize, usize),
@@ -69,7 +69,7 @@ impl Prepared {
                 indices: stream.read_raw(a.columns, |address| address)?,
                 values: stream.read_raw(a.values, |address| address)?,
             };
-            // The library makes a handle for the context that is current.
+            // cuSPARSE makes a handle for the CUDA context that is current.
             let descriptors = stream.make_object(|stream| Descriptors::new(stream, product, at))?;
             bytes = with_factors::<T, _>(accumulates, |factors| descriptors.size(factors))
                 .map_err(DriverError::from)?
@@ -89,7 +89,7 @@ impl Prepared {
         Ok(made)
     }
 
-    /// Queues cuSPARSE's preparation for the matrix. The preparation reads the indices.
+    /// Queues cuSPARSE's preparation for the matrix, which reads the matrix's indices.
     fn prepare<T: SparseElement>(&mut self, stream: &CudaStream, a: &Matrix<'_, T>) -> Result<()> {
         let host = HostBody::new("cusparse preprocess", |operands| {
             let (_offsets, _columns) = (operands.read::<i32>(), operands.read::<i32>());
@@ -103,7 +103,7 @@ impl Prepared {
         let (library, accumulates) = (self.library.as_deref(), self.accumulates);
         let run = |_: RawStream| {
             let descriptors = library.ok_or_else(|| no_handle(NAME, "cusparse"))?;
-            // SAFETY: the work area and the matrix are claimed; the work area is as long as the library has asked for.
+            // SAFETY: the work area and the matrix are claimed; the work area is as long as the library requires.
             with_factors::<T, _>(accumulates, |factors| unsafe {
                 descriptors.prepare(factors, work)
             })
@@ -154,12 +154,13 @@ impl Prepared {
                 })
             })
         };
-        // SAFETY: all memory that the function touches is claimed. The product has a host body of its own, and one matrix.
+        // SAFETY: all memory that the function touches is claimed. The host body belongs to this product alone, and the
+        // product to one matrix.
         unsafe { call.queue_in_place(stream, host, &multiply) }
     }
 }
 
-/// Returns the claims of a matrix, as memory that the library reads.
+/// Returns the claims of a matrix's three arrays, as memory that the library reads.
 #[inline(always)]
 fn matrix<'a, T: SparseElement>(a: &Matrix<'a, T>) -> [Claim<'a>; 3] {
     [
@@ -169,7 +170,7 @@ fn matrix<'a, T: SparseElement>(a: &Matrix<'a, T>) -> [Claim<'a>; 3] {
     ]
 }
 
-/// Calls a function with the addresses of the factors, 1 and 0 or 1, on the host.
+/// Calls a function with pointers to the factors on the host: `alpha` is 1, and `beta` is 1 if the product accumulates, else 0.
 #[inline(always)]
 fn with_factors<T: SparseElement, R>(accumulates: bool, call: impl FnOnce(Factors) -> R) -> R {
     let (alpha, beta) = (T::ONE, if accumulates { T::ONE } else { T::ZERO });

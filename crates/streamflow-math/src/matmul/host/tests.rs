@@ -5,13 +5,13 @@ use crate::ffi::cublaslt::epilogue::Activation;
 use streamflow::memory::Complex;
 use streamflow_driver::splitmix::SplitMix;
 
-/// The parts of a product beside its numbers.
+/// The description of a product under test, without its numbers.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     sizes: [usize; 3],
     batch: Option<usize>,
     transposed: [bool; 2],
-    /// The number of elements between rows, and between matrices.
+    /// The number of unused elements between rows, and between matrices.
     padding: usize,
     activation: Activation,
     is_tf32: bool,
@@ -58,7 +58,7 @@ fn len(stored: &Stored, problem: &Problem) -> usize {
     stored.apart.unwrap_or(0) * (problem.products() - 1) + last
 }
 
-/// [`products`] of slices.
+/// Calls [`products`] with operands that are slices.
 fn of_slices<T: MatmulElement>(
     problem: &Problem,
     (a, b): (&[T], &[T]),
@@ -76,7 +76,7 @@ fn numbers(count: usize, seed: u64) -> Vec<f64> {
     (0..count).map(|_| (random.bits() >> 40) as f64 / f64::from(1 << 23) - 1.0).collect()
 }
 
-/// Returns the element in a row and a column of a matrix, as the product takes it.
+/// Returns the element in a row and a column of a matrix, after the transposition that the product makes.
 fn at<T: Copy>(stored: &Stored, all: &[T], product: usize, row: usize, col: usize) -> T {
     let (row, col) = if stored.is_transposed { (col, row) } else { (row, col) };
     all[stored.apart.unwrap_or(0) * product + row * stored.leading + col]
@@ -208,7 +208,7 @@ fn halves_are_summed_in_single_precision_and_rounded_once() {
         activation: Activation::Relu,
         ..CASE
     };
-    // Sums of 301 terms are below 32, so one rounding is 16 units; sums in `f16` would be further off.
+    // Sums of 301 terms are below 32, so one rounding is 16 units. Sums that are kept in `f16` would have larger errors.
     let f16s = error_of::<f16, f32>(
         case,
         (1.0, 0.5),
@@ -238,7 +238,7 @@ fn complex_products_conjugate_nothing() {
     let mut c = [C::new(f32::NAN, 0.0)];
     let scales = (C::new(0.0, 1.0), C::ZERO);
     of_slices::<C>(&case.problem(false), (&a, &b), &mut c, &[], scales, &mut Scratch::default());
-    // (1 + 2i)(3 - i) + i i = 4 + 5i, and i times that.
+    // (1 + 2i)(3 - i) + i i = 4 + 5i, and i times this sum is -5 + 4i.
     assert_eq!(c, [C::new(-5.0, 4.0)]);
 }
 

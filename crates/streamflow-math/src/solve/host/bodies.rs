@@ -1,5 +1,5 @@
-//! The host bodies of the calls of libraries: each takes its claims in the order of the functions in
-//! `ffi::cusolver`.
+//! The host bodies of the calls of libraries. Each body takes its claims in the order in which the functions in
+//! `ffi::cusolver` make them.
 
 use super::eigen::eigen;
 use super::qr::qr;
@@ -82,7 +82,7 @@ pub(in crate::solve) fn potrf_batched<T: Real>(n: usize) -> HostBody {
         let (_pointers, a, statuses) = (it.read::<u64>(), it.write::<T>(), it.write::<i32>());
         for (a, status) in a.chunks_exact_mut(n * n).zip(statuses) {
             *status = cholesky::factor(n, a);
-            // cuSOLVER works in the elements above the diagonal, so no caller may use them afterwards.
+            // The elements above the diagonal are overwritten: cuSOLVER works there, so no caller may use them afterwards.
             (0..n).for_each(|row| (row + 1..n).for_each(|column| a[row * n + column] = a[row]));
         }
         Ok(())
@@ -100,7 +100,7 @@ pub(in crate::solve) fn potrs_batched<T: Real>(n: usize) -> HostBody {
     })
 }
 
-/// Leaves `Q` in `tau`, for [`orgqr`]: on the simulator `tau` has room for `Q`.
+/// The body stores `Q` in `tau`, from which [`orgqr`] takes it: on the simulator `tau` has room for `Q`.
 pub(in crate::solve) fn geqrf<T: Real>(rows: usize, columns: usize) -> HostBody {
     HostBody::new("cusolverDnXgeqrf", move |it| {
         let (_work, a) = (it.write::<u8>(), it.write::<T>());
@@ -157,7 +157,7 @@ pub(in crate::solve) fn syevj_batched<T: Real>(n: usize) -> HostBody {
     })
 }
 
-/// Makes only as many vectors as there are values: the plan looks at no other vectors.
+/// The body makes only as many vectors as there are singular values: the plan reads no other vectors.
 pub(in crate::solve) fn gesvdj_batched<T: Real>(rows: usize, columns: usize) -> HostBody {
     HostBody::new("cusolverDngesvdjBatched", move |it| {
         let (_work, a, s) = (it.write::<u8>(), it.write::<T>(), it.write::<T>());

@@ -26,7 +26,7 @@ pub(in super::super) fn factor<T: Real>(n: usize, a: &mut [T]) -> i32 {
     0
 }
 
-/// Solves `A x = b` for one right-hand side, in its place.
+/// Solves `A x = b` for one right-hand side. The solution replaces `b`.
 pub(in super::super) fn solve<T: Real>(n: usize, u: &[T], b: &mut [T]) {
     for row in 0..n {
         let column = &u[row * n..row * n + n];

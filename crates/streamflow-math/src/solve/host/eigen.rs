@@ -1,10 +1,10 @@
-//! Eigenvalues of symmetric matrices: reflections make the matrix tridiagonal, and rotations diagonal, as EISPACK's `tred2`
-//! and `tql2` (Bowdler, Martin, Reinsch and Wilkinson, 1968).
+//! Eigenvalues of symmetric matrices: reflections make the matrix tridiagonal, and then rotations make it diagonal, as
+//! EISPACK's `tred2` and `tql2` (Bowdler, Martin, Reinsch and Wilkinson, 1968).
 
 use super::scaled::{Scaled, TINY, dot};
 use crate::ffi::cusolver::element::Real;
 
-/// The most steps for an eigenvalue, as in LAPACK. Two are usual.
+/// The most steps of the iteration for an eigenvalue, as in LAPACK. Two steps are usual.
 const STEPS: usize = 30;
 
 /// Computes the eigenvalues of a symmetric matrix, the smallest first, and its eigenvectors, one in each column of `vectors`.
@@ -46,7 +46,7 @@ struct Tridiagonal {
 }
 
 impl Tridiagonal {
-    /// Makes a symmetric matrix, in columns, tridiagonal. Afterwards `a` has the transformation.
+    /// Makes a symmetric matrix, in columns, tridiagonal. Afterwards `a` has the product of the reflections.
     fn of(n: usize, a: &mut [f64]) -> Self {
         let (mut diagonal, mut beside) = (vec![0.0; n], vec![0.0; n]);
         let mut factors = vec![0.0; n];
@@ -136,7 +136,7 @@ fn accumulate(n: usize, a: &mut [f64], factors: &[f64]) {
         }
         right[..i].fill(0.0);
         right[i] = 1.0;
-        // The rest of the triangle below the diagonal is cleared.
+        // The elements of row `i` left of the diagonal are cleared.
         left.chunks_exact_mut(n.max(1)).for_each(|column| column[i] = 0.0);
     }
 }

@@ -12,7 +12,7 @@ pub(in super::super) fn factor<T: Number>(n: usize, a: &mut [T], pivots: &mut [i
         let pivot = largest(&a[k * n + k..(k + 1) * n]) + k;
         pivots[k] = pivot as i64 + 1;
         if a[k * n + pivot] == T::ZERO {
-            // The rest is still factored, as in LAPACK.
+            // The remaining columns are still factored, as in LAPACK.
             if singular == 0 {
                 singular = k as i32 + 1;
             }
@@ -38,7 +38,8 @@ fn largest<T: Number>(column: &[T]) -> usize {
     best
 }
 
-/// Makes step `k`: the rows below the pivot lose their elements in its column.
+/// Makes step `k` of the elimination: subtracts multiples of the pivot's row from the rows below it, so that they are 0
+/// in the pivot's column.
 fn eliminate<T: Number>(n: usize, k: usize, a: &mut [T]) {
     let (left, right) = a.split_at_mut((k + 1) * n);
     let pivot = &mut left[k * n + k..];
@@ -53,7 +54,7 @@ fn eliminate<T: Number>(n: usize, k: usize, a: &mut [T]) {
     }
 }
 
-/// Solves `transpose(A) x = b` for one right-hand side, in its place.
+/// Solves `transpose(A) x = b` for one right-hand side. The solution replaces `b`.
 pub(in super::super) fn solve_transposed<T: Number>(
     n: usize,
     lu: &[T],
@@ -75,7 +76,7 @@ pub(in super::super) fn solve_transposed<T: Number>(
     }
 }
 
-/// Returns the sum of the products, without conjugation.
+/// Returns the sum of the products of the elements, without conjugation.
 fn dot<T: Number>(a: &[T], b: &[T]) -> T {
     a.iter().zip(b).fold(T::ZERO, |sum, (&a, &b)| sum + a * b)
 }

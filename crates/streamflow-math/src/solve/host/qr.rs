@@ -3,16 +3,16 @@
 use super::scaled::{Scaled, dot};
 use crate::ffi::cusolver::element::Real;
 
-/// Computes the economy QR of a matrix with `rows >= columns`, in columns: `A = Q R`. `q` gets `rows` by
-/// `columns`, and `r` `columns` by `columns` with zeros below the diagonal, both in columns. A NaN or an infinity
-/// makes both NaNs.
+/// Computes the economy QR of a matrix with `rows >= columns`, in columns: `A = Q R`. `q` gets `rows` by `columns`, and
+/// `r` `columns` by `columns` with zeros below the diagonal, both in columns. If `a` has a NaN or an infinity, `q` and
+/// `r` get NaNs.
 pub(in super::super) fn qr<T: Real>(
     (rows, columns): (usize, usize),
     a: &[T],
     q: &mut [T],
     r: &mut [T],
 ) {
-    // Each column has its own scale: `R` has the same scale in that column, and `Q` has no scale.
+    // Each column is scaled by itself. The same column of `R` has that scale, and `Q` needs none.
     let scaled: Option<Vec<Scaled>> = a.chunks_exact(rows.max(1)).map(Scaled::new).collect();
     let Some(mut a) = scaled else {
         q.fill(T::narrow(f64::NAN));
@@ -58,7 +58,7 @@ impl Reflection {
         let mut v: Vec<f64> = x.iter().map(|x| if most > 0.0 { x / most } else { 0.0 }).collect();
         let length = dot(&v, &v).sqrt();
         if let Some(first) = v.first_mut() {
-            // The reflection goes away from the axis, so that nothing cancels out.
+            // The vector is moved to the end of the axis that is further away, so that nothing cancels out.
             *first += length.copysign(*first);
         }
         let square = dot(&v, &v);

@@ -2,7 +2,8 @@
 
 use crate::ffi::cusolver::element::Real;
 
-/// A number that counts as 0 beside 1: its square is still a normal number, and it is far below the rounding of any sum.
+/// A number so small that it counts as 0 next to 1: its square is still a normal number, and it is far below the
+/// rounding of any sum.
 pub(super) const TINY: f64 = 1e-140;
 
 /// Numbers, divided by a power of 2 so that the largest is between 1 and 2. Numbers that are then [`TINY`] become 0.
@@ -43,8 +44,8 @@ fn times_power_of_two(number: f64, exponent: i32) -> f64 {
     number * 2_f64.powi(half) * 2_f64.powi(exponent - half)
 }
 
-/// Returns the sum of the products of as many elements as both have. Eight sums at a time are faster than one, and have
-/// smaller errors.
+/// Returns the sum of the products of elements, as many as both slices have. Eight sums at a time are faster than one
+/// sum, and have smaller errors.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let both = a.len().min(b.len());
     let ((a, a_rest), (b, b_rest)) = (a[..both].as_chunks::<8>(), b[..both].as_chunks::<8>());

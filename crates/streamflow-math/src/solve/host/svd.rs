@@ -4,7 +4,7 @@
 use super::scaled::{Scaled, TINY, dot};
 use crate::ffi::cusolver::element::Real;
 
-/// The most rotations of each pair of columns, as in cuSOLVER's `gesvdj`. Ten are already many.
+/// The most times that each pair of columns is rotated, as in cuSOLVER's `gesvdj`. Ten times are already many.
 const SWEEPS: usize = 100;
 
 /// Computes the economy SVD of a matrix, in columns: `A = U diag(s) VT`. With `k` the smaller of the two lengths, `u` gets
@@ -21,7 +21,7 @@ pub(in super::super) fn svd<T: Real>(
 ) -> i32 {
     let Some(mut a) = Scaled::new(a) else { return 1 };
     let is_wide = rows < columns;
-    // From here on the matrix has at least as many rows as columns.
+    // A matrix with fewer rows than columns is transposed, so that it has `m` rows and `n` columns with `m >= n`.
     let (m, n) = (rows.max(columns), rows.min(columns));
     if is_wide {
         a.numbers = (0..m * n).map(|at| a.numbers[at % m * n + at / m]).collect();
@@ -48,8 +48,8 @@ pub(in super::super) fn svd<T: Real>(
     0
 }
 
-/// Rotates pairs of columns of `a` until all are orthogonal, and the same columns of `right` with them. Returns whether
-/// all are orthogonal.
+/// Rotates pairs of columns of `a` until all columns are orthogonal to each other, and the same columns of `right` with
+/// them. Returns whether that was reached.
 fn orthogonalize((m, n): (usize, usize), a: &mut [f64], right: &mut [f64]) -> bool {
     let tolerance = f64::EPSILON * (m as f64).sqrt().max(4.0);
     for _ in 0..SWEEPS {
@@ -91,11 +91,11 @@ fn rotate(one: &mut [f64], other: &mut [f64], cosine: f64, sine: f64) {
     }
 }
 
-/// Returns the columns in this order, scaled to length 1. Columns without a length are replaced by columns that are
+/// Returns the columns in this order, scaled to length 1. Columns of length 0 are replaced by columns that are
 /// orthogonal to all others.
 fn directions((m, n): (usize, usize), a: &[f64], lengths: &[f64], order: &[usize]) -> Vec<f64> {
     let mut found = Vec::with_capacity(m * n);
-    // For each axis, the square of the part outside of the columns found so far.
+    // For each axis, the square of its part outside of the space of the columns found so far.
     let mut left_over = vec![1.0; m];
     for &from in order {
         let length = lengths[from];
@@ -115,7 +115,7 @@ fn axis_beside(m: usize, columns: &[f64], left_over: &[f64]) -> Vec<f64> {
     let mut axis = vec![0.0; m];
     let furthest = (0..m).max_by(|&a, &b| left_over[a].total_cmp(&left_over[b]));
     axis[furthest.unwrap_or(0)] = 1.0;
-    // The second pass removes the rounding error that the first pass leaves.
+    // The second iteration removes the rounding error that the first one leaves.
     for _ in 0..2 {
         for column in columns.chunks_exact(m) {
             let part = dot(column, &axis);

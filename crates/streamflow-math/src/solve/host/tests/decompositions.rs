@@ -1,5 +1,4 @@
-//! QR, SVD and eigenvalues of usual matrices, of hard matrices, and of matrices that have no
-//! decomposition.
+//! Tests of QR, SVD and eigenvalues with usual matrices, with hard matrices, and with matrices that have no decomposition.
 
 use super::rebuilt::{DOUBLE, SINGLE, eigen_is_right, qr_is_right, svd_is_right};
 use super::{definite, numbers, transposed};
@@ -29,7 +28,7 @@ fn matrices_of_dependent_and_of_graded_columns_have_their_decompositions() {
         let mut a = numbers(m * n, seed);
         match seed % 4 {
             0 => a.fill(1.0),
-            // Small whole numbers: some are dependent by chance.
+            // Columns of small whole numbers: some columns depend on each other by chance.
             1 => a.iter_mut().for_each(|x| *x = (*x * 2.5).round()),
             2 => a.copy_within(..m, m * (n - 1)),
             _ => a.iter_mut().zip(numbers(m * n, seed + 1000)).for_each(|(x, y)| {
@@ -50,7 +49,7 @@ fn matrices_of_dependent_and_of_graded_columns_have_their_decompositions() {
     }
 }
 
-/// The part of the third column that is orthogonal to the other two is so small that its squares vanish.
+/// The third column's part that is orthogonal to the other two columns is so small that its square underflows to 0.
 #[test]
 fn a_column_that_almost_depends_on_others_has_its_direction() {
     let a = [1.0, 1e-80, 0.0, 0.0, 0.0, 1.0, 1e-81, 1e-81, 1.0, 0.0, 0.0, 0.0];

@@ -21,7 +21,7 @@ fn extremes_in<T: Real>(ty: Type) {
         let (m, n) = (1 + seed as usize % 9, 1 + seed as usize / 9 % 9);
         let mut a: Vec<T> = extreme(m * n, seed, ty.most).iter().map(|&x| T::narrow(x)).collect();
         if seed % 5 == 0 {
-            // The last column becomes equal to the first.
+            // The last column becomes a copy of the first.
             a.copy_within(..m, m * (n - 1));
         }
         svd_is_right((m, n), &a, ty);

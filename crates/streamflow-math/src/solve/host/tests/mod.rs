@@ -1,4 +1,4 @@
-//! The bodies against reconstruction in f64, and LAPACK's statuses.
+//! Tests of the host bodies: results are compared with a reconstruction in f64, and statuses with LAPACK's.
 
 mod decompositions;
 mod extremes;

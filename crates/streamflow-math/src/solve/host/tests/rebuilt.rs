@@ -6,7 +6,7 @@ use crate::solve::host::eigen::eigen;
 use crate::solve::host::qr::qr;
 use crate::solve::host::svd::svd;
 
-/// The largest number of a type, and the distance between numbers near 1.
+/// The largest number of a floating-point type, and the distance between its numbers near 1.
 #[derive(Clone, Copy)]
 pub(super) struct Type {
     pub(super) most: f64,

@@ -1,4 +1,4 @@
-//! LU and Cholesky against reconstruction in f64, LAPACK's statuses and known pivots.
+//! Tests of LU and Cholesky: reconstruction in f64, LAPACK's statuses and known pivots.
 
 use streamflow::memory::Complex;
 
@@ -42,7 +42,7 @@ fn lu_rebuilds_the_matrix() {
 fn lu_solves_the_transposed_system_in_each_type() {
     for n in SIZES {
         let (a, x) = (numbers(n * n, 5), numbers(n, 6));
-        // transpose(A) x = b: `a` in rows times x.
+        // The right-hand side of transpose(A) x = b is `a`, read in rows, times x.
         let b = product((n, n, 1), &transposed((n, n), &a), &x);
         let (mut lu, mut pivots, mut found) = (a.clone(), vec![0; n], b.clone());
         lu::factor(n, &mut lu, &mut pivots);
@@ -87,7 +87,7 @@ fn lu_names_the_first_column_without_a_pivot() {
     let mut a = [1.0_f32, 2.0, 4.0, 2.0, 4.0, 8.0, 0.0, 0.0, 0.0];
     assert_eq!(lu::factor(3, &mut a, &mut pivots), 2);
     assert_eq!(lu::factor(3, &mut [0.0_f64; 9], &mut pivots), 1);
-    // A NaN does not count as zero, as in LAPACK: it passes on to the result.
+    // A NaN is not taken for zero, as in LAPACK: the result then has NaNs.
     let mut a = [f64::NAN, 1.0, 1.0, 1.0];
     assert_eq!(lu::factor(2, &mut a, &mut pivots[..2]), 0);
     assert!(a[3].is_nan());
