@@ -1,4 +1,4 @@
-//! The one place that catches panics of the user's code.
+//! The only code that catches panics of the user's code.
 //!
 //! A panic's payload is a value of the user's, too, and may panic when it is dropped.
 

@@ -117,11 +117,11 @@ pub(crate) fn assert_none(what: &str) {
 /// driver calls is locked by this function. A thread that takes turns gives up its turn again and again until the mutex
 /// is free.
 ///
-/// [`hold`] does not apply to two kinds of mutexes, under which bodies execute. A mutex of the first kind gives a worker a
-/// node for the time of a hook. No thread waits for it: the board of the workers gives a node to one worker at a time, before
-/// the node's mutex is locked. A mutex of the second kind gives a thread the right to wait for the device: to poll for all
-/// workers, or to release free memory when the driver has none. A thread that waits for a mutex of the second kind waits for
-/// the device, and a body that waits for that thread waits for itself.
+/// [`hold`] does not apply to two kinds of mutexes, under which bodies execute. A mutex of the first kind assigns a
+/// node to a worker for the time of a hook. No thread waits for such a mutex: the board of the workers assigns a node
+/// to one worker at a time, before the node's mutex is locked. A mutex of the second kind gives a thread the right to
+/// wait for the device: to poll for all workers, or to release free memory when the driver has none. A thread that
+/// waits for a mutex of the second kind waits for the device, and a body that waits for that thread waits for itself.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     while turns::takes_turns() {
         match mutex.try_lock() {
@@ -188,7 +188,7 @@ impl RelaxStrategy for Backoff {
         // The thread that holds the lock may have passed on its turn in a driver call.
         turns::yield_turn();
         thread_local! {
-            // All locks of a thread share this count; sharing only changes where a round begins.
+            // All locks of a thread share this count. The sharing changes only at which attempt a round begins.
             static ATTEMPTS: Cell<u32> = const { Cell::new(0) };
         }
         let attempt = ATTEMPTS.get() % ROUND;

@@ -1,9 +1,9 @@
 //! The atomics, the locks and the thread-local variables of the code that threads share.
 //!
-//! The types are those of the standard library, and of the crates `spin` and `boxcar`. Under `--cfg loom` they are those of
-//! [loom](https://docs.rs/loom): loom executes a model in every interleaving of its threads, and with every value that a
-//! load may read. `tests/models` compiles the files that use this module with `--cfg loom`; the library as a whole is never
-//! compiled that way.
+//! The types are those of the standard library, and of the crates `spin` and `boxcar`. Under `--cfg loom` they are
+//! those of [loom](https://docs.rs/loom): loom executes a model in every interleaving of its threads, and with every
+//! value that a load may read. `tests/models` compiles the files that use this module with `--cfg loom`; the whole
+//! library is never compiled with that flag.
 
 #[cfg(not(loom))]
 pub use standard::{UnsafeCell, const_fn, spawn_forever, statics};
@@ -42,7 +42,7 @@ pub(crate) use model::{
     in_sections, park_timeout, sleep, statics,
 };
 
-/// Items of the standard library, with the interfaces that loom has as well.
+/// Items of the standard library, with the interfaces that loom's items have.
 #[cfg(not(loom))]
 mod standard {
     use std::io;

@@ -1,4 +1,4 @@
-//! The errors that the calls of this crate find, beside those of streamflow.
+//! The errors that the calls of this crate itself find; the other errors are streamflow's.
 
 /// The result of this crate's calls.
 #[allow(dead_code, reason = "each feature uses it")]
@@ -45,7 +45,7 @@ pub enum Error {
         matrix: Option<usize>,
         /// The row of the matrix, from 0, if the device has found one.
         row: Option<usize>,
-        /// What the device has found.
+        /// What the device has found wrong, in words.
         problem: String,
         /// The remedy.
         remedy: &'static str,

@@ -1,7 +1,8 @@
 //! Whether the device that is current on a thread is the device that streamflow has bound last.
 //!
-//! Other code may make another device current, and so may a driver that opens a device or gives back an object of another device.
-//! A library works on the current device, so a call of a library binds its own device where the current device is in doubt.
+//! Other code may make another device current, and so may a driver that opens a device or destroys an object of another
+//! device. A library works on the current device, so a call of a library binds its own device if the current device is
+//! in doubt.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -64,7 +64,7 @@ impl BorrowedStream<'_> {
     /// and for a destroyed stream where the driver finds that out: the simulator does, and CUDA does not promise to.
     ///
     /// # Safety
-    /// As for [`new`](Self::new); this call checks the context and the device, and not the lifetime.
+    /// The contract of [`new`](Self::new); this call checks the context and the device, and not the lifetime.
     pub unsafe fn find(driver: &dyn Driver, handle: u64) -> DriverResult<Self> {
         let is_default = handle <= 2 && driver.name() == "cuda";
         if is_default {

@@ -1,4 +1,4 @@
-//! Graphs as a driver takes them: work with explicit edges, made once and launched by one call.
+//! Graphs in the form that a driver takes: work with explicit edges, made once and launched by one call.
 
 use super::{CopyOp, Launch, LibraryCall, MemoryRange, RawGraph};
 

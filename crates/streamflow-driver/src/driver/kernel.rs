@@ -1,4 +1,4 @@
-//! Kernels as a driver takes them: source, parameters, and the memory that they read and write.
+//! Kernels in the form that a driver takes: source, parameters, and the memory that they read and write.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -81,7 +81,7 @@ impl Param {
         &self.bytes
     }
 
-    /// The address of the value, as the CUDA driver takes it.
+    /// The address of the value, in the form that the CUDA driver takes.
     pub fn as_ptr(&self) -> *const c_void {
         self.bytes.as_ptr().cast()
     }

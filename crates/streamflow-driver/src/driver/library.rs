@@ -1,4 +1,4 @@
-//! Calls of libraries as a driver takes them: a function of a library that queues work on a stream.
+//! Calls of libraries in the form that a driver takes: a function of a library that queues work on a stream.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -31,7 +31,7 @@ pub struct LibraryCall<'a> {
 pub enum LibraryCalls {
     /// Only the two bodies. Parameters and accesses may be left out.
     Body,
-    /// All parts of each call.
+    /// The bodies, the parameters and the accesses of each call.
     Whole,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Debug for LibraryCall<'_> {
 /// The reason why a host body failed: any error, or a text by `.into()`. `?` converts both.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The body that the simulator executes in place of a library's function. All clones are the same body.
+/// The body that the simulator executes in place of a library's function. A clone counts as the same body.
 #[derive(Clone)]
 pub struct LibraryBody {
     name: Arc<str>,
@@ -85,7 +85,7 @@ impl LibraryBody {
     /// The errors of the body.
     ///
     /// # Safety
-    /// As for a [`HostKernel`](super::HostKernel).
+    /// The contract of a [`HostKernel`](super::HostKernel).
     pub(super) unsafe fn run(&self, args: HostArgs<'_>) -> Result<(), BodyError> {
         (self.run)(args)
     }

@@ -37,7 +37,7 @@ impl Listeners {
         }
     }
 
-    /// Notes that a condition waits from now on. The condition reads the state after this call.
+    /// Notes that a condition waits from now on. The condition must read the state after this call.
     #[doc(hidden)]
     #[inline]
     pub fn begin_wait(&self) {
@@ -52,7 +52,7 @@ impl Listeners {
     }
 
     /// Raises the signals if a condition waits. The state must be changed and read under one lock: if the condition
-    /// read the state before the change, that lock orders `begin_wait` before the load here.
+    /// read the state before the change, that lock orders `begin_wait` before the load in this method.
     #[doc(hidden)]
     #[inline]
     pub fn raise_if_awaited(&self) {

@@ -5,9 +5,9 @@
 //! the driver that [replays](replay) passes, the call recorder, and the fault injectors of the tests are layers. No code above
 //! this module depends on which driver runs.
 //!
-//! Two more traits stand beside the calls; a driver returns its own implementations or those of the driver below. An [`Observer`]
-//! is told facts that no call shows, for example that memory passes to a new owner, and reports what it has found. [`Libraries`]
-//! calls functions of NVIDIA's libraries.
+//! Two more traits belong to a driver; the driver returns its own implementations or those of the driver below. An
+//! [`Observer`] is told facts that no call shows, for example that memory passes to a new owner, and reports what it
+//! has found. [`Libraries`] calls functions of NVIDIA's libraries.
 //!
 //! The interface has raw handles: contexts, streams, events, memory, kernels and host functions. Ports, operators and graphs are
 //! above it.
@@ -162,7 +162,7 @@ impl CopyKind {
 /// A copy from `source` to `target`: either of all bytes between ranges of the same length, or of [rows](CopyRows).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyOp {
-    /// The kinds of memory on both sides.
+    /// The kinds of memory of the source and the target, and whether the call blocks the host.
     pub kind: CopyKind,
     /// The memory that the copy writes: a device address, or a host address as an integer. In a copy of rows, this
     /// range ends with the last row.
@@ -304,8 +304,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// clock does: see [`host`].
     ///
     /// # Safety
-    /// Both events are live, of one device, made by [`create_timing_event`](Driver::create_timing_event), and their records are
-    /// complete.
+    /// `start` and `end` are live, of one device, made by [`create_timing_event`](Driver::create_timing_event), and
+    /// their records are complete.
     unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64>;
 
     /// Destroys an event.
@@ -367,7 +367,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// `stream` is live.
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()>;
 
-    /// Gives free memory beyond `keep` bytes back to the system.
+    /// Returns free memory beyond `keep` bytes to the operating system.
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()>;
 
     /// Allocates page-locked host memory that the device can read and write.
@@ -383,8 +383,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Queues a copy.
     ///
     /// # Safety
-    /// `stream` is live. Both ranges are allocated and of one length, or as long as the rows need, and stay so until the
-    /// copy has executed. No other code accesses the host memory meanwhile in a way that conflicts.
+    /// `stream` is live. The two ranges are allocated and of one length, or as long as the rows need, and stay so until
+    /// the copy has executed. Until then no other code accesses the host memory in a way that conflicts.
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()>;
 
     /// Queues a fill of `range` with a byte.

@@ -1,10 +1,10 @@
-//! Notes: facts that the modules above the driver report to it beside their calls.
+//! Notes: facts that the modules above the driver report to its observers, in addition to their calls of the driver.
 
 use std::panic::Location;
 
 use super::{AccessMode, MemoryRange, RawEvent, RawStream};
 
-/// The place in a program's source that caused a call or an access.
+/// The location in a program's source that caused a call or an access.
 pub type SourceLocation = &'static Location<'static>;
 
 /// A note to an observer that watches, such as the race checker. Other observers ignore notes.
@@ -37,13 +37,13 @@ pub enum Note<'a> {
         /// Whether the memory came in or goes out.
         direction: Direction,
     },
-    /// The host reads or writes memory from here on, through a borrow of its owner.
+    /// The host reads or writes memory from now on, through a borrow of the memory's owner.
     HostAccess {
         /// The bytes.
         range: MemoryRange,
         /// Whether the bytes are read or written.
         mode: AccessMode,
-        /// The place where the program borrows the memory.
+        /// The source location where the program borrows the memory.
         location: SourceLocation,
     },
     /// Work that touches memory is queued without a call of this driver.
@@ -54,7 +54,7 @@ pub enum Note<'a> {
         range: MemoryRange,
         /// Whether the bytes are read or written.
         mode: AccessMode,
-        /// The place where the program declares the access.
+        /// The source location where the program declares the access.
         location: SourceLocation,
     },
     /// The caller relies on work whose completion another thread may have found: the knowledge is passed from thread to thread.

@@ -109,8 +109,8 @@ pub trait Observer: Send + Sync {
         self.next().is_some_and(Observer::watches)
     }
 
-    /// Takes a note, for example about the operator that makes the calls of this thread, or about memory that the host touches
-    /// itself.
+    /// Takes a note: a fact about the calling thread, for example about the operator that makes its calls, or about
+    /// memory that the host touches itself.
     ///
     /// # Safety
     /// The note is true. A [race checker](super::race) relies on it, and a program may rely on a checker that reports
@@ -130,8 +130,8 @@ pub trait Observer: Send + Sync {
         }
     }
 
-    /// Whether queued work goes on while the host makes no call. On a device work goes on; a simulator may execute work only
-    /// within calls, and then a wait without calls would never end.
+    /// Whether queued work is executed while the host makes no call. A device does that; a simulator may execute work
+    /// only within calls, and then a wait of the host that makes no calls would never end.
     fn works_alone(&self) -> bool {
         self.next().is_none_or(Observer::works_alone)
     }
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    // SAFETY: all calls are forwarded.
+    // SAFETY: every call is passed to the simulator below.
     unsafe impl Layer for Last {
         fn below(&self) -> &dyn Driver {
             &self.host

@@ -1,7 +1,7 @@
 //! Checks of a driver's answers, where memory accesses and indices rely on them.
 //!
-//! [`Driver`] is an `unsafe` trait, and a layer that a user writes may break its contract. Where the answer itself shows
-//! that, the caller gets [`DriverError::Contract`] in place of an access to other memory or a panic. The checks are in the
+//! [`Driver`] is an `unsafe` trait, and a layer that a user writes may break its contract. If the answer itself shows
+//! that, the caller gets [`DriverError::Contract`], and not an access to other memory or a panic. The checks are in the
 //! calls that make an object, not in the calls that queue work.
 
 use std::time::Duration;
@@ -88,8 +88,8 @@ pub(super) fn check_elapsed(device: DeviceId, milliseconds: f64) -> DriverResult
     Err(broken("elapsed", device, format!("it returned {milliseconds} ms, which is no time")))
 }
 
-/// Checks the number of green contexts for so many sizes: one for each size, and perhaps one for the remaining
-/// multiprocessors.
+/// Checks the number of green contexts that a driver returned for `sizes` sizes: one for each size, and perhaps one for
+/// the remaining multiprocessors.
 pub fn check_divided(device: DeviceId, sizes: usize, found: usize) -> DriverResult<()> {
     if found == sizes || found == sizes + 1 {
         return Ok(());
@@ -101,8 +101,8 @@ pub fn check_divided(device: DeviceId, sizes: usize, found: usize) -> DriverResu
 /// The longest chain of observers; a longer one is taken for a cycle.
 const MOST_OBSERVERS: usize = 1000;
 
-/// Returns whether work goes on while the host makes no call, as the last observer of a driver says. The chain of observers must
-/// have an end.
+/// Returns whether work goes on while the host makes no call, which the last observer of a driver knows. The chain of
+/// observers must have an end.
 pub fn check_observers(driver: &dyn Driver) -> DriverResult<bool> {
     let mut last = driver.observer();
     for _ in 0..MOST_OBSERVERS {

@@ -35,17 +35,17 @@ impl Signal {
         self.count.load(Ordering::Acquire)
     }
 
-    /// The number of raises, as in [`raised`](Self::raised) but without the [nudges](Self::nudge).
+    /// The number of raises so far, without the [nudges](Self::nudge), which [`raised`](Self::raised) also counts.
     #[doc(hidden)]
     #[inline]
     pub fn raises(&self) -> u64 {
         self.raised() & RAISES
     }
 
-    /// Sleeps until the signal was raised more than `seen` times, or `at_most` has passed. A thread that takes turns passes
-    /// on its turn instead: once if there is a time limit, since that limit may pass at any time, and else until the signal
-    /// was raised. So an explored test finds a lost wake-up. Returns `false` in a test if all other threads have ended or
-    /// sleep, and no thread is left to raise the signal.
+    /// Sleeps until [`raised`](Self::raised) differs from `seen`, or `at_most` has passed. A thread that takes turns
+    /// passes on its turn and does not sleep: once if there is a time limit, since that limit may pass at any time, and
+    /// else until the signal was raised. So an explored test finds a lost wake-up. Returns `false` in a test if all
+    /// other threads have ended or sleep, and no thread is left to raise the signal.
     #[doc(hidden)]
     pub fn sleep(&self, seen: u64, at_most: Duration) -> bool {
         let wait = |at_most| {

@@ -1,4 +1,4 @@
-//! Hooks at named points: a unit test runs code there, in place of another thread, to force one interleaving.
+//! Hooks at named points: a unit test runs code at a point, in the role of another thread, to force one interleaving.
 
 use std::cell::RefCell;
 

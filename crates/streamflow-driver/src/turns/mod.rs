@@ -4,18 +4,18 @@
 //! [`Order`] chooses the thread that gets the turn.
 //!
 //! So the interleaving of the threads is a function of the order's input, a seed for example. A thread may lose the turn
-//! - at each call of the simulator, before the call takes the simulator's lock ([`Turns::step`]);
-//! - where it finds a [`Lock`](crate::lock::Lock) taken, since the holder may be a thread that lost the turn
-//!   in a call of the simulator; and where it would sleep or spin ([`yield_turn`]);
+//! - at each call of the simulator, before the call acquires the simulator's lock ([`Turns::step`]);
+//! - when another thread holds a [`Lock`](crate::lock::Lock) that this thread wants, since that other thread may have
+//!   lost the turn in a call of the simulator; and when this thread would sleep or spin ([`yield_turn`]);
 //! - in debug builds at named [points](point) between two steps that belong together;
-//! - where it waits for the end of another thread, and at its own end.
+//! - when it waits for the end of another thread, and at its own end.
 //!
 //! A thread never loses the turn while it holds the simulator's lock: the thread that gets the turn could wait for that
 //! lock forever. A thread that blocks with the turn is [reported](Trouble) after some time, and so is a kernel's body that
 //! keeps the turn. Then turns end: all threads run as the operating system schedules them.
 //!
-//! This module uses no other module, so that all of them can use it. A thread outside of runs is not slowed down: it reads
-//! one thread-local variable, in cold places.
+//! This module uses no other module, so every module can use it. A thread outside of runs is not slowed down: it reads
+//! one thread-local variable, on slow paths only.
 
 #[doc(hidden)]
 #[cfg(any(test, feature = "hooks"))]
@@ -87,21 +87,21 @@ pub enum Trouble {
     },
     /// A thread that has the turn waits for an event outside of the run.
     Blocked {
-        /// The name of the thread, or the place where it was spawned.
+        /// The name of the thread, or the source location where it was spawned.
         thread: String,
         /// The last step of the thread.
         since: &'static str,
     },
     /// A kernel's body has kept the turn for too long.
     Body {
-        /// The name of the thread that executes the body, or the place where it was spawned.
+        /// The name of the thread that executes the body, or the source location where the thread was spawned.
         thread: String,
         /// The name of the kernel.
         kernel: Arc<str>,
     },
     /// A thread sleeps until another thread wakes it, and no other thread can.
     Asleep {
-        /// The name of the thread, or the place where it was spawned.
+        /// The name of the thread, or the source location where it was spawned.
         thread: String,
         /// The event that the thread waits for, and the remedy, if the thread has [explained](explain_sleep) them.
         waits_for: Option<String>,

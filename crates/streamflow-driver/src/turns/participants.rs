@@ -4,18 +4,18 @@ use std::sync::{Arc, Condvar};
 
 use super::Order;
 
-/// The number of steps in a row after which a thread yields once. The thread may poll for something that only another
-/// thread can do, and an order that never runs that other thread would never let the poll end.
+/// The number of steps in a row after which a thread is made to yield once. The thread may poll for something that only
+/// another thread can do, and an order that never chooses that other thread would never let the poll end.
 const MAX_STREAK: u32 = 10_000;
 
-/// The number of other threads' steps after which a thread that was able to continue starves: the others may pass the
-/// turn to each other while they wait for something that only this thread can do.
+/// The number of steps of other threads after which a thread that was able to continue starves: the other threads may
+/// pass the turn to each other while they wait for something that only the starving thread can do.
 const MAX_WAIT: u64 = 10_000;
 
 /// A thread of a run.
 #[derive(Debug)]
 pub(super) struct Participant {
-    /// The thread's name, or the place where it was spawned.
+    /// The thread's name, or the source location where it was spawned.
     pub(super) name: String,
     /// The thread's last step.
     pub(super) last: &'static str,

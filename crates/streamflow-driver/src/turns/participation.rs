@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{Turns, Until};
 
 thread_local! {
-    /// The runs that this thread takes part in, the innermost last.
+    /// The runs that this thread takes part in. The innermost run is last.
     static RUNS: RefCell<Vec<(Arc<Turns>, usize)>> = const { RefCell::new(Vec::new()) };
     /// The run that this thread left last. The thread's destructors may still call the simulator of that run.
     static LEFT: Cell<u64> = const { Cell::new(0) };
@@ -69,10 +69,10 @@ pub fn may_sleep() -> bool {
     takes_turns() || ended()
 }
 
-/// Sleeps without a time limit until `is_awake`, for a thread that another thread wakes. Outside of runs the call
-/// returns at once. If a run has no thread left that could wake this one, `wait` sleeps for some time, since a thread
-/// that takes no turns may wake it; after that the run is in [trouble](super::Trouble), and the call returns `false`:
-/// nothing will wake the thread.
+/// Sleeps without a time limit until `is_awake` returns `true`, for a thread that another thread wakes. Outside of runs
+/// the call returns at once. If the run has no thread left that could wake this one, `wait` is called to sleep for some
+/// time, since a thread outside of the run may wake it; after that the run is in [trouble](super::Trouble), and the
+/// call returns `false`: nothing will wake the thread.
 pub fn sleep(is_awake: impl Fn() -> bool, wait: impl FnOnce(Duration)) -> bool {
     let Some(Thread { turns, index }) = current() else { return true };
     if turns.sleep(index, &is_awake) || turns.is_over() && !turns.is_asleep() {
@@ -101,8 +101,8 @@ pub(super) fn point(name: &'static str) {
     }
 }
 
-/// Records that the calling thread executes the body of a kernel, until the result is dropped. The thread keeps the turn
-/// meanwhile.
+/// Records that the calling thread executes the body of a kernel, until the result is dropped. The thread keeps the
+/// turn during the body.
 pub fn within_body(kernel: &Arc<str>) -> WithinBody {
     let thread = current();
     if let Some(Thread { turns, index }) = &thread {

@@ -7,7 +7,8 @@
 //! steps.
 //!
 //! A thread that starves gets the highest priority from then on: threads of a higher priority may poll for something
-//! that only this thread can do. This rule draws no random number, so runs without such a thread are as in the paper.
+//! that only the starving thread can do. This rule draws no random number, so runs without such a thread are as in the
+//! paper.
 
 use super::Order;
 use crate::splitmix::{SplitMix, mix};
@@ -22,8 +23,8 @@ const SCALES: std::ops::Range<u64> = 4..11;
 /// An order that depends on the seed alone.
 ///
 /// The number of steps of a run is not known before the run, and earlier runs must make no difference: the same seed
-/// gives the same run also when it is repeated alone. So the expected number of steps is drawn from the seed, too.
-/// Each period with several threads counts as a run of its own.
+/// gives the same run when it is repeated without the earlier runs. So the expected number of steps is drawn from the
+/// seed, too. Each period with several threads counts as a run of its own.
 #[derive(Debug)]
 pub struct Pct {
     random: SplitMix,

@@ -1,4 +1,4 @@
-//! Threads of a test that take turns if the test is explored.
+//! Threads of a test. They take turns if the test is explored.
 
 use std::fmt;
 use std::panic::Location;
@@ -33,8 +33,8 @@ where
 /// Lets other threads run, as [`std::thread::yield_now`], in a loop that waits for another thread of the host, for
 /// example for a message of a channel.
 ///
-/// In a test that is explored, a thread that *blocks* instead keeps the others from their turns, and the run ends
-/// with an error that names it.
+/// In a test that is explored, a thread that *blocks* and does not call this keeps the other threads from their turns,
+/// and the run ends with an error that names the thread.
 pub fn yield_now() {
     if !yield_turn() {
         thread::yield_now();

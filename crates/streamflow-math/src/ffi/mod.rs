@@ -1,7 +1,7 @@
 //! The calls of libraries: symbol tables, descriptions of the functions, and calls. No rule about the order of work is here.
 //!
 //! This is the one part of the mathematics with `unsafe`. A table has the functions that are used, found in a shared
-//! library while the program runs; statuses are numbers. The functions beside a table are safe: they take claims, and
+//! library while the program runs; statuses are numbers. The functions that use a table are safe: they take claims, and
 //! make the checks that the library does not make.
 
 #[cfg(any(feature = "fft", feature = "matmul", feature = "solve", feature = "sparse"))]

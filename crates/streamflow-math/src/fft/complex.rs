@@ -52,7 +52,7 @@ where
     /// Queues the inverse transform of `x`, into `y`. Does not block, and allocates nothing, as [`forward`](Self::forward).
     ///
     /// # Errors
-    /// As for [`forward`](Self::forward).
+    /// The errors of [`forward`](Self::forward).
     #[track_caller]
     pub fn inverse(
         &mut self,
@@ -68,7 +68,7 @@ where
     /// The plan's layouts of input and output must be the same.
     ///
     /// # Errors
-    /// As for [`forward`](Self::forward).
+    /// The errors of [`forward`](Self::forward).
     #[track_caller]
     pub fn forward_in_place(
         &mut self,
@@ -82,7 +82,7 @@ where
     /// Transforms memory inversely in its place, under the same conditions as [`forward_in_place`](Self::forward_in_place).
     ///
     /// # Errors
-    /// As for [`forward`](Self::forward).
+    /// The errors of [`forward`](Self::forward).
     #[track_caller]
     pub fn inverse_in_place(
         &mut self,

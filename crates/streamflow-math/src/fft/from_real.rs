@@ -62,7 +62,7 @@ where
     /// passed as the spectrum, a slice of complex numbers.
     ///
     /// # Errors
-    /// As for [`forward`](Self::forward).
+    /// The errors of [`forward`](Self::forward).
     #[track_caller]
     pub fn forward_in_place(
         &mut self,

@@ -37,7 +37,7 @@ where
 /// the result is there.
 ///
 /// # Errors
-/// As for [`forward_host_blocking`].
+/// The errors of [`forward_host_blocking`].
 #[track_caller]
 pub fn inverse_host_blocking<T: Real>(
     cx: &ExecutionContext,

@@ -39,7 +39,7 @@ where
 /// Returns the inverse transform of a tensor of 1 to 3 dimensions, as a new tensor. Plans are made and kept as by [`forward`].
 ///
 /// # Errors
-/// As for [`forward`].
+/// The errors of [`forward`].
 #[track_caller]
 pub fn inverse<T: Real>(
     cx: &ExecutionContext,
@@ -59,7 +59,7 @@ where
 /// `n / 2 + 1`. Plans are made and kept as by [`forward`].
 ///
 /// # Errors
-/// As for [`forward`].
+/// The errors of [`forward`].
 #[track_caller]
 pub fn forward_real<T: Real>(
     cx: &ExecutionContext,
@@ -79,7 +79,7 @@ where
 /// numbers, and rows of the spectrum `last / 2 + 1`. Overwrites `x`. Plans are made and kept as by [`forward`].
 ///
 /// # Errors
-/// As for [`forward`].
+/// The errors of [`forward`].
 #[track_caller]
 pub fn inverse_real<T: Real>(
     cx: &ExecutionContext,

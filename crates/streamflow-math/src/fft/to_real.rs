@@ -63,7 +63,7 @@ where
     /// [`in_place`](Planner::in_place). The memory is passed as the spectrum, a slice of complex numbers.
     ///
     /// # Errors
-    /// As for [`inverse`](Self::inverse).
+    /// The errors of [`inverse`](Self::inverse).
     #[track_caller]
     pub fn inverse_in_place(
         &mut self,

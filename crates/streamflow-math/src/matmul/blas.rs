@@ -107,7 +107,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
     /// Queues the Euclidean norm of a vector, into one element. The norm of an empty vector is 0.
     ///
     /// # Errors
-    /// As for [`dot`](Self::dot).
+    /// The errors of [`dot`](Self::dot).
     #[track_caller]
     pub fn norm(
         &mut self,

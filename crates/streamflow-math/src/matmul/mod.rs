@@ -36,12 +36,12 @@
 //! }
 //! ```
 //!
-//! A plan takes the algorithm that cuBLASLt's heuristic proposes first. [`Planner::search_blocking`] times several
-//! algorithms, in [`start`](streamflow::Compute::start) or in a separate program, and its result can be stored in the
-//! same way.
+//! A plan uses the algorithm that cuBLASLt's heuristic proposes first. [`Planner::search_blocking`] times several
+//! algorithms, in [`start`](streamflow::Compute::start) or in a separate program, and its result can be stored as text,
+//! too.
 //!
-//! A plan holds no operand: each call takes its operands, and is ordered after the work that they need. A plan does
-//! hold its algorithm, and the work area that each call claims.
+//! A plan stores no operand: each call takes its operands, and is ordered after the work that they need. A plan does
+//! store its algorithm, and the work area that each call claims.
 //!
 //! [`multiply`] is the form without a plan in the operator. [`Blas`] has cuBLAS's functions of vectors and triangles.
 

@@ -219,7 +219,7 @@ impl<T: MatmulElement, E> Plan<Matmul<T, E>> {
         self.value().algorithm
     }
 
-    /// Fills the work area with a byte, for tests: no call may need the content that an earlier call has left there.
+    /// Fills the work area with a byte, for tests: no call may need the content that an earlier call has left in the work area.
     #[doc(hidden)]
     pub fn poison_work_area(&mut self, stream: &Stream<'_>, byte: u8) -> Result<()> {
         stream.fill_bytes(&mut self.lend(stream)?.work, byte)

@@ -244,12 +244,12 @@ macro_rules! on {
                 Ok(Plan::new(stream, self.make($has_bias, cx, stream)?))
             }
 
-            /// Times the product with at most `most` algorithms that cuBLASLt proposes, for [`algorithm`](Self::algorithm): the
-            /// heuristic's first one is not always the fastest. Blocks until all are measured, and meanwhile needs memory for
-            /// its own operands: the call is for [`start`](streamflow::Compute::start), or for a program that stores the result.
-            /// A stored algorithm is not used.
+            /// Times the product with at most `most` algorithms that cuBLASLt proposes, for [`algorithm`](Self::algorithm):
+            /// the first proposal is not always the fastest. Blocks until all algorithms are measured, and needs memory for
+            /// its own operands until then: the call is for [`start`](streamflow::Compute::start), or for a program that
+            /// stores the result. An algorithm that was set is not used.
             ///
-            /// The simulator has one algorithm, and the times there are simulated.
+            /// The simulator has one algorithm, and its times are simulated.
             ///
             /// ```
             /// # use streamflow_math::matmul::Matmul;
@@ -265,8 +265,8 @@ macro_rules! on {
             /// ```
             ///
             /// # Errors
-            /// As for [`on`](Self::on); [`Error::Operand`](crate::Error::Operand) for a `most` of 0 or above 10,000; an error if
-            /// none of the algorithms runs.
+            /// The errors of [`on`](Self::on); [`Error::Operand`](crate::Error::Operand) for a `most` of 0 or above
+            /// 10,000; an error if none of the algorithms runs.
             pub fn search_blocking(
                 self,
                 cx: &ExecutionContext,

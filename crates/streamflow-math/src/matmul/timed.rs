@@ -56,7 +56,7 @@ pub(super) fn search<T: MatmulElement, E>(
     let mut timed: Vec<_> = candidates.iter().map(|it| (Algorithm(*it), Vec::new())).collect();
     let (mut refused, mut cause) = (vec![false; timed.len()], None);
     for round in 0..=ROUNDS {
-        // The algorithms take turns, so that the clock of a warm GPU is the same for all.
+        // Each round runs all algorithms in turn, so that the clock frequency of a warm GPU is the same for all.
         for (index, (algorithm, times)) in timed.iter_mut().enumerate() {
             if refused[index] {
                 continue;

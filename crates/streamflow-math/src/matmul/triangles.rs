@@ -58,7 +58,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
     /// `c` is not read.
     ///
     /// # Errors
-    /// As for [`trsm`](Self::trsm), and [`Error::Operand`](crate::Error::Operand) for a matrix `a` without columns.
+    /// The errors of [`trsm`](Self::trsm), and [`Error::Operand`](crate::Error::Operand) for a matrix `a` without columns.
     #[track_caller]
     pub fn syrk(
         &mut self,

@@ -1,7 +1,7 @@
 //! Random numbers, the same on the simulator and on a GPU, in the order of cuRAND's Philox generator.
 //!
-//! A [`Philox`] is plain data: a seed, and a place in the seed's sequence. The generator needs no library and no handle.
-//! Each number is computed from its place alone, so two calls may run in any order and on any streams.
+//! A [`Philox`] is plain data: a seed, and a position in the seed's sequence. The generator needs no library and no
+//! handle. Each number is computed from its position alone, so two calls may run in any order and on any streams.
 //!
 //! ```
 //! use streamflow_math::random::Philox;
@@ -32,7 +32,7 @@
 //!   round differently. cuRAND's *device* generator takes a faster, less exact sine: its `f32` differ by up to 1e-5, and
 //!   its `f64` by up to 1e-15. The ulp is the ulp of the number before `deviation` and `mean` are applied.
 //!
-//! cuRAND has no 64-bit integers for Philox, so there are none here.
+//! cuRAND has no 64-bit integers for Philox, so this module has none.
 
 #[doc(hidden)]
 pub mod kernels;

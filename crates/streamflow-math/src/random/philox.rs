@@ -110,9 +110,10 @@ impl<T> Philox<T> {
 
     /// Returns a launch with a thread for each sequence that has a part of the values.
     ///
-    /// cuRAND has a state for each sequence. To begin at an offset, cuRAND takes the words of all sequences before the
-    /// offset, one counter each. The sequences of that round after the offset give their first four values to the caller.
-    /// Values of `f64` take two counters, so these sequences are one counter ahead of the others from then on.
+    /// cuRAND deals its numbers among 65536 sequences, and has a counter for each sequence. To begin at an offset,
+    /// cuRAND advances all sequences before the offset by one counter. The sequences of that round after the offset
+    /// give their first four values to the caller. A value of `f64` takes two counters, so these sequences are from
+    /// then on one counter ahead of the sequences before the offset.
     fn start(&self, len: usize) -> Start
     where
         T: Real,

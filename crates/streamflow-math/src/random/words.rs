@@ -1,4 +1,4 @@
-//! The words of Philox4x32-10, and their places in the output.
+//! The words of Philox4x32-10, and their positions in the output.
 
 /// The number of sequences among which cuRAND deals its output.
 pub(super) const SEQUENCES: u64 = 65536;

@@ -12,7 +12,8 @@ use streamflow::library::{Call, Target, TargetPart};
 use streamflow::memory::{CopySource, View};
 use streamflow::{ExecutionContext, Stream};
 
-/// A result with the status that its solver writes beside it in device memory, for example whether the matrix was singular.
+/// A result with the status of its solver, which the solver writes to device memory, for example whether the matrix was
+/// singular.
 ///
 /// The host does not wait for the status. Work of the device goes on with the [value](Self::on_device), the status travels
 /// with the values computed from it ([`then`](Self::then), messages), and the `Err` comes where the host opens the result:
@@ -129,7 +130,7 @@ impl<V> Checked<V> {
     /// see [`download`](Self::download).
     ///
     /// # Errors
-    /// As for [`download`](Self::download).
+    /// The errors of [`download`](Self::download).
     #[track_caller]
     pub fn download_of<T: Factor, S: CopySource<T> + ?Sized>(
         &self,
@@ -192,7 +193,7 @@ impl<S> Checked<S> {
     /// copy is complete, and a check that failed is its `Err`.
     ///
     /// # Errors
-    /// As for [`CudaStream::download`].
+    /// The errors of [`CudaStream::download`].
     #[track_caller]
     pub fn download<T: Factor>(&self, stream: &CudaStream) -> Result<CheckedDownload<T>>
     where

@@ -72,8 +72,8 @@ impl<T: Real> Planner<Cholesky<T>> {
 }
 
 impl<T: Real> Plan<Cholesky<T>> {
-    /// Factors matrices in their place, without a copy: `a` then has `L` on and below its diagonal, and the earlier elements
-    /// above it. Allocates nothing. `a` is `[n, n]`, or `[m, n, n]` in a batch.
+    /// Factors matrices without a copy: afterwards `a` has `L` on and below its diagonal, and its earlier elements
+    /// above the diagonal. Allocates nothing. `a` is `[n, n]`, or `[m, n, n]` in a batch.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another shape; the

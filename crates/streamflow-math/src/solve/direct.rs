@@ -24,8 +24,8 @@ const MOST_SIMULATED: usize = 4096;
 /// feature `sparse`.
 ///
 /// A plan is for one [`Csr`]. Making the plan analyses and factors the matrix, so there is no plan without factors. If the
-/// matrix gets other values, [`refactor_blocking`](Plan::refactor_blocking) factors them. For a singular matrix, both calls
-/// return an error: cuDSS reports it on the host.
+/// matrix gets other values, [`refactor_blocking`](Plan::refactor_blocking) factors them. For a singular matrix, making
+/// the plan and `refactor_blocking` return an error: cuDSS reports it on the host.
 ///
 /// ```
 /// use streamflow::prelude::*;

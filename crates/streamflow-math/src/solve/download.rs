@@ -1,4 +1,4 @@
-//! Checked results on their way to the host.
+//! Downloads of checked results to the host.
 
 use super::Factor;
 use super::outcome::{self, Origin};
@@ -47,7 +47,7 @@ impl<T: Factor> CheckedDownload<T> {
     /// The elements; blocks until the copy is complete.
     ///
     /// # Errors
-    /// As for [`try_get`](Self::try_get).
+    /// The errors of [`try_get`](Self::try_get).
     #[track_caller]
     pub fn wait_blocking(&self) -> Result<&[T]> {
         outcome::check(self.origin.0, self.statuses.wait_blocking()?)?;

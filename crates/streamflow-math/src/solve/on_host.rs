@@ -33,7 +33,7 @@ pub fn solve_host_blocking<T: Factor>(
 /// Blocks until the result is there.
 ///
 /// # Errors
-/// As for [`solve_host_blocking`], for a matrix that is not positive definite.
+/// The errors of [`solve_host_blocking`], but `Unsolvable` is for a matrix that is not positive definite.
 pub fn cholesky_host_blocking<T: Real>(cx: &ExecutionContext, n: usize, a: &[T]) -> Result<Vec<T>> {
     let stream = cx.internal_stream()?;
     let l = stateless::cholesky(cx, &stream, &upload(cx, "a", a, &[n, n])?)?;
@@ -43,7 +43,7 @@ pub fn cholesky_host_blocking<T: Real>(cx: &ExecutionContext, n: usize, a: &[T])
 /// Returns `Q` and `R` of a matrix of `m` by `n`, as [`qr`](super::qr) does. Blocks until the results are there.
 ///
 /// # Errors
-/// As for [`solve_host_blocking`].
+/// The errors of [`solve_host_blocking`].
 pub fn qr_host_blocking<T: Real>(
     cx: &ExecutionContext,
     [m, n]: [usize; 2],
@@ -59,7 +59,7 @@ pub fn qr_host_blocking<T: Real>(
 /// Blocks until the results are there.
 ///
 /// # Errors
-/// As for [`solve_host_blocking`], for an iteration that does not converge.
+/// The errors of [`solve_host_blocking`], but `Unsolvable` is for an iteration that does not converge.
 #[allow(clippy::type_complexity, reason = "three lists of numbers")]
 pub fn svd_host_blocking<T: Real>(
     cx: &ExecutionContext,
@@ -81,7 +81,7 @@ pub fn svd_host_blocking<T: Real>(
 /// [`eigen_blocking`](super::eigen_blocking) does. Blocks until the results are there.
 ///
 /// # Errors
-/// As for [`solve_host_blocking`], for an iteration that does not converge.
+/// The errors of [`solve_host_blocking`], but `Unsolvable` is for an iteration that does not converge.
 pub fn eigen_host_blocking<T: Real>(
     cx: &ExecutionContext,
     n: usize,

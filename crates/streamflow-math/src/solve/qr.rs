@@ -37,7 +37,7 @@ pub struct Qr<T: Real> {
     unpack: HostBody,
 }
 
-/// The result of [`Qr`], for a matrix of `m` by `n`. Both tensors are in rows.
+/// The result of [`Qr`], for a matrix of `m` by `n`. The two tensors are stored in rows.
 #[derive(Debug, Message)]
 #[message(unlisted)]
 pub struct QrFactors<T: Real> {
@@ -50,7 +50,7 @@ pub struct QrFactors<T: Real> {
 parts!(QrFactors: q, r);
 
 impl<T: Real> Qr<T> {
-    /// Begins a plan for matrices of so many rows and columns.
+    /// Begins a plan for matrices with this number of rows and columns.
     pub fn plan(rows: usize, columns: usize) -> Planner<Self> {
         Planner::new(rows, columns)
     }

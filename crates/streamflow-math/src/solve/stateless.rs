@@ -39,7 +39,7 @@ pub fn solve<T: Factor>(
 /// `m` matrices is `[m, n, n]`, with `b` and the result `[m, n]`. Does not block.
 ///
 /// # Errors
-/// As for [`solve()`]. A matrix that is not positive definite is an error of the result's check.
+/// The errors of [`solve()`]. A matrix that is not positive definite is an error of the result's check.
 #[track_caller]
 pub fn solve_positive_definite<T: Real>(
     cx: &ExecutionContext,
@@ -75,7 +75,7 @@ fn solve_by<S: System>(
 /// [`factor_in_place`](crate::Plan::factor_in_place) of a copy. Does not block.
 ///
 /// # Errors
-/// As for [`solve_positive_definite`].
+/// The errors of [`solve_positive_definite`].
 #[track_caller]
 pub fn cholesky<T: Real>(
     cx: &ExecutionContext,
@@ -113,7 +113,7 @@ pub fn qr<T: Real>(
 /// call may block, as [`execute_blocking`](crate::Plan::execute_blocking) may.
 ///
 /// # Errors
-/// As for [`qr`].
+/// The errors of [`qr`].
 #[track_caller]
 pub fn svd_blocking<T: Real>(
     cx: &ExecutionContext,
@@ -132,7 +132,7 @@ pub fn svd_blocking<T: Real>(
 /// `[count, n, n]`. The call may block, as [`execute_blocking`](crate::Plan::execute_blocking) may.
 ///
 /// # Errors
-/// As for [`qr`].
+/// The errors of [`qr`].
 #[track_caller]
 pub fn eigen_blocking<T: Real>(
     cx: &ExecutionContext,

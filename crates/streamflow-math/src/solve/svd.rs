@@ -69,7 +69,7 @@ pub struct SingularValues<T: Real> {
 parts!(SingularValues: u, s, vt);
 
 impl<T: Real> Svd<T> {
-    /// Begins a plan for matrices of so many rows and columns.
+    /// Begins a plan for matrices with this number of rows and columns.
     pub fn plan(rows: usize, columns: usize) -> Planner<Self> {
         Planner::new(rows, columns)
     }

@@ -91,7 +91,7 @@ impl<S: System> Plan<S> {
     /// [`solve`](Self::solve).
     ///
     /// # Errors
-    /// As for [`solve`](Self::solve).
+    /// The errors of [`solve`](Self::solve).
     #[track_caller]
     pub fn factor(self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<Plan<Factored<S>>> {
         let mut plan = self.map(|solver| Factored { solver, is_whole: false });
@@ -101,12 +101,12 @@ impl<S: System> Plan<S> {
 }
 
 impl<S: System> Plan<Factored<S>> {
-    /// Factors another matrix in the place of the last one. Allocates nothing.
+    /// Factors another matrix, which replaces the last one. Allocates nothing.
     ///
     /// # Errors
-    /// As for [`Plan::solve`]. After an error about the shape or the stream, the plan still has the earlier matrix, if the hook
-    /// returns the error. After another error, or one that the hook drops, the plan has no matrix until a later `refactor`
-    /// succeeds.
+    /// The errors of [`Plan::solve`]. After an error about the shape or the stream, the plan still has the earlier
+    /// matrix, if the hook returns the error. After any other error, or an error that the hook drops, the plan has no
+    /// matrix until a later `refactor` succeeds.
     #[track_caller]
     pub fn refactor(&mut self, stream: &Stream<'_>, a: &Tensor<S::Element>) -> Result<()> {
         let done = match self.lend(stream) {

@@ -56,7 +56,7 @@ pub struct SpMv<T: SparseElement>(Product<T>);
 
 /// The product of one sparse matrix with dense matrices, `C = A B`: cuSPARSE's `SpMM`. All dense matrices are stored in rows.
 ///
-/// As for [`SpMv`], a plan is for one [`Csr`].
+/// A plan is for one [`Csr`], as a plan of [`SpMv`] is.
 #[derive(Debug)]
 pub struct SpMm<T: SparseElement>(Product<T>);
 
@@ -68,7 +68,7 @@ impl<T: SparseElement> SpMv<T> {
 }
 
 impl<T: SparseElement> SpMm<T> {
-    /// Begins a plan for products of this matrix with dense matrices of so many columns.
+    /// Begins a plan for products of this matrix with dense matrices of `columns` columns.
     pub fn plan(a: &Csr<T>, columns: usize) -> ProductPlanner<'_, T, Self> {
         ProductPlanner { a, right: Some(columns), accumulates: false, make: Self }
     }
@@ -249,7 +249,7 @@ impl<T: SparseElement> Plan<SpMm<T>> {
     /// Queues `C = A B`, for a matrix of `[m, n]`, `B` of `[n, k]` and `C` of `[m, k]`. Allocates nothing.
     ///
     /// # Errors
-    /// As for [`SpMv`].
+    /// The errors of the same method of a plan of [`SpMv`].
     #[track_caller]
     pub fn execute(
         &mut self,

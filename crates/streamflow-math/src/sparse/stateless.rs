@@ -27,7 +27,7 @@ pub fn spmv<T: SparseElement>(
 /// Returns `A B`, for `B` of `[n, k]`, in rows, by [`SpMm`]. Does not block.
 ///
 /// # Errors
-/// As for [`spmv`].
+/// The errors of [`spmv`].
 #[track_caller]
 pub fn spmm<T: SparseElement>(
     cx: &ExecutionContext,
@@ -68,7 +68,7 @@ pub fn spmv_host_blocking<T: SparseElement>(
 /// of `A`, row by row.
 ///
 /// # Errors
-/// As for [`spmv_host_blocking`].
+/// The errors of [`spmv_host_blocking`].
 #[track_caller]
 pub fn spmm_host_blocking<T: SparseElement>(
     cx: &ExecutionContext,

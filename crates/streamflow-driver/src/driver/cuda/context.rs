@@ -47,8 +47,8 @@ pub(super) fn is_current(context: &CudaContext) -> bool {
 
 /// Makes a context current on this thread.
 ///
-/// A driver that is shutting down is not an error here. The next call returns that error or, if it only frees
-/// an object, has nothing left to do.
+/// If the driver is shutting down, `bind` returns no error. The next call returns that error or, if it only frees an
+/// object, has nothing left to do.
 #[inline]
 pub(super) fn bind(context: &CudaContext, device: DeviceId) -> DriverResult<()> {
     // Fast path: the context is already bound. The query costs half as much as binding the context.

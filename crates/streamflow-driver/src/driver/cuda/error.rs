@@ -46,8 +46,8 @@ pub(super) fn code_of(result: CUresult) -> i32 {
 /// The reason why the context is unusable after this error code, or `None` if the context is usable.
 ///
 /// The source is the description of each code in the CUDA driver API reference (*Data types used by CUDA driver*,
-/// `CUresult`). Unless a comment says otherwise, the description states that the process is left in an inconsistent state
-/// and that any further CUDA work returns the same error.
+/// `CUresult`). Unless a comment on a code says something else, the description of the code states that the process is
+/// left in an inconsistent state and that any further CUDA work returns the same error.
 pub(super) fn sticky_reason(code: i32) -> Option<&'static str> {
     Some(match code {
         // The reference only names the cause; the driver still tears the context down.

@@ -11,7 +11,7 @@ use crate::driver::{DeviceId, DriverResult};
 
 impl CudaDriver {
     /// [`Driver::device_of_stream`](crate::driver::Driver::device_of_stream): finds the device by the stream's context.
-    /// For a stream of a green context, that is the primary context of the same device (CUDA driver API,
+    /// For a stream of a green context, CUDA also returns the primary context of the same device (CUDA driver API,
     /// `cuStreamGetCtx_v2`).
     ///
     /// # Safety

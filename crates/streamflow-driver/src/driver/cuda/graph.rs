@@ -163,7 +163,7 @@ impl CudaDriver {
         }
         // SAFETY: the handle points to a box that `make_graph` has made, and the caller destroys the graph once.
         let executable = unsafe { Box::from_raw(pointer_to::<Executable>(graph.handle())) };
-        // SAFETY: the executable is not used any more; queued launches still execute. Its template is destroyed after it.
+        // SAFETY: no call uses the executable any more; its queued launches still execute. Its template is destroyed after it.
         let result = unsafe { sys::cuGraphExecDestroy(executable.raw) };
         check_given_back("cuGraphExecDestroy", graph.device(), result)
     }

@@ -22,7 +22,7 @@ const INVALID_RESOURCE_CONFIGURATION: i32 = 915;
 
 const SPLIT: &str = "cuDevSmResourceSplitByCount";
 
-/// A green context that is kept while the driver lives.
+/// A green context, which is not destroyed before the driver is dropped.
 #[derive(Debug)]
 pub(super) struct Green {
     context: Arc<CudaContext>,
@@ -34,8 +34,8 @@ pub(super) struct Green {
 impl Drop for Green {
     fn drop(&mut self) {
         context::bind_to_give_back(&self.context, self.device, || {
-            // SAFETY: this is the context's only owner. The context's streams hold the driver, so no stream is
-            // left.
+            // SAFETY: this value is the only owner of the context. The context's streams hold a reference to the
+            // driver, so no stream is left.
             let result = unsafe { (self.destroy)(pointer_to(self.handle)) };
             let destroyed = check_given_back("cuGreenCtxDestroy", self.device, result);
             report_in_drop("destroying a green context", destroyed);

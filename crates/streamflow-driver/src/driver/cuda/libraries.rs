@@ -25,7 +25,7 @@ unsafe impl Libraries for CudaDriver {
         STICKY.usable(call.function)?;
         match (call.device)(stream) {
             Ok(()) => Ok(()),
-            // SAFETY: the caller's stream is live.
+            // SAFETY: the stream is live, by the contract of this method.
             Err(error) => Err(unsafe { self.library_failed(stream, call.function, error) }),
         }
     }
@@ -47,7 +47,7 @@ impl CudaDriver {
             return refused;
         }
         // A library has its own error numbers, and no number for a lost context.
-        // SAFETY: the caller's stream is live.
+        // SAFETY: the stream is live, by the contract of this function.
         let queried = unsafe { sys::cuStreamQuery(stream_of(stream)) };
         if let Err(lost) = check_query(function, stream.device(), queried) {
             return lost;

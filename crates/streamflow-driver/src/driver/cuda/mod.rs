@@ -86,7 +86,7 @@ impl CudaDriver {
     /// The same number twice makes two devices that share one GPU and its context.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and when `ordinals` is empty or has a number that CUDA does not list.
+    /// The errors of [`new`](Self::new), and when `ordinals` is empty or has a number that CUDA does not list.
     pub fn with_devices(ordinals: &[usize]) -> DriverResult<Self> {
         error::STICKY.usable(OPENING)?;
         let count = probe::start()?;

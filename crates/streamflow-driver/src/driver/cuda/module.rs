@@ -22,7 +22,7 @@ impl Module {
     /// Loads an image into the bound context.
     ///
     /// # Safety
-    /// As for [`Driver::load_module`](crate::driver::Driver::load_module).
+    /// The contract of [`Driver::load_module`](crate::driver::Driver::load_module).
     pub(super) unsafe fn load(
         device: DeviceId,
         what: What<'_>,

@@ -132,7 +132,7 @@ impl Pool {
     }
 
     /// # Safety
-    /// As for [`allocate`](Self::allocate).
+    /// The contract of [`allocate`](Self::allocate).
     unsafe fn allocate_on(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
         let mut address: sys::CUdeviceptr = 0;
         // SAFETY: CUDA writes one address to `address`; the pool lives as long as `self`, and the stream is

@@ -1,8 +1,8 @@
 //! The check whether CUDA can be used, made before any call that would panic without it.
 //!
-//! The bindings load `libcuda` and each of its functions on first use, and panic when one is missing. So the library, the
-//! driver's version and every function that is called by the bindings are looked up here first. A missing library or function
-//! is an error with a remedy. Newer functions are [optional](super::optional).
+//! The bindings load `libcuda` and each of its functions on first use, and panic when one is missing. So this module
+//! first looks up the library, the driver's version and every function that is called by the bindings. A missing
+//! library or function is an error with a remedy. Newer functions are [optional](super::optional).
 
 use cudarc::driver::sys;
 

@@ -20,7 +20,7 @@ pub(super) fn stream_of(stream: RawStream) -> sys::CUstream {
 /// Room for the addresses of a launch's parameters.
 pub(super) type Addresses = [MaybeUninit<*mut c_void>; MAX_PARAMS];
 
-/// The addresses of a launch's parameters, as CUDA takes them: CUDA reads one address for each parameter of the kernel.
+/// Fills `room` with the addresses of a launch's parameters: CUDA reads one address for each parameter of the kernel.
 #[inline]
 pub(super) fn lay_out_params(
     launch: &Launch<'_>,
@@ -68,7 +68,7 @@ impl CudaDriver {
         let result = match copy.kind {
             CopyKind::PinnedToDevice | CopyKind::PageableToDevice => {
                 let source = pointer_to::<c_void>(source.address);
-                // SAFETY: the caller vouches for both ranges until the copy has executed.
+                // SAFETY: the caller vouches for the two ranges until the copy has executed.
                 unsafe { sys::cuMemcpyHtoDAsync_v2(target.address, source, bytes, raw) }
             }
             CopyKind::DeviceToPinned | CopyKind::DeviceToPageable => {
@@ -90,7 +90,7 @@ impl CudaDriver {
             }
         };
         check(call, stream.device(), result)?;
-        // SAFETY: the caller's stream is live.
+        // SAFETY: the stream is live, by the contract of this function.
         unsafe { self.end_copy(stream, copy) }
     }
 
@@ -112,7 +112,7 @@ impl CudaDriver {
     /// Queues a copy of rows with gaps between them.
     ///
     /// # Safety
-    /// As for [`Driver::copy`].
+    /// The contract of [`Driver::copy`].
     unsafe fn submit_rows(
         &self,
         stream: RawStream,
@@ -161,7 +161,7 @@ impl CudaDriver {
                 )
             })
         })?;
-        // SAFETY: the caller's stream is live.
+        // SAFETY: the stream is live, by the contract of this function.
         unsafe { self.end_copy(stream, copy) }
     }
 

@@ -1,8 +1,9 @@
 //! The functions of `libcuda` by their names, in the library that cudarc's bindings call.
 //!
-//! cudarc loads `libcuda`, unless another package of the program turns its feature `dynamic-linking` or `static-linking` on:
-//! then the program is linked with the library and needs it to start. A library that was opened here by its name could be a
-//! second copy in a linked program, for example the copy in a toolkit's `stubs` folder.
+//! cudarc loads `libcuda`, unless another package of the program turns its feature `dynamic-linking` or
+//! `static-linking` on: then the program is linked with the library and needs it to start. If this module opened the
+//! library by its name, it could get a second copy in a linked program, for example the copy in a toolkit's `stubs`
+//! folder.
 
 use std::mem::ManuallyDrop;
 

@@ -31,7 +31,7 @@ pub trait Replays: Send + Sync + fmt::Debug {
     /// Ends the pass of this run.
     ///
     /// # Errors
-    /// The first error of a call that was held back.
+    /// The first error of a call that the driver had held back.
     #[doc(hidden)]
     fn end(&self, run: &mut ReplayRun) -> DriverResult<()>;
 
@@ -42,7 +42,7 @@ pub trait Replays: Send + Sync + fmt::Debug {
     /// Ends the run: the run makes no more passes. The host has waited for the run's work, unless the run has failed.
     ///
     /// # Errors
-    /// The first error of a call that was held back, or of a query whether the run's work is complete.
+    /// The first error of a call that the driver had held back, or of a query whether the run's work is complete.
     #[doc(hidden)]
     fn leave(&self, run: &mut ReplayRun) -> DriverResult<()>;
 }

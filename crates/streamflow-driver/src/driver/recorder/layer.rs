@@ -13,7 +13,7 @@ use crate::driver::{
 // handle before this thread has recorded its call. A call with a result that is part of its entry is recorded
 // afterwards.
 //
-// "The caller's contract" in the SAFETY comments below: `Layer` requires the contract of the same method of `Driver`.
+// "The contract of this call" in the SAFETY comments below: `Layer` requires the contract of the same method of `Driver`.
 // SAFETY: every call is forwarded unchanged, and so is its answer.
 unsafe impl Layer for Recorder {
     fn below(&self) -> &dyn Driver {
@@ -44,12 +44,12 @@ unsafe impl Layer for Recorder {
 
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
         self.record_on(stream, |_, stream| Call::DestroyStream { stream });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("destroy_stream", unsafe { self.below.destroy_stream(stream) })
     }
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         let answer = unsafe { self.below.query_stream(stream) };
         if let Ok(complete) = answer {
             self.record_on(stream, |_, stream| Call::QueryStream { stream, complete });
@@ -59,7 +59,7 @@ unsafe impl Layer for Recorder {
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         self.record_on(stream, |_, stream| Call::SynchronizeStream { stream });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("synchronize_stream", unsafe { self.below.synchronize_stream(stream) })
     }
 
@@ -92,7 +92,7 @@ unsafe impl Layer for Recorder {
 
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
         self.note(|names| Call::DestroyEvent { event: names.event(event) });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("destroy_event", unsafe { self.below.destroy_event(event) })
     }
 
@@ -101,7 +101,7 @@ unsafe impl Layer for Recorder {
             event: names.event(event),
             stream,
         });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("record_event", unsafe { self.below.record_event(event, stream) })
     }
 
@@ -110,12 +110,12 @@ unsafe impl Layer for Recorder {
             stream,
             event: names.event(event),
         });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("wait_event", unsafe { self.below.wait_event(stream, event) })
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         let answer = unsafe { self.below.query_event(event) };
         if let Ok(complete) = answer {
             self.note(|names| Call::QueryEvent { event: names.event(event), complete });
@@ -125,7 +125,7 @@ unsafe impl Layer for Recorder {
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         self.note(|names| Call::SynchronizeEvent { event: names.event(event) });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("synchronize_event", unsafe { self.below.synchronize_event(event) })
     }
 
@@ -136,7 +136,7 @@ unsafe impl Layer for Recorder {
         source: MemorySource,
     ) -> DriverResult<MemoryRange> {
         let default = self.below.default_stream(stream.device());
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         let made = unsafe { self.below.allocate(stream, bytes, source) };
         self.record_made("allocate", made, |names, range| Call::Allocate {
             stream: names.stream(stream, default),
@@ -146,13 +146,13 @@ unsafe impl Layer for Recorder {
 
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         self.record_on(stream, |names, stream| Call::Free { stream, place: names.range_of(range) });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("free", unsafe { self.below.free(stream, range) })
     }
 
     unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
         self.record_on(stream, |_, stream| Call::WaitForDevice { stream });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("wait_for_device", unsafe { self.below.wait_for_device(stream) })
     }
 
@@ -171,7 +171,7 @@ unsafe impl Layer for Recorder {
 
     unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
         self.note(|names| Call::FreePinned { device, place: names.range_of(range) });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("free_pinned", unsafe { self.below.free_pinned(device, range) })
     }
 
@@ -183,7 +183,7 @@ unsafe impl Layer for Recorder {
             source: names.range_of(copy.source),
             rows: copy.rows,
         });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("copy", unsafe { self.below.copy(stream, copy) })
     }
 
@@ -193,7 +193,7 @@ unsafe impl Layer for Recorder {
             place: names.range_of(range),
             byte,
         });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("fill", unsafe { self.below.fill(stream, range, byte) })
     }
 
@@ -204,7 +204,7 @@ unsafe impl Layer for Recorder {
         image: &Image,
     ) -> DriverResult<RawModule> {
         self.note(|names| Call::LoadModule { device, module: names.kernel(name) });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("load_module", unsafe { self.below.load_module(device, name, image) })
     }
 
@@ -214,7 +214,7 @@ unsafe impl Layer for Recorder {
         source: &KernelSource<'_>,
     ) -> DriverResult<LoadedKernel> {
         self.note(|names| Call::LoadKernel { device, kernel: names.kernel(source.name) });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("load_kernel", unsafe { self.below.load_kernel(device, source) })
     }
 
@@ -227,7 +227,7 @@ unsafe impl Layer for Recorder {
             shared_bytes: launch.shared_bytes,
             accesses: recorded(names, launch.accesses),
         });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("launch", unsafe { self.below.launch(stream, launch) })
     }
 
@@ -237,13 +237,13 @@ unsafe impl Layer for Recorder {
         nodes: &[GraphNode<'_>],
     ) -> DriverResult<RawGraph> {
         self.note(|_| Call::CreateGraph { device, nodes: nodes.len() });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("create_graph", unsafe { self.below.create_graph(device, nodes) })
     }
 
     unsafe fn launch_graph(&self, graph: RawGraph, stream: RawStream) -> DriverResult<()> {
         self.record_on(stream, |_, stream| Call::LaunchGraph { stream });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("launch_graph", unsafe { self.below.launch_graph(graph, stream) })
     }
 
@@ -258,14 +258,14 @@ unsafe impl Layer for Recorder {
             node,
             kernel: names.kernel(launch.name),
         });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         let set = unsafe { self.below.set_graph_kernel(graph, node, launch) };
         self.record_failure("set_graph_kernel", set)
     }
 
     unsafe fn destroy_graph(&self, graph: RawGraph) -> DriverResult<()> {
         self.note(|_| Call::DestroyGraph { device: graph.device() });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("destroy_graph", unsafe { self.below.destroy_graph(graph) })
     }
 
@@ -275,7 +275,7 @@ unsafe impl Layer for Recorder {
         function: HostFunction,
     ) -> DriverResult<()> {
         self.record_on(stream, |_, stream| Call::HostFunction { stream });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         let done = unsafe { self.below.launch_host_function(stream, function) };
         self.record_failure("launch_host_function", done)
     }
@@ -290,7 +290,7 @@ unsafe impl Libraries for Recorder {
             accesses: recorded(names, call.accesses),
             is_captured: call.is_captured,
         });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("call_library", unsafe {
             self.below.libraries().call_library(stream, call)
         })
@@ -307,19 +307,19 @@ impl Observer for Recorder {
             stream,
             place: names.range_of(range),
         });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("recycle", unsafe { self.below.observer().recycle(stream, range) })
     }
 
     unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
         self.note(|_| Call::Adopt { device, bytes: range.bytes });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("adopt", unsafe { self.below.observer().adopt(device, range) })
     }
 
     unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         self.record_on(stream, |_, stream| Call::Disown { stream, bytes: range.bytes });
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this call.
         self.record_failure("disown", unsafe { self.below.observer().disown(stream, range) })
     }
 }

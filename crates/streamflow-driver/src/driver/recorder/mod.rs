@@ -76,7 +76,7 @@ impl Recorder {
     }
 
     fn lock(&self) -> MutexGuard<'_, Log> {
-        // After a panic while the lock was held, at most one call is missing.
+        // If a thread panicked while it held the lock, at most one call is missing in the log.
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

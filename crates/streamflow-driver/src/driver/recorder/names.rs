@@ -76,7 +76,7 @@ struct Block {
     pinned: bool,
 }
 
-/// All numbers assigned so far.
+/// All numbers and labels that were assigned so far.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     streams: HashMap<RawStream, StreamLabel>,
@@ -130,8 +130,9 @@ impl Names {
         let number = next(counter);
         // An empty block has no address of its own, so it could not be found again.
         if range.bytes > 0 {
-            // Freed blocks are kept until now, so that a use after the free still has a number. Blocks don't
-            // overlap each other, so only the last ones that begin before the new block's end can overlap it.
+            // Freed blocks stay in the map until their memory is allocated again, so that a use after the free has a
+            // number. Blocks don't overlap each other, so only the last ones that begin before the new block's end can
+            // overlap it.
             while let Some((&address, _)) = self
                 .blocks
                 .range(..range.end())

@@ -129,7 +129,7 @@ pub struct CopyRows {
     /// The bytes from the start of a row to the start of the next row in the source: at least `bytes`, at most
     /// [`MAX_PITCH`](Self::MAX_PITCH).
     pub source_pitch: u64,
-    /// The same distance in the target.
+    /// The bytes from the start of a row to the start of the next row in the target, with the same limits as `source_pitch`.
     pub target_pitch: u64,
     /// Whether the gaps of the target are padding. A [race checker](super::race) then counts the padding as written with the
     /// rows, as it does for a kernel's argument.

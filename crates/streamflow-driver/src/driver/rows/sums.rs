@@ -149,7 +149,7 @@ fn two(small: Step, large: Step, low: i128, high: i128) -> bool {
     if from > to {
         return false;
     }
-    // For the t-th `x` from `from` on, the rest is `rest + t * by`, modulo the small step.
+    // For the t-th `x` from `from` on, `high - large * x` is `rest + t * by`, modulo the small step.
     let modulus = small.step;
     let rest = (high - large.step * from).rem_euclid(modulus);
     if rest <= width {

@@ -5,8 +5,8 @@ use crate::error::{Result, wrong_operand};
 /// The most dimensions of a transform.
 pub(crate) const MOST: usize = 3;
 
-/// The places of the elements of a batch of transforms, counted in elements, as in cuFFT's advanced layout. Without a
-/// layout, transforms are dense: one after the other, each in rows.
+/// The positions of the elements of a batch of transforms, counted in elements, as in cuFFT's advanced layout. Without
+/// a layout, transforms are dense: each transform follows the one before, and is stored in rows.
 ///
 /// The element `[x, y, z]` of transform `b`, embedded in `[_, e1, e2]`, has the index
 /// `b * distance + ((x * e1 + y) * e2 + z) * stride`; with fewer dimensions, `x` and `y` are 0.
@@ -173,7 +173,7 @@ impl Side {
 
     /// Returns a transform that has an element in common with transform 0. `within` is the last index of a transform.
     ///
-    /// An embedding array is not shorter than a transform, so the elements of one transform have different places.
+    /// An embedding array is not shorter than a transform, so the elements of one transform have different indices.
     fn overlap(&self, batch: usize, within: usize) -> Option<usize> {
         let (distance, stride) = (self.distance, self.stride);
         // Only each `every`-th transform is a whole number of strides away from transform 0.

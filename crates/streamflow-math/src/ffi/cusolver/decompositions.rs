@@ -5,8 +5,8 @@ use super::routine::{of, routines, size};
 use super::{ECONOMY, UPPER, VECTORS};
 
 routines! {
-    /// Queues QR of a matrix of `rows` by `columns`, in its place: `R` in the upper triangle, and below it, with
-    /// `tau`, the reflections that [`orgqr`](Self::orgqr) makes `Q` of.
+    /// Queues QR of a matrix of `rows` by `columns`, which is overwritten: `R` is in its upper triangle, and below the
+    /// diagonal, together with `tau`, are the reflections from which [`orgqr`](Self::orgqr) makes `Q`.
     geqrf((rows, columns), (usize, usize)) = "cusolverDnXgeqrf" with work:
         write a: T [size(rows, columns, 1)], write tau: T [Some(rows.min(columns))], write status: i32 [Some(1)]
         => |it| (it.table.geqrf)(
@@ -14,7 +14,7 @@ routines! {
             work.start, work.bytes, it.host_work.start.cast(), it.host_work.bytes, status.cast(),
         );
 
-    /// Queues `Q`, `rows` by `columns`, in the place of the result of [`geqrf`](Self::geqrf).
+    /// Queues `Q`, `rows` by `columns`, which overwrites the result of [`geqrf`](Self::geqrf).
     orgqr((rows, columns), (usize, usize)) = "cusolverDnorgqr" with work:
         write a: T [size(rows, columns, 1)], read tau: T [Some(columns)], write status: i32 [Some(1)]
         => |it| of::<T, _>(it.table.sorgqr, it.table.dorgqr)(

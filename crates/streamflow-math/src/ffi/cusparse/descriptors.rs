@@ -209,8 +209,8 @@ impl Descriptors {
     /// Queues the product.
     ///
     /// # Safety
-    /// As for [`prepare`](Self::prepare), which was called before with the same work area. The dense operands have the
-    /// lengths of the product, and may be used by this stream's work.
+    /// The contract of [`prepare`](Self::prepare), which was called before with the same work area. The dense operands
+    /// have the lengths of the product, and this stream's work may use them.
     #[inline(always)]
     pub(super) unsafe fn multiply(
         &self,

@@ -2,8 +2,8 @@
 
 use crate::ffi::cusolver::element::Real;
 
-/// Factors a symmetric matrix in its place: `A = transpose(U) U`. The elements below the diagonal are neither read nor
-/// written.
+/// Factors a symmetric matrix, `A = transpose(U) U`, where `U` replaces the upper triangle of `A`. The elements below
+/// the diagonal are neither read nor written.
 ///
 /// Returns the order, from 1, of the first leading minor that is not positive; 0 if the matrix is positive definite.
 pub(in super::super) fn factor<T: Real>(n: usize, a: &mut [T]) -> i32 {

@@ -41,7 +41,7 @@ pub(in super::super) fn eigen<T: Real>(
 /// A symmetric matrix with three diagonals.
 struct Tridiagonal {
     diagonal: Vec<f64>,
-    /// The element beside each diagonal element; the first is 0.
+    /// The element next to each diagonal element, in the neighbouring diagonal; the first is 0.
     beside: Vec<f64>,
 }
 
@@ -51,8 +51,8 @@ impl Tridiagonal {
         let (mut diagonal, mut beside) = (vec![0.0; n], vec![0.0; n]);
         let mut factors = vec![0.0; n];
         for i in (1..n).rev() {
-            // Row `i` left of the diagonal is reflected onto its last element. The vector of the reflection is kept above the
-            // diagonal, in column `i`.
+            // A reflection moves the part of row `i` left of the diagonal onto the last element of that part. The
+            // vector of the reflection is stored above the diagonal, in column `i`.
             let mut v: Vec<f64> = (0..i).map(|k| a[k * n + i]).collect();
             let most = v.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             if most > 0.0 {
@@ -70,8 +70,8 @@ impl Tridiagonal {
         Self { diagonal, beside }
     }
 
-    /// Rotates until all elements beside the diagonal are 0, and rotates the columns of `vectors` with them. Returns whether
-    /// the iteration has converged.
+    /// Rotates until all elements next to the diagonal are 0, and rotates the columns of `vectors` with them. Returns
+    /// whether the iteration has converged.
     fn diagonalize(&mut self, vectors: &mut [f64]) -> bool {
         let n = self.diagonal.len();
         let (d, e) = (&mut self.diagonal, &mut self.beside);

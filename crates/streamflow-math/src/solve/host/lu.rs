@@ -2,7 +2,7 @@
 
 use crate::ffi::cusolver::element::sealed::Number;
 
-/// Factors a square matrix in its place: `P A = L U`. The ones on the diagonal of `L` are not stored.
+/// Factors a square matrix, which the factors replace: `P A = L U`. The ones on the diagonal of `L` are not stored.
 /// `pivots[k]`, counted from 1, is the row that was swapped with row `k`.
 ///
 /// Returns the first column, from 1, without a pivot; 0 if each has one.

@@ -65,7 +65,7 @@ impl CudaDriver {
     /// Returns a graph of the work that the body for a device queues.
     ///
     /// # Safety
-    /// As for `make_graph`.
+    /// The contract is that of `make_graph`.
     pub(super) unsafe fn capture(
         &self,
         device: DeviceId,

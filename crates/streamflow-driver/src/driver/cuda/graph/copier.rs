@@ -48,7 +48,7 @@ impl CudaDriver {
     /// Adds a copy to page-locked memory, as a kernel.
     ///
     /// # Safety
-    /// As for `make_graph`. The two ranges have the same length, without gaps.
+    /// The contract is that of `make_graph`. The two ranges have the same length, without gaps.
     pub(super) unsafe fn add_small_copy(
         &self,
         graph: &Template,
@@ -68,7 +68,7 @@ impl CudaDriver {
             accesses: &[],
             rows: &[],
         };
-        // SAFETY: these are the kernel's parameters, and the caller vouches for both ranges.
+        // SAFETY: these are the kernel's parameters, and the caller vouches for the two ranges.
         unsafe { self.add_kernel(graph, after, &launch) }
     }
 

@@ -19,7 +19,7 @@ impl CudaDriver {
     /// Adds a node. Returns `None` for work that needs no node.
     ///
     /// # Safety
-    /// As for `make_graph`.
+    /// The contract is that of `make_graph`.
     pub(super) unsafe fn add_node(
         &self,
         graph: &Template,
@@ -65,7 +65,7 @@ impl CudaDriver {
     /// Adds a kernel.
     ///
     /// # Safety
-    /// As for `make_graph`.
+    /// The contract is that of `make_graph`.
     pub(super) unsafe fn add_kernel(
         &self,
         graph: &Template,
@@ -78,8 +78,8 @@ impl CudaDriver {
         }
         let mut room: Addresses = [MaybeUninit::uninit(); MAX_PARAMS];
         let description = describe(launch, &mut room)?;
-        // SAFETY: a place for one handle; the graph and the nodes were made here; the function is loaded. CUDA copies
-        // the description and the parameters before the call returns.
+        // SAFETY: CUDA writes one handle to `node`; the nodes are of this graph, and the function is loaded. CUDA
+        // copies the description and the parameters before the call returns.
         let add = |node, graph, after, count| unsafe {
             sys::cuGraphAddKernelNode_v2(node, graph, after, count, &raw const description)
         };
