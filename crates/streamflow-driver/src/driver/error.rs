@@ -36,7 +36,7 @@ pub enum DriverError {
         "out of memory on {device}: {requested} bytes were requested; drop tensors, or make them smaller"
     )]
     OutOfMemory {
-        /// The device.
+        /// The device whose memory is exhausted.
         device: DeviceId,
         /// The number of bytes that were requested.
         requested: u64,
@@ -110,7 +110,7 @@ pub enum DriverError {
     /// A kernel cannot be made ready.
     #[error("kernel `{kernel}` cannot be loaded: {message}")]
     Kernel {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// Why, and what to do.
         message: String,
@@ -133,7 +133,7 @@ fn called_by(node: Option<&str>) -> String {
     node.map_or_else(String::new, |node| format!(", called by operator `{node}`,"))
 }
 
-/// The meaning of a sticky error.
+/// The consequence of a sticky error, as the end of its message.
 pub(super) const LOST: &str =
     "every graph of this process that uses the device fails from now on; start the process again";
 

@@ -105,7 +105,7 @@ pub enum AccessMode {
 /// Memory that a launch touches, from the kernel's typed arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// The bytes.
+    /// The bytes that the launch touches.
     pub range: MemoryRange,
     /// Whether the bytes are read or written.
     pub mode: AccessMode,
@@ -231,7 +231,7 @@ impl fmt::Debug for Code<'_> {
 /// A kernel that can be launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoadedKernel {
-    /// The driver's handle.
+    /// The driver's handle of the kernel.
     pub function: RawFunction,
     /// Threads per block that keep the device busiest, for launches without a block size.
     pub block_size: u32,
@@ -242,7 +242,7 @@ pub struct LoadedKernel {
 /// A function that a stream calls on the host, in the order of the stream's work.
 #[derive(Debug, Clone, Copy)]
 pub struct HostFunction {
-    /// The function.
+    /// The function that the stream calls.
     pub call: unsafe extern "C" fn(*mut c_void),
     /// The function's argument.
     pub data: *mut c_void,

@@ -29,7 +29,7 @@ use streamflow::memory::{DeviceSlice, TensorView, TensorViewMut};
 const MATMUL: &str = "cublasLtMatmul";
 const SET: &str = "cublasLtMatmulDescSetAttribute";
 
-/// `cublasLtMatmulDescAttributes_t`.
+/// Values of cuBLASLt's enum `cublasLtMatmulDescAttributes_t`.
 const TRANSPOSE_A: c_int = 3;
 const TRANSPOSE_B: c_int = 4;
 const EPILOGUE: c_int = 7;

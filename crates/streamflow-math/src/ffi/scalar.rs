@@ -32,7 +32,7 @@ mod tests {
         let three = [0_u8, 1, 2].map(|i| (i, Scalar::new(Complex::new(f64::from(i), -1.0)), i));
         for (i, factor, _) in &three {
             assert_eq!(factor.as_ptr() as usize % 16, 0);
-            // SAFETY: the factor is alive.
+            // SAFETY: the pointer is that of `factor`, which is alive.
             let found = unsafe { factor.as_ptr().cast::<Complex<f64>>().read() };
             assert_eq!(found, Complex::new(f64::from(*i), -1.0));
         }

@@ -6,7 +6,7 @@
 /// cuFFT does not divide, so a separate kernel divides, in a second operation on the stream of the transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Norm {
-    /// No division.
+    /// Results are not divided.
     #[default]
     None,
     /// Divides the results of an inverse transform by the number of its elements, and does not divide those of a

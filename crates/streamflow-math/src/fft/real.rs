@@ -1,4 +1,4 @@
-//! The types of transforms.
+//! The number types that transforms work with.
 
 use rustfft::FftNum;
 use streamflow::memory::Complex;
@@ -13,7 +13,7 @@ use streamflow::memory::DeviceSlice;
 pub(crate) mod sealed {
     use super::{Complex, CudaStream, DeviceSlice, FftNum, Result, Side};
 
-    /// A result, of real or of complex numbers.
+    /// The result of a transform: real or complex numbers.
     pub enum Output<'a, T> {
         Real(&'a mut DeviceSlice<T>),
         Complex(&'a mut DeviceSlice<Complex<T>>),

@@ -1,4 +1,4 @@
-//! The functions of triangles for the simulator.
+//! The functions of triangles that the simulator runs in place of cuBLAS's.
 
 use super::host::leave_anything_in;
 use super::numbers::{BlasElement, sum_of_products};

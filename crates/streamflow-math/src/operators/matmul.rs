@@ -1,4 +1,4 @@
-//! The product of two matrices.
+//! The operator that multiplies two matrices.
 
 use std::marker::PhantomData;
 
@@ -16,13 +16,13 @@ use streamflow::operator;
 /// [module](crate::matmul) has an example.
 #[operator(no_new, unlisted)]
 pub struct Matmul<T: MatmulElement> {
-    /// `[m, k]` or `[batch, m, k]`.
+    /// The left matrix, `[m, k]`, or a batch of left matrices, `[batch, m, k]`.
     #[input]
     a: &Tensor<T>,
-    /// `[k, n]` or `[batch, k, n]`.
+    /// The right matrix, `[k, n]`, or a batch of right matrices, `[batch, k, n]`.
     #[input]
     b: &Tensor<T>,
-    /// `[m, n]` or `[batch, m, n]`.
+    /// The product, `[m, n]`, or the products of a batch, `[batch, m, n]`.
     #[output]
     c: Tensor<T>,
     of: PhantomData<fn() -> T>,

@@ -70,7 +70,7 @@ pub struct RaceAccess {
 pub struct RaceHook {
     /// The node's name.
     pub node: String,
-    /// `start`, `compute` or `stop`.
+    /// The hook's name: `start`, `compute` or `stop`.
     pub hook: String,
     /// The number of ticks that the node had completed.
     pub tick: u64,
@@ -82,23 +82,23 @@ pub struct RaceHook {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RaceAction {
-    /// A kernel.
+    /// A kernel touches the memory.
     Kernel {
         /// The kernel's name.
         kernel: String,
         /// The argument that the memory was passed as.
         argument: &'static str,
     },
-    /// A function of a library.
+    /// A function of a library touches the memory.
     Library {
         /// The function's name.
         function: String,
         /// The argument that the memory was passed as.
         argument: &'static str,
     },
-    /// A copy: its `source`, or its `target`.
+    /// A copy touches the memory. The text is `source` or `target`.
     Copy(&'static str),
-    /// A fill.
+    /// A fill of memory with a byte.
     Fill,
     /// The allocation of the memory: every use must be ordered after it.
     Allocate,
@@ -186,9 +186,9 @@ impl RaceReports {
 /// races that are not in the reader's mark. A default mark has no race.
 #[derive(Debug, Clone, Default)]
 pub struct RaceMark {
-    /// The number of races.
+    /// The number of races that the checker had found.
     pub(super) total: u64,
-    /// The number of different races.
+    /// The number of different races that the checker had found.
     pub(super) kinds: u64,
     /// For each different race that the checker stored, its number, in rising order, and how often it was found.
     pub(super) times: Vec<(u64, u64)>,

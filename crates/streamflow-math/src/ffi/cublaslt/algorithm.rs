@@ -34,7 +34,7 @@ pub(crate) struct Chosen {
     pub(crate) workspace: u64,
     /// The alignment that the address of each matrix must have.
     pub(crate) alignment: u64,
-    /// `cublasLtMatmulAlgo_t`.
+    /// The algorithm, cuBLASLt's opaque struct `cublasLtMatmulAlgo_t`.
     pub(crate) data: [u64; 8],
 }
 

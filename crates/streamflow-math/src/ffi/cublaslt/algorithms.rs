@@ -10,10 +10,10 @@ use crate::ffi::cublaslt::algorithm::Chosen;
 use streamflow::driver::DriverError;
 use streamflow::library::LibraryError;
 
-/// `cublasLtMatmulPreferenceAttributes_t`.
+/// Values of cuBLASLt's enum `cublasLtMatmulPreferenceAttributes_t`.
 const MAX_WORKSPACE: c_int = 1;
 const MIN_ALIGNMENTS: [c_int; 4] = [5, 6, 7, 8];
-/// `cublasLtMatmulAlgoConfigAttributes_t`.
+/// Values of cuBLASLt's enum `cublasLtMatmulAlgoConfigAttributes_t`.
 const ALGORITHM_ID: c_int = 0;
 const TILE_ID: c_int = 1;
 const SPLITS: c_int = 2;

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use streamflow::driver::DriverError;
 use streamflow::library::LibraryError;
 
-/// `cublasLtMatrixLayoutAttribute_t`.
+/// Values of cuBLASLt's enum `cublasLtMatrixLayoutAttribute_t`.
 const BATCH_COUNT: c_int = 5;
 const BATCH_OFFSET: c_int = 6;
 

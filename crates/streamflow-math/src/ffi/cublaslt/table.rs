@@ -13,11 +13,11 @@ type Value = *const c_void;
 /// The library's name in messages.
 pub(super) const NAME: &str = "cuBLASLt";
 
-/// `cublasLtMatmulHeuristicResult_t`.
+/// cuBLASLt's struct `cublasLtMatmulHeuristicResult_t`: an algorithm that the library proposes or has checked.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct Found {
-    /// `cublasLtMatmulAlgo_t`.
+    /// The algorithm, cuBLASLt's opaque struct `cublasLtMatmulAlgo_t`.
     pub(super) data: [u64; 8],
     pub(super) workspace: usize,
     pub(super) state: c_int,

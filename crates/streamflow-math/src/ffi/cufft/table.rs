@@ -32,7 +32,7 @@ table! {
     execute_z2d = "cufftExecZ2D": fn(c_int, *mut c_void, *mut c_void) -> c_int;
 }
 
-/// The name of the function that executes a plan.
+/// Returns the name of cuFFT's function that executes a plan.
 pub(super) fn name_of(kind: Kind, is_double: bool) -> &'static str {
     match (kind, is_double) {
         (Kind::Complex, false) => "cufftExecC2C",
@@ -44,7 +44,7 @@ pub(super) fn name_of(kind: Kind, is_double: bool) -> &'static str {
     }
 }
 
-/// The number of a `cufftType`.
+/// Returns the number of the `cufftType` of a kind of transforms.
 pub(super) fn type_of(kind: Kind, is_double: bool) -> c_int {
     match (kind, is_double) {
         (Kind::Complex, false) => 0x29,
@@ -60,7 +60,7 @@ pub(super) fn check(call: &'static str, status: c_int) -> Result<(), LibraryErro
     LibraryError::check(NAME, call, status, status_name)
 }
 
-/// The names of `cufftResult`, of CUDA 12 and 13.
+/// Returns the name of a status, a `cufftResult` of CUDA 12 or 13.
 fn status_name(status: c_int) -> &'static str {
     match status {
         1 => "CUFFT_INVALID_PLAN",

@@ -16,7 +16,7 @@ pub(in super::super) fn factor<T: Real>(n: usize, a: &mut [T]) -> i32 {
             current[row] = (current[row] - sum) / left[row * n + row];
         }
         let rest = current[column] - dot(&current[..column], &current[..column]);
-        // A NaN is not positive either.
+        // A pivot that is a NaN is not positive either.
         if rest <= T::ZERO || rest.is_nan() {
             current[column] = rest;
             return column as i32 + 1;
