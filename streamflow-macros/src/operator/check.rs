@@ -13,7 +13,8 @@ use super::params::setter_name;
 use crate::diagnostic::Errors;
 use crate::tokens::{STANDARD_TRAITS, element, is_message, mentions};
 
-/// Checks the item, and returns all of the operator that is usable in spite of its mistakes.
+/// Checks the item that `#[operator]` stands on, and builds the `Operator` from it. Mistakes go to `errors`; the `Operator` has
+/// all parts of the item that are usable in spite of them.
 pub(super) fn check_operator(
     options: Options,
     input: DeriveInput,
@@ -118,13 +119,13 @@ pub(super) fn check_operator(
     }
 }
 
-/// Reports `flush` of an operator without inputs, since it would be flushed when they have ended. Outputs are not
-/// required: the operator may send to another thread, a file or a program.
+/// Reports the option `flush` at an operator without inputs: the runtime calls `flush` when the inputs have ended, so it would
+/// never call it there. An operator with `flush` needs no output: it may send to another thread, a file or a program.
 fn check_flush(ident: &Ident, ports: &[Port], errors: &mut Errors) {
     let has = |is_output: bool| {
         ports.iter().any(|port| (port.direction == Direction::Output) == is_output)
     };
-    // An operator without ports is reported as such.
+    // An operator without any port has been reported already, by `check_operator`.
     if has(true) && !has(false) {
         errors.at(
             ident,
@@ -136,7 +137,8 @@ fn check_flush(ident: &Ident, ports: &[Port], errors: &mut Errors) {
     }
 }
 
-/// Reports and removes a parameter with the name of another parameter's setter: both are methods of the handle.
+/// Reports and removes each parameter whose name is also the name of another parameter's setter, as `set_gain` beside `gain`. The
+/// handle would have two methods with that name.
 fn check_param_names(params: &mut Vec<Param>, errors: &mut Errors) {
     let setters: Vec<(Ident, Ident)> =
         params.iter().map(|param| (setter_name(param), param.ident.clone())).collect();
@@ -153,7 +155,8 @@ fn check_param_names(params: &mut Vec<Param>, errors: &mut Errors) {
     });
 }
 
-/// Reports `#[state]` in an operator with `no_new`.
+/// Reports each `#[state]` in an operator with `no_new`: `#[state]` is an instruction to the generated `new`, and `no_new` turns
+/// `new` off.
 fn reject_made_without_new(made: &[StateAttribute], options: &Options, errors: &mut Errors) {
     if options.no_new {
         for attribute in made {
@@ -164,7 +167,8 @@ fn reject_made_without_new(made: &[StateAttribute], options: &Options, errors: &
     }
 }
 
-/// Reports and removes a second `#[operator]`, which would find no ports.
+/// Reports and removes a second `#[operator]` on the same item. That one would be expanded on the struct without its ports, and
+/// would report that the struct has none.
 fn remove_repeated(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
     attrs.retain(|attr| {
         let path = attr.path().to_token_stream().to_string().replace(' ', "");
@@ -177,7 +181,8 @@ fn remove_repeated(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
     });
 }
 
-/// The item without `#[input]`, `#[output]`, `#[param]` and `#[state]`, which rustc does not know. Used when the item is kept as it is.
+/// Returns the item without `#[input]`, `#[output]`, `#[param]` and `#[state]`, which rustc does not know. An enum, a union and a
+/// tuple struct are left in the program in this form, after the error that reports them.
 fn without_own_attributes(input: &DeriveInput) -> DeriveInput {
     let mut input = input.clone();
     let variants = match &mut input.data {
@@ -194,7 +199,7 @@ fn without_own_attributes(input: &DeriveInput) -> DeriveInput {
     input
 }
 
-/// Reports lifetime parameters: an operator is `'static`.
+/// Reports lifetime parameters: an operator is `'static`. Returns `Expandable::Type` if there is one.
 fn reject_lifetimes(generics: &Generics, errors: &mut Errors) -> Expandable {
     let mut expandable = Expandable::Operator;
     for param in &generics.params {
@@ -213,7 +218,8 @@ fn reject_lifetimes(generics: &Generics, errors: &mut Errors) -> Expandable {
     expandable
 }
 
-/// Whether all type parameters have the bounds that an operator needs. rustc would report a missing bound many times.
+/// Reports type parameters that lack a bound which an operator needs, and returns whether there are none. Without this check,
+/// rustc would report each missing bound many times.
 fn are_bounded(generics: &Generics, ports: &[Port], errors: &mut Errors) -> bool {
     let mut all = true;
     for param in generics.type_params() {
@@ -239,7 +245,7 @@ fn are_bounded(generics: &Generics, ports: &[Port], errors: &mut Errors) -> bool
         let as_element = ports
             .iter()
             .any(|port| is_message(&port.message) && element(&port.message).is_some_and(is_param));
-        // Any other trait may imply all the bounds that are needed.
+        // Any trait that the macro doesn't know may have all the needed bounds as supertraits.
         let suffices = match (as_message, as_element) {
             (true, _) => named && !only_element,
             (_, true) => named,
@@ -268,7 +274,7 @@ fn are_bounded(generics: &Generics, ports: &[Port], errors: &mut Errors) -> bool
     all
 }
 
-/// The bounds of a type parameter, both at the parameter and in the where clause.
+/// Returns the bounds of a type parameter: those written at the parameter, and those in the where clause.
 fn list_bounds<'a>(
     param: &'a TypeParam,
     generics: &'a Generics,

@@ -1,9 +1,9 @@
-//! Checks of types that only rustc can judge, in an operator without type parameters: types of ports that the macro
-//! does not know to be messages, and fields of the state that may be unable to move to another thread.
+//! Writes the checks of types that only rustc can judge, in an operator without type parameters. These are the types of ports
+//! that the macro doesn't know to be messages, and the types of state fields that may be unable to move to another thread.
 //!
-//! Wherever such a type is used, rustc would report it again. So the code uses an alias, `__Detect_boxes`, that names a
-//! type only if the check holds: see `streamflow/src/operator/checked.rs`. The check is a constant. rustc evaluates it
-//! once, and underlines a failure at the user's type.
+//! Wherever the generated code used such a type, rustc would report the same mistake again. So the code uses an alias,
+//! `__Detect_boxes`, that names the type only if the check holds: see `streamflow/src/operator/checked.rs`. The check is a
+//! constant: rustc evaluates it once, and underlines a failed one at the user's type.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -17,16 +17,16 @@ use crate::tokens::{
     names_device_data,
 };
 
-/// The constants and names of one operator.
+/// The generated checks of one operator's types, each a constant and an alias of the type.
 #[derive(Default)]
 pub(super) struct Checks {
-    /// The checks of the struct's fields, placed beside the struct.
+    /// The checks of the types of state fields, as items next to the struct.
     pub(super) of_fields: TokenStream,
-    /// The other checks, placed beside the implementations.
+    /// All other checks, as items next to the implementations.
     pub(super) others: TokenStream,
 }
 
-/// Renames these types, and returns the constants and the names.
+/// Replaces each type that rustc must check by its alias, in the ports and the state, and returns the constants and the aliases.
 pub(super) fn name_checked_types(operator: &mut Operator) -> Checks {
     let mut checks = Checks::default();
     if !operator.generics.params.is_empty() {
@@ -65,8 +65,8 @@ fn is_cfg(attr: &syn::Attribute) -> bool {
     attr.path().is_ident("cfg")
 }
 
-/// Returns the check of a port's type, and renames the type to `name`. `known` has the checks of earlier ports, with
-/// their names: a type is checked once.
+/// Returns the check of a port's type, or `None` if the macro knows the type. Replaces the type in the port by the alias `name`.
+/// `known` has the checks of earlier ports with their aliases, since each type is checked once.
 fn check_port(
     port: &mut Port,
     name: &Ident,
@@ -105,7 +105,7 @@ fn check_port(
     }
     known.push((checked, name.clone()));
     let is = format_ident!("{name}_is");
-    // Within another type, a reference is reported as any other type is.
+    // `PortOf<…>` around the type: rustc reports a reference as an argument of another type as it reports any other type there.
     let (first, last) = ends(&ty);
     let (begin, end) =
         (quote_spanned!(first=> ::streamflow::__private::PortOf<), quote_spanned!(last=> >));
@@ -118,10 +118,10 @@ fn check_port(
     })
 }
 
-/// Returns the trait that says whether a type is a message. A type that holds other types is not a message if it hides
-/// device data among them.
+/// Returns the trait whose implementation says that a type is a message. `IsOpenMessage` is for a type that holds other types: it
+/// is not implemented for host data that hides device data, since the runtime would not find that data.
 fn check_message(ty: &Type) -> TokenStream {
-    // The macro has replaced a type that it has refused.
+    // A type that mentions `__private` is a replacement that the macro wrote for a rejected type.
     let is_replaced = mentions(ty.to_token_stream(), &format_ident!("__private"));
     match names_device_data(ty).filter(|_| !is_replaced) {
         Some(names_device_data) => quote!(IsOpenMessage<_, #names_device_data>),
@@ -129,7 +129,8 @@ fn check_message(ty: &Type) -> TokenStream {
     }
 }
 
-/// Returns the check of a field that may hold a tick's stream, with `name` as the type's alias.
+/// Returns the check of a state field whose type mentions `Stream`, which may be the stream of a tick. `name` becomes the type's
+/// alias.
 fn check_field_with_stream(ty: &Type, name: &Ident, is: &Ident, cfgs: &TokenStream) -> TokenStream {
     let (first, last) = ends(ty);
     let keyword = quote_spanned!(first=> fn);
@@ -148,7 +149,8 @@ fn check_field_with_stream(ty: &Type, name: &Ident, is: &Ident, cfgs: &TokenStre
     }
 }
 
-/// `const name: bool = <Type as Trait>::__STREAMFLOW_IS;`, underlined at the user's type.
+/// Writes `const name: bool = <Type as Trait>::__STREAMFLOW_IS;`. rustc underlines a failed evaluation at `written`, the user's
+/// type.
 fn constant(name: &Ident, written: &Type, ty: &TokenStream, check: &TokenStream) -> TokenStream {
     let (first, last) = ends(written);
     let lead = quote_spanned!(first=> <);
@@ -159,14 +161,14 @@ fn constant(name: &Ident, written: &Type, ty: &TokenStream, check: &TokenStream)
     }
 }
 
-/// The spans of the first and the last token.
+/// Returns the spans of the first and the last token of a type.
 fn ends(ty: &Type) -> (Span, Span) {
     let mut spans = ty.to_token_stream().into_iter().map(|token| token.span());
     let first = spans.next().unwrap_or_else(Span::call_site);
     (first, spans.last().unwrap_or(first))
 }
 
-/// `Name<argument>` for `Name<other>`.
+/// Returns the type with `argument` as its type argument: `Name<argument>` for `Name<other>`.
 fn with_argument(ty: &Type, argument: Type) -> Type {
     let mut ty = ty.clone();
     if let Type::Path(path) = &mut ty
@@ -177,7 +179,7 @@ fn with_argument(ty: &Type, argument: Type) -> Type {
     ty
 }
 
-/// Whether a type, and each of its arguments, has a name that is known to be of types that may move to another thread.
+/// Whether a type, and each of its type arguments, has a name from a list of types that are `Send`.
 fn surely_moves(ty: &Type) -> bool {
     const NAMES: &[&str] = &[
         "AtomicBool",

@@ -1,4 +1,4 @@
-//! The user's struct without its ports, and its `new`.
+//! Writes the user's struct without its ports, and the function `new` that makes a value of the struct.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -41,7 +41,8 @@ pub(super) fn expand_definition(operator: &Operator) -> TokenStream {
     }
 }
 
-/// `new`, with the state's fields as its arguments, without those that it makes by `Default`.
+/// Writes `new`. Its arguments are the state's fields in their order, without those marked `#[state]`: `new` makes these by
+/// `Default`.
 fn expand_new(operator: &Operator, state: &[Field], has_phantom_field: bool) -> TokenStream {
     let Operator { ident, visibility, cfgs, generics, .. } = operator;
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
@@ -58,7 +59,7 @@ fn expand_new(operator: &Operator, state: &[Field], has_phantom_field: bool) -> 
     });
     let by_default = made.iter().map(|field| {
         let (cfgs, name, ty) = (cfgs_of(field), &field.ident, &field.ty);
-        // The span of the type: rustc reports there that it has no `Default`.
+        // The call of `default` has the span of the field's type, since rustc reports a missing `Default` there.
         let make = quote_spanned!(ty.span()=> <#ty as ::core::default::Default>::default());
         quote!(#cfgs #name: #make,)
     });
@@ -73,7 +74,7 @@ fn expand_new(operator: &Operator, state: &[Field], has_phantom_field: bool) -> 
             "Makes a `{ident}` from its state, in the order of its fields. These begin with their `Default`: {names}."
         )
     };
-    // The span of the struct's name: rustc shows it when a call has wrong arguments.
+    // `fn new` has the span of the struct's name: rustc shows this span when a call has wrong arguments.
     let function = quote_spanned!(ident.span()=> fn new(#(#arguments)*) -> Self);
     let body = braced(ident.span(), quote!(Self { #(#taken)* #(#by_default)* #phantom_field }));
     quote! {

@@ -1,4 +1,4 @@
-//! The generated documentation.
+//! Writes the documentation of a generated operator: the tables of its ports and parameters, and the texts of the ports.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -8,7 +8,7 @@ use syn::{Attribute, Expr, Lit, Meta};
 use super::model::{Direction, Operator, Param, Port, Range, Size};
 use crate::tokens::spelled;
 
-/// The text of a doc comment, without its markers and outer blank space.
+/// Returns the text of a doc comment, without `///` and without blank space at its start and end.
 pub(super) fn read_doc_text(docs: &[Attribute]) -> String {
     let lines = docs.iter().filter_map(|attr| match &attr.meta {
         Meta::NameValue(pair) => match &pair.value {
@@ -26,10 +26,10 @@ pub(super) fn read_doc_text(docs: &[Attribute]) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// The begin of the table of the ports.
+/// The text with which the table of the ports begins.
 const PORT_TABLE: &str = "\n\n## Ports\n\n| name | direction | type | text |\n|---|---|---|---|";
 
-/// Whether an item has the table of an operator's ports already.
+/// Whether the attributes of an item contain a table of ports already. If so, `#[operator]` has expanded this item before.
 pub(super) fn has_port_table(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| match &attr.meta {
         Meta::NameValue(pair) => matches!(&pair.value, Expr::Lit(literal)
@@ -38,7 +38,7 @@ pub(super) fn has_port_table(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// Returns the table of the ports, for the place after the operator's own documentation.
+/// Returns the table of the ports as `#[doc]`, to be placed after the user's own doc comment of the operator.
 pub(super) fn write_port_table(operator: &Operator) -> TokenStream {
     if operator.ports.is_empty() {
         return TokenStream::new();
@@ -65,7 +65,7 @@ pub(super) fn write_port_table(operator: &Operator) -> TokenStream {
     quote!(#[doc = #table])
 }
 
-/// Returns the table of the parameters, for the place after the table of the ports.
+/// Returns the table of the parameters as `#[doc]`, to be placed after the table of the ports.
 pub(super) fn write_param_table(operator: &Operator) -> TokenStream {
     if operator.params.is_empty() {
         return TokenStream::new();
@@ -84,12 +84,12 @@ pub(super) fn write_param_table(operator: &Operator) -> TokenStream {
     quote!(#[doc = #table])
 }
 
-/// The text on one line, with `|` escaped, for one cell of a table.
+/// Returns the text on one line and with `|` escaped, as a cell of a Markdown table needs it.
 fn escape_cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }
 
-/// The port's doc comment, or a generated one if the user wrote none.
+/// Returns the port's doc comment, or a generated one if the user wrote none.
 pub(super) fn write_port_docs(port: &Port) -> TokenStream {
     let docs = &port.docs;
     if docs.is_empty() {

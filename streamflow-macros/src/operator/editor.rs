@@ -1,8 +1,9 @@
-//! The expansion that an editor sees: see `crate::editor`.
+//! Writes the expansion of `#[operator]` for an editor. Only one token of it has the location of each of the user's tokens, the
+//! token that means the user's item: see `crate::editor`.
 //!
-//! Each of the user's tokens is left where it means the user's item: the name of the struct in those of the types that a user
-//! writes, as `BlurIo`; the name of a port in the two structs that have a field of it, since an edge names the one and
-//! `compute` the other; a type where the tick or the state has it.
+//! The struct's name has the user's location in the names of the types that a user writes, as `BlurIo`. A port's name has it in
+//! two structs, since an edge names the field of one, and `compute` the field of the other. A type has it in the Io or in the
+//! state. All other tokens get the location of the macro.
 
 use std::collections::HashSet;
 
@@ -15,7 +16,7 @@ use super::checked::Checks;
 use super::expand_item;
 use crate::editor::{away_from_user, is_word, outline, regroup, relocate};
 
-/// The words of the user.
+/// The identifiers that the user wrote in the options and the item.
 type Words = HashSet<String>;
 
 /// Expands one use of `#[operator]` for an editor.
@@ -52,7 +53,8 @@ fn collect_words(tokens: TokenStream, words: &mut Words) {
     }
 }
 
-/// Leaves the user's tokens in the structs, and the names of the handle's methods, and moves all others.
+/// Gives all tokens the location of the macro, but for the user's tokens in the generated structs, and for the names of functions
+/// and structs that are the user's words, as those of the handle's methods.
 fn relocate_structs(expanded: TokenStream, operator: &Ident, written: &Words) -> TokenStream {
     let operator = operator.unraw().to_string();
     let declared = |name: &Ident| {
@@ -67,7 +69,7 @@ fn relocate_structs(expanded: TokenStream, operator: &Ident, written: &Words) ->
     items.collect()
 }
 
-/// A brace or a semicolon ends an item.
+/// Splits the tokens into items. An item ends with a group in braces or with a semicolon.
 fn split_items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let ends = |token: &TokenTree| match token {
@@ -78,7 +80,8 @@ fn split_items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     tokens.split_inclusive(ends).map(<[TokenTree]>::to_vec).collect()
 }
 
-/// Relocates a struct that has the user's tokens. `None` for another item.
+/// Relocates the tokens of a generated struct, and leaves those that mean the user's items where they are. Returns `None` for any
+/// other item.
 fn relocate_struct(item: &[TokenTree], operator: &str, written: &Words) -> Option<TokenStream> {
     let keyword = item.iter().position(|token| is_word(token, "struct"))?;
     let (before, [keyword, TokenTree::Ident(name), rest @ ..]) = item.split_at_checked(keyword)?
@@ -97,7 +100,7 @@ fn relocate_struct(item: &[TokenTree], operator: &str, written: &Words) -> Optio
         "Params" => relocate(rest),
         _ => return None,
     };
-    // No user writes this name.
+    // `Blur_Ports` is a name that no user writes, so it gets the location of the macro.
     let name = if end == "_Ports" { away_from_user(name) } else { name.clone() };
     let keyword = relocate(keyword.clone().into());
     let mentions = if end.is_empty() { mention_fields(item) } else { TokenStream::new() };
@@ -105,8 +108,8 @@ fn relocate_struct(item: &[TokenTree], operator: &str, written: &Words) -> Optio
     Some(quote!(#(#before)* #keyword #name #rest #mentions))
 }
 
-/// A function that mentions each field of the state. rust-analyzer renames a field of a struct with an attribute macro at such
-/// a mention, and not at its declaration.
+/// Writes a function that mentions each field of the state. rust-analyzer renames a field of a struct with an attribute macro
+/// only at such a mention, and not at the field's declaration.
 fn mention_fields(item: &[TokenTree]) -> TokenStream {
     let Ok(item) = syn::parse2::<ItemStruct>(item.iter().cloned().collect()) else {
         return TokenStream::new();
@@ -125,7 +128,7 @@ fn mention_fields(item: &[TokenTree]) -> TokenStream {
     }
 }
 
-/// Moves all tokens but those of the fields; `keep` decides about these.
+/// Gives all tokens outside of braces the location of the macro. `keep` returns the tokens that replace those inside.
 fn keep_in_braces(tokens: TokenStream, keep: impl Fn(TokenStream) -> TokenStream) -> TokenStream {
     let tokens = tokens.into_iter().map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
@@ -136,7 +139,7 @@ fn keep_in_braces(tokens: TokenStream, keep: impl Fn(TokenStream) -> TokenStream
     tokens.collect()
 }
 
-/// Moves all names that the user has not written.
+/// Gives each name that the user has not written the location of the macro, and leaves all other tokens where they are.
 fn keep_words(tokens: TokenStream, written: &Words) -> TokenStream {
     let tokens = tokens.into_iter().map(|token| match token {
         TokenTree::Group(group) => {
@@ -150,7 +153,7 @@ fn keep_words(tokens: TokenStream, written: &Words) -> TokenStream {
     tokens.collect()
 }
 
-/// Moves all tokens but the names of fields.
+/// Gives all tokens the location of the macro, but for the names of fields that the user wrote.
 fn keep_names(tokens: TokenStream, written: &Words) -> TokenStream {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut moved = TokenStream::new();

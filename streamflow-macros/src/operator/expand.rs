@@ -1,4 +1,4 @@
-//! The generated trait implementations of an operator and its ports.
+//! Writes the trait implementations of an operator and of its ports.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -19,7 +19,7 @@ use super::structs::{
 };
 use crate::tokens::{braced, spelled};
 
-/// The whole expansion of an operator.
+/// Writes the whole expansion of an operator that may be expanded: `Expandable::Operator`.
 pub(super) fn expand_operator(operator: &Operator, checks: &Checks) -> TokenStream {
     let definition = expand_definition(operator);
     let names = name_types(operator);
@@ -48,14 +48,14 @@ pub(super) fn expand_operator(operator: &Operator, checks: &Checks) -> TokenStre
     }
 }
 
-/// Writes the port's own type. rustc's messages show its name.
+/// Writes the port's own type, a struct without fields. rustc's messages show this type's name.
 fn expand_port_type(operator: &Operator, port: &Port) -> TokenStream {
     let Operator { visibility, cfgs, generics, .. } = operator;
     let name = &port.port_type_name;
     let (_, _, where_clause) = generics.split_for_impl();
     let params = write_params(generics);
     let all = phantom_type(&find_unused_params(generics, &TokenStream::new()));
-    // The span of the port's name: rustc shows it with the port's type.
+    // `struct` has the span of the port's name: where rustc shows the port's own type, it shows the user's port.
     let keyword = quote_spanned!(port.ident.span()=> struct);
     let end = quote_spanned!(port.ident.span()=> ;);
     quote! {
@@ -160,7 +160,7 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
 
         #flush
     };
-    // The span of the struct's name: rustc reports mistakes in the state there.
+    // The implementation has the span of the struct's name, since rustc reports mistakes in the state there.
     let span = ident.span();
     let begin = quote_spanned!(span=> impl);
     let operator_for = quote_spanned!(span=> ::streamflow::__private::Operator for);
@@ -171,7 +171,7 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
     }
 }
 
-/// The items of an operator with `flush`.
+/// Writes the items of `impl Operator` that only an operator with `flush` has.
 fn expand_flush(operator: &Operator, names: &Names) -> TokenStream {
     let (ports, flush_io, tick) = (&names.ports, &names.flush_io, &names.tick);
     let (_, type_generics, _) = operator.generics.split_for_impl();
@@ -183,7 +183,7 @@ fn expand_flush(operator: &Operator, names: &Names) -> TokenStream {
     let phantom_field = names
         .io_needs_phantom_field(operator)
         .then(|| quote!(__tick: (::core::marker::PhantomData, ::core::marker::PhantomData),));
-    // The span of the struct's name: rustc reports there that `Flush` is missing.
+    // The call has the span of the struct's name, since rustc reports a missing `impl Flush` there.
     let span = operator.ident.span();
     let call = quote_spanned!(span=> <Self as ::streamflow::__private::Flush>::flush);
     quote! {
@@ -207,15 +207,16 @@ fn expand_flush(operator: &Operator, names: &Names) -> TokenStream {
     }
 }
 
-/// `#[diagnostic::do_not_recommend]`, which keeps rustc from listing this implementation as an alternative. Omitted if
-/// the where clause has bounds that only rustc can check: rustc then reports the bound that does not hold.
+/// Returns `#[diagnostic::do_not_recommend]`, which keeps rustc from listing this implementation as an alternative in its errors.
+/// Returns `None` if the where clause has bounds that only rustc can check: without the attribute, rustc reports the bound that
+/// does not hold.
 fn do_not_recommend(generics: &Generics, ports: &[Port]) -> Option<TokenStream> {
     let certain = message_bounds_left_to_rustc(generics, ports).is_empty();
     certain.then(|| quote!(#[diagnostic::do_not_recommend]))
 }
 
-/// Whether a port carries device data. The expression names the port's own type, not the message, so that a mistake in
-/// the message is reported once.
+/// Returns an expression for whether a port carries device data. The expression names the port's own type and not the message, so
+/// that rustc reports a mistake in the message once.
 fn expand_is_device(operator: &Operator, port: &Port) -> TokenStream {
     let (_, type_generics, _) = operator.generics.split_for_impl();
     let name = &port.port_type_name;
@@ -230,7 +231,7 @@ fn expand_is_device(operator: &Operator, port: &Port) -> TokenStream {
     }
 }
 
-/// Whether the messages of a port may have downloads.
+/// Returns an expression for whether the messages of a port may have downloads.
 fn expand_has_downloads(operator: &Operator, port: &Port) -> TokenStream {
     let (_, type_generics, _) = operator.generics.split_for_impl();
     let name = &port.port_type_name;
@@ -244,7 +245,7 @@ fn expand_has_downloads(operator: &Operator, port: &Port) -> TokenStream {
     }
 }
 
-/// The `PortInfo` of a port.
+/// Writes the `PortInfo` that describes a port.
 fn expand_port_info(operator: &Operator, port: &Port) -> TokenStream {
     let name = port.ident.unraw().to_string();
     let ty = spelled(&port.shown);
@@ -296,7 +297,7 @@ fn expand_ports_impl(operator: &Operator, names: &Names) -> TokenStream {
     }
 }
 
-/// `InputPort` or `OutputPort`, for the port's own type.
+/// Writes the implementation of `InputPort` or `OutputPort` for the port's own type.
 fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
     let (impl_generics, type_generics, _) = operator.generics.split_for_impl();
     let only = std::slice::from_ref(port);
@@ -314,7 +315,7 @@ fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStr
         Direction::Input { form, optional } => {
             let in_tick = type_in_tick(operator, port, tick);
             let (message, form) = if may_be_alias_of_shared(operator, port) {
-                // The span of the type: rustc reports there that it is not a message.
+                // The tokens have the span of the type: rustc reports at this span that the type is not a message.
                 let as_message = quote_spanned!(message.span()=>
                     <#message as ::streamflow::__private::Message>);
                 (
@@ -325,7 +326,7 @@ fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStr
                 let form = form_name(form);
                 (quote!(#message), quote!(::streamflow::__private::#form))
             };
-            // The span of the type: rustc reports there that it is private.
+            // This line has the span of the type: rustc reports at this span that the type is private.
             let message = quote_spanned!(port.shown.span()=> type Message = #message;);
             let items = quote! {
                 #constants
@@ -341,7 +342,7 @@ fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStr
             ("OutputPort", quote!(#constants #item))
         }
     };
-    // The span of the port's name: rustc reports there that its type is not a message.
+    // The implementation has the span of the port's name: rustc reports at this span that the port's type is not a message.
     let span = port.ident.span();
     let begin = quote_spanned!(span=> impl);
     let name = Ident::new(name, span);
@@ -350,7 +351,7 @@ fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStr
     quote!(#do_not_recommend #begin #impl_generics #port_for #port_type_name #type_generics #where_clause #items)
 }
 
-/// The names of the parameters, without bounds and defaults.
+/// Returns the names of the generic parameters, without bounds and defaults.
 fn list_param_names(generics: &Generics) -> Vec<&Ident> {
     let names = generics.params.iter().filter_map(|param| match param {
         GenericParam::Type(param) => Some(&param.ident),

@@ -1,4 +1,4 @@
-//! Sorts the fields into ports and state, and reads the ports' attributes.
+//! Sorts the fields of the user's struct into ports and state, and reads the attributes of the ports.
 
 use std::collections::HashSet;
 
@@ -16,17 +16,17 @@ use super::port_type::{PortType, read_input_type, read_output_type};
 use crate::diagnostic::{Errors, NAMELESS, similar};
 use crate::tokens::{spelled, ungrouped};
 
-/// The fields of the user's struct.
+/// The fields of the user's struct, as ports, parameters and state.
 pub(super) struct SortedFields {
     pub(super) ports: Vec<Port>,
     pub(super) state: Vec<Field>,
-    /// The parameters among the state.
+    /// The state fields that are marked `#[param]`. They are in `state` as well.
     pub(super) params: Vec<Param>,
-    /// The fields of the state that `new` makes by `Default`.
+    /// One entry for each state field that is marked `#[state]`: `new` makes such fields by `Default`.
     pub(super) made: Vec<StateAttribute>,
 }
 
-/// `#[state]` at a field.
+/// A `#[state]` attribute and the name of the field that it stands on.
 pub(super) struct StateAttribute {
     pub(super) field: Ident,
     pub(super) written: Attribute,
@@ -82,12 +82,12 @@ pub(super) fn sort_fields(
     sorted
 }
 
-/// Whether the field depends on `cfg`. Another field may then have the same name.
+/// Whether the field has a `#[cfg]`. If so, another field under the opposite condition may have the same name.
 fn has_cfg(field: &Field) -> bool {
     field.attrs.iter().any(|attr| attr.path().is_ident("cfg"))
 }
 
-/// Reports and removes `#[param]` at a port.
+/// Reports and removes `#[param]` on a port.
 fn reject_param_attribute(field: &mut Field, errors: &mut Errors) {
     field.attrs.retain(|attr| {
         let is_param = attr.path().is_ident("param");
@@ -100,7 +100,7 @@ fn reject_param_attribute(field: &mut Field, errors: &mut Errors) {
     });
 }
 
-/// Removes `#[state]` from the field, and returns it if there was one.
+/// Removes `#[state]` from the field and returns it, or `None` if the field has none. A misspelled one counts, and is reported.
 fn take_state(field: &mut Field, errors: &mut Errors) -> Option<StateAttribute> {
     let ident = field.ident.clone()?;
     let mut found: Option<StateAttribute> = None;
@@ -122,7 +122,7 @@ fn take_state(field: &mut Field, errors: &mut Errors) -> Option<StateAttribute> 
     found
 }
 
-/// Removes `#[input]` or `#[output]` from the field, and returns it.
+/// Removes `#[input]` or `#[output]` from the field and returns it, or `None` if the field has none.
 fn take_port_attribute(field: &mut Field, errors: &mut Errors) -> Option<PortAttribute> {
     let mut found: Option<PortAttribute> = None;
     field.attrs.retain(|attr| {
@@ -165,7 +165,7 @@ fn take_port_attribute(field: &mut Field, errors: &mut Errors) -> Option<PortAtt
     found
 }
 
-/// The attribute that `name` probably misspells.
+/// Returns the attribute that `name` probably misspells: `input`, `output` or none.
 fn find_misspelled(name: &str) -> Option<&'static str> {
     match name {
         "in" | "inputs" => Some("input"),
@@ -201,7 +201,8 @@ fn read_port(
             (read_output_type(&field.ty, errors), Direction::Output, Size::One)
         }
     };
-    // Type names with an underscore are unusual, so this one does not collide with the user's. rustc shows it.
+    // Names of types rarely have an underscore, so `Blur_image` is unlikely to be a type of the user. rustc's errors show this
+    // name.
     let port_type_name =
         format_ident!("{}_{}", operator.unraw(), ident.unraw(), span = ident.span());
     Port {
@@ -218,7 +219,8 @@ fn read_port(
     }
 }
 
-/// The port's doc comment. Any other attribute is an error: the generated struct does not have this field.
+/// Returns the port's doc comment. Any other attribute is reported: the generated structs don't have the user's field, so they
+/// could not carry it.
 fn read_port_docs(port: &Ident, attrs: Vec<Attribute>, errors: &mut Errors) -> Vec<Attribute> {
     let (docs, others): (Vec<_>, Vec<_>) =
         attrs.into_iter().partition(|attr| attr.path().is_ident("doc"));
@@ -236,8 +238,8 @@ fn read_port_docs(port: &Ident, attrs: Vec<Attribute>, errors: &mut Errors) -> V
     docs
 }
 
-/// Reports a reference without a lifetime: a port without its attribute, or state that must be owned. rustc would
-/// suggest a lifetime parameter, but an operator can't have one.
+/// Reports a field whose type is a reference without a lifetime: a port without its attribute, or state that must be owned. rustc
+/// would suggest a lifetime parameter, which an operator can't have.
 fn reject_borrowed_field(
     ident: &Ident,
     ty: &mut Type,
@@ -256,7 +258,7 @@ fn reject_borrowed_field(
         _ => None,
     };
     let Some(owned) = owned else {
-        // Most likely an input; as state it would not compile.
+        // The field is most likely meant as an input, and is handled as one. As state, the reference would not compile.
         errors.at(
             ty,
             format!(
@@ -266,7 +268,7 @@ fn reject_borrowed_field(
         );
         return Some(PortAttribute::Input(InputOptions::default()));
     };
-    // A type without a size can't be a port, so the field is state.
+    // The reference points to a type without a size, as `str`, which can't be a port. So the field is state.
     let name = spelled(&owned).replace("::std::string::", "").replace("::std::vec::", "");
     let text = format!(
         "`{ident}` borrows, and an operator lives as long as its graph; own it, as `{name}`"

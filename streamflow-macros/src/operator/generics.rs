@@ -1,4 +1,4 @@
-//! The type parameters of the generated types.
+//! Selects the generic parameters and bounds that each generated type and implementation needs.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -7,7 +7,8 @@ use syn::{GenericParam, Generics, parse_quote};
 use super::model::Port;
 use crate::tokens::{self, mentions};
 
-/// The type parameters that do not occur in the tokens. rustc requires that a struct uses all of its parameters.
+/// Returns the type parameters that do not occur in the tokens. rustc requires that a struct uses all of its type parameters, so
+/// the generated struct names these in a phantom field.
 pub(super) fn find_unused_params<'a>(
     generics: &'a Generics,
     tokens: &TokenStream,
@@ -16,16 +17,16 @@ pub(super) fn find_unused_params<'a>(
     names.filter(|name| !mentions(tokens.clone(), name)).collect()
 }
 
-/// The type of a phantom field: a field that uses these parameters and holds nothing.
+/// Returns the type of a phantom field, which mentions these parameters and has no data.
 pub(super) fn phantom_type(names: &[&Ident]) -> TokenStream {
     quote!(::core::marker::PhantomData<fn() -> (#(#names,)*)>)
 }
 
-/// The parameters that occur in the tokens, and the parameters that their bounds mention, with all of their bounds.
+/// Returns the parameters that occur in the tokens, and the parameters that their bounds mention, with all of their bounds.
 pub(super) fn keep_needed_params(generics: &Generics, tokens: &TokenStream) -> Generics {
     let mut seen = tokens.clone();
     let mut names: Vec<&Ident> = Vec::new();
-    // A round may find a parameter with bounds that mention an earlier parameter. The next round finds the earlier one.
+    // A round may add a parameter whose bounds mention a parameter earlier in the list. The next round adds that one.
     loop {
         let known = names.len();
         for param in &generics.params {
@@ -57,8 +58,9 @@ pub(super) fn keep_needed_params(generics: &Generics, tokens: &TokenStream) -> G
     needed
 }
 
-/// The struct's parameters, with the bounds that only rustc can check in a where clause: the ports' types are messages.
-/// If one does not hold, rustc reports it once, at the port's type, and assumes it in the rest of the generated code.
+/// Returns the struct's parameters, with a where clause that says that the ports' types are messages, where only rustc can check
+/// it. If such a bound does not hold, rustc reports it once, at the port's type, and assumes it in the rest of the generated
+/// code.
 pub(super) fn with_bounds_left_to_rustc(generics: &Generics, ports: &[Port]) -> Generics {
     let mut with_bounds = generics.clone();
     for clause in message_bounds_left_to_rustc(generics, ports) {
@@ -67,7 +69,7 @@ pub(super) fn with_bounds_left_to_rustc(generics: &Generics, ports: &[Port]) -> 
     with_bounds
 }
 
-/// The bounds on the ports' messages that only rustc can check.
+/// Returns the bounds on the ports' messages that only rustc can check. Ports whose type has a check from `checked.rs` need none.
 pub(super) fn message_bounds_left_to_rustc(
     generics: &Generics,
     ports: &[Port],
@@ -76,7 +78,7 @@ pub(super) fn message_bounds_left_to_rustc(
     tokens::bounds_left_to_rustc(unchecked.map(|port| &port.message), generics)
 }
 
-/// The name of a parameter. `None` for a lifetime: an operator has no lifetime parameters.
+/// Returns the name of a type or const parameter. Returns `None` for a lifetime, which an operator can't have as a parameter.
 fn param_name(param: &GenericParam) -> Option<&Ident> {
     match param {
         GenericParam::Type(param) => Some(&param.ident),

@@ -13,7 +13,7 @@ use crate::tokens::split;
 const FORM: &str =
     "write `#[input]`, `#[input(optional)]`, `#[input(many)]`, or `#[input(size = 3)]`";
 
-/// The options. By default, an input is required and has one producer.
+/// The options of one `#[input(…)]`. By default, the input is required and one edge leads to it.
 pub(super) struct InputOptions {
     pub(super) optional: bool,
     pub(super) size: Size,
@@ -25,7 +25,8 @@ impl Default for InputOptions {
     }
 }
 
-/// Reads the options. Each is parsed separately, so that one mistake does not hide another.
+/// Reads the options of `#[input(…)]`. Each option is parsed separately, so that a mistake in one does not hide a mistake in
+/// another.
 pub(super) fn read_input_options(attr: &Attribute, errors: &mut Errors) -> InputOptions {
     let mut options = InputOptions::default();
     let list = match &attr.meta {
@@ -101,7 +102,7 @@ fn read_option(
             options.optional |= meant == Some("optional");
             let hint = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
             errors.at(whole, format!("unknown option `{written}`; {hint}{FORM}"));
-            // The rest belongs to the unknown option.
+            // The tokens after an unknown option's name belong to that option, and are skipped.
             input.parse::<TokenStream>()?;
         }
     }

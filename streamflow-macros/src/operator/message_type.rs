@@ -1,5 +1,5 @@
-//! Types that can't be messages. Each is reported once and replaced in the expansion, since rustc would report it at
-//! each use.
+//! Rejects types of ports that can't be messages. Each is reported once, and the expansion uses another type in its place, since
+//! rustc would report the mistake again at each use of the type.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -8,7 +8,7 @@ use syn::{Type, TypeReference, parse_quote};
 use crate::diagnostic::Errors;
 use crate::tokens::{held_types, is_device_data, is_element, mentions, spelled, ungrouped};
 
-/// Reports a type that can't be a message. Returns the type, or its replacement.
+/// Reports a type that can't be a message. Returns the type unchanged if it may be one, and else the type that replaces it.
 pub(super) fn check_message_type(ty: &Type, errors: &mut Errors) -> Type {
     let ty = ungrouped(ty);
     let text = spelled(ty);
@@ -59,7 +59,7 @@ pub(super) fn check_message_type(ty: &Type, errors: &mut Errors) -> Type {
     }
 }
 
-/// Reports a type without a size, and returns its replacement.
+/// Reports a type without a size, as `str` or `[f32]`, and returns the type that replaces it.
 fn reject_unsized_type(ty: &Type, errors: &mut Errors) -> Type {
     let (write, replacement) = match ty {
         Type::Slice(slice) => {
@@ -94,11 +94,12 @@ fn wrap_in_host_data(ty: &Type) -> Type {
     parse_quote!(::streamflow::__private::HostData<#ty>)
 }
 
-/// Reports a borrow, `_` and `Self` in the arguments of a type with a name. Returns the type, or its replacement.
+/// Reports a borrow, `_` and `Self` in the arguments of a type with a name. Returns the type unchanged if it has none of these,
+/// and else the type that replaces it.
 fn reject_borrows_in(ty: &Type, errors: &mut Errors) -> Type {
     let (tokens, text) = (ty.to_token_stream(), spelled(ty));
     let mut found = false;
-    // The arguments and the result of a function type may borrow.
+    // The arguments and the result of a function type, as `fn(&u8)`, may be borrows.
     let must_own = !mentions(tokens.clone(), &format_ident!("for")) && !text.contains("->");
     let mut owned = TokenStream::new();
     let mut rest = tokens.into_iter().peekable();

@@ -1,29 +1,27 @@
-//! `#[operator]`.
+//! Expands `#[operator]`.
 //!
 //! # The way of a token
 //!
-//! By file, with the type that each step hands on:
+//! The steps of an expansion, by file, with the type that each step hands on:
 //!
 //! 1. `parse.rs`: `parse_options` reads the options of `#[operator(…)]` into `Options` (`model.rs`), and `parse_item`
-//!    reads the struct into syn's `DeriveInput`.
-//! 2. `check.rs`: `check_operator` makes an `Operator` (`model.rs`) from both. `fields.rs` sorts the fields into ports
-//!    and state, and reads each `Port`. `param_options.rs` reads
-//!    the `#[param]` of a field into a `Param`, `input_options.rs` reads `#[input(…)]` into `InputOptions`, and `port_type.rs`
-//!    reads the field's type into a `PortType`. `message_type.rs` rejects types that can't be messages.
-//! 3. `checked.rs`: `name_checked_types` gives the types that only rustc can judge other names, so that each is checked
-//!    once. `refused.rs` stands for `expand.rs` where the type parameters have a mistake.
+//! reads the struct into syn's `DeriveInput`.
+//! 2. `check.rs`: `check_operator` makes an `Operator` (`model.rs`) from these two. `fields.rs` sorts the fields into ports
+//! and state, and reads each `Port`. `param_options.rs` reads the `#[param]` of a field into a `Param`, `input_options.rs` reads
+//! `#[input(…)]` into `InputOptions`, and `port_type.rs` reads the field's type into a `PortType`. `message_type.rs` rejects types
+//! that can't be messages.
+//! 3. `checked.rs`: `name_checked_types` replaces each type that only rustc can judge by an alias, so that rustc checks the type
+//! once. Where the generic parameters have a mistake, `refused.rs` writes the expansion instead of `expand.rs`.
 //! 4. `expand.rs`: `expand_operator` writes the items, as a `TokenStream`. `constructor.rs` writes the user's struct
-//!    without its ports, with the table of the ports (`docs.rs`), and `new`. `structs.rs` writes the Ports, the Io and
-//!    the Streams, and `params.rs` the handle of the parameters, and `expand.rs` itself the ports' own types
-//!    and all implementations. `generics.rs` decides which
-//!    parameters and bounds each of them has.
-//! 5. Here, `operator` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
-//!    `Expandable` says how much is defined in spite of them.
+//! without its ports, with the table of the ports (`docs.rs`), and `new`. `structs.rs` writes the structs `Blur_Ports`, `BlurIo`
+//! and `BlurStreams`, `params.rs` the handle of the parameters, and `expand.rs` itself the ports' own types and all
+//! implementations. `generics.rs` selects the parameters and bounds that each of these items has.
+//! 5. `mod.rs`: `operator` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
+//! `Expandable` says how much is defined in spite of them.
 //!
 //! # The expansion of a port
 //!
-//! For example, of the ports of `struct Blur { #[input] image: &Tensor<f32>, #[output] out: Tensor<u8> }`:
-//!
+//! The items that the ports of `struct Blur { #[input] image: &Tensor<f32>, #[output] out: Tensor<u8> }` expand to:
 //! | | the input `image` | the output `out` |
 //! |---|---|---|
 //! | the port's own type | `struct Blur_image` | `struct Blur_out` |
@@ -34,8 +32,8 @@
 //! | in `impl Ports for Blur_Ports` | a `visit` in `inputs` | a `visit` in `outputs` |
 //! | in the documentation of `Blur` | a row of the table | a row of the table |
 //!
-//! In an operator without a device input, the field of `out` is an `Out<'t, Tensor<u8>, Unset>`: there is no internal
-//! stream, so the user sets the output's stream. `sending.rs` finds out whether that is so.
+//! In an operator without a device input, the field of `out` is an `Out<'t, Tensor<u8>, Unset>`: such an operator has no internal
+//! stream, so the user sets the output's stream. `sending.rs` finds out whether an operator has a device input.
 
 mod check;
 mod checked;
@@ -71,7 +69,8 @@ pub(crate) fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
     [expanded, errors.into_tokens()].into_iter().collect()
 }
 
-/// `check` renames types that rustc must check, and returns the constants that check them.
+/// Parses, checks and expands one use of `#[operator]`. `check` replaces the types that rustc must check, and returns the
+/// constants that check them. The errors are returned beside the expansion.
 fn expand_item(
     options: TokenStream,
     item: TokenStream,
@@ -80,13 +79,13 @@ fn expand_item(
     let mut errors = Errors::default();
     let options = parse::parse_options(options, &mut errors);
     let Some(input) = parse::parse_item(item.clone(), &mut errors) else {
-        // An item that is not a type stays as it is. A struct that can't be read is dropped: rustc would report it
-        // again, and its ports' attributes too.
+        // An item that is not a type stays in the program as it is. A struct that can't be read is dropped: rustc would report
+        // the same mistake again, and the attributes of its ports as unknown.
         let item = if parse::is_struct(item.clone()) { TokenStream::new() } else { item };
         return (item, errors);
     };
     if docs::has_port_table(&input.attrs) {
-        // The first `#[operator]`, perhaps under another name, has taken the ports.
+        // A first `#[operator]`, perhaps under another name, has expanded this item, and has removed the ports.
         errors.at(&input.ident, "`#[operator]` is given twice; remove one");
         return (item, errors);
     }

@@ -1,5 +1,5 @@
-//! A checked operator, `Operator`: the output of `check`, and the input of `expand`. The operator's `Options` are the
-//! output of `parse`.
+//! The data that the steps of `#[operator]` hand on. An `Operator` is the output of `check` and the input of `expand`, and
+//! `Options` are the output of `parse`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Expr, Field, Generics, Ident, Type, Visibility};
@@ -7,15 +7,15 @@ use syn::{Attribute, Expr, Field, Generics, Ident, Type, Visibility};
 /// The options of `#[operator(…)]`.
 #[derive(Default)]
 pub(super) struct Options {
-    /// The names of `streams(…)`, each once.
+    /// The names in `streams(…)`, without repetitions.
     pub(super) streams: Vec<Ident>,
-    /// Whether the user writes the constructor.
+    /// `no_new`: whether the user writes the constructor, and the macro writes none.
     pub(super) no_new: bool,
-    /// Whether the operator stays on the thread of the run.
+    /// `stays`: whether all hooks of the operator are called on the thread of the run.
     pub(super) stays: bool,
-    /// Whether the operator goes on sending when its inputs have ended.
+    /// `flush`: whether the operator has messages to send after its inputs have ended, in `flush`.
     pub(super) flush: bool,
-    /// Whether rustc never lists the operator as an alternative.
+    /// `unlisted`: whether rustc never lists the operator as an alternative in errors about other types.
     pub(super) unlisted: bool,
 }
 
@@ -23,39 +23,40 @@ pub(super) struct Options {
 pub(super) struct Operator {
     pub(super) options: Options,
     pub(super) ident: Ident,
-    /// The spans of `struct` and of its braces. With these, rustc shows the user's struct, and not the attribute.
+    /// The spans of `struct` and of the braces. Code with these spans lets rustc show the user's struct instead of the attribute.
     pub(super) spans: [Span; 2],
     pub(super) visibility: Visibility,
-    /// All of the struct's own attributes.
+    /// All attributes that the user wrote on the struct.
     pub(super) attrs: Vec<Attribute>,
-    /// The `#[cfg(…)]`s among them. Every generated item has them too.
+    /// The `#[cfg(…)]`s in `attrs`. Every generated item repeats them.
     pub(super) cfgs: TokenStream,
     pub(super) generics: Generics,
     pub(super) body: Body,
-    /// In the order of the fields.
+    /// The ports, in the order of their fields.
     pub(super) ports: Vec<Port>,
-    /// The fields of the state that are marked `#[param]`, in their order.
+    /// The fields of the state that are marked `#[param]`, in their order in the struct.
     pub(super) params: Vec<Param>,
     /// The fields of the state that are marked `#[state]`: `new` makes them by `Default`.
     pub(super) made: Vec<Ident>,
-    /// How much the macro can define.
+    /// How much the macro can define in spite of the mistakes.
     pub(super) expandable: Expandable,
-    /// The constants that say whether the types of the state fit, where rustc must check that.
+    /// The names of the constants that say whether the types of the state fields may move to another thread, for types that only
+    /// rustc can judge.
     pub(super) state_checks: Vec<Ident>,
 }
 
 /// The user's type without its ports.
 pub(super) enum Body {
-    /// The state, field by field.
+    /// A struct with named fields: the fields that are no ports.
     State(Vec<Field>),
-    /// The whole item, if it is not a struct with named fields.
+    /// Any other item, with all of its tokens but the attributes of ports and parameters.
     AsWritten(TokenStream),
 }
 
 /// How much of an operator can be defined in spite of its mistakes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expandable {
-    /// The user's type and its constructor: it has parameters that an operator can't have.
+    /// The user's type and its constructor. The generics have a mistake: a lifetime, or a type parameter without its bounds.
     Type,
     /// The whole expansion.
     Operator,
@@ -66,20 +67,20 @@ pub(super) struct Port {
     pub(super) ident: Ident,
     pub(super) direction: Direction,
     pub(super) size: Size,
-    /// The type that travels along the edge.
+    /// The type of the messages that travel along the edges of the port.
     pub(super) message: Type,
-    /// The type as the user wrote it, with its mistakes removed.
+    /// The port's type as the user wrote it, after the removal of mistakes.
     pub(super) written: Type,
-    /// The same, as documentation and diagrams show it: in `message` and `written`, `checked.rs` gives a type that rustc
-    /// must check another name.
+    /// The port's type as documentation and diagrams show it. `message` and `written` have an alias in place of a type that rustc
+    /// must check, since `checked.rs` replaces it there.
     pub(super) shown: Type,
-    /// Whether that is so.
+    /// Whether `checked.rs` has replaced the type by an alias.
     pub(super) is_checked: bool,
-    /// The doc comment, attribute by attribute.
+    /// The doc comment as attributes, one for each line.
     pub(super) docs: Vec<Attribute>,
-    /// The doc comment as text.
+    /// The doc comment as one text.
     pub(super) doc: String,
-    /// The name of the port's own type, `CombineAndSum_in1`. See "The expansion of a port" in `operator/mod.rs`.
+    /// The name of the port's own type, as `CombineAndSum_in1`. See "The expansion of a port" in `operator/mod.rs`.
     pub(super) port_type_name: Ident,
 }
 
@@ -87,14 +88,14 @@ pub(super) struct Port {
 pub(super) struct Param {
     pub(super) ident: Ident,
     pub(super) ty: Type,
-    /// The doc comment, attribute by attribute.
+    /// The doc comment as attributes, one for each line.
     pub(super) docs: Vec<Attribute>,
-    /// The `#[cfg(…)]`s.
+    /// The `#[cfg(…)]`s that the user wrote on the field.
     pub(super) cfgs: Vec<Attribute>,
     pub(super) range: Option<Range>,
 }
 
-/// `range = begin..end`, or `range = begin..=end`
+/// The option `range = begin..end` or `range = begin..=end` of `#[param]`.
 pub(super) struct Range {
     pub(super) begin: Option<Box<Expr>>,
     pub(super) end: Option<Box<Expr>>,
@@ -116,14 +117,14 @@ pub(super) enum Size {
     Exactly(Box<Expr>),
 }
 
-/// The access of an input to its message.
+/// How an input uses its message, as its type says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// `&T`
+    /// Reads the message: the type is `&T`.
     Reads,
-    /// `Shared<T>`
+    /// Shares the message: the type is `Shared<T>`.
     Shares,
-    /// `T`
+    /// Takes the message: the type is `T`.
     Takes,
 }
 

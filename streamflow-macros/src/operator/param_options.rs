@@ -1,4 +1,4 @@
-//! Reads `#[param]` and `#[param(range = 0.0..=1.0)]`.
+//! Reads the attribute of a parameter: `#[param]`, or `#[param(range = 0.0..=1.0)]`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -18,7 +18,7 @@ const FORMS: &str = "write `#[param]`, or `#[param(range = 0.0..=1.0)]`";
 const RANGE_FORMS: &str =
     "a range is written `0.0..=1.0` or `0..10`; without a begin or an end it is open there";
 
-/// Removes `#[param]` from the field, and returns the parameter if there was one.
+/// Removes `#[param]` from the field and returns the parameter, or `None` if the field has no `#[param]`.
 pub(super) fn take_param(field: &mut Field, errors: &mut Errors) -> Option<Param> {
     let ident = field.ident.clone()?;
     let mut found = None;
@@ -50,7 +50,7 @@ fn is_misspelled(name: &str) -> bool {
     matches!(name, "params" | "parameter" | "parameters") || similar(name, &["param"]).is_some()
 }
 
-/// The range, if one is given.
+/// Returns the range in the options of `#[param(…)]`, or `None` if there is none.
 fn read_options(attr: &Attribute, errors: &mut Errors) -> Option<Range> {
     let tokens = match &attr.meta {
         Meta::Path(_) => return None,
@@ -69,7 +69,8 @@ fn read_options(attr: &Attribute, errors: &mut Errors) -> Option<Range> {
             if name != "range" {
                 let hint = similar(&name.to_string(), &["range"]);
                 let hint = hint.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
-                // Of `min = 0, max = 9`, the first says what to write.
+                // Of several unknown options, as `min = 0, max = 9`, only the first is reported: its error says what to write
+                // instead.
                 if !unknown {
                     errors.at(&name, format!("unknown option `{name}`; {hint}{FORMS}"));
                 }
@@ -120,7 +121,8 @@ fn read_range(value: Expr, errors: &mut Errors) -> Option<Range> {
     }
 }
 
-/// Whether literal ends may be of the parameter's type. rustc would report each of them.
+/// Reports an end of the range that is a literal of another type than the parameter, and returns whether there is none. rustc
+/// would report the same mistake at several uses of the end.
 fn ends_may_fit(range: &Range, ty: &Type, errors: &mut Errors) -> bool {
     let Range { begin, end, .. } = range;
     let is_one_of = |names: &[&str]| matches!(ty, Type::Path(path) if names.iter().any(|name| path.path.is_ident(name)));
@@ -152,7 +154,7 @@ fn ends_may_fit(range: &Range, ty: &Type, errors: &mut Errors) -> bool {
 const INTEGERS: &[&str] =
     &["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "i128", "u128", "isize", "usize"];
 
-/// The literal of a number that may have a sign.
+/// Returns the literal of a number, without its sign if it has one.
 fn unsigned(value: &Expr) -> Option<&Lit> {
     match value {
         Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => unsigned(expr),
@@ -160,7 +162,7 @@ fn unsigned(value: &Expr) -> Option<&Lit> {
     }
 }
 
-/// The value of a literal number.
+/// Returns the value of a literal number, with its sign. Returns `None` for any other expression.
 fn number(value: &Expr) -> Option<f64> {
     match value {
         Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => number(expr).map(|number| -number),

@@ -1,4 +1,4 @@
-//! The handle of an operator's parameters: `CfarParams`.
+//! Writes the handle of an operator's parameters, as `CfarParams`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -11,18 +11,18 @@ use super::model::{Operator, Param, Range};
 use super::structs::write_params;
 use crate::expression::evaluate;
 
-/// The name of the handle.
+/// Returns the name of the handle: `CfarParams` for an operator `Cfar`.
 fn handle_name(operator: &Operator) -> Ident {
     format_ident!("{}Params", operator.ident.unraw(), span = operator.ident.span())
 }
 
-/// The type parameters that the parameters' types need.
+/// Returns the operator's type parameters that the types of its parameters mention. The handle has only these.
 fn handle_generics(operator: &Operator) -> Generics {
     let types = operator.params.iter().map(|param| &param.ty);
     keep_needed_params(&operator.generics, &quote!(#(#types,)*))
 }
 
-/// The type `Operator::Params`.
+/// Returns the type `Operator::Params`: the handle, or `NoParams` for an operator without parameters.
 pub(super) fn handle_type(operator: &Operator) -> TokenStream {
     if operator.params.is_empty() {
         return quote!(::streamflow::__private::NoParams);
@@ -32,7 +32,7 @@ pub(super) fn handle_type(operator: &Operator) -> TokenStream {
     quote!(#name #type_generics)
 }
 
-/// The handle, with its methods. Nothing for an operator without parameters.
+/// Writes the handle with its methods. Writes nothing for an operator without parameters.
 pub(super) fn expand_handle(operator: &Operator) -> TokenStream {
     if operator.params.is_empty() {
         return TokenStream::new();
@@ -89,7 +89,7 @@ pub(super) fn expand_handle(operator: &Operator) -> TokenStream {
     }
 }
 
-/// `threshold` and `set_threshold`.
+/// Writes the two methods of a parameter, as `threshold` and `set_threshold`.
 fn expand_methods(param: &Param) -> TokenStream {
     let Param { ident, ty, docs, cfgs, range } = param;
     let name = ident.unraw();
@@ -130,23 +130,23 @@ fn expand_methods(param: &Param) -> TokenStream {
     }
 }
 
-/// `set_threshold`
+/// Returns the name of a parameter's setter, as `set_threshold`.
 pub(super) fn setter_name(param: &Param) -> Ident {
     format_ident!("set_{}", param.ident.unraw(), span = param.ident.span())
 }
 
-/// `impl OperatorParams<Cfar> for CfarParams`
+/// Writes the implementation that makes the handle for a node, as `impl OperatorParams<Cfar> for CfarParams`.
 fn expand_params_impl(operator: &Operator, name: &Ident, generics: &Generics) -> TokenStream {
     let ident = &operator.ident;
     let (_, handle_type_generics, _) = generics.split_for_impl();
     let (impl_generics, type_generics, where_clause) = operator.generics.split_for_impl();
-    // The ends of a range are the user's expressions, and can't name these hygienic variables.
+    // These two variables are hygienic: the ends of a range are the user's expressions, and can't name them.
     let [operator_name, maker] =
         ["__operator", "__maker"].map(|name| Ident::new(name, Span::mixed_site()));
     let made = operator.params.iter().map(|param| {
         let Param { ident, ty, cfgs, range, .. } = param;
         let text = ident.unraw().to_string();
-        // The span of the type: rustc reports there that it can't be a parameter.
+        // The call has the span of the parameter's type: rustc reports at this span that the type can't be a parameter.
         let make = quote_spanned!(ty.span()=> #maker.make::<#ty>);
         let limits = match range {
             Some(range) => expand_limits(range, ty),
@@ -181,8 +181,8 @@ fn expand_params_impl(operator: &Operator, name: &Ident, generics: &Generics) ->
     }
 }
 
-/// `Some(Limits::new(…))`. The ends are variables of the parameter's type, so that rustc reports an end of another type
-/// at the user's expression.
+/// Writes the range as `Some(Limits::new(…))`. Each end is first bound to a variable of the parameter's type, so that rustc
+/// reports an end of another type at the user's expression.
 fn expand_limits(range: &Range, ty: &Type) -> TokenStream {
     let side = |name: &str, side: &Option<Box<Expr>>| {
         let name = Ident::new(name, Span::mixed_site());
@@ -211,7 +211,7 @@ fn expand_limits(range: &Range, ty: &Type) -> TokenStream {
 }
 
 impl Range {
-    /// As the user wrote it.
+    /// Returns the range as the user wrote it, for documentation.
     pub(super) fn text(&self) -> String {
         let side = |side: &Option<Box<Expr>>| side.to_token_stream().to_string().replace("- ", "-");
         let dots = if self.with_end { "..=" } else { ".." };

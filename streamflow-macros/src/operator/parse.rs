@@ -1,4 +1,4 @@
-//! Reads the attribute's options and its item.
+//! Reads the options of `#[operator(…)]`, and the item that the attribute stands on.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -13,12 +13,13 @@ use crate::tokens::split;
 const FORMS: &str = "the options are `streams(…)`, `no_new`, `stays` and `flush`";
 const STREAMS_FORM: &str = "name the streams that this operator allocates: `streams(fill, copy)`";
 
-/// The type, if the item is one.
+/// Parses the item as a type: a struct, an enum or a union. Reports any other item, and returns `None` for it.
 pub(super) fn parse_item(item: TokenStream, errors: &mut Errors) -> Option<DeriveInput> {
     match syn::parse2(item.clone()) {
         Ok(input) => Some(input),
         Err(error) if is_struct(item.clone()) => {
-            // rustc has reported the details: it reads the struct before the macro does.
+            // The struct has a syntax mistake. rustc has reported the details, since rustc reads the struct before it calls the
+            // macro.
             if let Some(keyword) =
                 error.to_string().strip_prefix("expected identifier, found keyword `")
             {
@@ -49,7 +50,7 @@ pub(super) fn parse_item(item: TokenStream, errors: &mut Errors) -> Option<Deriv
     }
 }
 
-/// Whether the item begins like a struct: the word occurs before any braces.
+/// Whether the item is a struct, also one with syntax mistakes: the word `struct` occurs in it before any braces.
 pub(super) fn is_struct(item: TokenStream) -> bool {
     let words = item.into_iter().take_while(|token| match token {
         TokenTree::Group(group) => group.delimiter() != Delimiter::Brace,
@@ -58,7 +59,8 @@ pub(super) fn is_struct(item: TokenStream) -> bool {
     words.into_iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "struct"))
 }
 
-/// Reads the options. Each is parsed separately, so that one mistake does not hide another.
+/// Reads the options of `#[operator(…)]`. Each option is parsed separately, so that a mistake in one does not hide a mistake in
+/// another.
 pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options {
     let mut options = Options::default();
     let mut given: Vec<String> = Vec::new();
@@ -87,9 +89,10 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
                         errors.at(rest, format!("`{text}` takes nothing; remove this"));
                     }
                 }
-                // For the library's own operators: rustc shall not list them in errors about a user's operator.
+                // `unlisted` is for the library's own operators: it keeps rustc from listing them in errors about a user's
+                // operator.
                 "unlisted" => options.unlisted = true,
-                // The rest belongs to the unknown option.
+                // The tokens after an unknown option's name belong to that option, and are skipped.
                 _ => drop(input.parse::<TokenStream>()?),
             }
             given.push(text);
@@ -103,8 +106,8 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
     options
 }
 
-/// The option that a name means. A misspelt one is reported, and taken as it is meant, so that the operator's code finds its ports
-/// and streams.
+/// Returns the option that a name means. A misspelt name is reported and counts as the option that it resembles, so that the
+/// operator's code finds its ports and streams.
 fn meant(name: &Ident, errors: &mut Errors) -> String {
     const OPTIONS: &[&str] = &["streams", "no_new", "stays", "flush"];
     let written = name.to_string();
@@ -117,7 +120,7 @@ fn meant(name: &Ident, errors: &mut Errors) -> String {
     near.map_or(written, str::to_owned)
 }
 
-/// `(fill, copy)`
+/// Reads the names of streams in parentheses, as `(fill, copy)`.
 fn read_streams(
     name: &Ident,
     input: ParseStream<'_>,
@@ -144,7 +147,7 @@ fn read_streams(
                     Some(word) => format!("a stream can't be named `{word}`; give it another name"),
                     None => format!("expected the name of a stream; {STREAMS_FORM}"),
                 };
-                // A name in quotes is that name.
+                // A name in quotes is reported, and declares the stream of that name.
                 let quoted = syn::parse2::<syn::LitStr>(part.clone()).ok();
                 let quoted = quoted.and_then(|text| text.parse::<Ident>().ok());
                 options.streams.extend(quoted.filter(|name| !options.streams.contains(name)));

@@ -1,4 +1,4 @@
-//! Reads the type of a port: its message and its form. Reports types that a port can't have.
+//! Reads the type of a port as its message and its form, and reports types that a port can't have.
 
 use syn::{GenericArgument, Path, PathArguments, Type, parse_quote};
 
@@ -9,17 +9,17 @@ use crate::tokens::{spelled, ungrouped};
 
 /// The parts of a port's type.
 pub(super) struct PortType {
-    /// The type as the user wrote it, with its mistakes removed.
+    /// The port's type as the user wrote it, after the removal of mistakes.
     pub(super) written: Type,
-    /// The type that travels along the edge.
+    /// The type of the messages that travel along the edges of the port.
     pub(super) message: Type,
     pub(super) form: Form,
-    /// Whether the user wrote an `Option` instead of `#[input(optional)]`.
+    /// Whether the user wrote an `Option` where `#[input(optional)]` belongs.
     pub(super) optional: bool,
 }
 
-/// Reads the type of an input: `&T` reads, `Shared<T>` shares, and any other type takes. Only the tokens decide: a
-/// macro can't resolve names.
+/// Reads the type of an input: `&T` reads the message, `Shared<T>` shares it, and any other type takes it. The macro goes by the
+/// tokens alone, since a macro can't resolve names.
 pub(super) fn read_input_type(ty: &Type, errors: &mut Errors) -> PortType {
     let ty = ungrouped(ty);
     match ty {
@@ -76,7 +76,7 @@ pub(super) fn read_input_type(ty: &Type, errors: &mut Errors) -> PortType {
     }
 }
 
-/// Reads the type of an output: the type of its message, since an output gives its message away.
+/// Reads the type of an output. It is the type of the message, since an output gives its message away.
 pub(super) fn read_output_type(ty: &Type, errors: &mut Errors) -> PortType {
     let ty = ungrouped(ty);
     match ty {
@@ -111,7 +111,7 @@ fn taking_port(ty: Type) -> PortType {
     PortType { written: ty.clone(), message: ty, form: Form::Takes, optional: false }
 }
 
-/// `T` of `Name<T>` or `path::Name<T>`.
+/// Returns the `T` of `Name<T>` or `path::Name<T>`, where `name` is the `Name`.
 fn type_argument<'a>(path: &'a Path, name: &str) -> Option<&'a Type> {
     let last = path.segments.last().filter(|last| last.ident == name)?;
     let PathArguments::AngleBracketed(list) = &last.arguments else { return None };

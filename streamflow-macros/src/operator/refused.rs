@@ -1,9 +1,9 @@
-//! The expansion of an operator with a mistake in its generic parameters: a lifetime, or a type parameter without its
+//! Writes the expansion of an operator with a mistake in its generic parameters: a lifetime, or a type parameter without its
 //! bounds.
 //!
-//! The user's `impl Compute` is right once the mistake is gone, so nothing in it is reported. The `impl` needs an
-//! `Operator`. Its types are unknown: they depend on a constant that can't be evaluated, because its value is the
-//! mistake itself.
+//! The user's `impl Compute` will be right once that mistake is removed, so rustc should report nothing in it. The `impl` needs
+//! an implementation of `Operator`. The types in that implementation depend on a constant whose value is the `compile_error!` for
+//! the mistake, so rustc can't evaluate it, does not know these types, and reports nothing about their values.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -14,14 +14,14 @@ use super::constructor::expand_definition;
 use super::model::Operator;
 use super::structs::name_types;
 
-/// `mistake` is a `compile_error!`.
+/// Expands an operator with a mistake in its generics. `mistake` is the `compile_error!` that reports it.
 pub(super) fn expand_refused(operator: &Operator, mistake: TokenStream) -> TokenStream {
     let definition = expand_definition(operator);
     let (ident, visibility, cfgs) = (&operator.ident, &operator.visibility, &operator.cfgs);
     let names = name_types(operator);
     let (io, tick) = (&names.io, &names.tick);
     let mistaken = format_ident!("__{}_mistaken", ident.unraw());
-    // With defaults, since the user may have written the Io without its parameters.
+    // The parameters have defaults, since the user may have written `BlurIo` without its parameters.
     let params = names.io_generics.params.iter().filter_map(|param| match param {
         GenericParam::Type(param) => Some(&param.ident),
         GenericParam::Lifetime(_) | GenericParam::Const(_) => None,

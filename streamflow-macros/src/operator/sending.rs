@@ -1,7 +1,8 @@
-//! The stream that an output sends on by default, as a state in the output's type.
+//! Finds the stream that an output sends on by default, and writes it as a state in the output's type.
 //!
-//! The internal stream comes with device data, so an operator without inputs, or with host data only, has no internal
-//! stream. For outputs of such operators, `Unset` makes `emit` of device data without `set_cuda_stream` a type error.
+//! An operator gets its internal stream with device data. So an operator without inputs, or with host data only, has no internal
+//! stream. The outputs of such operators have the state `Unset`, with which `emit` of device data without `set_cuda_stream` is a
+//! type error.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -10,18 +11,19 @@ use syn::{GenericArgument, PathArguments, Type};
 use super::model::{Direction, Form, Operator, Port};
 use crate::tokens::{Place, mentions, place, ungrouped};
 
-/// The state of an output at the beginning of a tick.
+/// The state of an output at the beginning of a tick, as an argument of the type `Out`.
 pub(super) enum Initial {
-    /// The default, not written in the type: the internal stream, or no stream for an output of host data.
+    /// The default, which is not written in the type: the output sends on the internal stream, or sends host data without a
+    /// stream.
     Usual,
-    /// The operator has no internal stream.
+    /// The operator has no internal stream, so the output has no stream until `set_cuda_stream`.
     Unset,
-    /// rustc finds the places of the messages.
+    /// Only rustc can find out whether the messages are host or device data. The tokens are a type that computes the state.
     LeftToRustc(TokenStream),
 }
 
 impl Initial {
-    /// The last argument of `Out<…>`, with its comma.
+    /// Returns the state as the last argument of `Out<…>`, with the comma before it. Returns `None` for the default state.
     pub(super) fn argument(&self) -> Option<TokenStream> {
         match self {
             Self::Usual => None,
@@ -31,7 +33,7 @@ impl Initial {
     }
 }
 
-/// Returns the state that an output of the operator begins a tick with.
+/// Returns the state that an output of the operator has at the beginning of a tick.
 pub(super) fn initial_state(operator: &Operator, output: &Port) -> Initial {
     let mut inputs = operator.inputs().map(|input| (input, place(message(input)))).peekable();
     if inputs.peek().is_none() {
@@ -49,7 +51,8 @@ pub(super) fn initial_state(operator: &Operator, output: &Port) -> Initial {
             None => unknown.push(input),
         }
     }
-    // rustc knows the place of two as soon as the first one is a device.
+    // Inputs with types that depend on no parameter come first: as soon as rustc knows one place as `Device`, it knows the place
+    // of all.
     unknown.sort_by_key(|input| depends_on_parameter(operator, input));
     let places = unknown.into_iter().map(|input| place_of(operator, input));
     let and = |a, b| quote!(<#a as ::streamflow::__private::Place>::And<#b>);
@@ -64,14 +67,16 @@ pub(super) fn initial_state(operator: &Operator, output: &Port) -> Initial {
     }
 }
 
-/// Whether only an instance of the operator may have the place of an input's message.
+/// Whether the type of an input's message mentions a type parameter, so that its place may be known only for an instance of the
+/// operator.
 fn depends_on_parameter(operator: &Operator, input: &Port) -> bool {
     let message = input.message.to_token_stream();
     operator.generics.type_params().any(|param| mentions(message.clone(), &param.ident))
 }
 
-/// The place of a port's message. The type names the port's own type, as the constants of the operator do, so that a mistake in
-/// the message is reported once. The types of a tick may have fewer parameters than that one has.
+/// Returns the place of a port's message as a type, `Host` or `Device`. In an operator without generic parameters, the type names
+/// the port's own type, as the constants of the operator do, so that a mistake in the message is reported once. Otherwise the
+/// type names the message, since the Io may have fewer generic parameters than the port's own type.
 fn place_of(operator: &Operator, port: &Port) -> TokenStream {
     let (name, message) = (&port.port_type_name, &port.message);
     let message = match (operator.generics.params.is_empty(), port.direction) {
@@ -84,7 +89,7 @@ fn place_of(operator: &Operator, port: &Port) -> TokenStream {
     quote!(<#message as ::streamflow::__private::Message>::Place)
 }
 
-/// The message of a port, as the user wrote it.
+/// Returns the message of a port, as the user wrote it.
 fn message(port: &Port) -> &Type {
     let written = match ungrouped(&port.shown) {
         Type::Reference(reference) => ungrouped(&reference.elem),
@@ -96,7 +101,7 @@ fn message(port: &Port) -> &Type {
     }
 }
 
-/// `T` of `Shared<T>`.
+/// Returns the `T` of `Shared<T>`.
 fn argument(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let PathArguments::AngleBracketed(list) = &path.path.segments.last()?.arguments else {

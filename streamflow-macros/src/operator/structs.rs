@@ -1,4 +1,5 @@
-//! The generated structs of an operator: its ports, its Io, and the names of its streams.
+//! Writes the generated structs of an operator: `Blur_Ports`, `BlurIo`, `BlurFlushIo`, and `BlurStreams` with the names of its
+//! streams.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -14,18 +15,18 @@ use super::model::{Direction, Form, Operator, Port, Size};
 use super::sending::{Initial, initial_state};
 use crate::tokens::{is_message, mentions};
 
-/// The names of the generated types, and the parameters of each.
+/// The names of the generated types, and the generic parameters of each.
 pub(super) struct Names {
     pub(super) ports: Ident,
     pub(super) io: Ident,
-    /// The Io of `flush`.
+    /// The name of the Io of `flush`, as `BlurFlushIo`.
     pub(super) flush_io: Ident,
     pub(super) streams: Ident,
-    /// The parameters that the ports' types need, without the tick's lifetime.
+    /// The parameters of the Io without the tick's lifetime: those that the ports' types mention.
     pub(super) io_generics: Generics,
-    /// The lifetime of a tick: `'t`, or `'streamflow` if the user has a `'t`.
+    /// The lifetime of a tick: `'t`, or `'streamflow` if the user's code has a `'t` already.
     pub(super) tick: Lifetime,
-    /// The parameters of `io_generics` that no field of the Io uses.
+    /// The type parameters in `io_generics` that no field of the Io mentions. A phantom field mentions them.
     io_unused: Vec<Ident>,
 }
 
@@ -33,7 +34,7 @@ pub(super) fn name_types(operator: &Operator) -> Names {
     let name = operator.ident.unraw();
     let span = operator.ident.span();
     let types = operator.ports.iter().map(|port| &port.written);
-    // A const parameter may be the size of an input.
+    // The sizes of inputs count as types here, since `#[input(size = N)]` may name a const parameter.
     let sizes = operator.ports.iter().filter_map(|port| match &port.size {
         Size::Exactly(size) => Some(size),
         Size::One | Size::Many => None,
@@ -46,7 +47,8 @@ pub(super) fn name_types(operator: &Operator) -> Names {
     let tick = if taken { "'streamflow" } else { "'t" };
     let io_unused = find_unused_params(&io_generics, &types).into_iter().cloned().collect();
     Names {
-        // As with the ports' own types: a user has no type of this name. Code names it as `<Count as Operator>::Ports`.
+        // The underscore makes a collision with a user's type unlikely, as in the ports' own types. Other generated code names
+        // this type as `<Count as Operator>::Ports`.
         ports: format_ident!("{name}_Ports", span = span),
         io: format_ident!("{name}Io", span = span),
         flush_io: format_ident!("{name}FlushIo", span = span),
@@ -58,14 +60,14 @@ pub(super) fn name_types(operator: &Operator) -> Names {
 }
 
 impl Names {
-    /// Whether the Io needs a phantom field, for the parameters that its other fields do not use.
+    /// Whether the Io needs a phantom field, to mention the generic parameters that no other field mentions.
     pub(super) fn io_needs_phantom_field(&self, operator: &Operator) -> bool {
         let empty = operator.ports.is_empty() && operator.options.streams.is_empty();
         empty || !self.io_unused.is_empty()
     }
 }
 
-/// The three structs, and the Io of `flush`. Names that a user reads have the spans of the user's tokens.
+/// Writes the three structs, and the Io of `flush`. Names that a user reads have the spans of the user's tokens.
 pub(super) fn expand_structs(operator: &Operator, names: &Names) -> TokenStream {
     let ports = expand_ports(operator, names);
     let io = expand_io(operator, names);
@@ -127,7 +129,7 @@ fn expand_io(operator: &Operator, names: &Names) -> TokenStream {
     expand_io_struct(operator, names, &names.io, &text, input)
 }
 
-/// The Io of `flush`: each input has all messages that are left.
+/// Writes the Io of `flush`. Each of its inputs has all messages that are left in the queues of that input.
 fn expand_flush_io(operator: &Operator, names: &Names) -> TokenStream {
     let text = format!(
         "What is left at the inputs of [`{}`], its outputs and stream names, in one tick of its `flush`.",
@@ -145,8 +147,8 @@ fn expand_flush_io(operator: &Operator, names: &Names) -> TokenStream {
     expand_io_struct(operator, names, &names.flush_io, &text, input)
 }
 
-/// Writes the name of the Io of `flush` for an operator that is not declared with `flush`. The name stands for no type:
-/// where `impl Flush` uses it, rustc reports this text, and no further error about values of that type.
+/// Writes an alias with the name of the Io of `flush`, for an operator that is not declared with `flush`. The alias stands for no
+/// type: where `impl Flush` uses it, rustc reports this text, and no further error about values of that type.
 fn expand_no_flush_io(operator: &Operator, names: &Names) -> TokenStream {
     let Operator { ident, visibility, cfgs, .. } = operator;
     let Names { flush_io, streams, tick, .. } = names;
@@ -154,7 +156,7 @@ fn expand_no_flush_io(operator: &Operator, names: &Names) -> TokenStream {
     let text = format!(
         "`{name}` is not declared to be flushed, so its `flush` would never be called; write `#[operator(flush)]` on its definition"
     );
-    // With defaults, since the user may write the Io without its parameters.
+    // The parameters have defaults, since the user may write the Io without its parameters.
     let params: Vec<_> = names.io_generics.type_params().map(|param| &param.ident).collect();
     let panic = quote_spanned!(ident.span()=> ::core::panic!(#text));
     quote! {
@@ -172,7 +174,8 @@ fn expand_no_flush_io(operator: &Operator, names: &Names) -> TokenStream {
     }
 }
 
-/// An Io. `input` gives the type that an input has in it, and the one that documentation shows, if that is another one.
+/// Writes an Io struct. `input` returns the type of an input's field, and the type that documentation shows if that is another
+/// one.
 fn expand_io_struct(
     operator: &Operator,
     names: &Names,
@@ -267,8 +270,8 @@ fn expand_stream_fields(operator: &Operator, tick: &Lifetime) -> TokenStream {
     quote!(#(#fields)*)
 }
 
-/// A port's type in one tick: the user's type with the tick's lifetime. If it may be an alias of `Shared<T>`, it is the
-/// type that rustc finds for it.
+/// Returns a port's type in one tick: the user's type with the tick's lifetime. If the user's type may be an alias of
+/// `Shared<T>`, the result is an associated type, so that rustc resolves the alias.
 pub(super) fn type_in_tick(operator: &Operator, port: &Port, tick: &Lifetime) -> TokenStream {
     let written = &port.written;
     if may_be_alias_of_shared(operator, port) {
@@ -279,7 +282,7 @@ pub(super) fn type_in_tick(operator: &Operator, port: &Port, tick: &Lifetime) ->
     written_type_in_tick(port, written, tick)
 }
 
-/// Returns a port's type in one tick, in terms of the port's own type. Only the implementations see this form.
+/// Returns a port's type in one tick, as an associated type of the port's own type. Only the trait implementations use this form.
 fn checked_type_in_tick(port: &Port, tick: &Lifetime) -> TokenStream {
     let (name, span) = (&port.port_type_name, port.shown.span());
     match port.direction {
@@ -292,12 +295,12 @@ fn checked_type_in_tick(port: &Port, tick: &Lifetime) -> TokenStream {
     }
 }
 
-/// A port's type in one tick, spelled as the user wrote it.
+/// Returns a port's type in one tick, spelled as the user wrote it.
 fn written_type_in_tick(port: &Port, written: &Type, tick: &Lifetime) -> TokenStream {
     wrap_type(port, tick, with_tick(written, tick))
 }
 
-/// The type with the tick's lifetime, if it is a reference.
+/// Returns the type. If it is a reference, its lifetime is that of the tick.
 fn with_tick(written: &Type, tick: &Lifetime) -> TokenStream {
     match written {
         Type::Reference(reference) => {
@@ -309,7 +312,7 @@ fn with_tick(written: &Type, tick: &Lifetime) -> TokenStream {
     }
 }
 
-/// The type as which `flush` opens each message that is left at an input.
+/// Returns the type that `flush` has for each message that is left at an input.
 fn each_type_in_flush(port: &Port, tick: &Lifetime) -> TokenStream {
     let Direction::Input { form, .. } = port.direction else { return TokenStream::new() };
     let span = port.written.span();
@@ -317,7 +320,7 @@ fn each_type_in_flush(port: &Port, tick: &Lifetime) -> TokenStream {
     let own =
         |ty: TokenStream| quote_spanned!(span=> <#ty as ::streamflow::__private::Message>::__Own);
     if !port.is_checked {
-        // A type parameter receives several messages only as `__Own`.
+        // For a type parameter, the messages of an input with several are only available as `__Own`.
         let is_known = is_message(message) || form != Form::Takes;
         return if is_known { with_tick(written, tick) } else { own(quote!(#written)) };
     }
@@ -329,11 +332,12 @@ fn each_type_in_flush(port: &Port, tick: &Lifetime) -> TokenStream {
     }
 }
 
-/// Wraps the type of an input that may be empty, or that has several producers.
+/// Returns the type of an input in a tick, from `written`, the type of one message: an `Option` if the input may be empty, and a
+/// `Many` or an array if several edges lead to it.
 fn wrap_type(port: &Port, tick: &Lifetime, written: TokenStream) -> TokenStream {
     let span = port.written.span();
     match (port.direction, &port.size) {
-        // An optional `Many` has the same type: it may be empty.
+        // An optional `Many` has the same type as a required one, since a `Many` may be empty.
         (_, Size::Many) => quote_spanned!(span=> ::streamflow::__private::Many<#tick, #written>),
         (_, Size::Exactly(size)) => quote_spanned!(span=> [#written; #size]),
         (Direction::Input { optional: true, .. }, Size::One) => {
@@ -343,8 +347,8 @@ fn wrap_type(port: &Port, tick: &Lifetime, written: TokenStream) -> TokenStream 
     }
 }
 
-/// Whether an input's type may be an alias of `Shared<T>`, which only rustc can resolve. For a type that mentions a
-/// type parameter rustc can't resolve it either, so the tokens decide.
+/// Whether an input's type may be an alias of `Shared<T>`, which only rustc can resolve. rustc can't resolve a type that mentions
+/// a type parameter, so such a type counts as what its tokens say.
 pub(super) fn may_be_alias_of_shared(operator: &Operator, port: &Port) -> bool {
     let takes = matches!(port.direction, Direction::Input { form: Form::Takes, .. });
     let message = port.message.to_token_stream();
@@ -353,7 +357,7 @@ pub(super) fn may_be_alias_of_shared(operator: &Operator, port: &Port) -> bool {
         && !operator.generics.type_params().any(|param| mentions(message.clone(), &param.ident))
 }
 
-/// `Input` or `Output`: the struct that holds the port of a node.
+/// Returns the name of the struct that holds a port of a node: `Input` or `Output`.
 pub(super) fn port_struct_name(port: &Port) -> TokenStream {
     match port.direction {
         Direction::Input { .. } => quote!(Input),
@@ -361,7 +365,7 @@ pub(super) fn port_struct_name(port: &Port) -> TokenStream {
     }
 }
 
-/// `Reads`, `Shares` or `Takes`
+/// Returns the name of the type that stands for a form: `Reads`, `Shares` or `Takes`.
 pub(super) fn form_name(form: Form) -> TokenStream {
     match form {
         Form::Reads => quote!(Reads),
@@ -370,7 +374,7 @@ pub(super) fn form_name(form: Form) -> TokenStream {
     }
 }
 
-/// Parameters with their bounds and defaults.
+/// Writes generic parameters with their bounds and defaults, in angle brackets. Returns `None` if there are none.
 pub(super) fn write_params(generics: &Generics) -> Option<TokenStream> {
     let params = &generics.params;
     (!params.is_empty()).then(|| quote!(<#params>))

@@ -1,4 +1,4 @@
-//! Tests of the expansion of an operator, by its tokens.
+//! Tests the expansion of `#[operator]` by its tokens.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use syn::{File, Item};
 
 use super::operator;
 
-/// The messages of all `compile_error!`s, and the other items.
+/// Returns the texts of all `compile_error!`s in an expansion, and its other items.
 fn expanded(options: TokenStream, item: TokenStream) -> (Vec<String>, Vec<Item>) {
     let tokens = operator(options, item);
     let file: File = syn::parse2(tokens).unwrap_or_else(|error| unreachable!("{error}"));
@@ -19,7 +19,7 @@ fn expanded(options: TokenStream, item: TokenStream) -> (Vec<String>, Vec<Item>)
     (texts.map(|text| text.value()).collect(), items)
 }
 
-/// The struct of this name, also in the block of the implementations.
+/// Finds the struct of this name among the items, also inside of the `const _` block that has the implementations.
 fn struct_of<'a>(items: &'a [Item], name: &str) -> &'a syn::ItemStruct {
     fn find<'a>(item: &'a Item, name: &str) -> Option<&'a syn::ItemStruct> {
         match item {
@@ -78,8 +78,8 @@ fn the_tick_has_a_field_per_port_and_stream() {
             "image: In<'t, &'t Tensor<f32>>",
             "kept: In<'t, ::core::option::Option<a::Shared<Mask>>>",
             "kept: In<'t, <Blur_kept asInputPort>::Arg<'t>>",
-            // The first line is for the documentation, the second for rustc, since rustc must check
-            // whether the type is a message.
+            // The documentation shows the first line. rustc compiles the second one, since it must check whether the type is a
+            // message.
             "taken: In<'t, Mask>",
             "taken: In<'t, <Blur_taken asInputPort>::Arg<'t>>",
             "out: Out<'t, Tensor<f32>>",
@@ -98,7 +98,7 @@ fn the_tick_has_a_field_per_port_and_stream() {
     assert_eq!(fields(&items, "BlurStreams"), ["fill: StreamName<'t>"]);
 }
 
-/// The types of the outputs of an operator with these ports.
+/// Returns the types of the outputs of an operator with these ports.
 fn outputs(ports: proc_macro2::TokenStream) -> Vec<String> {
     let (errors, items) = expanded(quote!(), quote!(struct A { #ports }));
     assert_eq!(errors, Vec::<String>::new());
@@ -129,14 +129,14 @@ fn rustc_finds_the_places_of_messages_that_the_macro_does_not_know() {
     );
     let place = |port| format!("<<A_{port} asInputPort>::Message asMessage>::Place");
     let both = format!("<{} asPlace>::And<{}>", place("a"), place("b"));
-    // In the documentation, and for rustc.
+    // The field has this type in the documentation, and the type below for rustc.
     assert_eq!(found[0], "out: Out<'t, Mask>");
     let sent = "<<A_out asOutputPort>::Item asMessage>::Place";
     let state = |inputs: &str| format!("Unset<<{sent} asPlace>::Behind<{inputs}>>");
     let out = |state: &str| format!("out: Out<'t, <A_out asOutputPort>::Item, {state}>");
     assert_eq!(found[1], out(&state(&both)));
     assert_eq!(found.len(), 2);
-    // With only host inputs, too, an output is as any other output of host data if the message is host
+    // With host inputs only, an output whose message turns out to be host data has the same type as any other output of host
     // data.
     let found = outputs(quote!(#[input] a: &u64, #[output] out: Mask));
     assert_eq!(found, ["out: Out<'t, Mask>".to_owned(), out(&state("Host"))]);
@@ -187,7 +187,7 @@ fn each_type_has_the_parameters_that_it_needs() {
             .collect::<Vec<_>>()
     };
     assert_eq!(params("Map_Ports"), ["A", "B", "F", "N"]);
-    // `B` is needed by a bound of `A`.
+    // A bound of `A` mentions `B`, so `MapIo` needs `B` too.
     assert_eq!(params("MapIo"), ["'t", "A", "B"]);
     assert_eq!(params("MapStreams"), ["'t"]);
     assert_eq!(
@@ -277,7 +277,7 @@ fn ports_with_mistakes_are_still_defined() {
             "maybe: In<'t, ::core::option::Option<&'t Tensor<f32>>>",
             "lent: In<'t, &'t Tensor<f32>>",
             "out: Out<'t, Tensor<f32>>",
-            // A misspelt option is taken as it is meant.
+            // The misspelt option `sterams` counts as `streams`, so the stream `x` is declared.
             "x: StreamName<'t>",
         ]
     );
