@@ -1,20 +1,21 @@
-//! The mistakes that are found in one use of a macro. Parsing and checking add them to `Errors`, and the macro reports
-//! them together. The code that writes the expansion finds no mistakes.
+//! Collects the mistakes that are found in one use of a macro. The parsing and checking steps add them to `Errors`, and the macro
+//! reports all of them at its end. The steps that write the expansion find no mistakes.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-/// The error text for a field that is called `_`. rustc refuses such a field as well, but not in the output of another macro.
+/// The error text for a field that is called `_`. rustc rejects such a field too, but not where it is the output of another
+/// macro.
 pub(crate) const NAMELESS: &str = "a field needs a name; `_` is none";
 
-/// The mistakes in one use of a macro that were found so far.
+/// The mistakes that were found so far in one use of a macro.
 #[derive(Default)]
 pub(crate) struct Errors {
     list: Vec<syn::Error>,
 }
 
 impl Errors {
-    /// Adds a mistake, underlined at all the tokens. Without tokens, the use of the macro is underlined.
+    /// Adds a mistake. rustc underlines all of `tokens`, or the use of the macro if there are none.
     pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl Into<String>) {
         self.list.push(syn::Error::new_spanned(tokens, message.into()));
     }
@@ -24,7 +25,7 @@ impl Errors {
         self.list.push(error);
     }
 
-    /// Adds a mistake that syn found in these tokens. If the tokens end where syn expects more, the last token is underlined.
+    /// Adds a mistake that syn found in `tokens`. If syn expects more after their end, the last token is underlined.
     pub(crate) fn push_syntax_error(&mut self, error: syn::Error, tokens: impl ToTokens) {
         let Some(expected) =
             error.to_string().strip_prefix("unexpected end of input").map(|rest| {
@@ -39,7 +40,7 @@ impl Errors {
         self.at(last, format!("{expected} after this"));
     }
 
-    /// The number of mistakes.
+    /// Returns the number of mistakes.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
@@ -48,13 +49,14 @@ impl Errors {
         self.list.is_empty()
     }
 
-    /// The texts of the mistakes, for tests.
+    /// Returns the texts of the mistakes, for tests.
     #[cfg(test)]
     pub(crate) fn texts(&self) -> Vec<String> {
         self.list.iter().map(ToString::to_string).collect()
     }
 
-    /// Takes the first mistake out, as a `compile_error!` that stands in place of an expression.
+    /// Removes the first mistake and returns it as a `compile_error!`, which stands in place of an expression. Returns `false` if
+    /// there is none.
     pub(crate) fn take_first(&mut self) -> TokenStream {
         if self.list.is_empty() {
             return quote::quote!(false);
@@ -68,13 +70,14 @@ impl Errors {
     }
 }
 
-/// The name among `known` that the user has probably misspelled as `written`.
+/// Returns the name among `known` that `written` probably misspells.
 pub(crate) fn similar<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     let is_near = |name: &&&str| distance(written, name) <= 1 + name.len() / 4;
     known.iter().filter(is_near).min_by_key(|name| distance(written, name)).copied()
 }
 
-/// The Levenshtein distance: how many letters must be changed, inserted or removed to get from one word to the other.
+/// Returns the Levenshtein distance of two words: how many letters must be changed, inserted or removed to get from one to the
+/// other.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

@@ -1,24 +1,25 @@
-//! What the macros expand to in an editor.
+//! Rewrites the expansions of the macros for an editor.
 //!
-//! An editor looks up one of the user's tokens, for example to rename it: it takes all tokens of the expansion that have
-//! the location of that token. rustc's messages need the user's locations at many tokens. In an editor, only one token of
-//! the expansion has each location: the one that means the user's item.
+//! To rename one of the user's tokens, for example, an editor finds all tokens of the expansion that have the location of that
+//! token. The expansion for rustc has many such tokens, since rustc's messages need the user's locations. In the expansion for an
+//! editor, only one token has each location: the token that means the user's item. All others have the location of the macro's
+//! use.
 //!
-//! `cfg(rust_analyzer)` can't distinguish an editor from rustc: the attribute would be checked in the user's crate, where
+//! `cfg(rust_analyzer)` can't tell an editor from rustc, since an attribute with it would be checked in the user's crate, where
 //! rustc warns of an unknown `cfg` at each item.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
-/// Whether an editor expands the macro, and not rustc: rust-analyzer loads macros into a process of its own, with a name that
-/// says so.
+/// Whether an editor expands the macro, and not rustc. rust-analyzer loads macros into a process of its own, whose program is
+/// named `rust-analyzer…`.
 pub(crate) fn is_expanding() -> bool {
     let program = std::env::current_exe().unwrap_or_default();
     program.file_name().is_some_and(|name| name.to_string_lossy().contains("rust-analyzer"))
 }
 
-/// Returns the items without the bodies of functions and the fields of structs, at the location of the macro. A name that
-/// `fn` or `struct` declares gets the location that `declared` has for it, if any.
+/// Returns the items without the bodies of functions and the fields of structs, at the location of the macro's use. A name after
+/// `fn` or `struct` gets the location that `declared` returns for it, if any.
 pub(crate) fn outline(
     items: TokenStream,
     declared: &dyn Fn(&Ident) -> Option<Span>,
@@ -32,7 +33,7 @@ pub(crate) fn outline(
             left_out = Some(if is_word(&token, "fn") { quote!(loop {}) } else { quote!() });
         }
         if matches!(&token, TokenTree::Punct(sign) if sign.as_char() == ';') {
-            // A struct without braces, or the signature of a function, ends here.
+            // A semicolon ends a struct without braces or the signature of a function, so there is no body to leave out.
             left_out = None;
         }
         match token {
@@ -56,7 +57,7 @@ pub(crate) fn outline(
     items.collect()
 }
 
-/// Returns the tokens at the location of the macro.
+/// Returns the tokens at the location of the macro's use.
 pub(crate) fn relocate(tokens: TokenStream) -> TokenStream {
     tokens.into_iter().map(relocate_token).collect()
 }
@@ -71,19 +72,19 @@ fn relocate_token(token: TokenTree) -> TokenTree {
     }
 }
 
-/// Returns the group with `stream` as its tokens.
+/// Returns the group with the tokens in `stream` and with this span.
 pub(crate) fn regroup(group: &Group, stream: TokenStream, span: Span) -> TokenTree {
     let mut group = Group::new(group.delimiter(), stream);
     group.set_span(span);
     TokenTree::Group(group)
 }
 
-/// Returns the same name at the location of the macro.
+/// Returns the same name at the location of the macro's use.
 pub(crate) fn away_from_user(name: &Ident) -> Ident {
     located(name, away(name.span()))
 }
 
-/// Whether a token is this identifier or keyword.
+/// Whether a token is the identifier or keyword `word`.
 pub(crate) fn is_word(token: &TokenTree, word: &str) -> bool {
     matches!(token, TokenTree::Ident(ident) if ident == word)
 }

@@ -1,21 +1,21 @@
-//! The code that evaluates the user's expressions in an expansion.
+//! Writes the code that evaluates the user's expressions in an expansion.
 //!
-//! An expression that control flow may leave early, as with `return`, becomes the body of its own closure. A `return`
-//! or a `?` then leaves the expression and no generated function, and `break`, `continue` and labels reach no loop. The
-//! closure returns a `Result`, and `?` takes any error. Any other expression is in a block, since rustc's time for
-//! closures grows with the square of a graph: 2,000 nodes took 19 s in closures, and 8 s in blocks.
+//! If control flow may leave an expression early, as with `return`, the expression becomes the body of its own closure. So a
+//! `return` or a `?` leaves the closure and not a generated function, and `break`, `continue` and labels reach no generated loop.
+//! The closure returns a `Result`, so `?` takes any error. Any other expression is put in a block, since rustc's time for
+//! closures grows with the square of their number: a graph of 2,000 nodes took 19 s to compile with closures, and 8 s with
+//! blocks.
 //!
-//! The names of the generated code are hygienic: an expression can use the names that the user has declared, and
-//! `platform` in `new` of a graph. An expression of a constant is written unchanged, since control flow can't leave a
-//! constant.
+//! The names of the generated code are hygienic. An expression can use the names that the user has declared, and `platform` in a
+//! graph's `new`. An expression of a constant is written unchanged, since control flow can't leave a constant.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprGroup, ExprLit, ExprParen, Lit};
 
-/// Writes code that evaluates an expression of this type. The code has a `?`, so it must be in a function that can return
-/// a `Failure`. The tokens of the type have the span of the expression, since rustc also underlines the expected type on
-/// a mismatch.
+/// Writes code that evaluates an expression of type `ty`. The code has a `?`, so it must be in a function that can return a
+/// `Failure`. The tokens of the type have the span of the expression, since rustc also underlines the expected type if the types
+/// differ.
 pub(crate) fn evaluate(value: &Expr, ty: impl ToTokens) -> TokenStream {
     let (name, written) = (value_name(value), written(value));
     in_own_frame(value, quote!(let #name: #ty = #written;), &ty, &name)
@@ -28,7 +28,7 @@ pub(crate) fn evaluate_and_drop(value: &Expr) -> TokenStream {
     quote!(#evaluated;)
 }
 
-/// Writes code that evaluates a call with an expression among its arguments.
+/// Writes code that evaluates a call which has a user's expression among its arguments.
 pub(crate) fn evaluate_call(
     value: &Expr,
     call: impl FnOnce(TokenStream) -> TokenStream,
@@ -37,8 +37,8 @@ pub(crate) fn evaluate_call(
     in_own_frame(value, quote!(let #name = #call;), quote!(_), &name)
 }
 
-/// Writes code that evaluates an expression and borrows its value, as this type. `made` writes the code that uses the
-/// reference.
+/// Writes code that evaluates an expression and borrows its value, as a reference of type `ty`. `made` writes the code that uses
+/// the reference.
 pub(crate) fn evaluate_borrowed(
     value: &Expr,
     ty: impl ToTokens,
@@ -47,7 +47,7 @@ pub(crate) fn evaluate_borrowed(
     let name = value_name(value);
     let (first, last) = first_and_last(value);
     let borrow = quote_spanned!(first=> &);
-    // An operator in the user's expression may bind less closely than `&`.
+    // The expression is in parentheses, since an operator in it may bind less closely than `&`.
     let mut operand = Group::new(Delimiter::Parenthesis, written(value));
     operand.set_span(last);
     let borrowed = quote! {
@@ -57,8 +57,8 @@ pub(crate) fn evaluate_borrowed(
     in_own_frame(value, borrowed, quote!(_), made(&name))
 }
 
-/// Declares the value in a scope that confines a `return` or a `?` of the expression, and returns the code made for the
-/// value.
+/// Writes a scope with the statement `declared` and then `made`. If control flow may leave `value` early, the scope is a closure,
+/// so that a `return` or a `?` of the expression leaves only the scope.
 fn in_own_frame(
     value: &Expr,
     declared: TokenStream,
@@ -68,7 +68,8 @@ fn in_own_frame(
     if !may_be_left(value.to_token_stream()) {
         return quote!({ #declared #made });
     }
-    // If a `break` or a `return` is wrong, rustc underlines the closure's head or its type, from the first token to the last.
+    // If a `break` or a `return` is wrong, rustc underlines the head or the return type of the closure, so these have the user's
+    // spans.
     let (first, _) = first_and_last(value);
     let (bars, lead, end) =
         (quote_spanned!(first=> ||), quote_spanned!(first=> ::), quote_spanned!(first=> >));
@@ -76,7 +77,7 @@ fn in_own_frame(
         ::streamflow::__private::evaluate(
             #bars -> #lead core::result::Result<#ty, ::streamflow::__private::Failure #end {
                 #declared
-                // This code is unreachable after `todo!()`.
+                // After a `todo!()` in the expression, the `return` is unreachable.
                 #[allow(unreachable_code)]
                 return ::core::result::Result::Ok(#made);
             }
@@ -84,7 +85,7 @@ fn in_own_frame(
     }
 }
 
-/// Whether control flow may leave the expression through these tokens. A macro may expand to anything, so it counts.
+/// Whether control flow may leave an expression with these tokens early. A macro may expand to anything, so a `!` counts.
 fn may_be_left(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Group(group) => may_be_left(group.stream()),
@@ -96,12 +97,13 @@ fn may_be_left(tokens: TokenStream) -> bool {
     })
 }
 
-/// The name of the variable for the value. rustc shows this name if a `return` has another type than the expression.
+/// Returns the name of the variable that gets the value. rustc shows this name if a `return` has another type than the
+/// expression.
 fn value_name(value: &Expr) -> Ident {
     Ident::new("__value", Span::mixed_site().located_at(first_and_last(value).0))
 }
 
-/// Returns the tokens of an expression. An attribute before the expression is a mistake.
+/// Returns the tokens of an expression, or a `compile_error!` if an attribute stands before it.
 pub(crate) fn written(value: &Expr) -> TokenStream {
     match attribute_before(value) {
         Some(error) => error.into_compile_error(),
@@ -109,8 +111,8 @@ pub(crate) fn written(value: &Expr) -> TokenStream {
     }
 }
 
-/// The error for an expression with an attribute before it. rustc permits that in few places, and a `#[cfg(…)]` there
-/// would remove the expression from the generated code.
+/// Returns the error for an expression with an attribute before it. rustc permits an attribute in few of the places where the
+/// expansion puts an expression, and a `#[cfg(…)]` there would remove the expression from the generated code.
 pub(crate) fn attribute_before(value: &Expr) -> Option<syn::Error> {
     let mut tokens = value.to_token_stream().into_iter();
     let (hash, brackets) = (tokens.next()?, tokens.next()?);
@@ -121,7 +123,7 @@ pub(crate) fn attribute_before(value: &Expr) -> Option<syn::Error> {
     is_attribute.then(|| syn::Error::new_spanned(quote!(#hash #brackets), text))
 }
 
-/// The value of an expression that is a whole number, as `3`.
+/// Returns the value of an expression that is a literal whole number, as `3`.
 pub(crate) fn whole_number(value: &Expr) -> Option<u64> {
     match literal(value)? {
         Lit::Int(number) => number.base10_parse().ok(),
@@ -129,7 +131,8 @@ pub(crate) fn whole_number(value: &Expr) -> Option<u64> {
     }
 }
 
-/// The literal, if the expression is one. The argument of a `macro_rules!` has invisible parentheses.
+/// Returns the literal if the expression is one. Parentheses around it are ignored, also the invisible ones of a `macro_rules!`
+/// argument.
 pub(crate) fn literal(value: &Expr) -> Option<&Lit> {
     match value {
         Expr::Lit(ExprLit { lit, .. }) => Some(lit),
@@ -138,7 +141,7 @@ pub(crate) fn literal(value: &Expr) -> Option<&Lit> {
     }
 }
 
-/// The spans of the first and the last token.
+/// Returns the spans of the first and the last token.
 pub(crate) fn first_and_last(tokens: impl ToTokens) -> (Span, Span) {
     let mut spans = tokens.into_token_stream().into_iter().map(|token| token.span());
     let first = spans.next().unwrap_or_else(Span::call_site);

@@ -1,7 +1,7 @@
-//! A test that a macro expands any tokens to items or errors, and never panics.
+//! Tests that the macros expand any tokens to items or errors, and never panic.
 //!
-//! The test expands random changes of the macro uses in the tests' programs. `STREAMFLOW_FUZZ_CASES` sets how many, by default
-//! 500, and `STREAMFLOW_FUZZ_SEED` repeats the case that a failure names.
+//! The test takes the uses of the macros in the tests' programs and changes their tokens randomly. `STREAMFLOW_FUZZ_CASES` is the
+//! number of cases, by default 500. `STREAMFLOW_FUZZ_SEED` repeats the one case that a failure names.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::fs;
@@ -13,7 +13,7 @@ use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenS
 
 use crate::splitmix::SplitMix;
 
-/// A use of a macro.
+/// One use of a macro: its options, and the item that it stands on.
 #[derive(Clone)]
 enum Use {
     Graph(TokenStream),
@@ -26,7 +26,7 @@ impl Use {
     fn expand(self) -> TokenStream {
         match self {
             Self::Graph(body) => {
-                // In an editor, tokens that do not yet form an expression are kept as they are.
+                // In an editor, tokens that do not yet form an expression stay in the expansion.
                 let _ = crate::graph::graph_in_an_editor(body.clone());
                 crate::graph::graph(body)
             }
@@ -58,7 +58,7 @@ impl Use {
     }
 }
 
-/// All uses of the macros in the programs of `tests`.
+/// Returns all uses of the macros in the programs of the folder `tests`.
 fn corpus() -> Vec<Use> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
     let mut files = Vec::new();
@@ -85,7 +85,7 @@ fn rust_files(directory: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Finds each `graph! { … }`, and each attribute together with the item that follows it.
+/// Adds each `graph! { … }` to `uses`, and each attribute of streamflow with the item that follows it.
 fn collect(tokens: TokenStream, uses: &mut Vec<Use>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for at in 0..tokens.len() {
@@ -109,7 +109,7 @@ fn attribute(attribute: TokenStream, rest: &[TokenTree], uses: &mut Vec<Use>) {
         Some(TokenTree::Group(group)) => group.stream(),
         _ => TokenStream::new(),
     };
-    // An item ends after its body, or after a semicolon.
+    // An item ends with its body in braces or with a semicolon.
     let end = rest.iter().position(|token| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
         TokenTree::Punct(punct) => punct.as_char() == ';',
@@ -136,7 +136,7 @@ impl Random {
         &items[self.below(items.len())]
     }
 
-    /// Returns a token that is rare in the programs, or does not occur in them.
+    /// Returns a random token that is rare in the programs, or that does not occur in them.
     fn token(&mut self) -> TokenTree {
         let here = Span::call_site();
         match self.below(5) {
@@ -174,7 +174,7 @@ impl Random {
         }
     }
 
-    /// Removes, repeats, swaps and nests tokens at any depth, and inserts tokens of `others`.
+    /// Removes, repeats, swaps and nests random tokens at any depth, and inserts tokens from `others`.
     fn garble(&mut self, tokens: TokenStream, others: &[TokenTree]) -> TokenStream {
         let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for _ in 0..self.below(3) {
@@ -214,7 +214,7 @@ impl Random {
     }
 }
 
-/// All tokens, at any depth.
+/// Appends all tokens to `all`, at any depth.
 fn flatten(tokens: TokenStream, all: &mut Vec<TokenTree>) {
     for token in tokens {
         if let TokenTree::Group(group) = &token {
@@ -224,7 +224,7 @@ fn flatten(tokens: TokenStream, all: &mut Vec<TokenTree>) {
     }
 }
 
-/// Asserts that an expansion consists of items, unless the input was no item and was kept as it was.
+/// Asserts that an expansion consists of items. An input that was no item may be unchanged instead.
 fn check(before: &Use, after: &TokenStream) {
     let item = match before {
         Use::Operator(_, item) | Use::Kernel(_, item) => Some(item.clone()),

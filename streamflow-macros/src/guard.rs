@@ -1,12 +1,13 @@
-//! Runs a macro: catches its panics, has rustc check the library's version, and writes its expansion to a file if the user
-//! wants it.
+//! Runs a macro. Catches the macro's panics, adds a check of the library's version to the expansion, and writes the expansion to
+//! a file if `STREAMFLOW_EXPAND` is set.
 
 use proc_macro::TokenStream;
 use quote::quote;
 
 use crate::written;
 
-/// The expansion. After a panic, it is an error that blames streamflow, and `item`, unchanged.
+/// Returns the expansion that `expand` makes. If `expand` panics, the result is an error that blames streamflow, and the
+/// unchanged `item`.
 pub(crate) fn guarded(item: TokenStream, expand: impl FnOnce() -> TokenStream) -> TokenStream {
     let expanded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let expanded = [expand(), version()].into_iter().collect();
@@ -20,14 +21,14 @@ pub(crate) fn guarded(item: TokenStream, expand: impl FnOnce() -> TokenStream) -
     })
 }
 
-/// Writes the check that the library has this crate's version. The check leaves nothing in the program.
+/// Writes a macro call that checks that the library has the version of this crate. That call expands to nothing in the program.
 fn version() -> TokenStream {
     let of_macros = env!("CARGO_PKG_VERSION");
     quote!(::streamflow::__private::version! { #of_macros }).into()
 }
 
-/// Writes an expansion into the directory that `STREAMFLOW_EXPAND` names, and returns an error if that fails. Without
-/// the variable, nothing is read or written.
+/// Writes an expansion into the directory that `STREAMFLOW_EXPAND` names, and returns an error if that fails. Without this
+/// variable, no file is read or written.
 fn write(expanded: &TokenStream) -> TokenStream {
     let Some(directory) = std::env::var_os(written::VARIABLE) else { return TokenStream::new() };
     if written::is_switch(&directory) {

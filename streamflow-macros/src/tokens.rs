@@ -1,4 +1,4 @@
-//! Types that the macros know by name, and how tokens are read and spelled.
+//! Lists the types that the macros know by name, and has the functions that read and spell tokens for all macros.
 
 mod held;
 #[cfg(test)]
@@ -11,7 +11,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::{GenericArgument, Generics, PathArguments, Type};
 
-/// Traits of the standard library that imply neither a trait of streamflow nor `Send + 'static`.
+/// Traits of the standard library. A bound by one of these implies no trait of streamflow, and not `Send + 'static`.
 #[rustfmt::skip]
 pub(crate) const STANDARD_TRAITS: &[&str] = &[
     "Add", "AddAssign", "Clone", "Copy", "Debug", "Default", "Display", "Div", "DivAssign", "Eq",
@@ -19,8 +19,8 @@ pub(crate) const STANDARD_TRAITS: &[&str] = &[
     "PartialEq", "PartialOrd", "Rem", "Send", "Sized", "Sub", "SubAssign", "Sum", "Sync",
 ];
 
-/// The messages that come with the library, by name, without type arguments. `library_types` compares this list and
-/// `ELEMENTS` with the library.
+/// The names of the library's messages, without type arguments. A test in `library_types` compares this list and `ELEMENTS` with
+/// the library's source.
 const MESSAGES: &[&str] = &[
     "Tensor",
     "PitchedTensor",
@@ -45,15 +45,15 @@ const MESSAGES: &[&str] = &[
     "f64",
 ];
 
-/// The names of messages with device data.
+/// The names of the library's messages that are device data.
 const DEVICE: &[&str] = &["Tensor", "PitchedTensor", "Buffer", "Pinned"];
 
-/// Names from these lists that types of other crates and of users have, too: `half::f16`, a `Timestamp` of a program. rustc finds
-/// out which type is meant.
+/// The names in these lists that other crates or users also give to types: `half::f16`, or a program's own `Timestamp`. For such
+/// a name, rustc finds out which type it is.
 const AMBIGUOUS: &[&str] = &["Timestamp", "Metadata", "Bool8", "f16", "bf16"];
 
-/// The name of a type if it may be one of the library, as it is written: `Tensor<f32>`, `streamflow::Tensor<f32>`. A
-/// `Tensor` without an argument is the type of another crate, and so is one with a path, as `candle_core::Tensor`.
+/// Returns the name of a type that may be a type of the library by its tokens: `Tensor<f32>`, `streamflow::Tensor<f32>`. A
+/// `Tensor` without an argument is the type of another crate, and so is a `Tensor` with another path, as `candle_core::Tensor`.
 fn name_in_library(ty: &Type) -> Option<&Ident> {
     let Type::Path(path) = ty else { return None };
     let (first, last) = (path.path.segments.first()?, path.path.segments.last()?);
@@ -68,14 +68,14 @@ fn name_in_library(ty: &Type) -> Option<&Ident> {
     (is_ours && arguments == usize::from(has_argument)).then_some(&last.ident)
 }
 
-/// Where the data of a message is.
+/// Where the data of a message is: in host memory or in a device's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Host,
     Device,
 }
 
-/// The place of a message that comes with the library, by its name. Only rustc knows that of another type.
+/// Returns the place of a message of the library, by its name. Returns `None` for other types, whose place only rustc knows.
 pub(crate) fn place(ty: &Type) -> Option<Place> {
     let name = name_in_library(ty)?;
     match () {
@@ -85,11 +85,11 @@ pub(crate) fn place(ty: &Type) -> Option<Place> {
     }
 }
 
-/// The elements that come with the library, as the `T` of a `Tensor<T>`, without those that have type arguments.
+/// The names of the library's element types, the `T` of a `Tensor<T>`, without element types that have type arguments.
 const ELEMENTS: &[&str] =
     &["Bool8", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"];
 
-/// Whether a type has a name that only a message of the library has. Only rustc knows whether another type is one.
+/// Whether a type has a name that only a message of the library has. If not, only rustc knows whether the type is a message.
 pub(crate) fn is_message(ty: &Type) -> bool {
     name_in_library(ty).is_some_and(|name| is_listed(name, MESSAGES))
 }
@@ -99,25 +99,26 @@ fn is_listed(name: &Ident, list: &[&str]) -> bool {
     is_in(list) && !is_in(AMBIGUOUS)
 }
 
-/// Whether a type has the name of device data that comes with the library. Only rustc knows whether another type is some.
+/// Whether a type has the name of device data of the library. If not, only rustc knows whether the type is device data.
 pub(crate) fn is_device_data(ty: &Type) -> bool {
     place(ty) == Some(Place::Device)
 }
 
-/// Whether a type has a name that only an element of the library has. Only rustc knows whether another type is one.
+/// Whether a type has a name that only an element type of the library has. If not, only rustc knows whether the type is an
+/// element.
 pub(crate) fn is_surely_element(ty: &Type) -> bool {
     name_in_library(ty).is_some_and(|name| is_listed(name, ELEMENTS))
 }
 
-/// Whether a type has the name of an element that comes with the library. Another type may have that name, too.
+/// Whether a type has the name of an element type of the library. A type of another crate may have the same name.
 pub(crate) fn is_element(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.get_ident().is_some_and(|name| ELEMENTS.iter().any(|element| name == element))
 }
 
-/// The bounds that make these types messages, without those that the macro knows to hold. As where clauses they are
-/// checked once, at the type, and assumed in all generated code. Each is there once: if there are two clauses for the
-/// same higher-ranked type, as `HostData<fn(&u8)>`, rustc can't choose one.
+/// Returns the bounds which say that these types are messages, without bounds that the macro knows to hold. rustc checks a bound
+/// in a where clause once, at the type, and assumes it in all generated code. Repeated bounds are left out: with two equal
+/// clauses for a higher-ranked type, as `HostData<fn(&u8)>`, rustc can't choose one.
 pub(crate) fn bounds_left_to_rustc<'a>(
     types: impl Iterator<Item = &'a Type>,
     generics: &Generics,
@@ -129,8 +130,8 @@ pub(crate) fn bounds_left_to_rustc<'a>(
         .collect()
 }
 
-/// The bounds of type parameters that are the elements of these types, as the `T` of `Tensor<T>`. If a parameter has no such
-/// bound, rustc reports that at the user's type; the generated code assumes it.
+/// Returns the bounds which say that type parameters are elements, for parameters that are the `T` of a `Tensor<T>` among these
+/// types. If the user wrote no such bound, rustc reports that at the user's type, and assumes it in the generated code.
 pub(crate) fn bounds_of_params<'a>(
     types: impl Iterator<Item = &'a Type>,
     generics: &Generics,
@@ -148,9 +149,10 @@ pub(crate) fn is_type_param(ty: &Type, generics: &Generics) -> bool {
         if generics.type_params().any(|param| path.path.is_ident(&param.ident)))
 }
 
-/// The bound for one type. `None` if the macro knows that it holds, or if it can't be a clause.
+/// Returns the bound for one type. Returns `None` if the macro knows that the bound holds, or if it can't be in a where clause.
 fn bound_left_to_rustc(ty: &Type, generics: &Generics) -> Option<TokenStream> {
-    // The same higher-ranked type may be spelled in several ways, so its clause might be there twice.
+    // A type can spell the same higher-ranked type in several ways, so two of its clauses could be equal without having equal
+    // tokens.
     let higher_ranked = ["fn", "Fn", "FnMut", "FnOnce", "for"];
     if higher_ranked.iter().any(|word| mentions(ty.to_token_stream(), &format_ident!("{word}"))) {
         return None;
@@ -165,26 +167,26 @@ fn bound_left_to_rustc(ty: &Type, generics: &Generics) -> Option<TokenStream> {
     })
 }
 
-/// The facts about a message's type that only rustc knows.
+/// A fact about the type of a message that the macro can't find out. rustc checks it.
 pub(crate) enum LeftToRustc<'a> {
-    /// Whether it is a message.
+    /// Whether the whole type is a message.
     Message,
-    /// Whether this `T` of `Tensor<T>` is an element.
+    /// Whether this type, the `T` of a `Tensor<T>`, is an element type. If so, the macro knows that `Tensor<T>` is a message.
     Element(&'a Type),
 }
 
-/// The fact that the macro does not know. `None` if it knows that the type is a message.
+/// Returns the fact that only rustc knows. Returns `None` if the macro knows that the type is a message.
 pub(crate) fn left_to_rustc<'a>(ty: &'a Type, generics: &Generics) -> Option<LeftToRustc<'a>> {
     if !is_message(ty) {
         return Some(LeftToRustc::Message);
     }
     let element = element(ty)?;
-    // The bounds of a type parameter are checked separately.
+    // The bound of a type parameter is among those of `bounds_of_params`.
     let known = is_surely_element(element) || is_type_param(element, generics);
     (!known).then_some(LeftToRustc::Element(element))
 }
 
-/// `T` of `Tensor<T>`.
+/// Returns the element type `T` of `Tensor<T>`.
 pub(crate) fn element(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let PathArguments::AngleBracketed(list) = &path.path.segments.last()?.arguments else {
@@ -222,7 +224,7 @@ pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
     })
 }
 
-/// `ty: bounds`, for a where clause. All of it has the span of the type: rustc reports a bound that does not hold
+/// Writes `ty: bounds`, for a where clause. Its tokens have the span of the type, since rustc reports a bound that does not hold
 /// there.
 pub(crate) fn must_be(ty: &Type, bounds: impl Fn(Span) -> TokenStream) -> TokenStream {
     let end = ty.to_token_stream().into_iter().last().map_or_else(Span::call_site, |t| t.span());
@@ -230,19 +232,19 @@ pub(crate) fn must_be(ty: &Type, bounds: impl Fn(Span) -> TokenStream) -> TokenS
     quote_spanned!(end=> #ty: #bounds)
 }
 
-/// `{ tokens }`, where the braces have this span. rustc shows an item at its first and last span.
+/// Returns `{ tokens }` with this span on its braces. rustc shows an item by the spans of its first and its last token.
 pub(crate) fn braced(span: Span, tokens: TokenStream) -> Group {
     let mut group = Group::new(Delimiter::Brace, tokens);
     group.set_span(span);
     group
 }
 
-/// A type with the usual spaces: the tokens' own `Display` puts spaces everywhere.
+/// Returns a type as text with the usual spaces. The `Display` of tokens puts a space between any two of them.
 pub(crate) fn spelled(ty: &Type) -> String {
     spelled_tokens(ty.to_token_stream())
 }
 
-/// Tokens with the usual spaces, as those of a type.
+/// Returns tokens as text with the usual spaces, those of a type.
 pub(crate) fn spelled_tokens(tokens: TokenStream) -> String {
     let mut text = String::new();
     let spaced = tokens.to_string();
@@ -261,7 +263,7 @@ pub(crate) fn spelled_tokens(tokens: TokenStream) -> String {
     text.replace("->", " -> ").replace(" . ", ".")
 }
 
-/// The type without parentheses, and without the invisible ones around a `macro_rules!` argument.
+/// Returns the type without parentheses around it, also without the invisible ones of a `macro_rules!` argument.
 pub(crate) fn ungrouped(ty: &Type) -> &Type {
     match ty {
         Type::Paren(inner) => ungrouped(&inner.elem),

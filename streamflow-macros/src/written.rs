@@ -1,4 +1,4 @@
-//! `STREAMFLOW_EXPAND=directory`: writes the expansions of the macros to files.
+//! Writes the expansions of the macros to files, in the directory that `STREAMFLOW_EXPAND` names.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,7 +10,7 @@ use syn::{File, Item};
 /// The environment variable that names the directory.
 pub(crate) const VARIABLE: &str = "STREAMFLOW_EXPAND";
 
-/// Whether a value is meant as a switch, and not as a directory.
+/// Whether a value of the variable is a switch, as `1` or `on`, which the user took for the name of no directory.
 pub(crate) fn is_switch(value: &OsStr) -> bool {
     let switches = ["", "0", "1", "true", "false", "yes", "no", "on", "off"];
     switches.iter().any(|switch| value.eq_ignore_ascii_case(switch))
@@ -18,12 +18,12 @@ pub(crate) fn is_switch(value: &OsStr) -> bool {
 
 /// The source location of a use of a macro.
 pub(crate) struct Location {
-    /// The file, as rustc names it.
+    /// The path of the file, as rustc names it.
     pub(crate) file: String,
     pub(crate) line: usize,
 }
 
-/// Writes an expansion, formatted, to a file named after its location and its first item.
+/// Writes an expansion to a file, as formatted code. The file is named after the source location and the expansion's first item.
 pub(crate) fn write(
     directory: &Path,
     location: &Location,
@@ -32,7 +32,7 @@ pub(crate) fn write(
     let spaced = tokens.to_string();
     let (name, text) = match syn::parse2::<File>(tokens) {
         Ok(file) => (name(&file), prettyplease::unparse(&file)),
-        // The attribute is not on an item. The expansion reports that.
+        // The tokens are no items: the attribute stands on something else. The expansion has an error that reports this.
         Err(_) => (String::from("unreadable"), spaced),
     };
     let stem = Path::new(&location.file).file_stem().unwrap_or_default().to_string_lossy();
@@ -42,7 +42,7 @@ pub(crate) fn write(
     Ok(path)
 }
 
-/// The name of the first item.
+/// Returns the name of the first struct, function or enum, and `impls` if there is none.
 fn name(file: &File) -> String {
     let named = file.items.iter().find_map(|item| match item {
         Item::Struct(item) => Some(&item.ident),

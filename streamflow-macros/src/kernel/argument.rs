@@ -1,4 +1,4 @@
-//! The types that an argument can have, and what to write instead of other types.
+//! Reads the type of a kernel's argument. Reports types that a kernel can't take, with the type to write instead.
 
 use syn::{Expr, ExprLit, GenericArgument, Ident, Lit, PathArguments, Type};
 
@@ -6,10 +6,10 @@ use super::model::ArgumentKind;
 use crate::diagnostic::Errors;
 use crate::tokens::spelled;
 
-/// `streamflow::memory::MAX_RANK`.
+/// The value of `streamflow::memory::MAX_RANK`, which this crate can't import.
 const MAX_RANK: usize = 8;
 
-/// The kind of an argument of this type. `name` is the argument's, for the errors.
+/// Returns the kind of an argument of this type. Errors name the argument as `name`.
 pub(super) fn argument_type(name: &str, ty: &Type, errors: &mut Errors) -> ArgumentKind {
     use ArgumentKind::{Slice, SliceMut, View, ViewMut, Wrong};
     let kind = written_type(name, ty, errors);
@@ -17,7 +17,7 @@ pub(super) fn argument_type(name: &str, ty: &Type, errors: &mut Errors) -> Argum
     else {
         return kind;
     };
-    // A type of this form can't stand before `as`, as the expansion needs it.
+    // The expansion writes `<T as Element>` for the element type `T`, and `dyn A as` or `impl A as` does not parse.
     if !matches!(element, Type::TraitObject(_) | Type::ImplTrait(_)) {
         return kind;
     }
@@ -26,7 +26,7 @@ pub(super) fn argument_type(name: &str, ty: &Type, errors: &mut Errors) -> Argum
     Wrong(None)
 }
 
-/// The kind that the type is written as.
+/// Returns the kind that the tokens of the type say, whatever its element type is.
 fn written_type(name: &str, ty: &Type, errors: &mut Errors) -> ArgumentKind {
     match ty {
         Type::Paren(inner) => written_type(name, &inner.elem, errors),
@@ -74,8 +74,8 @@ fn written_type(name: &str, ty: &Type, errors: &mut Errors) -> ArgumentKind {
     }
 }
 
-/// Reports memory that a launch passes, as `&Tensor<f32>`: the kernel has its elements. The argument is then a slice, so
-/// that launches with it are right.
+/// Reports an argument like `&Tensor<f32>`: that is what a launch passes, and the kernel receives its elements. The argument then
+/// counts as a slice, so that rustc reports no launch of this kernel.
 fn reject_memory(
     name: &str,
     ty: &Type,
@@ -103,7 +103,7 @@ fn reject_memory(
     }
 }
 
-/// Whether a type is a view, also one that only launches have.
+/// Whether a type is a view: `Strided`, or one of the views that only launches have.
 fn is_strided(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.segments.last().is_some_and(|last| {
@@ -111,7 +111,7 @@ fn is_strided(ty: &Type) -> bool {
     })
 }
 
-/// `&Strided<T, 2>` or `&mut Strided<T, 2>`. `whole` is the argument's type, `target` that behind the reference.
+/// Reads `&Strided<T, 2>` or `&mut Strided<T, 2>`. `whole` is the argument's type, and `target` is the type behind the reference.
 fn view(
     name: &str,
     whole: &Type,
@@ -158,7 +158,7 @@ fn view(
     }
 }
 
-/// `T` of `Tensor<T>` and other types that hold elements.
+/// Returns the element type `T` of `Tensor<T>`, and of the other types that hold elements.
 fn elements_of(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
@@ -173,8 +173,8 @@ fn elements_of(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The error for a common scalar type that a kernel can't take. rustc checks all other types: a macro can't resolve
-/// names.
+/// Returns the error text for a common scalar type that a kernel can't take. rustc checks all other types, since a macro can't
+/// resolve names.
 fn scalar_problem(name: &Ident) -> Option<String> {
     let instead = match name.to_string().as_str() {
         "bool" => "take a `streamflow::memory::Bool8`, which `.into()` makes of a `bool`",

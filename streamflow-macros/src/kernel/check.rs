@@ -1,4 +1,4 @@
-//! Checks that a function can be a kernel, and finds its arguments.
+//! Checks that a function can be a kernel, and reads its arguments.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ use super::model::{Argument, ArgumentKind, Expandable, Kernel, Options, instance
 use crate::diagnostic::Errors;
 use crate::tokens::{STANDARD_TRAITS, spelled};
 
-/// `streamflow_driver::driver::MAX_PARAMS`, minus the parameter that a launch with checked indices adds.
+/// The value of `streamflow_driver::driver::MAX_PARAMS` minus 1, for the parameter that a launch with checked indices adds.
 const MAX_PARAMS: usize = 31;
 
-/// Names with another meaning in a CUDA body: keywords of C++ that are not keywords of Rust, names of CUDA, and names
-/// that streamflow defines.
+/// Names of arguments and functions that mean something else in a CUDA body: keywords of C++ that are no keywords of Rust, names
+/// of CUDA, and names that streamflow defines.
 #[rustfmt::skip]
 const RESERVED: &[&str] = &[
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "case",
@@ -34,7 +34,7 @@ const RESERVED: &[&str] = &[
     "thread_index", "thread_index_y", "thread_index_z", "thread_count", "shared_bytes", "streamflow",
 ];
 
-/// Each instance has a type for each type parameter.
+/// Reports entries of `instances(…)` that are no instance of the kernel: each has one type for each type parameter.
 fn reject_other_instances(options: &Options, generics: &Generics, errors: &mut Errors) {
     let Some((instances, word)) = &options.instances else { return };
     let params = generics.type_params().count();
@@ -51,7 +51,7 @@ fn reject_other_instances(options: &Options, generics: &Generics, errors: &mut E
             errors.at(instance, format!("{text} {params} type{s}, as many as it has parameters"));
             continue;
         }
-        // rustc knows which of the types with a name are element types.
+        // Only rustc knows which of these types are element types. All other forms of types are never element types.
         let elements = |ty: &Type| {
             matches!(ty, Type::Path(_) | Type::Paren(_) | Type::Group(_) | Type::Macro(_))
         };
@@ -65,7 +65,8 @@ fn reject_other_instances(options: &Options, generics: &Generics, errors: &mut E
     }
 }
 
-/// Checks the function, and returns all of the kernel that is usable in spite of its mistakes.
+/// Checks the function, and builds the `Kernel` from it. Mistakes go to `errors`; the `Kernel` has all parts of the function that
+/// are usable in spite of them.
 pub(super) fn kernel(options: Options, function: ItemFn, errors: &mut Errors) -> Kernel {
     let ItemFn { attrs, vis, sig, .. } = function;
     reject_qualifiers(&sig, errors);
@@ -94,7 +95,7 @@ impl Expandable {
     }
 }
 
-/// Reports `const`, `async`, `unsafe`, `extern`, `...` and a result.
+/// Reports `const`, `async`, `unsafe`, `extern`, `...` and a return type.
 fn reject_qualifiers(sig: &Signature, errors: &mut Errors) {
     if let Some(token) = &sig.constness {
         errors.at(token, "a kernel cannot be `const`: it is launched on a device; remove `const`");
@@ -178,7 +179,8 @@ fn generics(generics: &Generics, errors: &mut Errors) -> Expandable {
     expandable
 }
 
-/// Whether a type parameter has a bound that could imply `Element`. rustc would report a missing bound many times.
+/// Whether a type parameter has a bound that could imply `Element`. Without this check, rustc would report a missing bound many
+/// times.
 fn may_be_element(param: &TypeParam, generics: &Generics) -> bool {
     let clause = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     let of_clause = clause.filter_map(|predicate| match predicate {
@@ -225,8 +227,8 @@ fn arguments(sig: &Signature, errors: &mut Errors) -> Vec<Argument> {
     arguments
 }
 
-/// Reports `grid_stride` and `partial` on a kernel that writes nothing. An argument of a wrong type may be meant as a
-/// `&mut` slice.
+/// Reports `grid_stride` and `partial` on a kernel that writes nothing. An argument of a rejected type counts as one that the
+/// kernel writes, since the user may mean a `&mut` slice.
 fn reject_coverage_of_nothing(options: &Options, arguments: &[Argument], errors: &mut Errors) {
     let Some((_, word)) = &options.coverage else { return };
     let may_write = |argument: &Argument| {
@@ -246,7 +248,7 @@ fn reject_coverage_of_nothing(options: &Options, arguments: &[Argument], errors:
     }
 }
 
-/// Reports `#[cfg]` on an argument: it would have to apply to the CUDA side too.
+/// Reports `#[cfg]` on an argument: the CUDA body has the argument's name too, and the attribute has no effect there.
 fn reject_cfg(attr: &Attribute, errors: &mut Errors) {
     if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
         errors.at(attr, "a kernel's argument cannot depend on `cfg`; put it on the whole function");
@@ -271,7 +273,7 @@ fn argument_name(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
     Some(name.clone())
 }
 
-/// Why a name can't be used in CUDA C++.
+/// Returns the reason why a name can't be used in CUDA C++, or `None` if it can.
 fn name_problem(name: &Ident) -> Option<&'static str> {
     let name = name.unraw().to_string();
     if RESERVED.contains(&name.as_str()) {
@@ -283,7 +285,7 @@ fn name_problem(name: &Ident) -> Option<&'static str> {
     (!name.is_ascii()).then_some("CUDA C++ allows only ASCII letters; choose another name")
 }
 
-/// Reports an argument `a_len` beside a slice `a`: the name is that of the slice's length in CUDA.
+/// Reports an argument `a_len` in a kernel with a slice `a`: in the CUDA body, `a_len` is the length of that slice.
 fn reject_length_names(arguments: &[Argument], errors: &mut Errors) {
     for argument in arguments {
         let name = argument.ident.unraw().to_string();

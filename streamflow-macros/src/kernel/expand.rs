@@ -1,4 +1,4 @@
-//! The generated type of a kernel, and its implementation of `Kernel`.
+//! Writes the type that stands for a kernel, and its implementation of `Kernel`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -9,7 +9,7 @@ use syn::{Expr, GenericParam, Lit, Type, parse_quote};
 use super::model::{Argument, ArgumentKind, Coverage, Expandable, Kernel, instance_types};
 use crate::expression::{evaluate, first_and_last, written};
 
-/// The whole expansion of a kernel. `sound`: the macro found no mistake.
+/// Writes the whole expansion of a kernel. `sound` says that the macro found no mistake.
 pub(super) fn kernel(kernel: &Kernel, sound: bool) -> TokenStream {
     let implementation = match kernel.expandable {
         Expandable::Nothing => return TokenStream::new(),
@@ -22,7 +22,7 @@ pub(super) fn kernel(kernel: &Kernel, sound: bool) -> TokenStream {
     quote!(#definition #implementation #registration)
 }
 
-/// The entries of the program's list of kernels: one, or one for each instance that the user named.
+/// Writes the kernel's entries in the program's list of kernels: one, or one for each instance that `instances(…)` names.
 fn registration(kernel: &Kernel) -> TokenStream {
     let Kernel { name, cfgs, generics, options, .. } = kernel;
     let of = |ty: TokenStream| {
@@ -54,7 +54,8 @@ fn registration(kernel: &Kernel) -> TokenStream {
     quote!(#(#cfgs #entries)*)
 }
 
-/// An instance of a generic kernel, underlined where its types are written.
+/// Returns the type of an instance of a generic kernel. Its tokens have the spans of the user's types, so that rustc underlines a
+/// mistake there.
 fn instance_of(name: &Ident, instance: &Type) -> TokenStream {
     let types = instance_types(instance);
     let (first, last) = first_and_last(instance);
@@ -64,7 +65,7 @@ fn instance_of(name: &Ident, instance: &Type) -> TokenStream {
     quote!(#name<#(#types),* #end)
 }
 
-/// Writes the type with the kernel's name. A private field keeps users from making a value of this type.
+/// Writes the struct with the kernel's name. A private field keeps users from making a value of this type.
 fn definition(kernel: &Kernel) -> TokenStream {
     let Kernel { name, visibility, cfgs, generics, .. } = kernel;
     let (generic_params, _, where_clause) = generics.split_for_impl();
@@ -91,12 +92,12 @@ fn implementation(kernel: &Kernel, sound: bool) -> TokenStream {
     let (generic_params, generic_names, where_clause) = generics.split_for_impl();
     let types = arguments.iter().map(launch_type);
     let info = info(kernel);
-    // The kernel's arguments have the names that the user wrote, so these have other ones.
+    // The kernel's arguments have the user's names, so the names of these variables are hygienic.
     let [args, to] = ["__args", "__to"].map(|name| Ident::new(name, Span::mixed_site()));
     let (pass, host) = if sound {
         (pass(kernel, &args, &to), host(kernel, &args))
     } else {
-        // Never runs: the program does not compile, because of the errors.
+        // These bodies never run: the kernel has a mistake, so the program does not compile.
         (quote!(let _ = (#args, #to); ::core::result::Result::Ok(())), quote!(let _ = #args;))
     };
     quote! {
@@ -128,7 +129,7 @@ fn implementation(kernel: &Kernel, sound: bool) -> TokenStream {
     }
 }
 
-/// An argument's type in the tuple of a launch.
+/// Returns the type of an argument in the tuple that a launch passes.
 fn launch_type(argument: &Argument) -> TokenStream {
     match &argument.kind {
         ArgumentKind::Slice(ty) => quote!(&'streamflow ::streamflow::__private::DeviceSlice<#ty>),
@@ -201,19 +202,20 @@ fn info(kernel: &Kernel) -> TokenStream {
     }
 }
 
-/// Returns the CUDA name of an element type. If the type is not an element, rustc reports that at the type. The name is
-/// a constant of the trait: for a function with a bound, rustc would mention the function, in a module that users don't
-/// know.
+/// Returns an expression for the CUDA name of an element type. If the type is not an element, rustc reports that at the type. The
+/// name is a constant of a trait: if it were the result of a function with a bound, rustc's error would mention that function, in
+/// a module that users don't know.
 fn element(ty: &Type) -> TokenStream {
     quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Element>::ELEMENT_CUDA)
 }
 
-/// As [`element`], of a type that is passed by value.
+/// Returns an expression for the CUDA name of a type that is passed by value. The trait is `Scalar`; else as in [`element`].
 fn scalar(ty: &Type) -> TokenStream {
     quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Scalar>::CUDA)
 }
 
-/// The file and the line at which the CUDA body begins: those of its literal, or the start of the included file.
+/// Returns the file and the line at which the CUDA body begins: those of its string literal, or the first line of the included
+/// file.
 fn location(cuda: Option<&Expr>) -> (TokenStream, TokenStream) {
     if let Some(Expr::Macro(call)) = cuda
         && call.mac.path.segments.last().is_some_and(|last| last.ident == "include_str")
@@ -221,12 +223,12 @@ fn location(cuda: Option<&Expr>) -> (TokenStream, TokenStream) {
     {
         return (quote!(#path), quote!(1));
     }
-    // The literal's span: these two macros return the location of their own tokens.
+    // `file!()` and `line!()` return the location of their own tokens, so these tokens have the literal's span.
     let span = cuda.map_or_else(Span::call_site, Spanned::span);
     (quote_spanned!(span=> ::core::file!()), quote_spanned!(span=> ::core::line!()))
 }
 
-/// The body of `Kernel::pass`: the requirements, then each argument.
+/// Writes the body of `Kernel::pass`. It checks the requirements, and then passes each argument to the launch.
 fn pass(kernel: &Kernel, args: &Ident, to: &Ident) -> TokenStream {
     let idents: Vec<&Ident> = kernel.arguments.iter().map(|argument| &argument.ident).collect();
     let values = kernel.arguments.iter().map(|argument| {
@@ -278,7 +280,7 @@ fn pass(kernel: &Kernel, args: &Ident, to: &Ident) -> TokenStream {
                     ::core::stringify!(#condition),
                     #values,
                 );
-                // The arguments are the data that the kernel was to write.
+                // The arguments are passed before the error returns, since they are the data that the kernel was to write.
                 #passes
                 return ::core::result::Result::Err(#refused);
             }
@@ -292,7 +294,8 @@ fn pass(kernel: &Kernel, args: &Ident, to: &Ident) -> TokenStream {
     }
 }
 
-/// The body of the host function: the parameters become the function's arguments again.
+/// Writes the body of the host function, which calls the user's function: each of its arguments is read from the launch's
+/// parameters.
 fn host(kernel: &Kernel, args: &Ident) -> TokenStream {
     let name = &kernel.name;
     let (_, generic_names, _) = kernel.generics.split_for_impl();
@@ -304,7 +307,7 @@ fn host(kernel: &Kernel, args: &Ident) -> TokenStream {
         match &argument.kind {
             ArgumentKind::Slice(_) => quote!(::streamflow::__private::slice(&#args, #at)),
             ArgumentKind::SliceMut(_) => quote!(::streamflow::__private::slice_mut(&#args, #at)),
-            // A reference to a value that lives until the call returns.
+            // A reference to a temporary value, which lives until the call of the user's function returns.
             ArgumentKind::View(ty, rank) => {
                 quote!(&::streamflow::__private::strided::<#ty, #rank>(&#args, #at))
             }

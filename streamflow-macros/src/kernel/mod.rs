@@ -1,4 +1,4 @@
-//! `#[kernel]`.
+//! Expands `#[kernel]`.
 
 mod argument;
 mod check;
@@ -10,12 +10,12 @@ use proc_macro2::TokenStream;
 
 use crate::diagnostic::Errors;
 
-/// Expands one use: parse, check, expand.
+/// Parses, checks and expands one use of `#[kernel]`.
 pub(crate) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let options = parse::options(options, &mut errors);
     let Some(function) = parse::function(item.clone(), &mut errors) else {
-        // An item that is not a function stays as it is.
+        // An item that is not a function stays in the program as it is.
         return [item, errors.into_tokens()].into_iter().collect();
     };
     parse::require_cuda(&options, &function, &mut errors);

@@ -1,4 +1,4 @@
-//! A kernel as data: the result of parse and check.
+//! The data of a kernel that the steps of `#[kernel]` hand on: `Options` is the output of `parse`, and `Kernel` that of `check`.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::punctuated::Punctuated;
@@ -7,21 +7,21 @@ use syn::{Expr, Generics, Token, Type, Visibility};
 /// The options of `#[kernel(…)]`.
 #[derive(Default)]
 pub(super) struct Options {
-    /// Whether the user wrote a CUDA body, correct or not.
+    /// Whether the user wrote a CUDA body, readable or not.
     pub(super) has_cuda: bool,
-    /// The CUDA body: any expression that is a constant string.
+    /// The CUDA body, if it is readable: any expression that is a constant string.
     pub(super) cuda: Option<Expr>,
-    /// The conditions of `requires(…)`.
+    /// The conditions in `requires(…)`, each a `bool` expression of the arguments.
     pub(super) requires: Vec<Expr>,
-    /// The block size of `threads(…)`, in x, y and z.
+    /// The block size in `threads(…)`, as x, y and z.
     pub(super) threads: Option<[u32; 3]>,
-    /// The type of each instance of `instances(…)`, or a tuple of several types, with the word that the user wrote.
+    /// The entries of `instances(…)`, and the word `instances` as the user wrote it. An entry is a type, or a tuple of types.
     pub(super) instances: Option<(Punctuated<Type, Token![,]>, Ident)>,
-    /// `grid_stride` or `partial`, with the word that the user wrote.
+    /// The option `grid_stride` or `partial`, with its word as the user wrote it.
     pub(super) coverage: Option<(Coverage, Ident)>,
 }
 
-/// The type arguments of an instance.
+/// Returns the type arguments of an entry of `instances(…)`.
 pub(super) fn instance_types(instance: &Type) -> Vec<&Type> {
     match instance {
         Type::Tuple(types) => types.elems.iter().collect(),
@@ -29,7 +29,7 @@ pub(super) fn instance_types(instance: &Type) -> Vec<&Type> {
     }
 }
 
-/// The options that say which grids write all elements. Without one a grid has a thread for each element.
+/// The options that say which grids write all elements. A kernel without one needs a grid with a thread for each element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coverage {
     GridStride,
@@ -41,10 +41,10 @@ pub(super) struct Kernel {
     pub(super) options: Options,
     pub(super) name: Ident,
     pub(super) visibility: Visibility,
-    /// The function's `#[cfg(…)]`s. Every generated item has them too.
+    /// The `#[cfg(…)]`s on the function. Every generated item repeats them.
     pub(super) cfgs: TokenStream,
     pub(super) generics: Generics,
-    /// How much the macro can define.
+    /// How much the macro can define in spite of the mistakes.
     pub(super) expandable: Expandable,
     pub(super) arguments: Vec<Argument>,
 }
@@ -52,9 +52,9 @@ pub(super) struct Kernel {
 /// How much of a kernel can be defined in spite of its mistakes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expandable {
-    /// Nothing: the function is a method, and an `impl` can't contain a type.
+    /// Nothing: the function is a method, and its `impl` can't contain the kernel's type.
     Nothing,
-    /// The type, so that its name is known. The generics have more than type parameters.
+    /// Only the type, so that its name exists. The generics have a lifetime or a const parameter.
     Type,
     /// The type and its implementation.
     Kernel,
@@ -66,25 +66,25 @@ pub(super) struct Argument {
     pub(super) kind: ArgumentKind,
 }
 
-/// The kind of an argument, with the element's or the value's type.
+/// The kind of an argument, with the type of its elements or of its value. Views also have their rank.
 pub(super) enum ArgumentKind {
     Slice(Type),
     SliceMut(Type),
-    /// `&Strided<T, N>`
+    /// A view that the kernel reads, `&Strided<T, N>`.
     View(Type, usize),
-    /// `&mut Strided<T, N>`
+    /// A view that the kernel writes, `&mut Strided<T, N>`.
     ViewMut(Type, usize),
     Scalar(Type),
-    /// Rejected. The user's type is kept if a launch can have it in its arguments.
+    /// A rejected argument. It has the user's type if that type can be in the tuple that a launch passes.
     Wrong(Option<Type>),
 }
 
 impl ArgumentKind {
-    /// The number of CUDA parameters of this argument.
+    /// Returns the number of CUDA parameters that this argument becomes.
     pub(super) fn params(&self) -> usize {
         match self {
             Self::Slice(_) | Self::SliceMut(_) => 2,
-            // The address, the shape and the strides.
+            // The address, the length of each dimension, and the stride of each dimension.
             Self::View(_, rank) | Self::ViewMut(_, rank) => 1 + 2 * rank,
             Self::Scalar(_) => 1,
             Self::Wrong(_) => 0,

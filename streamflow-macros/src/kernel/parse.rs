@@ -1,4 +1,4 @@
-//! Reads the attribute's options and the function.
+//! Reads the options of `#[kernel(…)]`, and the function that the attribute stands on.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -16,7 +16,7 @@ const OPTIONS: [&str; 6] = ["cuda", "requires", "threads", "instances", "grid_st
 const CUDA_FORM: &str =
     "write `unsafe cuda = \"…\"`: with `unsafe`, the author vouches for the CUDA body";
 
-/// The function, if the item is one.
+/// Parses the item as a function. Reports any other item, and returns `None` for it.
 pub(super) fn function(item: TokenStream, errors: &mut Errors) -> Option<ItemFn> {
     match syn::parse2(item.clone()) {
         Ok(function) => Some(function),
@@ -27,7 +27,8 @@ pub(super) fn function(item: TokenStream, errors: &mut Errors) -> Option<ItemFn>
     }
 }
 
-/// Reads the options. Each is parsed separately, so that one mistake does not hide another.
+/// Reads the options of `#[kernel(…)]`. Each option is parsed separately, so that a mistake in one does not hide a mistake in
+/// another.
 pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
     let mut options = Options::default();
     let mut has_cuda = false;
@@ -105,7 +106,7 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                         .map(|name| format!("did you mean `{name}`? "))
                         .unwrap_or_default();
                     errors.at(&name, format!("unknown option `{written}`; {hint}{FORMS}"));
-                    // The rest belongs to the unknown option.
+                    // The tokens after an unknown option's name belong to that option, and are skipped.
                     input.parse::<TokenStream>()?;
                 }
             }
@@ -124,14 +125,15 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
     options
 }
 
-/// Reports a missing CUDA body at the function's name: an attribute without options has no tokens to underline.
+/// Reports a missing CUDA body. The error is at the function's name, since an attribute without options has no tokens to
+/// underline.
 pub(super) fn require_cuda(options: &Options, function: &ItemFn, errors: &mut Errors) {
     if !options.has_cuda {
         errors.at(&function.sig.ident, format!("this kernel has no CUDA body; {CUDA_FORM}"));
     }
 }
 
-/// `grid_stride` or `partial`
+/// Stores the option `grid_stride` or `partial`, and reports a second one.
 fn coverage(options: &mut Options, word: Ident, errors: &mut Errors) {
     let written = if word == "partial" { Coverage::Partial } else { Coverage::GridStride };
     match &options.coverage {
@@ -147,7 +149,7 @@ fn coverage(options: &mut Options, word: Ident, errors: &mut Errors) {
     }
 }
 
-/// `= "…"`
+/// Reads the CUDA body after the word `cuda`: `= "…"`.
 fn cuda(name: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Expr> {
     let body = (|| {
         input.parse::<Token![=]>()?;
@@ -162,7 +164,7 @@ fn cuda(name: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Exp
     .ok()
 }
 
-/// `(condition, …)`
+/// Reads the conditions after the word `requires`: `(condition, …)`.
 fn requires(
     name: &Ident,
     input: ParseStream<'_>,
@@ -183,7 +185,8 @@ fn requires(
     conditions.parse_terminated(Expr::parse, Token![,])
 }
 
-/// `(f32, f16)`, or `((u8, f32), (f32, u8))` for a kernel with several type parameters
+/// Reads the types after the word `instances`: `(f32, f16)`, or `((u8, f32), (f32, u8))` for a kernel with several type
+/// parameters.
 fn instances(
     name: &Ident,
     input: ParseStream<'_>,
@@ -210,8 +213,8 @@ fn instances(
     }))
 }
 
-/// `(x)`, `(x, y)` or `(x, y, z)`: a block that CUDA permits (CUDA programming guide, *Technical
-/// specifications per compute capability*: the same from 2.0 on).
+/// Reads the block size after the word `threads`: `(x)`, `(x, y)` or `(x, y, z)`. Reports a block that CUDA does not permit (CUDA
+/// programming guide, *Technical specifications per compute capability*: the limits are the same from 2.0 on).
 fn threads(
     name: &Ident,
     input: ParseStream<'_>,

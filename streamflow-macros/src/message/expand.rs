@@ -1,4 +1,4 @@
-//! The generated trait implementations of a message.
+//! Writes the trait implementations of a message.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -10,11 +10,11 @@ use super::fields::{List, Message, Shape};
 use super::lists::{fields_impl, names};
 use crate::tokens::{bounds_left_to_rustc, bounds_of_params, check_host_data, mentions};
 
-/// The whole expansion. `sound`: the macro found no mistake.
+/// Writes the whole expansion of a message. `sound` says that the macro found no mistake.
 pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
     let Message { ident, shape, .. } = message;
     if message.generics.lifetimes().next().is_some() {
-        // The type can't be a message, and the mistake is already reported.
+        // A type with a lifetime can't be a message. `fields.rs` has reported that already.
         return TokenStream::new();
     }
     let generics = bounded(message);
@@ -23,7 +23,7 @@ pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
     let tick = Lifetime::new("'streamflow", ident.span());
     receive_generics.params.insert(0, GenericParam::Lifetime(LifetimeParam::new(tick)));
     let (receive_params, _, _) = receive_generics.split_for_impl();
-    // This code has the spans of the fields' types, so rustc reports mistakes there.
+    // The tokens have the spans of the fields' types, so that rustc reports a field that is no message at its type.
     let place =
         shape.types().into_iter().rev().fold(quote!(::streamflow::__private::Host), |rest, ty| {
             quote_spanned! {ty.span()=>
@@ -41,7 +41,7 @@ pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
                 let method = if fields.is_empty() { quote!(unit) } else { quote!(variant) };
                 quote!(Self::#variant { .. } => __to.#method(#name),)
             });
-            // The trait's default says that an enum can't be made of tensors: the names of tensors don't tell the
+            // An enum can't be made of tensors, as the trait's default implementation says: the names of tensors don't tell the
             // variant.
             (Some(quote!(match self { #(#arms)* })), None)
         }
@@ -50,7 +50,7 @@ pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
         quote_spanned!(ty.span()=> || <#ty as ::streamflow::__private::Message>::__STREAMFLOW_HAS_DOWNLOADS)
     });
     let fields_impl = fields_impl(message, &generics);
-    // A message within itself would depend on its own place.
+    // A field whose type mentions the message itself has no check: the check would depend on the message's own place.
     let is_within = |ty: &Type| mentions(ty.to_token_stream(), ident);
     let others = shape.types().into_iter().filter(|ty| !is_within(ty));
     let host_data = check_host_data(others, &message.generics);
@@ -135,7 +135,8 @@ pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
     }
 }
 
-/// A statement for each field, for those of the variant that a message is. The field is a reference.
+/// Writes a statement for each field. For an enum, a `match` runs the statements of the fields of its current variant.
+/// `statement` gets the field as a reference.
 fn for_each_field(
     shape: &Shape,
     statement: &dyn Fn(&Member, &Type, &TokenStream) -> TokenStream,
@@ -160,7 +161,7 @@ fn for_each_field(
     }
 }
 
-/// Passes the memory of a field to the visitor.
+/// Writes a call that passes the memory of a field to the visitor.
 fn show(_: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
     let show = quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::memory);
     quote!(#show(#field, __visit);)
@@ -173,7 +174,7 @@ fn name(member: &Member) -> String {
     }
 }
 
-/// Adds the tensors of a field under its name.
+/// Writes a call that adds the tensors of a field under the field's name.
 fn tensor(member: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
     let name = name(member);
     let tensors =
@@ -181,7 +182,7 @@ fn tensor(member: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
     quote!(__to.field(#name, |__to| #tensors(#field, __to));)
 }
 
-/// Makes each field of the tensors of its name.
+/// Writes the function that makes the message: each field is made of the tensors that have its name.
 fn from_tensors(fields: &List) -> TokenStream {
     let fields = fields.iter().map(|(member, ty)| {
         let name = name(member);
@@ -198,15 +199,15 @@ fn from_tensors(fields: &List) -> TokenStream {
     }
 }
 
-/// Describes a field under its name.
+/// Writes a call that describes a field under the field's name.
 fn describe(member: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
     let name = name(member);
     let describe = quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::__streamflow_describe);
     quote!(__to.field(#name, |__to| #describe(#field, __to));)
 }
 
-/// The user's generics, with a where clause that the fields are messages. If one is not, rustc reports it once, at the
-/// field's type, and assumes it in the rest of the generated code.
+/// Returns the user's generics, with a where clause that says that the fields are messages. If one is not, rustc reports that
+/// once, at the field's type, and assumes it in the rest of the generated code.
 fn bounded(message: &Message) -> Generics {
     let mut generics = message.generics.clone();
     let types = message.shape.types();

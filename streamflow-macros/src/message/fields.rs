@@ -1,4 +1,4 @@
-//! Checks that a type can be a message, and finds its fields.
+//! Checks that a type can be a message, and reads its fields.
 
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Fields, GenericParam, Generics, Ident, Member, Type};
@@ -10,22 +10,22 @@ pub(super) struct Message {
     pub(super) ident: Ident,
     pub(super) generics: Generics,
     pub(super) shape: Shape,
-    /// Whether errors list it among the types that are messages.
+    /// Whether rustc may list this message in errors about types that are no messages.
     pub(super) is_listed: bool,
 }
 
-/// The fields of a struct, or of one variant.
+/// The fields of a struct, or of one variant of an enum.
 pub(super) type List = Vec<(Member, Type)>;
 
-/// The kinds of messages with fields.
+/// The fields of a message, as a struct or an enum has them.
 pub(super) enum Shape {
-    /// Without fields for a rejected type.
+    /// A struct, or a rejected type. A rejected type has no fields here.
     Struct(List),
     Enum(Vec<(Ident, List)>),
 }
 
 impl Shape {
-    /// The types of all fields, of all variants.
+    /// Returns the types of all fields. For an enum, these are the fields of all variants.
     pub(super) fn types(&self) -> Vec<&Type> {
         let lists: Vec<&List> = match self {
             Self::Struct(fields) => vec![fields],
@@ -73,8 +73,8 @@ pub(super) fn message(input: DeriveInput, errors: &mut Errors) -> Message {
     Message { ident, generics, shape, is_listed }
 }
 
-/// `#[message(unlisted)]` is for the library's own messages: rustc would list them in errors in place of the
-/// user's messages.
+/// Returns `false` for a message with `#[message(unlisted)]`. That option is for the library's own messages: rustc would list
+/// them in errors instead of the user's messages.
 fn is_listed(attrs: &[Attribute], errors: &mut Errors) -> bool {
     let mut is_listed = true;
     for attribute in attrs.iter().filter(|attribute| attribute.path().is_ident("message")) {
@@ -86,7 +86,7 @@ fn is_listed(attrs: &[Attribute], errors: &mut Errors) -> bool {
     is_listed
 }
 
-/// Reports `#[message(…)]` at a variant or a field, where rustc accepts it and it would have no effect.
+/// Reports `#[message(…)]` on a variant or a field. rustc accepts the attribute there, but it has no effect.
 fn reject_options_inside(data: &Data, errors: &mut Errors) {
     let none = Punctuated::new();
     let (variants, fields) = match data {
@@ -120,7 +120,7 @@ fn list(fields: &Fields, errors: &mut Errors) -> List {
     fields.members().zip(types).filter(|(member, _)| is_named(member, errors)).collect()
 }
 
-/// A field can't be called `_`.
+/// Reports a field that is called `_`, and returns whether the field has a name.
 fn is_named(member: &Member, errors: &mut Errors) -> bool {
     let is_nameless = matches!(member, Member::Named(name) if name == "_");
     if is_nameless {

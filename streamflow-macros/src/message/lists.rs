@@ -1,7 +1,7 @@
-//! The fields of a message as a list, so that an edge can copy it field by field.
+//! Writes the fields of a message as a list, with which an edge copies the message field by field.
 //!
-//! The list of a struct is nested pairs, `(A, (B, ()))`. The list of an enum holds the list of one of its
-//! variants: `Either<first, Either<second, Neither>>`.
+//! The list of a struct is nested pairs: `(A, (B, ()))`. The list of an enum holds the list of one of its variants:
+//! `Either<first, Either<second, Neither>>`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -9,7 +9,7 @@ use syn::Generics;
 
 use super::fields::{List, Message, Shape};
 
-/// The impl of `Fields`. `None` for a struct without fields, or a rejected type.
+/// Writes the implementation of `Fields`. Returns `None` for a message without fields and for a rejected type.
 pub(super) fn fields_impl(message: &Message, generics: &Generics) -> Option<TokenStream> {
     let ident = &message.ident;
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
@@ -19,7 +19,7 @@ pub(super) fn fields_impl(message: &Message, generics: &Generics) -> Option<Toke
         Shape::Enum(variants) => of_enum(variants),
     };
     Some(quote! {
-        // Else an error about a field that can't be copied names the derive as its origin.
+        // Without this attribute, an error about a field that can't be copied would name the derive as its origin.
         #[diagnostic::do_not_recommend]
         impl #impl_generics ::streamflow::__private::Fields for #ident #type_generics
         #where_clause
@@ -37,7 +37,7 @@ pub(super) fn fields_impl(message: &Message, generics: &Generics) -> Option<Toke
     })
 }
 
-/// The list's type, the references to the fields, and the message made from `fields`.
+/// Returns the type of the list, the list of references to the fields, and the code that makes a message from the list `fields`.
 fn of_struct(fields: &List) -> (TokenStream, TokenStream, TokenStream) {
     let refs = nest(fields.iter().map(|(member, _)| quote!(&self.#member)).collect());
     let (names, taken) = names(fields);
@@ -70,7 +70,7 @@ fn of_enum(variants: &[(Ident, List)]) -> (TokenStream, TokenStream, TokenStream
     (list, refs, made)
 }
 
-/// The value or pattern of one of the variants after `index` others.
+/// Returns the value or pattern of the variant at `index`: `this` inside of as many `Either::Other(…)`.
 fn nth(index: usize, this: &TokenStream) -> TokenStream {
     (0..index).fold(this.clone(), |rest, _| quote!(::streamflow::__private::Either::Other(#rest)))
 }
@@ -79,7 +79,7 @@ fn types(fields: &List) -> TokenStream {
     nest(fields.iter().map(|(_, ty)| quote!(#ty)).collect())
 }
 
-/// A name for each field, and the names as a list.
+/// Returns a variable's name for each field, and a pattern that takes a list apart into these variables.
 pub(super) fn names(fields: &List) -> (Vec<Ident>, TokenStream) {
     let name = |index| format_ident!("__field_{}", index, span = Span::mixed_site());
     let names: Vec<Ident> = (0..fields.len()).map(name).collect();

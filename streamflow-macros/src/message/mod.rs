@@ -1,4 +1,4 @@
-//! `#[derive(Message)]`.
+//! Expands `#[derive(Message)]`.
 
 mod expand;
 mod fields;
@@ -10,7 +10,7 @@ use proc_macro2::TokenStream;
 
 use crate::diagnostic::Errors;
 
-/// Expands one use: parse, check, expand.
+/// Parses, checks and expands one use of `#[derive(Message)]`.
 pub(crate) fn message(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let input = match syn::parse2(item) {

@@ -1,4 +1,4 @@
-//! Tests of the expansion of a message, by its tokens.
+//! Tests the expansion of `#[derive(Message)]` by its tokens.
 
 use quote::quote;
 

@@ -1,4 +1,4 @@
-//! The types of the values that a type holds, as far as its tokens say: `Tensor<f32>` of `HostData<Arc<Tensor<f32>>>`.
+//! Finds the types of the values that a type holds, by its tokens: `HostData<Arc<Tensor<f32>>>` holds a `Tensor<f32>`.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -6,7 +6,7 @@ use syn::{GenericArgument, Generics, PathArguments, Type};
 
 use super::{mentions, ungrouped};
 
-/// Types of the standard library and of this one that hold values of their arguments.
+/// Types of the standard library and of streamflow that hold values of their type arguments.
 const CONTAINERS: &[&str] = &[
     "Arc",
     "BTreeMap",
@@ -65,8 +65,8 @@ pub(crate) fn held_types(ty: &Type) -> Vec<&Type> {
     parts.into_iter().flat_map(whole).collect()
 }
 
-/// Returns an expression for whether the types inside a type name device data, since only rustc knows. Returns `None`
-/// for a type that holds no others.
+/// Returns an expression for whether a type inside of this type is device data, which only rustc knows. Returns `None` for a type
+/// that holds no other types.
 pub(crate) fn names_device_data(ty: &Type) -> Option<TokenStream> {
     let held: Vec<_> = held_types(ty).into_iter().filter(|ty| can_be_argument(ty)).collect();
     (!held.is_empty()).then(|| {
@@ -77,9 +77,9 @@ pub(crate) fn names_device_data(ty: &Type) -> Option<TokenStream> {
     })
 }
 
-/// Returns a constant for each `HostData` among these types. The evaluation fails if the `HostData` hides device data.
-/// Such a `HostData` still is a message, so the bound `Message` does not find this mistake; a bound would also be
-/// reported at each use. A type that depends on a generic parameter is left out, since a constant can't depend on one.
+/// Writes a constant for each `HostData` among these types, whose evaluation fails if the `HostData` hides device data. The bound
+/// `Message` does not find that mistake, since such a `HostData` still is a message; rustc would also report a bound at each use.
+/// A type that depends on a generic parameter gets no constant, since a constant can't depend on one.
 pub(crate) fn check_host_data<'a>(
     types: impl Iterator<Item = &'a Type>,
     generics: &Generics,
@@ -91,7 +91,7 @@ pub(crate) fn check_host_data<'a>(
     let types = types.filter(|ty| is_host_data(ty) && !depends_on(ty, generics));
     let constants = types.filter_map(|ty| {
         let names_device_data = names_device_data(ty)?;
-        // rustc reports it at the type.
+        // The tokens of the constant have the span of the type, so rustc reports a failed evaluation there.
         let end = ty.to_token_stream().into_iter().last()?.span();
         let open = quote_spanned! {end=>
             <::streamflow::__private::HostDataOf as ::streamflow::__private::IsOpenMessage<
@@ -109,7 +109,7 @@ fn depends_on(ty: &Type, generics: &Generics) -> bool {
     names.into_iter().any(|name| mentions(ty.to_token_stream(), name))
 }
 
-/// Whether a type can be named outside of a signature. A type with an elided lifetime can't.
+/// Whether a type can be named outside of a signature. A type with an elided lifetime can't be.
 fn can_be_argument(ty: &Type) -> bool {
     matches!(ty, Type::Path(_)) && !ty.to_token_stream().to_string().contains(['&', '\''])
 }

@@ -1,5 +1,5 @@
-//! The macros can't see the library's types, so they know messages and elements by name. These tests compare the lists
-//! of names with the library's source.
+//! Tests that compare the macros' lists of messages and element types with the library's source. The macros can't see the
+//! library's types, so they know them by these names.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ const ELEMENT: [&str; 4] = [
     include_str!("../../../streamflow/src/memory/element/floats16.rs"),
 ];
 
-/// The tokens of each use of a macro.
+/// Returns the tokens inside of each use of the macro `name!`.
 fn uses(source: &str, name: &str) -> Vec<TokenStream> {
     let file = syn::parse_file(source).unwrap();
     let uses = file.items.into_iter().filter_map(|item| match item {
@@ -31,7 +31,7 @@ fn uses(source: &str, name: &str) -> Vec<TokenStream> {
     uses
 }
 
-/// The last name of a path. `None` for `()`, which rustc checks.
+/// Returns the last name of a path, as `Tensor`. Returns `None` for `()`, which the macros leave to rustc.
 fn name(ty: &Type) -> Option<String> {
     let Type::Path(path) = ty else { return None };
     path.path.segments.last().map(|last| last.ident.to_string())
@@ -43,7 +43,7 @@ fn names(list: &[&str]) -> BTreeSet<String> {
     names
 }
 
-/// `#[…] [generics] Type, …` of `payload!`.
+/// One entry of the library's `payload!`: `#[…] [generics] Type, …`.
 struct Payload {
     ty: Type,
     place: Type,
@@ -61,7 +61,7 @@ impl Parse for Payload {
     }
 }
 
-/// `Type: "…", "…";` of `elements!`.
+/// One row of the library's `elements!`: `Type: "…", "…";`. Only the type is used.
 struct Row(Type);
 
 impl Parse for Row {
@@ -98,7 +98,7 @@ fn the_known_device_messages_are_those_of_the_library() {
     assert_eq!(names(DEVICE), found.collect());
 }
 
-/// A handwritten `impl` has other bounds than `Element` on its parameter, so the macros leave these types to rustc.
+/// The macros leave messages with a handwritten `impl` to rustc: its parameter has other bounds than `Element`.
 #[test]
 fn messages_with_other_bounds_are_not_known() {
     let mut found = BTreeSet::new();
@@ -120,7 +120,7 @@ fn the_known_elements_are_those_of_the_library() {
         let rows = Punctuated::<Row, Token![;]>::parse_terminated.parse2(tokens).unwrap();
         found.extend(rows.iter().filter_map(|row| name(&row.0)));
     }
-    // rustc finds out whether a `Complex<_>` is one.
+    // `Complex` is not in `ELEMENTS`: rustc finds out whether a `Complex<_>` is an element.
     assert!(found.remove("Complex"));
     assert_eq!(names(ELEMENTS), found);
 }

@@ -1,4 +1,4 @@
-//! Reports conditions on more messages than the queues can hold, where the graph states all numbers as literals.
+//! Reports conditions that wait for more messages than the queues hold, where all these numbers are literals.
 
 use proc_macro2::Ident;
 use syn::Expr;
@@ -9,7 +9,7 @@ use crate::graph::conditions::{Condition, ConditionKind};
 use crate::graph::model::{Edge, Node};
 use crate::graph::parts::unraw_name;
 
-/// Reports conditions that wait for more messages than the edges to their inputs hold.
+/// Reports each condition of these nodes that waits for more messages than the edges to its inputs hold.
 pub(super) fn check_numbers(nodes: &[Node], edges: &[Edge], errors: &mut Errors) {
     for node in nodes {
         for condition in node.attributes.conditions.iter().flat_map(Condition::each) {
@@ -42,7 +42,8 @@ fn check_number(
         is_here && inputs.iter().any(|input| unraw_name(input) == unraw_name(&edge.input.name))
     };
     let mut to_inputs = edges.iter().filter(is_input).peekable();
-    // rustc reports an unknown port, and another check reports a port without an edge.
+    // No edge leads to these inputs, and another check finds that: rustc if the operator has no such port, and else a constant of
+    // `expand/assertions.rs`.
     if to_inputs.peek().is_none() {
         return;
     }

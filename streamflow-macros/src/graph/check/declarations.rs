@@ -1,4 +1,4 @@
-//! Sorts the statements into pools, nodes and edges.
+//! Sorts the statements of a graph into pools, nodes and edges.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use crate::graph::model::Node;
 use crate::graph::parts::{NodeParts, Param, Pool, Port, unraw_name};
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
 
-/// Names that the expansion uses for fields and constants. A node with such a name is left out.
+/// Names that the expansion gives to its own fields and constants. A node with such a name is reported and left out.
 const RESERVED: &[&str] = &["__streamflow", "__sized", "__GREEN"];
 
-/// The statements of a graph, by kind.
+/// The statements of a graph, by kind. Statements with mistakes are not among them.
 #[derive(Default)]
 pub(super) struct Declarations {
     pub(super) pools: Vec<Pool>,
@@ -21,23 +21,23 @@ pub(super) struct Declarations {
     pub(super) nodes: Vec<Node>,
     pub(super) names: NodeNames,
     pub(super) edges: Vec<EdgeStatement>,
-    /// The user's code for nodes with mistakes: see `Graph::left_out`.
+    /// The parts of nodes with mistakes that are still user code to be checked: see `Graph::left_out`.
     pub(super) left_out: Vec<NodeParts>,
 }
 
-/// The names of all nodes that are declared.
+/// The names of all declared nodes.
 #[derive(Default)]
 pub(super) struct NodeNames {
     declared: HashSet<String>,
-    /// The names of nodes that are left out of the graph because of a mistake. Edges to these nodes can't be checked, and
-    /// are not reported.
+    /// The names of nodes that are left out of the graph because of a mistake. An edge to such a node can't be checked, and is
+    /// not reported.
     left_out: HashSet<String>,
-    /// Whether a node has a forbidden name, such as that of another node. An edge with an unknown name may refer to that node.
+    /// Whether a node has a forbidden name, as that of another node. An edge with an unknown name may be meant for that node.
     has_wrong_name: bool,
 }
 
 impl NodeNames {
-    /// Adds a name, and returns whether it is new. A name that no node can have is reported.
+    /// Adds a name, and returns whether it is new. Reports a name that no node can have.
     fn declare(&mut self, name: &Ident, errors: &mut Errors) -> bool {
         let text = unraw_name(name);
         self.has_wrong_name |= self.declared.contains(&text);
@@ -57,7 +57,7 @@ impl NodeNames {
         is_new
     }
 
-    /// Returns the kind of node that a port belongs to.
+    /// Returns what is known about the node of a port.
     pub(super) fn find(&self, port: &Port, params: &[Param]) -> PortNode {
         let name = unraw_name(&port.node);
         if self.left_out.contains(&name) {
@@ -74,10 +74,10 @@ impl NodeNames {
     }
 }
 
-/// What is known about the node of a port.
+/// What the declarations of a graph say about the node of a port.
 pub(super) enum PortNode {
     Declared,
-    /// The node is declared, but with a mistake.
+    /// A declaration has the name, but the node is left out because of a mistake.
     LeftOut,
     /// The name is that of a parameter of the graph.
     Param,
@@ -85,7 +85,7 @@ pub(super) enum PortNode {
     Unknown,
 }
 
-/// Sorts the statements, and reports names that are declared twice.
+/// Sorts the statements by kind, and reports names that are declared twice.
 pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declarations {
     let mut declarations = Declarations::default();
     let Declarations { pools, left_out_pools, nodes, names, edges, left_out } = &mut declarations;
@@ -116,7 +116,8 @@ pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declar
 }
 
 impl Declarations {
-    /// Leaves out nodes that have the name of a pool: in a pattern, that name would mean the pool's constant.
+    /// Reports and leaves out nodes that have the name of a pool. The expansion uses node names in patterns, and there such a
+    /// name would mean the constant of the pool.
     pub(super) fn leave_out_nodes_named_as_pools(&mut self, errors: &mut Errors) {
         let pools: HashSet<String> = self.pools.iter().map(|pool| pool.name.to_string()).collect();
         let (taken, free): (Vec<_>, Vec<_>) = std::mem::take(&mut self.nodes)

@@ -1,5 +1,5 @@
-//! Makes edges from the edge statements, and checks them. The type of an input decides how many producers it may have,
-//! so `expand/assertions.rs` writes a constant that checks it.
+//! Makes edges from the edge statements, and checks these edges. The type of an input decides how many edges may lead to it, so
+//! that number is checked by a constant, which `expand/assertions.rs` writes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,16 +11,16 @@ use crate::graph::model::{Discard, Edge, Node, Nodes};
 use crate::graph::parts::{Carries, Param, Pool, Port, Streams, unraw_name};
 use crate::graph::syntax::{EdgeStatement, Target};
 
-/// The edge statements as edges, one for each input.
+/// The edges and discards that the edge statements declare. Each edge leads to one input.
 pub(super) struct Connections {
     pub(super) edges: Vec<Edge>,
     pub(super) discards: Vec<Discard>,
-    /// The names of unknown nodes. See "An unknown node" in `graph/mod.rs`.
+    /// The names of unknown nodes in edge statements. See "An unknown node" in `graph/mod.rs`.
     pub(super) unknown_nodes: Vec<Ident>,
 }
 
-/// Divides the edge statements into edges with one input each. An edge is left out if one of its nodes is left out, or is
-/// a parameter.
+/// Divides the edge statements into edges with one input each. An edge is left out if one of its nodes is left out, or if a
+/// parameter of the graph stands in place of a node.
 pub(super) fn connect(
     statements: Vec<EdgeStatement>,
     nodes: &Nodes,
@@ -67,7 +67,7 @@ pub(super) fn connect(
     Connections { edges, discards, unknown_nodes }
 }
 
-/// Spells the node of a port as in its declaration, with or without `r#`.
+/// Spells the node of a port as its declaration does, with or without `r#`.
 fn spell_as_declared(port: &mut Port, nodes: &Nodes) {
     if let Some(node) = nodes.node_of(port) {
         let span = port.node.span();
@@ -76,7 +76,7 @@ fn spell_as_declared(port: &mut Port, nodes: &Nodes) {
     }
 }
 
-/// Marks the edges of outputs that send one message, without a copy, to several inputs.
+/// Sets `is_shared` in each edge whose output sends the same message, without a copy, to several inputs.
 fn mark_shared(edges: &mut [Edge]) {
     let mut consumers: HashMap<String, usize> = HashMap::new();
     for edge in &*edges {
@@ -89,11 +89,12 @@ fn mark_shared(edges: &mut [Edge]) {
     }
 }
 
-/// Reports a `#[transfer]` to an adopting node, which has no device of its own to copy to.
+/// Reports a `#[transfer]` on an edge where it would copy nothing: to an adopting node, which has no device of its own, or
+/// between nodes on one pool.
 pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, pools: &[Pool], errors: &mut Errors) {
     for edge in edges.iter().filter(|edge| edge.attributes.carries == Carries::Transfer) {
         let Some(Node { name, attributes, .. }) = nodes.node_of(&edge.input) else { continue };
-        // For constants, `check_transfer` of the library reports this, since it knows the devices, too.
+        // For pools that are constants, `check_transfer` of the library reports such an edge, since it also knows their devices.
         let of_run = pools.iter().filter(|pool| pool.is_made_by_run);
         let producer = nodes.node_of(&edge.output);
         let shared = of_run.filter(|pool| producer.is_some_and(|node| node.is_on(pool)));
@@ -117,7 +118,7 @@ pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, pools: &[Pool], err
     }
 }
 
-/// Reports edges that the graph has twice.
+/// Reports each edge that is in the graph a second time.
 pub(super) fn check_duplicates(edges: &[Edge], errors: &mut Errors) {
     let mut seen = HashSet::new();
     for edge in edges {
@@ -129,7 +130,7 @@ pub(super) fn check_duplicates(edges: &[Edge], errors: &mut Errors) {
     }
 }
 
-/// Reports outputs that are discarded twice, or that are discarded although they have consumers.
+/// Reports outputs that are discarded twice, and outputs that are discarded although an edge leads from them.
 pub(super) fn check_discards(discards: &[Discard], edges: &[Edge], errors: &mut Errors) {
     let consumed: HashSet<String> = edges.iter().map(|edge| edge.output.to_string()).collect();
     let mut discarded = HashSet::new();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::diagnostic::Errors;
 use crate::graph::parts::Header;
 
-/// Returns the header without the parameters that have mistakes.
+/// Reports parameters that are named `platform` or named as another parameter, and returns the header without them.
 pub(super) fn check_header(mut header: Header, errors: &mut Errors) -> Header {
     let mut params = HashSet::new();
     header.params.retain(|param| {

@@ -1,5 +1,5 @@
-//! Makes a `Graph` from a `ParsedGraph`, without the parts that have mistakes. Checks what can be checked without the
-//! operators' types.
+//! Makes a `Graph` from a `ParsedGraph`, without the parts that have mistakes. Checks all that can be checked without knowing the
+//! types of the operators.
 
 mod conditions;
 mod declarations;
@@ -16,7 +16,7 @@ use super::model::{Graph, Nodes};
 use super::syntax::ParsedGraph;
 use crate::diagnostic::Errors;
 
-/// Checks the graph, and returns all of it that can be expanded. `None` if its struct can't be defined.
+/// Checks the graph, and returns all of it that can be expanded. Returns `None` if the graph's struct can't be defined.
 pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Graph> {
     let ParsedGraph { header, statements } = parsed;
     let mut header = header::check_header(header, errors);
@@ -38,14 +38,14 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     let order = order::order_nodes(&nodes, &edges, errors);
     order::check_policies(&nodes, &edges, errors);
     if errors.is_empty() {
-        // A pool may seem unused only because the node that uses it was left out for another mistake.
+        // After another mistake, a pool may be unused only because the node that uses it was left out.
         pools::check_unused(&pools, &nodes, &header, errors);
     }
     if !errors.is_empty() {
         nodes::report_unknown_nodes(&unknown_nodes, &nodes, errors);
     }
-    // If a node's operator has the graph's name, the graph's struct is not defined: each use of the operator's name would
-    // mean the struct.
+    // If an operator has the graph's name, the graph's struct is not defined: it would shadow the operator wherever that is
+    // named.
     (!shadows_operator).then(|| Graph {
         header,
         pools,

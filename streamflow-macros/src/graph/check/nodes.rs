@@ -1,4 +1,4 @@
-//! Checks the names of nodes.
+//! Checks the names of the nodes.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use syn::Type;
 use crate::diagnostic::{Errors, similar};
 use crate::graph::model::Node;
 
-/// The names of the fields and methods that a graph's struct has for itself.
+/// The names of fields and methods that a graph's struct has in any case.
 const OF_GRAPH: &[&str] = &[
     "new",
     "run",
@@ -27,8 +27,8 @@ const OF_GRAPH: &[&str] = &[
     "DOT",
 ];
 
-/// Reports nodes with an operator named as the graph, and returns whether there are any. The graph's struct would
-/// shadow the operator.
+/// Reports nodes whose operator has the name of the graph, and returns whether there are any. The graph's struct would shadow the
+/// operator.
 pub(super) fn check_graph_name(graph: &Ident, nodes: &[Node], errors: &mut Errors) -> bool {
     let mut shadows_operator = false;
     for node in nodes {
@@ -42,8 +42,8 @@ pub(super) fn check_graph_name(graph: &Ident, nodes: &[Node], errors: &mut Error
     shadows_operator
 }
 
-/// Reports nodes with methods `name` and `name_mut` that would collide with another item. These nodes get no such
-/// methods.
+/// Reports nodes whose accessor methods, `name` and `name_mut`, would collide with other items of the graph. The expansion gives
+/// these nodes no accessors.
 pub(super) fn check_accessors(nodes: &mut [Node], errors: &mut Errors) {
     let names: HashSet<String> = nodes.iter().map(Node::unraw_name).collect();
     for node in nodes {
@@ -65,7 +65,7 @@ pub(super) fn check_accessors(nodes: &mut [Node], errors: &mut Errors) {
     }
 }
 
-/// Reports unknown nodes, in a graph that has another mistake. See "An unknown node" in `graph/mod.rs`.
+/// Reports unknown nodes in a graph that has another mistake. See "An unknown node" in `graph/mod.rs`.
 pub(super) fn report_unknown_nodes(unknown: &[Ident], nodes: &[Node], errors: &mut Errors) {
     let nodes: Vec<String> = nodes.iter().map(Node::unraw_name).collect();
     let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();

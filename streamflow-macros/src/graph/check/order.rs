@@ -1,12 +1,12 @@
-//! Finds the order in which the nodes run, and reports cycles.
+//! Finds the order in which the nodes of a graph run, and reports cycles.
 
 use super::toposort::{self, Cycle};
 use crate::diagnostic::Errors;
 use crate::graph::model::{Edge, Node, Nodes};
 use crate::graph::parts::OnFailure;
 
-/// Returns the indices of the nodes, each after all its producers. Two kinds of edges are left out: those of unknown
-/// nodes, and feedback edges, since their messages are for the next tick.
+/// Returns the indices of the nodes so that each node comes after all its producers. Two kinds of edges don't count: edges of
+/// unknown nodes, and feedback edges, since their messages are for the next tick.
 pub(super) fn order_nodes(nodes: &Nodes, edges: &[Edge], errors: &mut Errors) -> Vec<usize> {
     let (ordering, ends): (Vec<&Edge>, Vec<(usize, usize)>) = edges
         .iter()
@@ -32,8 +32,8 @@ pub(super) fn order_nodes(nodes: &Nodes, edges: &[Edge], errors: &mut Errors) ->
     order
 }
 
-/// Reports nodes of cycles that go on after a failure: the message of the feedback edge would be lost with the failed
-/// tick, and no tick of the cycle would follow.
+/// Reports nodes in a cycle with `#[on_failure(skip)]` or `restart`. A failed tick would lose the message of the feedback edge,
+/// and so no further tick of the cycle could run.
 pub(super) fn check_policies(nodes: &Nodes, edges: &[Edge], errors: &mut Errors) {
     let goes_on = |node: &Node| {
         matches!(node.attributes.on_failure, Some(OnFailure::Skip | OnFailure::Restart { .. }))

@@ -1,4 +1,4 @@
-//! Checks the names of stream pools and of green context pools.
+//! Checks the declarations of stream pools and green context pools, and the names of pools that nodes use.
 
 use std::collections::HashSet;
 
@@ -10,27 +10,27 @@ use crate::graph::model::Node;
 use crate::graph::parts::{Header, Pool, PoolKind, Streams};
 use crate::tokens::mentions;
 
-/// The pools with mistakes in their declarations.
+/// The names of pools whose declarations have mistakes.
 #[derive(Default)]
 pub(super) struct LeftOutPools {
     names: HashSet<String>,
-    /// Whether a pool has a forbidden name, such as that of another pool. An unknown name may refer to that pool.
+    /// Whether a pool has a forbidden name, as that of another pool. An unknown name may be meant for that pool.
     has_wrong_name: bool,
 }
 
 impl LeftOutPools {
-    /// Adds the name of a pool with a mistake, if it has a name.
+    /// Adds the name of a pool with a mistake. `None` stands for a pool whose name could not be read.
     pub(super) fn add(&mut self, name: Option<Ident>) {
         self.names.extend(name.map(|name| name.to_string()));
     }
 
-    /// Whether a name that no pool has may be that of a pool with a mistake.
+    /// Whether an undeclared name may be meant for a pool whose declaration has a mistake.
     pub(super) fn may_have(&self, name: &Ident) -> bool {
         self.has_wrong_name || self.names.contains(&name.to_string())
     }
 }
 
-/// Adds a pool. If the pool can't have its name, that is reported, and the pool is left out.
+/// Adds a pool. Reports a pool with a name that it can't have, and leaves that pool out.
 pub(super) fn declare_pool(
     pool: Pool,
     pools: &mut Vec<Pool>,
@@ -49,8 +49,8 @@ pub(super) fn declare_pool(
     left_out.has_wrong_name = true;
 }
 
-/// Reports nodes with an undeclared pool, unless a reported declaration may have that name. These nodes then count as
-/// nodes without `#[streams]`.
+/// Reports nodes that name an undeclared pool, unless a pool with a reported mistake may have that name. These nodes then count
+/// as nodes without `#[streams]`.
 pub(super) fn check_pool_uses(
     pools: &[Pool],
     left_out: &LeftOutPools,
@@ -78,7 +78,8 @@ pub(super) fn check_pool_uses(
     }
 }
 
-/// Reports and removes a `#[green_contexts(POOL)]` that names an undeclared pool.
+/// Removes a `#[green_contexts(POOL)]` that names an undeclared pool. Reports it, unless a pool with a reported mistake may have
+/// that name.
 pub(super) fn check_green_contexts(
     pools: &[Pool],
     left_out: &LeftOutPools,
@@ -100,8 +101,8 @@ pub(super) fn check_green_contexts(
     }
 }
 
-/// Reports pools that nothing uses, since rustc does not. A user who forgets the `#[streams(POOL)]` of a node would not
-/// notice otherwise: the node then has a pool of its own.
+/// Reports pools that nothing uses, since rustc does not. A user who forgets the `#[streams(POOL)]` of a node would else not
+/// notice it: without that attribute, the node has a pool of its own.
 pub(super) fn check_unused(pools: &[Pool], nodes: &[Node], header: &Header, errors: &mut Errors) {
     for pool in pools {
         let of_nodes = nodes.iter().flat_map(|node| {
@@ -133,8 +134,8 @@ pub(super) fn check_unused(pools: &[Pool], nodes: &[Node], header: &Header, erro
     }
 }
 
-/// Reports names that the expression of a pool can't use. The expression of a constant can use no value of the run, and
-/// that of a value no pool that is made after it.
+/// Reports pools whose expressions name values that don't exist yet: a constant can use no value that is made in a run, and a
+/// pool that is made in a run can use no pool that is made after it.
 pub(super) fn check_values(pools: &[Pool], header: &Header, errors: &mut Errors) {
     for (index, pool) in pools.iter().enumerate() {
         let description = || pool.description.to_token_stream();
@@ -175,7 +176,8 @@ pub(super) fn check_values(pools: &[Pool], header: &Header, errors: &mut Errors)
     }
 }
 
-/// The first place where an expression names this value. A method, a function or a field of the same name does not count.
+/// Returns the first token that names the value `name` in an expression. A method, a function or a field with that name does not
+/// count.
 fn find_value(tokens: TokenStream, name: &Ident) -> Option<Ident> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_dot = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == '.' || punct.as_char() == ':');

@@ -1,20 +1,20 @@
-//! The topological order of a graph, and its cycles.
+//! Finds a topological order of a graph, and its cycles.
 
 use std::collections::VecDeque;
 
-/// A cycle.
+/// A cycle of edges.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Cycle {
-    /// The index of the edge that closes it.
+    /// The index of the edge that closes the cycle: the one that the user wrote last.
     pub(super) edge: usize,
-    /// The nodes of the cycle; the first is also the last.
+    /// The nodes of the cycle in the order of its edges. The first node is repeated at the end.
     pub(super) path: Vec<usize>,
 }
 
-/// Orders the nodes so that each comes after its producers, and otherwise as they are declared.
+/// Orders the nodes so that each node comes after its producers. Nodes that no edge orders keep the order of their declarations.
 ///
-/// Edges are added one by one, as written. An edge that would close a cycle is reported and not added. So there is always
-/// an order, and each cycle is reported at the edge that the user wrote last.
+/// Edges are added one by one, in the order in which they are written. An edge that would close a cycle is reported and not
+/// added. So an order always exists, and each cycle is reported at that of its edges which the user wrote last.
 pub(super) fn order(nodes: usize, edges: &[(usize, usize)]) -> (Vec<usize>, Vec<Cycle>) {
     let mut consumers: Vec<Vec<usize>> = vec![Vec::new(); nodes];
     let mut cycles = Vec::new();
@@ -30,14 +30,14 @@ pub(super) fn order(nodes: usize, edges: &[(usize, usize)]) -> (Vec<usize>, Vec<
     (sort(&consumers), cycles)
 }
 
-/// Whether a message of a node can return to it.
+/// Whether a message of the node `node` can return to that node along the edges.
 pub(super) fn is_in_cycle(nodes: usize, edges: &[(usize, usize)], node: usize) -> bool {
     let mut consumers: Vec<Vec<usize>> = vec![Vec::new(); nodes];
     edges.iter().for_each(|&(from, to)| consumers[from].push(to));
     consumers[node].iter().any(|&next| path(&consumers, next, node).is_some())
 }
 
-/// The nodes of the shortest path from one node to another, both included.
+/// Returns the nodes of the shortest path from `from` to `to`, with these two. Returns `None` if there is no path.
 fn path(consumers: &[Vec<usize>], from: usize, to: usize) -> Option<Vec<usize>> {
     let mut came_from: Vec<Option<usize>> = vec![None; consumers.len()];
     let mut queue = VecDeque::from([from]);
@@ -63,7 +63,7 @@ fn path(consumers: &[Vec<usize>], from: usize, to: usize) -> Option<Vec<usize>> 
     None
 }
 
-/// Kahn's algorithm. If several nodes may come next, the one that was declared first does.
+/// Sorts by Kahn's algorithm. If several nodes may come next, the node that was declared first does.
 fn sort(consumers: &[Vec<usize>]) -> Vec<usize> {
     let mut missing = vec![0_usize; consumers.len()];
     for &consumer in consumers.iter().flatten() {
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Random edges of a graph without cycles.
+    /// Returns random edges of a graph without cycles.
     fn acyclic(random: &mut SplitMix, nodes: usize, edges: usize) -> Vec<(usize, usize)> {
         let mut hidden: Vec<usize> = (0..nodes).collect();
         shuffle(random, &mut hidden);
@@ -144,7 +144,7 @@ mod tests {
                 .filter(|edge| !refused.contains(edge))
                 .map(|edge| edges[edge])
                 .collect();
-            // The edges that are not reported can be ordered: so one edge of every cycle is reported.
+            // The edges that are not reported have an order, so at least one edge of every cycle is reported.
             assert_ordered(nodes, &order, &kept);
             for Cycle { edge, path } in &cycles {
                 found += 1;
@@ -159,7 +159,7 @@ mod tests {
         assert!(found > 100, "{found} cycles are too few to test anything");
     }
 
-    /// petgraph finds orders and cycles with algorithms of its own.
+    /// Compares the results with those of petgraph, which has its own algorithms for orders and cycles.
     #[test]
     fn orders_and_cycles_agree_with_petgraph() {
         use petgraph::algo::{is_cyclic_directed, kosaraju_scc, toposort};
@@ -185,7 +185,7 @@ mod tests {
             let whole = graph_of(nodes, &edges);
             let (order, cycles) = order(nodes, &edges);
             assert_eq!(!cycles.is_empty(), is_cyclic_directed(&whole), "seed {seed}");
-            // Each reported path is a cycle: all its nodes reach each other.
+            // Each reported path is within a cycle: all its nodes reach each other.
             let components = kosaraju_scc(&whole);
             for Cycle { path, .. } in &cycles {
                 let component =

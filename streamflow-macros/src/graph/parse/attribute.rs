@@ -1,4 +1,4 @@
-//! The parts that all attributes share.
+//! Handles what the attributes of graphs, pools, nodes and edges have in common: their names, and the errors for misplaced ones.
 
 use quote::ToTokens;
 use syn::parse::ParseStream;
@@ -7,7 +7,7 @@ use syn::{Attribute, Token};
 use super::conditions::is_condition;
 use crate::diagnostic::{Errors, similar};
 
-/// A place where attributes stand.
+/// The part of a graph that an attribute stands on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AttributeTarget {
     Graph,
@@ -19,7 +19,7 @@ pub(super) enum AttributeTarget {
 impl AttributeTarget {
     const ALL: [Self; 4] = [Self::Graph, Self::Pool, Self::Node, Self::Edge];
 
-    /// The names of the attributes that stand here. Beside them, a pool and a graph have attributes of rustc.
+    /// Returns the names of streamflow's attributes for this part. A pool and a graph may have attributes of rustc too.
     pub(super) fn names(self) -> &'static [&'static str] {
         match self {
             Self::Graph => &["green_contexts", "replay"],
@@ -29,7 +29,7 @@ impl AttributeTarget {
         }
     }
 
-    /// How these attributes are written.
+    /// Returns a text about the attributes that this part takes, for errors.
     fn forms(self) -> &'static str {
         match self {
             Self::Graph => {
@@ -50,7 +50,7 @@ impl AttributeTarget {
         }
     }
 
-    /// Where to write an attribute of this place.
+    /// Returns a text about the part that an attribute of this target belongs on, for an error about a misplaced attribute.
     fn instead(self) -> &'static str {
         match self {
             Self::Graph => "is for the whole graph: put it before the struct",
@@ -61,7 +61,7 @@ impl AttributeTarget {
     }
 }
 
-/// The attributes that other macros of streamflow read.
+/// The attributes that streamflow's other macros read, with the place that each belongs to.
 const OF_ITEMS: &[(&str, &str)] = &[
     ("operator", "is for the struct of an operator; `graph!` writes that of a graph"),
     ("kernel", "is for a function"),
@@ -70,12 +70,12 @@ const OF_ITEMS: &[(&str, &str)] = &[
     ("param", "is for a field of an operator"),
 ];
 
-/// Whether this is a comment for the documentation.
+/// Whether an attribute is a doc comment.
 pub(super) fn is_doc(attribute: &Attribute) -> bool {
     attribute.path().is_ident("doc") && attribute.meta.to_token_stream().to_string().contains('=')
 }
 
-/// Skips comments that begin with `//!`, and attributes that begin with `#!`.
+/// Reports and skips comments that begin with `//!`, and attributes that begin with `#!`.
 pub(super) fn reject_inner_attributes(
     input: ParseStream<'_>,
     errors: &mut Errors,
@@ -94,7 +94,7 @@ pub(super) fn reject_inner_attributes(
     Ok(())
 }
 
-/// Reports an attribute that has no meaning at this place: one of another place, or an unknown one.
+/// Reports an attribute that has no meaning on this part: one that belongs on another part, or an unknown one.
 pub(super) fn reject_attribute(attribute: &Attribute, place: AttributeTarget, errors: &mut Errors) {
     let path = attribute.path();
     let written = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Divides the body into statements.
+//! Divides the body of `graph!` into statements, and has each statement read.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -11,7 +11,7 @@ use super::{edge, node, pool};
 use crate::diagnostic::Errors;
 use crate::graph::syntax::{BrokenStatement, Statement};
 
-/// `{ statement; … }`
+/// Reads the body `{ statement; … }` of the graph `name`.
 pub(super) fn parse_body(
     name: &Ident,
     input: ParseStream<'_>,
@@ -28,10 +28,10 @@ pub(super) fn parse_body(
     let mut statements = Vec::new();
     for Segment { tokens, ended } in split_at_semicolons(content.parse()?) {
         let last = tokens.clone().into_iter().last();
-        // A comma instead of the semicolon is reported where the statement is read.
+        // A statement that ends with a comma is reported where the statement is read.
         let comma = matches!(&last, Some(TokenTree::Punct(last)) if last.as_char() == ',');
         parse_segment(tokens, &mut statements, errors);
-        // The end of a statement with another mistake is unknown.
+        // A broken statement may have a mistake at its end, so a missing semicolon there is not reported.
         if !ended && !comma && !matches!(statements.last(), Some(Statement::Broken(_))) {
             errors.at(last, "missing `;` after this statement");
         }
@@ -39,10 +39,10 @@ pub(super) fn parse_body(
     Ok(statements)
 }
 
-/// The tokens up to a semicolon, or to the end of the body.
+/// The tokens of the body up to a semicolon, or up to the end of the body.
 struct Segment {
     tokens: TokenStream,
-    /// Whether the semicolon is there.
+    /// Whether the tokens end with a semicolon.
     ended: bool,
 }
 
@@ -62,7 +62,7 @@ fn split_at_semicolons(body: TokenStream) -> Vec<Segment> {
     segments
 }
 
-/// Reads one statement, or several where a semicolon is missing.
+/// Reads the statement in a segment, or several statements where semicolons between them are missing.
 fn parse_segment(tokens: TokenStream, statements: &mut Vec<Statement>, errors: &mut Errors) {
     let parser = |input: ParseStream<'_>| {
         loop {
@@ -98,13 +98,13 @@ fn may_begin_statement(input: ParseStream<'_>) -> bool {
         || input.peek(Token![#])
 }
 
-/// Reads one statement. If the statement can't be read to its end, the function consumes the rest of `input`, since the
-/// place where the next statement begins is then unknown. `parse_edge` has one exception.
+/// Reads one statement. If it can't be read to its end, the function consumes the rest of `input`, since the start of the next
+/// statement is then unknown. A group of inputs in `parse_edge` is the one exception.
 fn parse_statement(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Statement> {
     reject_inner_attributes(input, errors)?;
     let attributes = input.call(Attribute::parse_outer)?;
     if input.is_empty() {
-        // If there is no attribute, an inner attribute was found and is already reported.
+        // If there is no outer attribute either, `input` was an inner attribute, and that is reported already.
         if let Some(last) = attributes.last() {
             errors.at(last, "an attribute stands before the node or the edge that it is for");
         }
@@ -122,7 +122,7 @@ fn parse_statement(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
     }
 }
 
-/// Reports `name: Operator = …`, and reads it as a node, so that no further mistake follows from it.
+/// Reports `name: Operator = …` without `let`, and reads it as a node, so that no further errors follow.
 fn parse_without_keyword(
     attributes: Vec<Attribute>,
     input: ParseStream<'_>,

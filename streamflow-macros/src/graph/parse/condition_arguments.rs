@@ -1,4 +1,4 @@
-//! Reads the arguments of conditions.
+//! Reads the arguments of the conditions in `#[when(…)]`.
 
 use proc_macro2::Ident;
 use syn::{Expr, ExprCall, Lit};
@@ -11,19 +11,19 @@ use crate::graph::conditions::{CatchUp, ConditionKind, Time};
 /// The units of durations, in nanoseconds.
 const UNITS: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
-/// The name of a port. `self` is an expression, and no port can have that name.
+/// Reads the name of a port. `self` parses as an expression too, but no port can have that name.
 pub(super) fn read_port(value: &Expr) -> Option<Ident> {
     let Expr::Path(path) = value else { return None };
     path.path.get_ident().filter(|name| can_be_raw(name)).cloned()
 }
 
-/// `name(arguments)`
+/// Reads a call `name(arguments)`, and returns its name and its arguments.
 pub(super) fn read_call(value: &Expr) -> Option<(String, Vec<&Expr>)> {
     let Expr::Call(ExprCall { func, args, .. }) = value else { return None };
     Some((read_port(func)?.to_string(), args.iter().collect()))
 }
 
-/// `skip`, `catch_up(at_most)`, `spaced`
+/// Reads what `periodic` does with missed ticks: `skip`, `catch_up(at_most)` or `spaced`.
 pub(super) fn read_catch_up(value: &Expr) -> Option<CatchUp> {
     if let Some(name) = read_port(value) {
         return match name.to_string().as_str() {
@@ -38,7 +38,7 @@ pub(super) fn read_catch_up(value: &Expr) -> Option<CatchUp> {
     }
 }
 
-/// A number that must not be 0.
+/// Returns an expression for a number. Reports a literal 0 and returns `None` for it. `of` is the counted thing, for the error.
 pub(super) fn read_number(value: &Expr, of: &str, errors: &mut Errors) -> Option<Expr> {
     if whole_number(value) == Some(0) {
         errors.at(
@@ -50,7 +50,7 @@ pub(super) fn read_number(value: &Expr, of: &str, errors: &mut Errors) -> Option
     Some(value.clone())
 }
 
-/// The number of ticks of `count(n)`.
+/// Returns the number of ticks in `count(n)`. Reports a literal 0 and returns `None` for it.
 pub(super) fn read_count(value: &Expr, errors: &mut Errors) -> Option<Expr> {
     if whole_number(value) == Some(0) {
         errors.at(value, "with a count of 0 the node never runs; count at least 1");
@@ -59,7 +59,7 @@ pub(super) fn read_count(value: &Expr, errors: &mut Errors) -> Option<Expr> {
     Some(value.clone())
 }
 
-/// `10ms`, or an expression. A literal 0 is a mistake with the text `if_zero`, if there is one.
+/// Reads a duration: a literal as `10ms`, or any other expression. If there is a text `if_zero`, a literal 0 is reported with it.
 pub(super) fn read_duration(
     value: &Expr,
     if_zero: Option<&str>,
@@ -97,7 +97,7 @@ pub(super) fn read_duration(
     Some(Time::Literal(nanoseconds as u64))
 }
 
-/// `[a, b]`
+/// Reads a list of inputs, `[a, b]`. Reports an input that is listed twice.
 pub(super) fn read_inputs(inputs: &Expr, errors: &mut Errors) -> Option<Vec<Ident>> {
     let Expr::Array(array) = inputs else { return None };
     let inputs: Vec<Ident> = array.elems.iter().map(read_port).collect::<Option<_>>()?;
@@ -110,7 +110,7 @@ pub(super) fn read_inputs(inputs: &Expr, errors: &mut Errors) -> Option<Vec<Iden
     Some(inputs)
 }
 
-/// `[a, b]`, and `sum(n)` or `each(n, m)`.
+/// Reads the arguments of `multi_message`: a list of inputs `[a, b]`, and `sum(n)` or `each(n, m)`.
 pub(super) fn read_multi_message(
     inputs: &Expr,
     need: &Expr,

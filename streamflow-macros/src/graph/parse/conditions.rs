@@ -1,5 +1,4 @@
-//! Reads `#[when(…)]`: the conditions of a node. `condition_arguments.rs` reads the arguments in their
-//! parentheses.
+//! Reads the conditions of a node in `#[when(…)]`. `condition_arguments.rs` reads the arguments of each condition.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -22,7 +21,7 @@ const NO_INTERVAL: &str =
 const NO_TIMEOUT: &str = "the timeout is 0, so this would hold for each message that waits; give it a longer one, as `50ms`, \
                           or write `message_available(input, 1)`";
 
-/// The conditions, each with its form.
+/// The names of all conditions, each with a text about how the condition is written.
 pub(in crate::graph) const FORMS: &[(&str, &str)] = &[
     ("count", "takes one expression, the number of ticks: `count(n)`"),
     (
@@ -61,7 +60,7 @@ pub(in crate::graph) const FORMS: &[(&str, &str)] = &[
     ("any", "takes two conditions or more, of which one is enough: `any(a, b)`"),
 ];
 
-/// Whether this is the name of a condition.
+/// Whether `name` is the name of a condition.
 pub(super) fn is_condition(name: &str) -> bool {
     FORMS.iter().any(|(known, _)| *known == name)
 }
@@ -74,7 +73,7 @@ fn conditions() -> String {
     format!("the conditions are {others} and {last}")
 }
 
-/// `#[when(condition, …)]`
+/// Reads `#[when(condition, …)]`, and adds the conditions to the node.
 pub(super) fn read_conditions(
     attribute: &Attribute,
     node: &mut NodeAttributes,
@@ -96,7 +95,7 @@ pub(super) fn read_conditions(
     }
 }
 
-/// Adds a condition, or reports it if the node has it already.
+/// Adds a condition to the node. Reports a second `periodic` or `count` instead.
 fn add(condition: Condition, node: &mut NodeAttributes, errors: &mut Errors) {
     let is_periodic =
         |condition: &&Condition| matches!(condition.kind, ConditionKind::Periodic { .. });
@@ -136,7 +135,7 @@ pub(in crate::graph) fn read_condition(
     let call = match syn::parse2::<Expr>(written.clone()) {
         Ok(call) => call,
         Err(_) => {
-            // The part before the mistake may be a condition.
+            // The tokens before the mistake may be a condition.
             let first = |input: syn::parse::ParseStream<'_>| {
                 let first = input.parse::<Expr>()?;
                 Ok((first, input.parse::<TokenStream>()?))
@@ -147,7 +146,7 @@ pub(in crate::graph) fn read_condition(
                     first
                 }
                 Err(error) => {
-                    // The mistake is in the parentheses.
+                    // The mistake is inside of the condition's parentheses, so the error is how that condition is written.
                     match form_of(&written) {
                         Some((name, form)) => errors.at(&written, format!("`{name}` {form}")),
                         None => errors.push_syntax_error(error, written),
@@ -201,13 +200,13 @@ pub(in crate::graph) fn read_condition(
     Some(Condition { written: call.to_token_stream(), kind })
 }
 
-/// Returns the condition named by the first token, with its form.
+/// Returns the entry of `FORMS` for the condition that the first token names.
 fn form_of(written: &TokenStream) -> Option<&'static (&'static str, &'static str)> {
     let first = written.clone().into_iter().next()?.to_string();
     FORMS.iter().find(|(name, _)| *name == first)
 }
 
-/// `any(a, b)`
+/// Reads `any(a, b)`. An `any` within an `any` is reported.
 fn read_any(
     written: TokenStream,
     args: Punctuated<Expr, Token![,]>,
@@ -229,8 +228,8 @@ fn read_any(
     (any.len() == number).then(|| Condition { written, kind: ConditionKind::Any(any) })
 }
 
-/// Reads the kind of a condition from its arguments. Returns `None` for arguments of another form, or after
-/// reporting a mistake.
+/// Reads the kind of a condition from its name and arguments. Returns `None` for arguments of another form, and after reporting a
+/// mistake.
 fn read_kind(
     name: &str,
     args: &Punctuated<Expr, Token![,]>,

@@ -12,8 +12,8 @@ use crate::graph::parts::Port;
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, Statement, Target};
 use crate::tokens::split;
 
-/// Reads an edge. If the edge can't be read to its end, the function consumes the rest of `input`. The exception is a
-/// group without a readable input: its end is known, and the next statement may follow, where a semicolon is missing.
+/// Reads an edge. If it can't be read to its end, the function consumes the rest of `input`. The exception is a group without a
+/// readable input: its parentheses show where it ends, so the next statement can be read even if a semicolon is missing.
 pub(super) fn parse_edge(
     written: &[Attribute],
     input: ParseStream<'_>,
@@ -63,7 +63,7 @@ pub(super) fn parse_edge(
     Ok(Statement::Edge(EdgeStatement { attributes, output, arrow, target }))
 }
 
-/// Takes an arrow that is not `>>`, if one is here: `->`, `=>`, `>`, `<<`, `<-`, `|`, `|>` or `=`.
+/// Reads a wrong arrow in place of `>>`, as `->`, `=>` or `|`. If the next tokens are no such arrow, none are consumed.
 fn take_other_arrow(input: ParseStream<'_>) -> Option<TokenStream> {
     let ahead = input.fork();
     let mut arrow = TokenStream::new();
@@ -76,12 +76,12 @@ fn take_other_arrow(input: ParseStream<'_>) -> Option<TokenStream> {
     Some(arrow)
 }
 
-/// A statement that can't be read to its end.
+/// Returns a statement that could not be read to its end.
 fn broken() -> Statement {
     Statement::Broken(BrokenStatement::default())
 }
 
-/// Reads the right side of an edge. Returns `None` after reporting a mistake.
+/// Reads what follows `>>`: an input, a group of inputs, or `_`. Returns `None` after reporting a mistake.
 fn parse_target(
     output: &Port,
     input: ParseStream<'_>,
@@ -96,8 +96,8 @@ fn parse_target(
     Ok(parse_port(input, Side::Input, errors)?.map(Target::Input))
 }
 
-/// Reports `, c.in`, further inputs of the same output without their parentheses, and skips them. If `>>` follows, they
-/// are left: after a comma instead of a semicolon, the next edge begins there.
+/// Reports and skips further inputs without parentheses, as `, c.in` after `a.out >> b.in`. If `>>` follows, nothing is skipped:
+/// the comma then stands in place of a semicolon, and the next edge begins after it.
 fn reject_inputs_without_group(
     output: &Port,
     first: &Port,
@@ -107,7 +107,7 @@ fn reject_inputs_without_group(
     let ahead = input.fork();
     let mut tokens = TokenStream::new();
     while ahead.peek(Token![,]) && ahead.peek2(syn::Ident) && ahead.peek3(Token![.]) {
-        // The comma, the node, the dot and the port.
+        // The four tokens of `, node.port`.
         for _ in 0..4 {
             tokens.extend(ahead.parse::<Option<TokenTree>>()?);
         }
@@ -123,7 +123,7 @@ fn reject_inputs_without_group(
     Ok(())
 }
 
-/// `(b.in, c.in)`: the inputs that can be read. Returns `None` if no input can be read.
+/// Reads a group `(b.in, c.in)`, and returns those inputs that can be read. Returns `None` if no input can be read.
 fn parse_group(
     output: &Port,
     input: ParseStream<'_>,
@@ -150,7 +150,7 @@ fn parse_group(
     Ok((!inputs.is_empty()).then_some(inputs))
 }
 
-/// Reads an input of a group.
+/// Reads one input of a group.
 fn parse_group_item(
     output: &Port,
     item: ParseStream<'_>,

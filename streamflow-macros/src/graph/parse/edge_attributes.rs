@@ -12,7 +12,7 @@ use crate::graph::parts::{Carries, EdgeAttributes, Policy};
 const POLICIES: &str = "`pop` drops the oldest message, `reject` the new one, and `fault` is an \
                         error; without `#[policy]` the producer waits for room";
 
-/// The attributes of an edge.
+/// Reads the attributes of an edge statement. They apply to each of its edges.
 pub(super) fn read_edge_attributes(
     attributes: &[Attribute],
     errors: &mut Errors,
@@ -41,7 +41,8 @@ pub(super) fn read_edge_attributes(
             }
             _ => {
                 reject_attribute(attribute, AttributeTarget::Edge, errors);
-                // The user may mean `#[feedback]`. Without that, a cycle would be a mistake.
+                // The user may mean `#[feedback]` by the unknown attribute. The edge counts as feedback, so that a cycle through
+                // it is no further error.
                 edge.is_feedback = true;
             }
         }
@@ -49,7 +50,7 @@ pub(super) fn read_edge_attributes(
     edge
 }
 
-/// `#[copy]`, `#[transfer]`
+/// Reads `#[copy]` or `#[transfer]`.
 fn read_carries(
     asked: Carries,
     attribute: &Attribute,
@@ -68,7 +69,7 @@ fn read_carries(
     edge.carries = asked;
 }
 
-/// `#[capacity(n)]`
+/// Reads the number in `#[capacity(n)]`.
 fn read_capacity(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
     let Ok(number) = attribute.parse_args::<Expr>() else {
         errors.at(attribute, "`#[capacity(n)]` takes how many messages wait on the edge at most");
@@ -81,7 +82,7 @@ fn read_capacity(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
     Some(number)
 }
 
-/// `#[policy(pop)]`
+/// Reads the name in `#[policy(pop)]`.
 fn read_policy(attribute: &Attribute, errors: &mut Errors) -> Option<Policy> {
     let Ok(name) = attribute.parse_args::<Ident>() else {
         errors.at(attribute, format!("`#[policy(…)]` names one policy: {POLICIES}"));
@@ -102,7 +103,7 @@ fn read_policy(attribute: &Attribute, errors: &mut Errors) -> Option<Policy> {
     }
 }
 
-/// `#[feedback(initial = expression)]`
+/// Reads the first message in `#[feedback(initial = expression)]`.
 fn read_initial(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
     let parser = |input: ParseStream<'_>| {
         let name: Ident = input.parse()?;
@@ -126,7 +127,7 @@ fn read_initial(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
     }
 }
 
-/// Reports all attributes of edges at a discard. A discard has no queue and copies nothing.
+/// Reports all attributes of edges at a discard, `a.out >> _`. A discard has no queue and copies nothing.
 pub(super) fn reject_at_discard(attributes: &[Attribute], errors: &mut Errors) {
     for attribute in attributes {
         let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();

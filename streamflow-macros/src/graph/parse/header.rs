@@ -1,4 +1,4 @@
-//! Reads the header: `#[…] pub struct Name(parameter: Type, …)`.
+//! Reads the header of a graph: `#[…] pub struct Name(parameter: Type, …)`.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
@@ -32,7 +32,7 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
     })();
     let Ok((visibility, keyword, name)) = named else {
         let rest: TokenStream = start.parse().unwrap_or_default();
-        // The mistake ends where parameters or a body begin.
+        // The error underlines the tokens up to the first group, where parameters or a body begin.
         let wrong = rest.into_iter().take_while(|token| !matches!(token, TokenTree::Group(_)));
         errors.at(wrong.collect::<TokenStream>(), format!("this is no graph: {GRAPH_FORM}"));
         return None;
@@ -55,8 +55,8 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
     Some(Header { attributes, visibility, keyword, name, params, green_contexts, replays })
 }
 
-/// Takes `#[green_contexts(POOL)]` and `#[replay]` out of the attributes, and removes those that a graph can't have.
-/// The others are left for the struct.
+/// Takes `#[green_contexts(POOL)]` and `#[replay]` out of the attributes, and reports and removes those that a graph can't have.
+/// The remaining attributes are for the graph's struct.
 fn read_graph_attributes(
     attributes: &mut Vec<Attribute>,
     errors: &mut Errors,
@@ -97,7 +97,7 @@ fn read_graph_attributes(
     (pool, replays)
 }
 
-/// Attributes that rustc reads at a struct.
+/// The attributes of rustc that may stand on a struct.
 const OF_RUSTC: &[&str] = &[
     "allow",
     "deny",
@@ -112,20 +112,20 @@ const OF_RUSTC: &[&str] = &[
     "warn",
 ];
 
-/// Whether an attribute may stand at the graph's struct: an attribute of rustc, or a path to one of a tool or a crate.
-/// No attribute of streamflow may, whatever its path.
+/// Whether an attribute may stand on the graph's struct: an attribute of rustc, or one with the path of a tool or a crate. An
+/// attribute of streamflow may not, with or without a path.
 fn is_of_struct(attribute: &Attribute) -> bool {
     let path = attribute.path();
     let is_ours = path.segments.first().is_some_and(|first| first.ident == "streamflow");
     OF_RUSTC.iter().any(|name| path.is_ident(name)) || (path.segments.len() > 1 && !is_ours)
 }
 
-/// The traits that a graph can't derive.
+/// The standard traits that a graph can't derive.
 const NOT_DERIVED: &[&str] =
     &["Clone", "Copy", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
 
-/// Reports traits that a graph can't derive: rustc would report each of its nodes. Returns whether all traits can be
-/// derived.
+/// Reports derived traits that a graph can't have, and returns whether there are none. Without this check, rustc would report the
+/// trait at each node.
 fn check_derives(attribute: &Attribute, errors: &mut Errors) -> bool {
     let before = errors.len();
     let _ = attribute.parse_nested_meta(|meta| {
@@ -142,7 +142,7 @@ fn check_derives(attribute: &Attribute, errors: &mut Errors) -> bool {
     errors.len() == before
 }
 
-/// `#[green_contexts(POOL)]`
+/// Reads the name of the pool in `#[green_contexts(POOL)]`.
 fn read_green_contexts(attribute: &Attribute, pool: &mut Option<Ident>, errors: &mut Errors) {
     match attribute.parse_args::<Ident>() {
         Ok(_) if pool.is_some() => {
@@ -157,7 +157,7 @@ fn read_green_contexts(attribute: &Attribute, pool: &mut Option<Ident>, errors: 
     }
 }
 
-/// Reports `<T>` and skips it, so that no further mistake follows from it.
+/// Reports and skips generic parameters, `<T>`, so that no further errors follow.
 fn reject_generics(input: ParseStream<'_>, errors: &mut Errors) {
     if !input.peek(Token![<]) {
         return;
@@ -184,7 +184,7 @@ fn reject_generics(input: ParseStream<'_>, errors: &mut Errors) {
     );
 }
 
-/// Reports `where T: Element` and skips it, so that no further mistake follows from it.
+/// Reports and skips a where clause, as `where T: Element`, so that no further errors follow.
 fn reject_where_clause(input: ParseStream<'_>, errors: &mut Errors) {
     if !input.peek(Token![where]) {
         return;
@@ -198,7 +198,8 @@ fn reject_where_clause(input: ParseStream<'_>, errors: &mut Errors) {
     errors.at(tokens, "a graph has no clauses, as it has no generic parameters; remove this");
 }
 
-/// `name: Type, …`. Each parameter is read by itself, so that one mistake hides no other.
+/// Reads the parameters of a graph: `name: Type, …`. Each is read separately, so that a mistake in one does not hide a mistake in
+/// another.
 fn parse_params(list: TokenStream, params: &mut Vec<Param>, errors: &mut Errors) {
     let parser = |input: ParseStream<'_>| {
         while !input.is_empty() {
@@ -222,7 +223,7 @@ fn parse_params(list: TokenStream, params: &mut Vec<Param>, errors: &mut Errors)
                 break;
             }
             if !input.peek(Token![,]) {
-                // The parameter has a mistake that is already reported. Its rest is skipped.
+                // This parameter has a mistake that is already reported. All tokens up to the next comma belong to it.
                 while !input.is_empty() && !input.peek(Token![,]) {
                     input.parse::<TokenTree>()?;
                 }
@@ -238,8 +239,8 @@ fn parse_params(list: TokenStream, params: &mut Vec<Param>, errors: &mut Errors)
     }
 }
 
-/// Replaces a parameter with a mistake by a parameter of a nonexistent type. Beside the mistake, rustc reports neither
-/// that type nor its uses, so callers of `new` cause no further errors.
+/// Returns a parameter of a nonexistent type, for a parameter with a mistake. rustc reports neither that type nor the values that
+/// callers of `new` pass for it, since another error is there already.
 fn param_of_no_type(start: ParseStream<'_>) -> Option<Param> {
     let name: Ident = start.parse().ok()?;
     let unknown = Ident::new("__Unknown", name.span());

@@ -1,4 +1,5 @@
-//! Reads the tokens of `graph!` into statements. Each statement is read by itself, so that one mistake hides no other.
+//! Reads the tokens of `graph!` into statements. Each statement is read separately, so that a mistake in one does not hide a
+//! mistake in another.
 
 mod attribute;
 mod body;
@@ -25,11 +26,12 @@ pub(super) use conditions::read_condition;
 use super::syntax::ParsedGraph;
 use crate::diagnostic::Errors;
 
-/// The graph, as far as it can be read. `None` if it has no name: then nothing can be defined.
+/// Reads the graph, and returns all of it that can be read. Returns `None` if the graph has no name, since then nothing can be
+/// defined.
 pub(super) fn parse_graph(tokens: TokenStream, errors: &mut Errors) -> Option<ParsedGraph> {
     let parser = |input: ParseStream<'_>| {
         let Some(header) = header::parse_header(input, errors) else {
-            // The header's mistake is reported. The rest is skipped, so that it is the only one.
+            // The mistake in the header is reported. All tokens after it are skipped, so that it is the only error.
             input.parse::<TokenStream>()?;
             return Ok(None);
         };

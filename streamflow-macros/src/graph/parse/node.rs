@@ -84,7 +84,8 @@ pub(super) fn parse_node(
             Statement::Pool(Pool { is_made_by_run: true, docs, name, ty, description })
         }
         (Some(ty), value) if reject_non_operator(&name, &ty, errors) => {
-            // Without the type, rustc can't infer what such a value leaves open.
+            // The type is left out, so rustc can infer nothing from it. A value whose type had a `_` inside is therefore left out
+            // too.
             let value = value.filter(|_| !has_placeholder_inside(&ty));
             broken(None, value)
         }
@@ -96,7 +97,7 @@ pub(super) fn parse_node(
     })
 }
 
-/// The name, if the pattern is one.
+/// Returns the name that a node declares, or `None` if the pattern after `let` is no name.
 fn node_name(pattern: Pat, errors: &mut Errors) -> Option<Ident> {
     let Pat::Ident(pattern) = pattern else { return None };
     if pattern.by_ref.is_some() || pattern.subpat.is_some() || pattern.ident == "self" {

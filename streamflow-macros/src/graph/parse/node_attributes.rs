@@ -10,7 +10,7 @@ use super::on_failure::read_on_failure;
 use crate::diagnostic::Errors;
 use crate::graph::parts::{NodeAttributes, Streams};
 
-/// The attributes of a node.
+/// Reads the attributes of a node.
 pub(super) fn read_node_attributes(
     attributes: Vec<Attribute>,
     errors: &mut Errors,
@@ -36,7 +36,7 @@ pub(super) fn read_node_attributes(
     node
 }
 
-/// `#[streams(POOL)]`, `#[streams(none)]`
+/// Reads the pool in `#[streams(POOL)]`, or `#[streams(none)]`.
 fn read_streams(attribute: &Attribute, streams: &mut Streams, errors: &mut Errors) {
     let Ok(name) = attribute.parse_args::<Ident>() else {
         errors.at(
@@ -53,7 +53,7 @@ fn read_streams(attribute: &Attribute, streams: &mut Streams, errors: &mut Error
     *streams = if name == "none" { Streams::Adopt } else { Streams::Pool(name) };
 }
 
-/// `#[worker(name)]`
+/// Reads the name of the worker in `#[worker(name)]`.
 fn read_worker(attribute: &Attribute, worker: &mut Option<Ident>, errors: &mut Errors) {
     let Ok(name) = attribute.parse_args::<Ident>() else {
         errors.at(

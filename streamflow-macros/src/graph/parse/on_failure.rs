@@ -1,4 +1,5 @@
-//! Reads `#[on_failure(stop)]`, `#[on_failure(skip)]` and `#[on_failure(restart(n, back_off))]`.
+//! Reads the policy of a node for failures: `#[on_failure(stop)]`, `#[on_failure(skip)]` or `#[on_failure(restart(n,
+//! back_off))]`.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
@@ -14,7 +15,7 @@ const POLICIES: &str = "`stop` ends the run, which is the default, `skip` drops 
 const RESTART: &str = "`restart` takes how many restarts there may be in a row, and how long to wait before the first \
                        one: `restart(3, 10ms)`";
 
-/// Reads the policy. Returns `None` after reporting a mistake.
+/// Reads the policy in `#[on_failure(…)]`. Returns `None` after reporting a mistake.
 pub(super) fn read_on_failure(attribute: &Attribute, errors: &mut Errors) -> Option<OnFailure> {
     let tokens = match &attribute.meta {
         Meta::List(list) => list.tokens.clone(),

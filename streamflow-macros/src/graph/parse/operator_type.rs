@@ -1,4 +1,4 @@
-//! Types that are never operators, whatever their names mean. rustc's own report of them is long.
+//! Reports types of nodes that are never operators, whatever their names mean. rustc's errors about them would be longer.
 
 use proc_macro2::Ident;
 use quote::{ToTokens, format_ident};
@@ -7,7 +7,7 @@ use syn::Type;
 use crate::diagnostic::Errors;
 use crate::tokens::{mentions, spelled};
 
-/// Reports a type that is never an operator, and returns whether it is one of these.
+/// Reports a type that can't be an operator, as `&Blur` for the node `name`. Returns whether the type is one of these.
 pub(super) fn reject_non_operator(name: &Ident, ty: &Type, errors: &mut Errors) -> bool {
     let text = spelled(ty);
     let text = match ty {
@@ -40,7 +40,7 @@ pub(super) fn reject_non_operator(name: &Ident, ty: &Type, errors: &mut Errors) 
     true
 }
 
-/// Whether a part of the type is `_`, but not all of it.
+/// Whether a part of the type, but not all of it, is `_`.
 pub(super) fn has_placeholder_inside(ty: &Type) -> bool {
     !matches!(ty, Type::Infer(_)) && mentions_placeholder(ty)
 }

@@ -1,4 +1,5 @@
-//! Reads stream pools: `const NAME: CudaStreamPool = …`, and the value of `let NAME = CudaStreamPool::new()…`.
+//! Reads stream pools: `const NAME: CudaStreamPool = …`, and the type that the value of `let NAME = CudaStreamPool::new()…`
+//! names.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::ParseStream;
@@ -10,7 +11,7 @@ use crate::diagnostic::Errors;
 use crate::graph::parts::{Pool, PoolKind};
 use crate::graph::syntax::{BrokenStatement, Statement};
 
-/// Attributes that rustc reads at a `const`.
+/// The attributes of rustc that may stand on a `const`.
 const OF_RUSTC: &[&str] = &["allow", "expect", "deprecated"];
 
 /// Reads a pool. If the pool can't be read to its end, the function consumes the rest of `input`.
@@ -51,7 +52,7 @@ pub(super) fn parse_pool(
     })
 }
 
-/// The attributes that a pool may have. Others are reported.
+/// Returns the attributes that a pool may have, and reports all others.
 pub(super) fn read_docs(attributes: Vec<Attribute>, errors: &mut Errors) -> Vec<Attribute> {
     let mut docs = Vec::new();
     for attribute in attributes {
@@ -64,7 +65,8 @@ pub(super) fn read_docs(attributes: Vec<Attribute>, errors: &mut Errors) -> Vec<
     docs
 }
 
-/// The type of `= CudaStreamPool::new()…`, which says by itself that it describes a pool.
+/// Returns the type that a value `= CudaStreamPool::new()…` names, if it is the type of a pool. Returns `None` for any other
+/// value.
 pub(super) fn type_of_value(input: ParseStream<'_>) -> Option<Type> {
     input.parse::<Token![=]>().ok()?;
     let mut value: Expr = input.parse().ok()?;
@@ -75,7 +77,7 @@ pub(super) fn type_of_value(input: ParseStream<'_>) -> Option<Type> {
     let Expr::Path(ExprPath { qself: None, mut path, .. }) = *call.func else { return None };
     path.segments.pop();
     path.segments.pop_punct();
-    // A function without a path before its name is of no type.
+    // The path of a function without a type before its name, as `new()`, is empty now.
     path.segments.last()?;
     let ty = Type::Path(TypePath { attrs: Vec::new(), qself: None, path });
     PoolKind::of(&ty).map(|_| ty)

@@ -1,4 +1,4 @@
-//! Reads ports: `node.port`.
+//! Reads a port of a node, as an edge names it: `node.port`.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -11,14 +11,14 @@ use crate::graph::parts::Port;
 
 pub(super) const EDGE_FORM: &str = "an edge is written `producer.output >> consumer.input;`";
 
-/// The side of an edge that a port is on.
+/// The end of an edge at which a port is.
 #[derive(Clone, Copy)]
 pub(super) enum Side {
     Output,
     Input,
 }
 
-/// Whether a keyword can be a name with `r#`.
+/// Whether a keyword can be a name when it is written with `r#`.
 pub(super) fn can_be_raw(keyword: &Ident) -> bool {
     !["self", "Self", "super", "crate", "_"].iter().any(|word| keyword == word)
 }
@@ -60,14 +60,15 @@ pub(super) fn parse_port(
             Side::Output => "output",
             Side::Input => "input",
         };
-        // `source > sink` lacks its ports, and has the wrong arrow: the form shows both.
+        // The user may write `source > sink`, without ports and with a wrong arrow. The error has the form of an edge, which
+        // shows both.
         let text = format!("expected a port, written `{node}.{port}`; {EDGE_FORM}");
         input.parse::<TokenStream>()?;
         errors.at(&node, text);
         return Ok(None);
     }
     let dot: Token![.] = input.parse()?;
-    // A port that has the name of a keyword is written with `r#`, as in the operator.
+    // A port with a keyword as its name is written with `r#` in an edge, as in the operator.
     let Ok(name) = input.parse::<Ident>() else {
         let keyword = input.fork().call(Ident::parse_any).ok();
         input.parse::<TokenStream>()?;

@@ -1,4 +1,4 @@
-//! Reads the expression of a node or a pool.
+//! Reads the expression that a node or a pool is declared with.
 
 use proc_macro2::TokenStream;
 use syn::Expr;

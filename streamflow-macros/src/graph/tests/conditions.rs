@@ -1,4 +1,5 @@
-//! The names of the conditions in this crate: the compiler asks for the name of each kind, and these tests for the rest.
+//! Tests that this crate knows each condition by name wherever it should. rustc finds a kind of condition without a name, and
+//! these tests find a name that is missing in a list.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use crate::diagnostic::Errors;
 use crate::graph::editor::WHEN;
 use crate::graph::parse::{CONDITIONS, read_condition};
 
-/// The forms that the text of a condition has, as `periodic(50ms, skip)`.
+/// Returns the forms that the text of a condition shows in backquotes, as `periodic(50ms, skip)`.
 fn forms(name: &str, text: &'static str) -> Vec<&'static str> {
     let code = text.split('`').skip(1).step_by(2);
     code.filter(|code| code.split('(').next() == Some(name)).collect()
@@ -20,7 +21,7 @@ fn each_form_of_a_condition_can_be_written() {
         let forms = forms(name, text);
         assert!(!forms.is_empty(), "the text of `{name}` has no form of it");
         for form in forms {
-            // The parts that stand for others.
+            // In this form, `a` and `b` stand for any conditions.
             let form = form.replace("any(a, b)", "any(boolean(a), boolean(b))");
             let mut errors = Errors::default();
             let written: TokenStream = form.parse().unwrap();
