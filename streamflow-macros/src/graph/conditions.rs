@@ -1,4 +1,4 @@
-//! The conditions of a node: `#[when(…)]`.
+//! The conditions of a node, which the user writes in `#[when(…)]`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -6,57 +6,57 @@ use syn::Expr;
 
 use crate::tokens::spelled_tokens;
 
-/// A condition, as written and as parsed.
+/// A condition, as the user's tokens and as the parsed kind with its arguments.
 pub(super) struct Condition {
     pub(super) written: TokenStream,
     pub(super) kind: ConditionKind,
 }
 
-/// What a condition waits for.
+/// The kind of a condition, with its arguments.
 pub(super) enum ConditionKind {
-    /// `any(a, b)`
+    /// The condition `any(a, b)`.
     Any(Vec<Condition>),
-    /// `count(n)`, in `any`.
+    /// The condition `count(n)` within an `any`. Outside of an `any`, it is `NodeAttributes::count`.
     Count(Expr),
-    /// `periodic(interval, policy)`
+    /// The condition `periodic(interval, policy)`.
     Periodic { interval: Time, catch_up: CatchUp },
-    /// `message_available(input, n)`
+    /// The condition `message_available(input, n)`.
     MessageAvailable { input: Ident, messages: Expr },
-    /// `multi_message([a, b], sum(n))`
+    /// The condition `multi_message([a, b], sum(n))`.
     Sum { inputs: Vec<Ident>, sum: Expr },
-    /// `multi_message([a, b], each(n, m))`
+    /// The condition `multi_message([a, b], each(n, m))`.
     Each { inputs: Vec<Ident>, each: Vec<Expr> },
-    /// `same_sequence`, `same_sequence([a, b])`
+    /// The condition `same_sequence`, or `same_sequence([a, b])` with a list of inputs.
     SameSequence(Vec<Ident>),
-    /// `expiring(input, timeout)`
+    /// The condition `expiring(input, timeout)`.
     Expiring { input: Ident, timeout: Time },
-    /// `room(output)`
+    /// The condition `room(output)`.
     Room(Ident),
-    /// `memory_available(allocator, bytes(n))`
+    /// The condition `memory_available(allocator, bytes(n))`.
     Bytes { allocator: Expr, bytes: Expr },
-    /// `memory_available(allocator, blocks(n))`
+    /// The condition `memory_available(allocator, blocks(n))`.
     Blocks { allocator: Expr, blocks: Expr },
-    /// `boolean(handle)`
+    /// The condition `boolean(handle)`.
     Boolean(Expr),
-    /// `asynchronous(handle)`
+    /// The condition `asynchronous(handle)`.
     Asynchronous(Expr),
-    /// `stream_done(input)`
+    /// The condition `stream_done(input)`.
     StreamDone(Ident),
-    /// `host_done(input)`
+    /// The condition `host_done(input)`.
     HostDone(Ident),
-    /// `condition(value)`
+    /// The condition `condition(value)`, a condition of the user's own type.
     Own(Expr),
 }
 
-/// A duration.
+/// A duration, as the user wrote it.
 pub(super) enum Time {
-    /// `10ms`, in nanoseconds.
+    /// A literal as `10ms`, in nanoseconds.
     Literal(u64),
-    /// A `Duration`.
+    /// An expression of type `Duration`.
     Value(Expr),
 }
 
-/// The policy of `periodic` for missed ticks.
+/// What `periodic` does after missed ticks.
 pub(super) enum CatchUp {
     Skip,
     AtMost(Expr),
@@ -64,18 +64,18 @@ pub(super) enum CatchUp {
 }
 
 impl Condition {
-    /// The condition as the user has written it.
+    /// Returns the condition as text, as the user wrote it.
     pub(super) fn text(&self) -> String {
         spelled_tokens(self.written.clone())
     }
 
-    /// The condition itself, and those inside of an `any`.
+    /// Returns this condition, and the conditions inside of it if it is an `any`.
     pub(super) fn each(&self) -> Vec<&Self> {
         let inner: &[Self] = if let ConditionKind::Any(any) = &self.kind { any } else { &[] };
         std::iter::once(self).chain(inner).collect()
     }
 
-    /// A key of the condition. A node can't have two conditions with equal keys.
+    /// Returns a key that is equal for two conditions that a node can't both have.
     pub(super) fn key(&self) -> String {
         use ConditionKind::{
             Any, Asynchronous, Blocks, Boolean, Bytes, Count, Each, Expiring, HostDone,
@@ -93,7 +93,7 @@ impl Condition {
         }
     }
 
-    /// The inputs that the condition names.
+    /// Returns the inputs that this condition names.
     pub(super) fn inputs(&self) -> &[Ident] {
         use ConditionKind::{
             Any, Asynchronous, Blocks, Boolean, Bytes, Count, Each, Expiring, HostDone,
@@ -108,7 +108,7 @@ impl Condition {
         }
     }
 
-    /// Whether the condition says when the node runs without a message.
+    /// Whether this condition lets the node run without a message: it, or one inside of its `any`, decides when the node runs.
     pub(super) fn runs_without_messages(&self) -> bool {
         let says = |condition: &&Self| condition.kind.says_when();
         self.each().iter().any(says)
@@ -116,7 +116,7 @@ impl Condition {
 }
 
 impl ConditionKind {
-    /// The name of the condition in `#[when(…)]`.
+    /// Returns the name of this kind of condition in `#[when(…)]`.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Any(_) => "any",
@@ -136,7 +136,7 @@ impl ConditionKind {
         }
     }
 
-    /// Whether the condition says when the node runs, with or without messages.
+    /// Whether this kind decides when the node runs, be there messages or not.
     fn says_when(&self) -> bool {
         match self {
             Self::Periodic { .. } | Self::Asynchronous(_) | Self::Own(_) => true,

@@ -1,8 +1,8 @@
-//! `graph!`.
+//! Expands `graph!`.
 //!
 //! # The way of a token
 //!
-//! By file, with the type that each step hands on:
+//! The steps of an expansion, by file, with the type that each step hands on:
 //!
 //! 1. `parse/mod.rs`: `parse_graph` reads the tokens into a `ParsedGraph` (`syntax.rs`): a `Header`, and a `Statement`
 //!    for each pool, node and edge. `parse/body.rs` divides the body into statements; `pool.rs`, `node.rs` and
@@ -14,42 +14,43 @@
 //!    common, as `Pool` and `Port`: these are in `parts.rs`, and in `conditions.rs`.
 //! 3. `expand/mod.rs`: `expand_graph` writes the items that the graph expands to, as a `TokenStream`. `definition.rs`
 //!    in `expand` writes the struct, `implementation.rs` its methods, `constructor.rs` the body of `new`,
-//!    `graph_impl.rs` the `impl Graph`, and `assertions.rs` the constants that check the graph. `spans.rs` says which
-//!    of the user's tokens a mistake underlines.
-//! 4. Here, `graph` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
+//!    `graph_impl.rs` the `impl Graph`, and `assertions.rs` the constants that check the graph. `spans.rs` has the spans
+//!    of the user's tokens that rustc underlines for a mistake.
+//! 4. `mod.rs`: `graph` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
 //!
 //! In an editor, `editor/mod.rs` takes the place of steps 3 and 4.
 //!
 //! # Where each check is
 //!
-//! - In the macro: `parse` checks the syntax, and finds a literal `#[capacity(0)]`, and literals with which a condition,
-//!   as `count(0)`, means nothing. `check` checks names, finds cycles, conditions on more messages than fit, duplicate edges, discards of consumed outputs, a `#[transfer]` to a node with `#[streams(none)]`, and, in a graph
-//!   without another mistake, pools that nothing uses.
+//! - In the macro. `parse` checks the syntax, and reports a literal `#[capacity(0)]`, and literals that make a condition
+//!   meaningless, as `count(0)`. `check` checks names, and finds cycles, conditions on more messages than the queues hold,
+//!   duplicate edges, discards of consumed outputs, and each `#[transfer]` to a node with `#[streams(none)]`. In a graph
+//!   without other mistakes, it also finds pools that nothing uses.
 //! - In trait bounds. The functions in `streamflow/src/port/connect.rs`, called by the code of `expand/wiring.rs`, have
 //!   bounds that check an edge's direction, its message's type, whether its input may own the message, `#[copy]`,
 //!   `#[transfer]` and the ports of conditions. `operator_item` in `expand/paths.rs` requires that a node's type is an
 //!   operator, and `any_node` in `expand/graph_impl.rs` that it has a `compute`.
 //! - In constants. `expand/assertions.rs` writes constants that call the `check_…` functions in
 //!   `streamflow/src/graph/check.rs` and `connected.rs`. They check everything that needs values of an operator's type,
-//!   as the names and sizes of its ports. The constants are written only if the macro has found no mistake and no
-//!   unknown node. Otherwise some would fail because of that mistake.
-//! - In `new` and `run`: everything that needs a value of the program, as a count, or a device of the platform.
+//!   as the names and sizes of its ports. If the macro has found a mistake or an unknown node, no constants are written,
+//!   since some would fail because of that mistake.
+//! - In `new` and `run`: everything that needs a value of the running program, as a count, or a device of the platform.
 //!
 //! # An unknown node
 //!
-//! An edge may name a node that no `let` declares, `a.out >> shw.image`. `check/edges.rs` keeps the edge, and lists the
-//! name in `Connections::unknown_nodes`. Then the name is reported either by rustc or by the macro:
+//! An edge may name a node that no `let` declares, `a.out >> shw.image`. `check/edges.rs` keeps the edge, and lists the name in
+//! `Connections::unknown_nodes`. Either rustc or the macro reports the name:
 //!
-//! - If the macro has found no mistake, by rustc: the call that `expand/wiring.rs` writes for the edge uses the name
-//!   `shw`, which nothing binds.
-//! - If it has found one, by `report_unknown_nodes` in `check/nodes.rs`: beside a `compile_error!`, rustc does not
-//!   report the name.
+//! - rustc, if the macro has found no mistake: the call that `expand/wiring.rs` writes for the edge uses the name `shw`,
+//!   which no code binds.
+//! - `report_unknown_nodes` in `check/nodes.rs`, if the macro has found a mistake: beside the `compile_error!` for that
+//!   mistake, rustc does not report the name.
 //!
-//! In both cases the order of the nodes and the diagrams leave the edge out, and `Graph::has_unknown_nodes` leaves out
-//! the constants.
+//! In both cases, the order of the nodes and the diagrams leave the edge out, and because of `Graph::has_unknown_nodes` no
+//! constants are written.
 //!
-//! If a node or a pool has a forbidden name, as that of another one, an unknown name may refer to that node or pool,
-//! and is not reported.
+//! If a node or a pool has a forbidden name, as that of another node, an unknown name may be meant for that node or pool. So the
+//! unknown name is not reported.
 
 mod check;
 mod conditions;

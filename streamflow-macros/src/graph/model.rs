@@ -11,40 +11,39 @@ use super::parts::{
     EdgeAttributes, Header, NodeAttributes, NodeParts, Pool, Port, Streams, unraw_name,
 };
 
-/// A graph that can be expanded, perhaps without the parts that have mistakes. The names of its nodes are unique,
-/// and it has all pools that they use.
+/// A graph that can be expanded, perhaps without the parts that have mistakes. The names of its nodes are unique. All pools that
+/// its nodes use are in `pools`.
 pub(super) struct Graph {
     pub(super) header: Header,
     pub(super) pools: Vec<Pool>,
     pub(super) nodes: Nodes,
-    /// An edge for each input that is fed. An edge may name an unknown node: see "An unknown node" in
-    /// `graph/mod.rs`.
+    /// The edges, each from one output to one input. An edge may name an unknown node: see "An unknown node" in `graph/mod.rs`.
     pub(super) edges: Vec<Edge>,
     pub(super) discards: Vec<Discard>,
-    /// Indices of `nodes` in the order in which they run: each after all its producers.
+    /// The indices of `nodes` in the order in which the nodes run. Each node comes after all its producers.
     pub(super) order: Vec<usize>,
-    /// The user's code for nodes that have mistakes and are not among `nodes`.
+    /// The types and values of nodes that have mistakes and are not in `nodes`. The expansion lets rustc check them.
     pub(super) left_out: Vec<NodeParts>,
     /// Whether an edge names an unknown node.
     pub(super) has_unknown_nodes: bool,
-    /// Whether the macro has found no mistake.
+    /// Whether the macro has found no mistake in the graph.
     pub(super) is_sound: bool,
 }
 
 impl Graph {
-    /// Returns the nodes that get their streams from this pool.
+    /// Returns the nodes that get their streams from `pool`.
     pub(super) fn nodes_on<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = &'a Node> {
         self.nodes.iter().filter(|node| node.is_on(pool))
     }
 }
 
-/// `#[…] let name: Operator = …;`
+/// A node, declared by `#[…] let name: Operator = …;`.
 pub(super) struct Node {
     pub(super) attributes: NodeAttributes,
     pub(super) name: Ident,
     pub(super) ty: Type,
     pub(super) value: Expr,
-    /// Whether the struct has the methods `name` and `name_mut`, because no other item has these names.
+    /// Whether the graph's struct has the methods `name` and `name_mut`. It does not if another item has one of these names.
     pub(super) has_accessors: bool,
 }
 
@@ -70,12 +69,12 @@ impl Nodes {
         Self { index_by_name: names.collect(), list }
     }
 
-    /// The index of a port's node, if that is there.
+    /// Returns the index of a port's node, or `None` if the node is unknown.
     pub(super) fn index_of(&self, port: &Port) -> Option<usize> {
         self.index_by_name.get(&unraw_name(&port.node)).copied()
     }
 
-    /// The node of a port, if it is there.
+    /// Returns the node of a port, or `None` if the node is unknown.
     pub(super) fn node_of(&self, port: &Port) -> Option<&Node> {
         self.index_of(port).map(|index| &self.list[index])
     }
@@ -95,16 +94,16 @@ impl Deref for Nodes {
     }
 }
 
-/// An output and one input that it feeds.
+/// A connection from an output to one input.
 pub(super) struct Edge {
     pub(super) output: Port,
     pub(super) arrow: Token![>>],
     pub(super) input: Port,
     pub(super) attributes: EdgeAttributes,
-    /// Whether the input is written in parentheses, perhaps with others.
+    /// Whether the user wrote the input in parentheses, alone or with other inputs of the same output.
     pub(super) in_group: bool,
-    /// Whether several inputs get the message of this output itself, and not a copy. Meaningful only if the edge
-    /// carries the message itself.
+    /// Whether the same message goes to several inputs, without copies. The value has a meaning only for an edge with
+    /// `Carries::Message`.
     pub(super) is_shared: bool,
 }
 
@@ -114,7 +113,7 @@ impl fmt::Display for Edge {
     }
 }
 
-/// `node.output >> _;`
+/// A statement that discards the messages of an output: `node.output >> _;`.
 pub(super) struct Discard {
     pub(super) output: Port,
     pub(super) arrow: Token![>>],

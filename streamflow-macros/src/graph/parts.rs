@@ -1,4 +1,4 @@
-//! Parts that a graph has both as it is written, in `syntax`, and when it is checked, in `model`.
+//! The types that `syntax`, the graph as it is written, and `model`, the checked graph, have in common.
 
 use std::fmt;
 
@@ -8,28 +8,28 @@ use syn::{Attribute, Expr, Token, Type, Visibility};
 
 use super::conditions::{Condition, Time};
 
-/// `#[…] pub struct Name(parameter: Type, …)`
+/// The header of a graph: `#[…] pub struct Name(parameter: Type, …)`.
 pub(super) struct Header {
     pub(super) attributes: Vec<Attribute>,
     pub(super) visibility: Visibility,
     pub(super) keyword: Token![struct],
     pub(super) name: Ident,
     pub(super) params: Vec<Param>,
-    /// The pool of `#[green_contexts(POOL)]`.
+    /// The pool that `#[green_contexts(POOL)]` names, if the graph has that attribute.
     pub(super) green_contexts: Option<Ident>,
-    /// Whether it has `#[replay]`.
+    /// Whether the graph has `#[replay]`.
     pub(super) replays: bool,
 }
 
-/// A parameter of the graph's `new`.
+/// A parameter of the graph, which becomes a parameter of `new`.
 pub(super) struct Param {
     pub(super) name: Ident,
     pub(super) ty: Type,
 }
 
-/// `const STREAMS: CudaStreamPool = …;`, or `let STREAMS = CudaStreamPool::new()…;`
+/// A pool, declared by `const STREAMS: CudaStreamPool = …;` or by `let STREAMS = CudaStreamPool::new()…;`.
 pub(super) struct Pool {
-    /// Whether it is declared by `let`: a value that `new` makes.
+    /// Whether the pool is declared by `let`: a value that the graph's `new` makes, and no constant.
     pub(super) is_made_by_run: bool,
     pub(super) docs: Vec<Attribute>,
     pub(super) name: Ident,
@@ -37,17 +37,17 @@ pub(super) struct Pool {
     pub(super) description: Expr,
 }
 
-/// The contents of a pool.
+/// What the streams of a pool are on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PoolKind {
-    /// `CudaStreamPool`
+    /// `CudaStreamPool`: streams of a device.
     Streams,
-    /// `CudaGreenContextPool`
+    /// `CudaGreenContextPool`: streams of green contexts.
     GreenContexts,
 }
 
 impl PoolKind {
-    /// The pool of this type's name, if it is one.
+    /// Returns the kind of pool that a type has by its name, or `None` if the name is not that of a pool.
     pub(super) fn of(ty: &Type) -> Option<Self> {
         let Type::Path(path) = ty else { return None };
         let last = path.path.segments.last().filter(|last| last.arguments.is_none())?;
@@ -66,7 +66,7 @@ impl PoolKind {
 }
 
 impl Pool {
-    /// `None` for the name of another type.
+    /// Returns the kind of this pool by the name of its type. Returns `None` for another name, as that of an alias.
     pub(super) fn kind(&self) -> Option<PoolKind> {
         PoolKind::of(&self.ty)
     }
@@ -77,27 +77,27 @@ impl Pool {
 pub(super) struct NodeAttributes {
     pub(super) docs: Vec<Attribute>,
     pub(super) streams: Streams,
-    /// The name of `#[worker(name)]`.
+    /// The worker that `#[worker(name)]` names.
     pub(super) worker: Option<Ident>,
-    /// `#[when(count(n))]`
+    /// The number of ticks in `#[when(count(n))]`.
     pub(super) count: Option<Expr>,
-    /// The other conditions of `#[when(…)]`.
+    /// The conditions of `#[when(…)]`, without `count`.
     pub(super) conditions: Vec<Condition>,
-    /// `#[on_failure(…)]`
+    /// The policy of `#[on_failure(…)]`.
     pub(super) on_failure: Option<OnFailure>,
 }
 
-/// The reaction of a node to a tick that fails.
+/// What a node does after a tick that failed.
 pub(super) enum OnFailure {
-    /// `#[on_failure(stop)]`
+    /// `#[on_failure(stop)]`: the run ends with the error.
     Stop,
-    /// `#[on_failure(skip)]`
+    /// `#[on_failure(skip)]`: the messages of the failed tick are dropped, and the node goes on.
     Skip,
-    /// `#[on_failure(restart(most, back_off))]`
+    /// `#[on_failure(restart(most, back_off))]`: the operator is made again, at most `most` times in a row.
     Restart { most: Box<Expr>, back_off: Time },
 }
 
-/// The source of a node's streams, as in its `#[streams(…)]`.
+/// The source of a node's streams, as its `#[streams(…)]` says.
 #[derive(Default)]
 pub(super) enum Streams {
     /// No `#[streams]`: the node has a pool of its own.
@@ -109,15 +109,15 @@ pub(super) enum Streams {
     Pool(Ident),
 }
 
-/// The type and the value of a node that is left out of the graph. Both are compiled nevertheless: rustc then reports
-/// their mistakes in the same run, and no name counts as unused that only they use.
+/// The type and the value of a node that is left out of the graph. The expansion has them nevertheless, so that rustc reports
+/// their mistakes in the same compilation, and does not report names as unused that only they use.
 #[derive(Default)]
 pub(super) struct NodeParts {
     pub(super) ty: Option<Type>,
     pub(super) value: Option<Expr>,
 }
 
-/// `node.port`
+/// A port of a node, as an edge names it: `node.port`.
 #[derive(Clone)]
 pub(super) struct Port {
     pub(super) node: Ident,
@@ -135,29 +135,29 @@ impl fmt::Display for Port {
 #[derive(Clone, Default)]
 pub(super) struct EdgeAttributes {
     pub(super) carries: Carries,
-    /// `#[capacity(n)]`
+    /// The number in `#[capacity(n)]`.
     pub(super) capacity: Option<Expr>,
-    /// `#[policy(…)]`
+    /// The policy in `#[policy(…)]`.
     pub(super) policy: Option<Policy>,
-    /// Whether there is `#[feedback]`, perhaps a wrong one: the user then means the cycle.
+    /// Whether the edge has `#[feedback]`, correct or not. An incorrect one also shows that the user wants the cycle.
     pub(super) is_feedback: bool,
-    /// The value of `#[feedback(initial = …)]`.
+    /// The expression of the first message, in `#[feedback(initial = …)]`.
     pub(super) initial: Option<Expr>,
 }
 
-/// The messages that the input of an edge gets.
+/// The message that the input of an edge gets for each message of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Carries {
-    /// The message itself.
+    /// The output's message itself.
     #[default]
     Message,
-    /// `#[copy]`
+    /// A copy, because of `#[copy]`.
     Copy,
-    /// `#[transfer]`: a copy on the input's device.
+    /// A copy on the device of the input's node, because of `#[transfer]`.
     Transfer,
 }
 
-/// The fate of a message when the queue of its edge is full.
+/// What happens to a message when the queue of its edge is full.
 #[derive(Clone, Copy)]
 pub(super) enum Policy {
     Pop,
@@ -165,7 +165,7 @@ pub(super) enum Policy {
     Fault,
 }
 
-/// The name without `r#`: `r#type` and `type` are the same name.
+/// Returns the name without `r#`, since `r#type` and `type` are the same name.
 pub(super) fn unraw_name(ident: &Ident) -> String {
     ident.unraw().to_string()
 }

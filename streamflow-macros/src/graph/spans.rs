@@ -1,8 +1,7 @@
-//! The tokens that a mistake underlines.
+//! Finds the spans of the user's tokens that rustc underlines when it reports a mistake in generated code.
 //!
-//! rustc underlines an expression from its first token to its last. So the first and the last token of generated code
-//! have the spans of the user's first and last token. These spans are the user's own, unchanged: rustc then does not
-//! mention the macro.
+//! rustc underlines an expression from its first token to its last. So the first and the last token of generated code get the
+//! spans of the user's first and last token. These spans are used unchanged, since rustc's message else mentions the macro.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -13,8 +12,8 @@ pub(super) use crate::expression::first_and_last;
 use super::model::{Discard, Edge};
 use super::parts::Port;
 
-/// The spans of the tokens that a mistake underlines: those of the first token, of one in the middle, and of the last
-/// token. Names of the expansion get the middle one.
+/// The spans that generated code gets from the user's tokens: of the first token, of one in the middle, and of the last token.
+/// Names that only the expansion has get the middle span.
 #[derive(Clone, Copy)]
 pub(super) struct Underline {
     pub(super) first: Span,
@@ -23,12 +22,12 @@ pub(super) struct Underline {
 }
 
 impl Underline {
-    /// Underlines one token.
+    /// Returns the underline of a single token.
     pub(super) fn one(span: Span) -> Self {
         Self { first: span, middle: span, last: span }
     }
 
-    /// Underlines all the tokens, without one in the middle.
+    /// Returns the underline of all these tokens. The middle span is that of the first token.
     pub(super) fn all(tokens: impl ToTokens) -> Self {
         let (first, last) = first_and_last(tokens);
         Self { first, middle: first, last }
@@ -44,14 +43,14 @@ impl ToTokens for Port {
 }
 
 impl Edge {
-    /// The tokens that a mistake of this edge underlines. If the input is in a group, that is the input alone: the rest
-    /// belongs to the other edges as well.
+    /// Returns the user's tokens that a mistake of this edge underlines. If the input is in a group, that is the input alone,
+    /// since the other tokens also belong to other edges.
     pub(super) fn underlined_tokens(&self) -> TokenStream {
         let Self { output, arrow, input, .. } = self;
         if self.in_group { quote!(#input) } else { quote!(#output #arrow #input) }
     }
 
-    /// The spans of these tokens.
+    /// Returns the spans of the tokens that `underlined_tokens` returns.
     pub(super) fn underline(&self) -> Underline {
         let last = self.input.name.span();
         if self.in_group {
@@ -63,13 +62,13 @@ impl Edge {
 }
 
 impl Discard {
-    /// The tokens that a mistake of this statement underlines.
+    /// Returns the user's tokens that a mistake of this discard underlines.
     pub(super) fn underlined_tokens(&self) -> TokenStream {
         let Self { output, arrow, underscore } = self;
         quote!(#output #arrow #underscore)
     }
 
-    /// The spans of these tokens.
+    /// Returns the spans of the tokens that `underlined_tokens` returns.
     pub(super) fn underline(&self) -> Underline {
         let (first, last) = (self.output.node.span(), self.underscore.span());
         Underline { first, middle: self.arrow.span(), last }

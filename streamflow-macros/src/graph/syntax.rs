@@ -1,4 +1,4 @@
-//! A graph as it is written: the output of `parse`, and the input of `check`.
+//! A graph as the user wrote it, `ParsedGraph`: the output of `parse`, and the input of `check`.
 
 use proc_macro2::Ident;
 use syn::{Expr, Token, Type};
@@ -11,7 +11,7 @@ pub(super) struct ParsedGraph {
     pub(super) statements: Vec<Statement>,
 }
 
-/// A statement of the body.
+/// A statement in the body of a graph.
 pub(super) enum Statement {
     Pool(Pool),
     Node(Box<NodeStatement>),
@@ -20,7 +20,7 @@ pub(super) enum Statement {
     Broken(BrokenStatement),
 }
 
-/// `#[…] let name: Operator = …;`
+/// The statement that declares a node: `#[…] let name: Operator = …;`.
 pub(super) struct NodeStatement {
     pub(super) attributes: NodeAttributes,
     pub(super) name: Ident,
@@ -28,7 +28,7 @@ pub(super) struct NodeStatement {
     pub(super) value: Expr,
 }
 
-/// `#[…] node.output >> …;`
+/// The statement that connects an output: `#[…] node.output >> …;`.
 pub(super) struct EdgeStatement {
     pub(super) attributes: EdgeAttributes,
     pub(super) output: Port,
@@ -36,18 +36,18 @@ pub(super) struct EdgeStatement {
     pub(super) target: Target,
 }
 
-/// The right side of an edge.
+/// What follows `>>` in an edge statement.
 pub(super) enum Target {
-    /// `node.input`
+    /// One input: `node.input`.
     Input(Port),
-    /// `(node.input, …)`
+    /// Several inputs in parentheses: `(node.input, …)`.
     Group(Vec<Port>),
-    /// `_`
+    /// A discard: `_`.
     Discard(Token![_]),
 }
 
 impl EdgeStatement {
-    /// The output, then the inputs, to be changed.
+    /// Returns the output and then the inputs of this statement, as references through which they can be changed.
     pub(super) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
         let inputs = match &mut self.target {
             Target::Input(input) => std::slice::from_mut(input),
@@ -58,13 +58,13 @@ impl EdgeStatement {
     }
 }
 
-/// The part of a statement with a mistake that can still be used.
+/// The parts of a statement with a mistake that are still of use.
 #[derive(Default)]
 pub(super) struct BrokenStatement {
-    /// The node that the statement would declare. An edge to this node is not reported.
+    /// The node that the statement was to declare. An edge to this node is not reported.
     pub(super) node: Option<Ident>,
-    /// The stream pool that the statement would declare. A use of this pool is not reported.
+    /// The stream pool that the statement was to declare. A use of this pool is not reported.
     pub(super) pool: Option<Ident>,
-    /// The user's code for the node.
+    /// The type and the value of the node, for rustc to check.
     pub(super) parts: NodeParts,
 }

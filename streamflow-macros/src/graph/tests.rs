@@ -1,4 +1,4 @@
-//! Error texts, order and diagrams of graphs that are given as tokens.
+//! Tests the error texts, the order of the nodes and the diagrams of graphs, which are written as tokens.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod conditions;
@@ -26,7 +26,7 @@ fn sound(tokens: TokenStream) -> Graph {
     graph.unwrap()
 }
 
-/// The mistakes of a body.
+/// Returns the error texts for a graph with this body.
 fn mistakes(body: TokenStream) -> Vec<String> {
     checked(quote!(struct G(n: u64) { #body })).1
 }

@@ -7,15 +7,15 @@
 //! 1. `parse.rs`: `parse_options` reads the options of `#[operator(…)]` into `Options` (`model.rs`), and `parse_item`
 //!    reads the struct into syn's `DeriveInput`.
 //! 2. `check.rs`: `check_operator` makes an `Operator` (`model.rs`) from these two. `fields.rs` sorts the fields into ports
-//!    and state, and reads each `Port`. `param_options.rs` reads the `#[param]` of a field into a `Param`, `input_options.rs` reads
-//!    `#[input(…)]` into `InputOptions`, and `port_type.rs` reads the field's type into a `PortType`. `message_type.rs` rejects types
-//!    that can't be messages.
+//!    and state, and reads each `Port`. `param_options.rs` reads the `#[param]` of a field into a `Param`,
+//!    `input_options.rs` reads `#[input(…)]` into `InputOptions`, and `port_type.rs` reads the field's type into a
+//!    `PortType`. `message_type.rs` rejects types that can't be messages.
 //! 3. `checked.rs`: `name_checked_types` replaces each type that only rustc can judge by an alias, so that rustc checks the type
 //!    once. Where the generic parameters have a mistake, `refused.rs` writes the expansion instead of `expand.rs`.
 //! 4. `expand.rs`: `expand_operator` writes the items, as a `TokenStream`. `constructor.rs` writes the user's struct
-//!    without its ports, with the table of the ports (`docs.rs`), and `new`. `structs.rs` writes the structs `Blur_Ports`, `BlurIo`
-//!    and `BlurStreams`, `params.rs` the handle of the parameters, and `expand.rs` itself the ports' own types and all
-//!    implementations. `generics.rs` selects the parameters and bounds that each of these items has.
+//!    without its ports, with the table of the ports (`docs.rs`), and `new`. `structs.rs` writes the structs
+//!    `Blur_Ports`, `BlurIo` and `BlurStreams`, `params.rs` the handle of the parameters, and `expand.rs` itself the
+//!    ports' own types and all implementations. `generics.rs` selects the parameters and bounds of each item.
 //! 5. `mod.rs`: `operator` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
 //!    `Expandable` says how much is defined in spite of them.
 //!

@@ -1,12 +1,12 @@
-//! What `graph!` expands to in an editor: see `crate::editor`. rustc never gets this expansion.
+//! Writes the expansion of `graph!` for an editor: see `crate::editor`. rustc never compiles this expansion.
 //!
 //! The expansion has two parts:
 //!
 //! 1. `probe.rs` reads the tokens of the body, also where they are no statement yet, and writes one function that has each
-//!    of the user's tokens once. This part comes first: to complete, an editor adds letters at the cursor and expands
-//!    again, then finds the cursor by its distance from the beginning.
-//! 2. The struct, its methods and its handle, as `crate::editor` outlines them. `left` and `left_mut` are declared where the
-//!    node `left` is, so renaming the node renames their calls.
+//!    of the user's tokens once. This part comes first: to complete a word, an editor adds letters at the cursor and expands
+//!    again, and then finds the cursor by its distance from the beginning of the expansion.
+//! 2. The struct, its methods and its handle, as `crate::editor` outlines them. The methods `left` and `left_mut` have the
+//!    location of the node `left`, so renaming the node renames their calls.
 //!
 //! `words.rs` has the words of attributes, as functions with documentation.
 
@@ -40,11 +40,11 @@ pub(crate) fn graph_in_an_editor(tokens: TokenStream) -> TokenStream {
         });
         quote!(#probe #items)
     });
-    // The errors come last, because an editor completes in what comes before them.
+    // The errors come last, since an editor completes only in the tokens before them.
     [expanded.unwrap_or_default(), errors.into_tokens()].into_iter().collect()
 }
 
-/// The statements of a graph, as they are written.
+/// Returns the tokens inside of the graph's braces, as the user wrote them.
 fn body_of(tokens: TokenStream) -> Option<TokenStream> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group.stream()),
@@ -52,7 +52,7 @@ fn body_of(tokens: TokenStream) -> Option<TokenStream> {
     })
 }
 
-/// The names that a graph declares for its user, each with the location of the user's token.
+/// Returns the names that a graph declares for its user, as those of its methods, each with the location of the user's token.
 fn declared_names(graph: &Graph) -> HashMap<String, Span> {
     let name = &graph.header.name;
     let of_graph = ["", "Handle"].map(|end| (format!("{}{end}", name.unraw()), name.span()));

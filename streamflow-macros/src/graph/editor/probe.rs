@@ -1,8 +1,8 @@
 //! Writes each of the user's tokens once, in a context where an editor can resolve it.
 //!
-//! The body is read token by token, since a statement that the user is still typing does not parse yet. `nodes::all()` is
-//! written before each name of a node, and wherever such a name may be added: an editor then offers the fields of
-//! `nodes`, and nothing else. Each list of words ends with a word of it for the same reason.
+//! The body is read token by token, since a statement that the user is still typing does not parse yet. The code has
+//! `nodes::all()` before each name of a node, and wherever the user may add such a name: an editor then offers the fields of
+//! `nodes`, and nothing else. Each list of words ends with one more word of that list, for the same reason.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -15,7 +15,7 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::parts::Pool;
 use crate::tokens::split;
 
-/// Returns a block with the user's tokens. The block's own items have names in lower case, unlike any type of the user.
+/// Returns a block with the user's tokens. The block's own types have names in lower case, so they differ from the user's types.
 pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
     let name = away_from_user(&graph.header.name);
     let params = graph.header.params.iter().map(|param| {
@@ -66,7 +66,7 @@ fn write_pool(pool: &Pool) -> TokenStream {
     }
 }
 
-/// Writes code that evaluates a user's expression, which may contain a `?`, as a value of this type.
+/// Writes code that evaluates a user's expression as a value of type `ty`. The expression may contain a `?`.
 fn evaluate(ty: &TokenStream, value: &TokenStream) -> TokenStream {
     quote! {
         ::streamflow::__private::evaluate(
@@ -118,7 +118,7 @@ impl Probe<'_> {
         self.write_node_here();
     }
 
-    /// Writes `nodes::all()`, for a place where the user may add the name of a node.
+    /// Writes `nodes::all()`, where the user may add the name of a node.
     fn write_node_here(&mut self) {
         self.written.extend(quote!(let _ = &nodes::all();));
     }
@@ -127,7 +127,7 @@ impl Probe<'_> {
         self.graph.nodes.iter().find(|node| node.name.unraw() == name.unraw())
     }
 
-    /// Writes `node`, `node.` or `node.port`. Returns the tokens that follow.
+    /// Writes the user's `node`, `node.` or `node.port`. Returns the tokens that follow.
     fn write_port<'t>(&mut self, node: &Ident, after: &'t [TokenTree]) -> &'t [TokenTree] {
         let (port, rest) = match after {
             [TokenTree::Punct(dot), TokenTree::Ident(port), rest @ ..] if dot.as_char() == '.' => {
@@ -147,8 +147,7 @@ impl Probe<'_> {
         rest
     }
 
-    /// Writes the type and the value of `let name: Type = value`. Pools are skipped: [`write`] writes them before all
-    /// statements.
+    /// Writes the type and the value of `let name: Type = value`. Skips pools, since [`write`] writes them before all statements.
     fn write_declaration(&mut self, tokens: &[TokenTree]) {
         let pools = &self.graph.pools;
         if let [TokenTree::Ident(name), ..] = tokens
@@ -170,7 +169,7 @@ impl Probe<'_> {
         self.written.extend(quote!(let _ = #value;));
     }
 
-    /// Writes the tokens in the brackets of an attribute, unless the attribute is one of rustc's.
+    /// Writes the tokens in the brackets of an attribute. Skips the attributes of rustc.
     fn write_attribute(&mut self, tokens: TokenStream, node: Option<&TokenTree>) {
         let name = tokens.clone().into_iter().next();
         let is_of_rustc = |name: &TokenTree| {
@@ -181,7 +180,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Writes the words in `tokens`, which are separated by commas, as words of this list.
+    /// Writes the comma-separated words in `tokens` as words of this list.
     fn write_words(&mut self, list: &List, tokens: TokenStream, node: Option<&TokenTree>) {
         for word in split(tokens) {
             self.write_word(list, word, node);
@@ -206,7 +205,7 @@ impl Probe<'_> {
         self.write_arguments(word.arguments, group, node);
     }
 
-    /// Writes the arguments of a word, each according to its kind. The last kind is that of all further arguments.
+    /// Writes the arguments of a word, each as its kind in `kinds` says. The last kind also applies to all further arguments.
     fn write_arguments(&mut self, kinds: &[Kind], tokens: TokenStream, node: Option<&TokenTree>) {
         let arguments = split(tokens);
         let kind = |index: usize| kinds.get(index).or(kinds.last()).copied();
@@ -220,7 +219,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Writes an argument, or the place where the user may add one.
+    /// Writes an argument. If there are no tokens, writes code at which an editor offers what the user may add.
     fn write_argument(&mut self, kind: Kind, tokens: TokenStream, node: Option<&TokenTree>) {
         let first = tokens.clone().into_iter().next();
         match (kind, first) {
@@ -236,7 +235,7 @@ impl Probe<'_> {
                 }
                 self.write_port_of(node, None);
             }
-            // A duration such as `10ms` is not an expression of Rust.
+            // A literal may be a duration as `10ms`, which is no Rust expression.
             (Kind::Value, Some(TokenTree::Literal(_)) | None) | (Kind::Ports, _) => {}
             (Kind::Value, Some(_)) => self.write_value(tokens),
         }
@@ -244,7 +243,7 @@ impl Probe<'_> {
 
     fn write_value(&mut self, tokens: TokenStream) {
         let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
-        // `initial = value`
+        // Skips the word and the sign in `initial = value`.
         if let [name, TokenTree::Punct(equals), ..] = &tokens[..]
             && is_word(name, "initial")
             && equals.as_char() == '='
@@ -265,7 +264,7 @@ impl Probe<'_> {
         });
     }
 
-    /// Writes a port that an attribute names without a node. It is a port of the node that has the attribute.
+    /// Writes a port that an attribute names without its node. The node is the one that has the attribute.
     fn write_port_of(&mut self, node: Option<&TokenTree>, port: Option<TokenTree>) {
         let Some(TokenTree::Ident(node)) = node else { return };
         let node = away_from_user(node);

@@ -1,5 +1,5 @@
-//! The words of attributes. Each list of words is a type with a function for each word: an editor then completes the
-//! words and their arguments, and shows their documentation.
+//! Writes the words of attributes for an editor. Each list of words is a type with a function for each word, so an editor
+//! completes the words and their arguments, and shows their documentation.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -8,24 +8,25 @@ use crate::editor::away_from_user;
 use crate::graph::model::Graph;
 use crate::graph::parse::CONDITIONS;
 
-/// The kind of an argument of a word.
+/// The kind of an argument of a word in an attribute.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     /// An expression of the user.
     Value,
-    /// A port of the node.
+    /// A port of the node that has the attribute.
     Port,
-    /// `[a, b]`: ports of the node.
+    /// A list of ports of the node that has the attribute: `[a, b]`.
     Ports,
     /// A pool of the graph, or `none`.
     Pool,
-    /// A word of a list.
+    /// A word of another list.
     Word(&'static List),
-    /// The name of a worker. Workers have no declaration.
+    /// The name of a worker. An editor can't offer these names, since workers have no declaration.
     Name,
 }
 
-/// A word of a list: its parameters as Rust code, the kinds of its arguments, and its documentation. The last kind may repeat.
+/// A word of a list: its name, its parameters as Rust code, the kinds of its arguments, and its documentation. The last kind
+/// applies to all further arguments.
 pub(super) struct Word {
     pub(super) name: &'static str,
     parameters: &'static str,
@@ -33,7 +34,7 @@ pub(super) struct Word {
     text: &'static str,
 }
 
-/// A list of words.
+/// A list of the words that may stand at one position of an attribute.
 pub(in crate::graph) struct List {
     /// The name of the type that stands for the list.
     pub(super) name: &'static str,
@@ -51,7 +52,7 @@ const fn word(
 
 use Kind::{Name, Pool, Port, Ports, Value};
 
-/// `#[…]` before a node or an edge.
+/// The words for the name of an attribute of a node or an edge, in `#[…]`.
 #[rustfmt::skip]
 pub(super) static ATTRIBUTE: List = List { name: "attribute", words: &[
     word("when", "conditions: Conditions", &[Kind::Word(&WHEN)], "The node runs when these conditions hold, too."),
@@ -65,7 +66,7 @@ pub(super) static ATTRIBUTE: List = List { name: "attribute", words: &[
     word("feedback", "initial: Message", &[Value], "The edge closes a cycle: `feedback(initial = value)`."),
 ] };
 
-/// `#[when(…)]`. The texts are those of `CONDITIONS`.
+/// The words for the conditions in `#[when(…)]`. Their documentation is from `CONDITIONS`.
 #[rustfmt::skip]
 pub(in crate::graph) static WHEN: List = List { name: "when", words: &[
     word("count", "n: u64", &[Value], ""),
@@ -84,7 +85,7 @@ pub(in crate::graph) static WHEN: List = List { name: "when", words: &[
     word("any", "first: Condition, second: Condition", &[Kind::Word(&WHEN)], ""),
 ] };
 
-/// The second argument of `periodic`.
+/// The words for the second argument of `periodic`.
 #[rustfmt::skip]
 static PERIODIC: List = List { name: "periodic", words: &[
     word("skip", "", &[], "Missed ticks are skipped."),
@@ -92,21 +93,21 @@ static PERIODIC: List = List { name: "periodic", words: &[
     word("spaced", "", &[], "The next tick is a whole interval after this one."),
 ] };
 
-/// The second argument of `multi_message`.
+/// The words for the second argument of `multi_message`.
 #[rustfmt::skip]
 static NEED: List = List { name: "need", words: &[
     word("sum", "n: u64", &[Value], "So many messages on all these inputs together."),
     word("each", "n: u64, m: u64", &[Value], "So many messages on each of these inputs."),
 ] };
 
-/// The second argument of `memory_available`.
+/// The words for the second argument of `memory_available`.
 #[rustfmt::skip]
 static AMOUNT: List = List { name: "amount", words: &[
     word("bytes", "n: u64", &[Value], "So many bytes are free."),
     word("blocks", "n: u64", &[Value], "So many blocks are free."),
 ] };
 
-/// `#[on_failure(…)]`
+/// The words for the policy in `#[on_failure(…)]`.
 #[rustfmt::skip]
 static ON_FAILURE: List = List { name: "on_failure", words: &[
     word("stop", "", &[], "The run ends with the error. This is the default."),
@@ -114,7 +115,7 @@ static ON_FAILURE: List = List { name: "on_failure", words: &[
     word("restart", "n: u32, back_off: Duration", &[Value], "The operator is made again, at most so often in a row."),
 ] };
 
-/// `#[policy(…)]`
+/// The words for the policy in `#[policy(…)]`.
 #[rustfmt::skip]
 static POLICY: List = List { name: "policy", words: &[
     word("pop", "", &[], "The oldest message is dropped."),
@@ -125,13 +126,13 @@ static POLICY: List = List { name: "policy", words: &[
 const LISTS: &[&List] = &[&ATTRIBUTE, &WHEN, &PERIODIC, &NEED, &AMOUNT, &ON_FAILURE, &POLICY];
 
 impl List {
-    /// The names of the words.
+    /// Returns the names of the words in this list.
     #[cfg(test)]
     pub(in crate::graph) fn names(&self) -> Vec<&'static str> {
         self.words.iter().map(|word| word.name).collect()
     }
 
-    /// The name of the list's type, as an identifier.
+    /// Returns the name of the list's type, as an identifier.
     pub(super) fn ident(&self) -> Ident {
         Ident::new(self.name, Span::call_site())
     }
@@ -140,7 +141,7 @@ impl List {
         self.words.iter().find(|word| name == word.name)
     }
 
-    /// The list's first word, for a place where the user has not written any.
+    /// Returns the first word of this list. It is written where the user has not written any word.
     pub(super) fn any_word(&self) -> Ident {
         Ident::new(self.words[0].name, Span::call_site())
     }
@@ -163,7 +164,7 @@ impl List {
 }
 
 impl Word {
-    /// Writes one argument for each parameter.
+    /// Writes an argument for each parameter of the word.
     pub(super) fn some_arguments(&self) -> TokenStream {
         (0..self.parameters.matches(": ").count()).map(|_| quote!(loop {},)).collect()
     }
@@ -175,7 +176,7 @@ fn define_word(name: &str, parameters: &str, text: &str) -> TokenStream {
     quote!(#[doc = #text] fn #name(#parameters) {})
 }
 
-/// Defines the types of all lists, and `streams`, with a constant for each pool.
+/// Defines the types of all lists, and the type `streams` with a constant for each pool.
 pub(super) fn define_all(graph: &Graph) -> TokenStream {
     let lists = LISTS.iter().map(|list| list.define());
     let pools = graph.pools.iter().map(|pool| {

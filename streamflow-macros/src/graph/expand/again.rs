@@ -1,8 +1,8 @@
-//! Closures that make a new operator after a failure, for nodes with `#[on_failure(restart(…))]`.
+//! Writes closures that make a node's operator again after a failure, for nodes with `#[on_failure(restart(…))]`.
 //!
-//! The expression of such a node is in a closure. `new` calls the closure to make the first operator. The closure
-//! owns clones of the parameters that the expression names: an expression may consume them, and other nodes may do
-//! so, too.
+//! The closure of such a node contains the expression of its operator. `new` calls the closure to make the first operator. The
+//! closure owns clones of the parameters that the expression names, since the expression may consume them, and so may expressions
+//! of other nodes.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -12,13 +12,13 @@ use crate::expression::evaluate;
 use crate::graph::model::{Graph, Node};
 use crate::graph::parts::{OnFailure, Param};
 
-/// The closure of a node, if the node has this policy.
+/// Returns the name of a node's closure, or `None` if the node has no `#[on_failure(restart(…))]`.
 pub(super) fn again(index: usize, node: &Node) -> Option<Ident> {
     matches!(node.attributes.on_failure, Some(OnFailure::Restart { .. }))
         .then(|| hygienic("again", index))
 }
 
-/// Writes the closures before all other expressions of the user, since those may consume the parameters.
+/// Writes all closures. They come before all other expressions of the user, which may consume the parameters.
 pub(super) fn make_closures(graph: &Graph) -> TokenStream {
     let nodes = graph.nodes.iter().enumerate();
     let closures = nodes.filter_map(|(index, node)| {
@@ -32,7 +32,7 @@ fn make_closure(again: &Ident, index: usize, node: &Node, params: &[Param]) -> T
     let (platform, kept_platform) = (hygienic_platform(), hygienic("kept_platform", index));
     let params = params.iter().map(|param| &param.name);
     let named = params.filter(|name| may_name(value.to_token_stream(), name));
-    // The same code clones a parameter for the closure and for each call: rustc prints equal errors only once.
+    // The same tokens clone a parameter for the closure and for each call: rustc prints equal errors once.
     let keep = named.map(|name| {
         let kept = quote_spanned!(name.span()=> ::streamflow::__private::clone_for_restart(&#name));
         quote!(#[allow(unused_variables)] let #name = #kept;)
@@ -54,7 +54,7 @@ fn make_closure(again: &Ident, index: usize, node: &Node, params: &[Param]) -> T
     }
 }
 
-/// Whether an expression may name a variable, be it in a text that a macro formats, as `"{name}"`.
+/// Whether an expression may name a variable. The name may also be in a string that a macro formats, as `"{name}"`.
 fn may_name(tokens: TokenStream, name: &Ident) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => ident == *name,

@@ -1,4 +1,5 @@
-//! Checks that need the operators' types. Each check is a constant, and rustc reports a failed evaluation at the user's token.
+//! Writes the checks that need the operators' types. Each check is a constant, and rustc reports a failed evaluation at the
+//! user's tokens.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,7 +15,7 @@ use crate::graph::model::{Edge, Graph, Node};
 use crate::graph::parts::{Carries, Port, Streams, unraw_name};
 use crate::graph::spans::Underline;
 
-/// `const name: () = check;` for each check.
+/// Writes a constant `const name: () = check;` for each check.
 fn assertion<const N: usize>(checks: [(&str, TokenStream); N]) -> TokenStream {
     let constants = checks.into_iter().map(|(name, check)| {
         let name = Ident::new(name, Span::call_site());
@@ -26,7 +27,7 @@ fn assertion<const N: usize>(checks: [(&str, TokenStream); N]) -> TokenStream {
     quote!(const _: () = { #(#constants)* };)
 }
 
-/// Asserts that every input is connected, and every output is consumed.
+/// Writes checks that every required input has an edge, and that every output is consumed or discarded.
 pub(super) fn assert_nodes(graph: &Graph) -> TokenStream {
     let mut ports: Vec<ConnectedPorts> =
         graph.nodes.iter().map(|_| ConnectedPorts::default()).collect();
@@ -53,7 +54,7 @@ pub(super) fn assert_nodes(graph: &Graph) -> TokenStream {
     [list].into_iter().chain(checks).collect()
 }
 
-/// `NodePorts { … }`
+/// Writes the value `NodePorts { … }` of one node.
 fn node_ports(node: &Node, ConnectedPorts { named, .. }: &ConnectedPorts) -> TokenStream {
     let name = node.unraw_name();
     let [operator, inputs, outputs] =
@@ -75,10 +76,10 @@ fn node_ports(node: &Node, ConnectedPorts { named, .. }: &ConnectedPorts) -> Tok
 /// The ports of one node that edges and discards name.
 #[derive(Default)]
 struct ConnectedPorts {
-    /// The ports on both sides of each `>>`. An edge in the wrong direction counts for both: so its input is not reported
-    /// as unconnected too, nor its output as unconsumed.
+    /// The names of the node's ports that stand before or after a `>>`. An edge in the wrong direction thus counts for its input
+    /// and its output, so these are not reported as unconnected too.
     named: Vec<String>,
-    /// How many edges lead to each input.
+    /// The number of edges that lead to each input.
     producers: Vec<(String, usize)>,
 }
 
@@ -112,8 +113,8 @@ fn assert_node(
     ])
 }
 
-/// Asserts that no operator that stays on the thread of the run is on a worker. A mistake is underlined where the node
-/// names the worker.
+/// Writes checks that no operator with `stays` is on a worker, since it must be on the thread of the run. rustc underlines a
+/// mistake where the node names the worker.
 pub(super) fn assert_workers(graph: &Graph) -> TokenStream {
     let named =
         graph.nodes.iter().filter_map(|node| Some((node, node.attributes.worker.as_ref()?)));
@@ -127,7 +128,7 @@ pub(super) fn assert_workers(graph: &Graph) -> TokenStream {
     assertions.collect()
 }
 
-/// Asserts that each `host_done` names an input of messages that may have downloads.
+/// Writes checks that each `host_done` names an input whose messages may have downloads.
 pub(super) fn assert_conditions(graph: &Graph) -> TokenStream {
     let each = graph.nodes.iter().flat_map(|node| {
         let conditions = &node.attributes.conditions;
@@ -144,7 +145,7 @@ pub(super) fn assert_conditions(graph: &Graph) -> TokenStream {
     assertions.collect()
 }
 
-/// Asserts that each pool has as many streams as the operators on it declare.
+/// Writes checks that each pool has as many streams as the operators of its nodes declare.
 pub(super) fn assert_pools(graph: &Graph) -> TokenStream {
     let constants = graph.pools.iter().filter(|pool| !pool.is_made_by_run);
     let used = constants.filter(|pool| graph.nodes_on(pool).next().is_some());
@@ -158,7 +159,7 @@ pub(super) fn assert_pools(graph: &Graph) -> TokenStream {
     assertions.collect()
 }
 
-/// Asserts that each operator on a pool uses streams. A mistake is underlined where the node names the pool.
+/// Writes checks that each operator of a node on a pool uses streams. rustc underlines a mistake where the node names the pool.
 pub(super) fn assert_pool_uses(graph: &Graph) -> TokenStream {
     let on_pools = graph.nodes.iter().filter_map(|node| match &node.attributes.streams {
         Streams::Pool(pool) => Some((node, pool)),
@@ -175,8 +176,8 @@ pub(super) fn assert_pool_uses(graph: &Graph) -> TokenStream {
     assertions.collect()
 }
 
-/// Asserts that each input has as many producers as its size allows, and that the ends of each edge with device data are
-/// on one device, or on two if the edge is marked `#[transfer]`.
+/// Writes checks that each input has no more edges than its size allows, and that each edge with device data connects nodes on
+/// one device, or on two devices if it has `#[transfer]`.
 pub(super) fn assert_edges(graph: &Graph) -> TokenStream {
     let mut first_outputs: HashMap<String, String> = HashMap::new();
     let producers =
@@ -191,7 +192,7 @@ pub(super) fn assert_edges(graph: &Graph) -> TokenStream {
     producers.chain(devices).collect()
 }
 
-/// Asserts that the input of this edge takes several producers, since `first_output` feeds it, too.
+/// Writes the check that the input of this edge may have several producers, since `first_output` feeds it already.
 fn assert_single_producer(graph: &Graph, edge: &Edge, first_output: &str) -> Option<TokenStream> {
     let (text, node) = (edge.input.to_string(), graph.nodes.node_of(&edge.input)?);
     let (input, inputs) = (unraw_name(&edge.input.name), operator_item(&node.ty, "INPUTS"));
@@ -200,23 +201,23 @@ fn assert_single_producer(graph: &Graph, edge: &Edge, first_output: &str) -> Opt
     Some(assertion([("an_input_has_one_producer", check)]))
 }
 
-/// Asserts that the ends of this edge are on one device, or on two for a transfer.
+/// Writes the check that the two nodes of this edge are on one device, or on two devices if the edge has `#[transfer]`.
 fn assert_devices(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
     let (producer, consumer) =
         (graph.nodes.node_of(&edge.output)?, graph.nodes.node_of(&edge.input)?);
     let is_transfer = edge.attributes.carries == Carries::Transfer;
     match (&producer.attributes.streams, &consumer.attributes.streams) {
-        // An adopting node is on the device of its message, so there is nothing to compare.
+        // An adopting node works on the device of its message, so an edge from or to it has no second device to compare.
         (Streams::Adopt, _) | (_, Streams::Adopt) => return None,
         _ if is_transfer => {}
-        // Two nodes without `#[streams]` are on the same device: device 0, or that of the graph's green contexts.
+        // Two nodes without `#[streams]` are on the same device: device 0, or the device of the graph's green contexts.
         (Streams::OwnPool, Streams::OwnPool) => return None,
-        // Two nodes of the same pool are on the same device.
+        // Two nodes on the same pool are on the same device.
         (Streams::Pool(one), Streams::Pool(other)) if one == other => return None,
         _ => {}
     }
     if pools::has_device_of_run(graph, producer) || pools::has_device_of_run(graph, consumer) {
-        // `verify_edges` checks this edge in `new`.
+        // The devices are known only in `new`, where the code from `verify_edges` checks this edge.
         return None;
     }
     let (function, name) = if is_transfer {
@@ -230,8 +231,8 @@ fn assert_devices(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
     Some(assertion([(name, check)]))
 }
 
-/// Writes checks in `new` for edges between ends with devices known only at run time. A `#[transfer]` between two such
-/// ends may lead to the same device: the graph may be deployed on one device or on several.
+/// Writes checks in `new` for edges whose nodes have devices that are known only at run time. A `#[transfer]` between two such
+/// nodes may lead to the same device, since the graph may be deployed on one device or on several.
 pub(super) fn verify_edges(graph: &Graph) -> TokenStream {
     let checks = graph.edges.iter().filter_map(|edge| {
         let (producer, consumer) =
@@ -252,7 +253,7 @@ pub(super) fn verify_edges(graph: &Graph) -> TokenStream {
     chunk::run_in_chunks(&checks.collect::<Vec<_>>())
 }
 
-/// `EdgeEnd { … }`
+/// Writes the value `EdgeEnd { … }` for one node of an edge.
 fn edge_end(graph: &Graph, node: &Node, port: &Port, ports: &str) -> TokenStream {
     let (name, port, ports) =
         (node.unraw_name(), unraw_name(&port.name), operator_item(&node.ty, ports));

@@ -1,7 +1,7 @@
-//! Checks the types of nodes once. If a type is not an operator, or an argument such as that of `Zeros<bool>` lacks its
-//! bound, rustc would report that wherever the type is used. So the graph's fields have this type only if a constant can
-//! be evaluated. A type with arguments gets an alias, which is a type only if the constant can be evaluated: see
-//! `streamflow/src/operator/checked.rs`.
+//! Writes code with which rustc checks the type of each node once. If a type is no operator, or if an argument lacks its bound,
+//! as in `Zeros<bool>`, rustc would report that wherever the type is used. So the fields of the graph's struct have the type only
+//! if a constant can be evaluated. A type with arguments also gets an alias, which names the type only if a constant can be
+//! evaluated: see `streamflow/src/operator/checked.rs`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -13,7 +13,8 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::parts::Header;
 use crate::graph::spans::first_and_last;
 
-/// Gives types with arguments their names in the graph, and returns the items that define the names and check all types.
+/// Replaces the types with arguments by their aliases in the graph, and returns the items that define the aliases and check all
+/// types.
 pub(super) fn name_checked_types(graph: &mut Graph) -> TokenStream {
     let mut items = TokenStream::new();
     for node in graph.nodes.iter_mut() {
@@ -40,8 +41,8 @@ pub(super) fn name_checked_types(graph: &mut Graph) -> TokenStream {
     items
 }
 
-/// Returns the type of an operator's node, underlined at the type. If the type is not an operator, the node has no
-/// type, and rustc reports no further error about the node.
+/// Returns the type of a node's field. rustc underlines a mistake at the user's type. If that type is no operator, the field has
+/// no type, and rustc reports no further error about the node.
 pub(super) fn node_type(header: &Header, node: &Node) -> TokenStream {
     let (ty, is_operator) = (&node.ty, is_operator(header, node));
     let (first, last) = first_and_last(ty);
@@ -51,17 +52,18 @@ pub(super) fn node_type(header: &Header, node: &Node) -> TokenStream {
     quote!(#lead #ty #path)
 }
 
-/// The name of the constant that can be evaluated if the node's type is an operator.
+/// Returns the name of the constant that can be evaluated only if the node's type is an operator.
 fn is_operator(header: &Header, node: &Node) -> Ident {
     format_ident!("{}_is_operator", name_of(header, node))
 }
 
-/// The name of a node's type in the graph. It has no `r#`, which can't be inside of a name.
+/// Returns the name of the alias for a node's type. Any `r#` is removed, since it can't be within a name.
 fn name_of(header: &Header, node: &Node) -> Ident {
     format_ident!("__{}_{}", header.name.unraw(), node.unraw_name(), span = Span::call_site())
 }
 
-/// Names the type of a node such that it exists only if its arguments have their bounds, and gives the node that type.
+/// Writes an alias that names the type of a node only if the type's arguments have their bounds, and gives the node that alias as
+/// its type.
 fn check_arguments(header: &Header, node: &mut Node) -> TokenStream {
     let (ty, name) = (&node.ty, name_of(header, node));
     let [written, is, fitting] =
@@ -80,7 +82,7 @@ fn check_arguments(header: &Header, node: &mut Node) -> TokenStream {
     items
 }
 
-/// The type with this name, underlined where the user wrote the type.
+/// Returns a type with this name. rustc underlines a mistake in it where the user wrote the type.
 fn underlined(mut name: Ident, written: &Type) -> Type {
     let (first, last) = first_and_last(written);
     name.set_span(first);

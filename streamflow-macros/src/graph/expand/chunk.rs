@@ -1,8 +1,9 @@
-//! Chunks of a few nodes. The code of each chunk runs in a closure, with a stack frame of its own.
+//! Divides the nodes and edges of a graph into chunks of a few. The code of each chunk runs in a closure, which has its own stack
+//! frame.
 //!
-//! In a single function, each of a thousand values would take bytes of its own on the stack. Each of a thousand calls
-//! that may panic would also need code that drops all values before it, so rustc's time would grow with the square of the
-//! number of nodes.
+//! If all code were in one function, each of a thousand values would take bytes of its own in the stack frame. Each of a thousand
+//! calls that may panic would also need code that drops all values made before it, so rustc's time would grow with the square of
+//! the number of nodes.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -15,10 +16,10 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::parts::OnFailure;
 use crate::graph::spans::first_and_last;
 
-/// How many nodes, or edges, one closure makes.
+/// The number of nodes, or of edges, that one closure makes.
 pub(super) const SIZE: usize = 16;
 
-/// Writes a closure and its call. The closure runs the statements, with `?` on any error, and returns the value.
+/// Writes a closure and its call. The closure runs the statements, in which `?` takes any error, and returns the value.
 fn run_in_own_frame(
     ty: &TokenStream,
     statements: &TokenStream,
@@ -32,27 +33,27 @@ fn run_in_own_frame(
     }
 }
 
-/// Runs statements that return no value.
+/// Writes a closure, and its call, that runs statements and returns no value.
 pub(super) fn run_in_closure(statements: &TokenStream) -> TokenStream {
     let framed = run_in_own_frame(&quote!(()), statements, &quote!(()));
     quote!(#framed;)
 }
 
-/// Runs statements that return no value, in chunks.
+/// Writes one closure for each chunk of statements that return no value.
 pub(super) fn run_in_chunks(statements: &[TokenStream]) -> TokenStream {
     let chunks = statements.chunks(SIZE);
     chunks.map(|statements| run_in_closure(&statements.iter().cloned().collect())).collect()
 }
 
-/// A part of the graph's nodes.
+/// A chunk of the graph's nodes.
 pub(super) struct Chunk<'a> {
-    /// The index of this chunk.
+    /// The index of this chunk among all chunks.
     pub(super) index: usize,
-    /// The nodes, each with its index in the graph.
+    /// The nodes of this chunk, each with its index in the graph.
     pub(super) nodes: Vec<(usize, &'a Node)>,
 }
 
-/// Divides the nodes into chunks.
+/// Divides the nodes of a graph into chunks.
 pub(super) fn divide_nodes(graph: &Graph) -> Vec<Chunk<'_>> {
     let nodes: Vec<(usize, &Node)> = graph.nodes.iter().enumerate().collect();
     let chunks = nodes.chunks(SIZE).enumerate();
@@ -60,7 +61,8 @@ pub(super) fn divide_nodes(graph: &Graph) -> Vec<Chunk<'_>> {
 }
 
 impl Chunk<'_> {
-    /// Writes code that evaluates the values of the nodes' conditions, in a box as well. `None` without conditions.
+    /// Writes code that evaluates the conditions of the chunk's nodes, and puts them into a box. Returns `None` if there are
+    /// none.
     pub(super) fn make_conditions(&self) -> Option<TokenStream> {
         let mut made = Vec::new();
         for (_, node) in &self.nodes {
@@ -72,28 +74,28 @@ impl Chunk<'_> {
         (!made.is_empty()).then(|| quote!(let #conditions = #framed;))
     }
 
-    /// The variables for the conditions of the chunk's nodes.
+    /// Returns the names of the variables for the conditions of the chunk's nodes, one for each node that has conditions.
     fn condition_names(&self) -> Vec<Ident> {
         let has_conditions = |node: &Node| !node.attributes.conditions.is_empty();
         let nodes = self.nodes.iter().filter(|(_, node)| has_conditions(node));
         nodes.map(|&(index, _)| hygienic("conditions", index)).collect()
     }
 
-    /// The type of the box of the conditions, if there are any.
+    /// Returns the type of the box with the conditions. Returns `None` if there are none.
     pub(super) fn conditions_type(&self) -> Option<TokenStream> {
         let types = self.condition_names().into_iter();
         let types: Vec<_> = types.map(|_| quote!(::streamflow::__private::Conditions)).collect();
         (!types.is_empty()).then(|| quote!(::std::boxed::Box<(#(#types,)*)>))
     }
 
-    /// Writes code that takes the conditions out of their box.
+    /// Writes code that takes the conditions out of their box. Returns `None` if there are none.
     pub(super) fn take_conditions_out(&self) -> Option<TokenStream> {
         let (names, conditions) = (self.condition_names(), hygienic("all_conditions", self.index));
         (!names.is_empty()).then(|| quote!(let (#(#names,)*) = *#conditions;))
     }
 
-    /// Writes code that evaluates the user's expressions for the chunk's nodes: the operators and the counts. The values
-    /// are in a box, so that the stack frame of `new` holds only their address.
+    /// Writes code that evaluates the user's expressions for the operators and counts of the chunk's nodes. It puts the values
+    /// into a box, so that the stack frame of `new` has only their address.
     pub(super) fn evaluate_values(&self) -> TokenStream {
         let values = self.nodes.iter().map(|&(index, node)| {
             let (operator, ty, value) = (hygienic("operator", index), &node.ty, &node.value);
@@ -123,7 +125,7 @@ impl Chunk<'_> {
         quote!(let #made = #framed;)
     }
 
-    /// The operators and counts, as a tuple.
+    /// Returns a tuple of the names of the variables for the operators and counts.
     fn value_names(&self) -> TokenStream {
         let names = self.nodes.iter().map(|&(index, node)| {
             let (operator, count) = (hygienic("operator", index), hygienic("count", index));
@@ -137,7 +139,7 @@ impl Chunk<'_> {
         quote!((#(#names)*))
     }
 
-    /// The type of the tuple's box.
+    /// Returns the type of the tuple of operators and counts in the box.
     pub(super) fn values_type(&self) -> TokenStream {
         let types = self.nodes.iter().map(|&(index, node)| {
             let ty = &node.ty;
@@ -153,29 +155,29 @@ impl Chunk<'_> {
     /// Writes code that takes the operators and counts out of their box.
     pub(super) fn take_values_out(&self) -> TokenStream {
         let (names, values) = (self.value_names(), hygienic("values", self.index));
-        // The box is read once: in a debug build, each read of it is checked.
+        // The first `let` reads the box once. In a debug build, each read of a box is checked.
         quote!(let #values = *#values; let #names = #values;)
     }
 
-    /// Writes code that takes the nodes out of the struct, under the names of its fields.
+    /// Writes code that takes the nodes out of their struct, into variables with the names of its fields.
     pub(super) fn take_nodes_out(&self) -> TokenStream {
         let (holder, made) = (hygienic("Nodes", self.index), hygienic("made", self.index));
         let fields = self.fields();
         quote!(let #holder { #(#fields,)* .. } = #made;)
     }
 
-    /// The fields of the chunk's nodes.
+    /// Returns the names of the fields for the chunk's nodes.
     pub(super) fn fields(&self) -> Vec<Ident> {
         self.nodes.iter().map(|(_, node)| idents::field(node)).collect()
     }
 }
 
-/// The names of the values of `#[on_failure(restart(most, back_off))]`.
+/// Returns the names of the variables for the two values in `#[on_failure(restart(most, back_off))]`.
 pub(super) fn restart_names(index: usize) -> (Ident, Ident) {
     (hygienic("most", index), hygienic("back_off", index))
 }
 
-/// Writes code that evaluates the values of `#[on_failure(restart(most, back_off))]`.
+/// Writes code that evaluates the two values in `#[on_failure(restart(most, back_off))]`.
 fn evaluate_restart(index: usize, node: &Node) -> Option<TokenStream> {
     let Some(OnFailure::Restart { most, back_off }) = &node.attributes.on_failure else {
         return None;

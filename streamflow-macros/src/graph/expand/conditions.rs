@@ -1,7 +1,7 @@
-//! The conditions of nodes, as calls that create them.
+//! Writes the calls that make the conditions of a node.
 //!
-//! The values of all conditions are evaluated before all operators: a condition borrows its handle or allocator, and the
-//! expression of an operator may take that.
+//! The code evaluates the conditions of all nodes before any operator: a condition borrows its handle or allocator, and the
+//! expression of an operator may consume that handle or allocator.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,7 +14,7 @@ use crate::graph::model::Node;
 use crate::graph::parts::unraw_name;
 use crate::graph::spans::first_and_last;
 
-/// Writes `when::all(…)`. Writes nothing for a node without conditions.
+/// Writes `when::all(…)` with the conditions of a node. Returns `None` for a node without conditions.
 pub(super) fn make_conditions(node: &Node) -> Option<TokenStream> {
     let conditions = &node.attributes.conditions;
     let made = conditions.iter().map(make_condition);
@@ -85,7 +85,7 @@ fn make_condition(condition: &Condition) -> TokenStream {
         StreamDone(input) => ("stream_done", unraw_name(input).to_token_stream()),
         HostDone(input) => ("host_done", unraw_name(input).to_token_stream()),
         Own(value) => {
-            // If a type is not a condition, rustc reports that at the value.
+            // The call has the spans of the value: rustc reports at the value that its type is no condition.
             let (first, last) = first_and_last(value);
             let lead = quote_spanned!(first=> ::streamflow::__private::when::own);
             return evaluate_call(value, |value| {
@@ -98,12 +98,12 @@ fn make_condition(condition: &Condition) -> TokenStream {
     quote!(::streamflow::__private::when::#function(#text, #args))
 }
 
-/// Writes a value of this type. If it has another type, rustc reports that at the user's expression.
+/// Writes a value of type `ty`. If the user's expression has another type, rustc reports that at the expression.
 fn typed(value: &Expr, ty: TokenStream) -> TokenStream {
     evaluate(value, respanned(ty, first_and_last(value).0))
 }
 
-/// Writes a condition that borrows its first argument.
+/// Writes the call that makes a condition which borrows its first argument.
 fn borrowing(
     function: &str,
     text: &str,

@@ -12,9 +12,9 @@ use crate::expression::evaluate_and_drop;
 use crate::graph::model::Graph;
 use crate::graph::parts::{NodeParts, Streams};
 
-/// Writes the body of `new`. The pools that `new` makes come first, then the user's other expressions, beginning with
-/// those of conditions: all of these can use the parameters. The nodes follow, and then the edges. For the edges, each
-/// node's name is bound to the node's ports, which may shadow a parameter.
+/// Writes the body of `new`. First come the pools that `new` makes, and then all other expressions of the user, those of
+/// conditions before those of operators. All of these can use the parameters. The nodes follow, and then the edges. For the
+/// edges, each node's name is bound to the node's ports, and may shadow a parameter with that name.
 pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let platform = hygienic_platform();
     let left_out = graph.left_out.iter().map(|NodeParts { ty, value }| {
@@ -22,12 +22,12 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         let value = value.as_ref().map(evaluate_and_drop);
         quote!(#ty #value)
     });
-    // A parameter may be used only by nodes that are left out. rustc must not report it as unused then.
+    // This code uses every parameter, so that rustc does not report one as unused that only left-out nodes use.
     let params = graph.header.params.iter().map(|param| &param.name);
     let use_params = (!graph.is_sound).then(|| quote!(let _ = (#(&#params,)*);));
     let live_pools: Vec<Ident> =
         (0..graph.pools.len()).map(|index| hygienic("pool", index)).collect();
-    // A pool without nodes may be a constant that is used only by another pool.
+    // A pool without nodes may be a constant that only another pool uses, so it gets no live pool.
     let pools = graph.pools.iter().zip(&live_pools).filter_map(|(pool, live)| {
         let (pool_ref, text) = (pool_ref(pool), pool.name.to_string());
         let function = Ident::new("stream_pool", pool.name.span());
@@ -75,9 +75,9 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     }
 }
 
-/// Declares the `SingleStream` that all nodes share, from the number of streams that their operators declare in total. If
-/// there is one stream, and the run adds none, no stream ever waits for another. Adopting nodes have no streams, and a
-/// pool of the default stream gives none.
+/// Declares the `SingleStream` that all nodes share, from the number of streams that their operators declare in total. If that is
+/// one stream, and the run adds none, no stream ever waits for another. Adopting nodes don't count, since they allocate no
+/// streams, nor do nodes on a pool of the default stream.
 fn declare_single_stream(graph: &Graph, live_pools: &[Ident]) -> TokenStream {
     let streams =
         graph.nodes.iter().filter(|node| !matches!(node.attributes.streams, Streams::Adopt)).map(

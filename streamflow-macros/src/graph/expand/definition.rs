@@ -1,4 +1,4 @@
-//! The graph's struct.
+//! Writes the graph's struct.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use super::checked::node_type;
 use crate::graph::model::Graph;
 use crate::tokens::braced;
 
-/// `pub struct Name { … }`, with a field for each node.
+/// Writes `pub struct Name { … }`, with a field for each node.
 pub(super) fn expand_struct(graph: &Graph, mermaid: &str) -> TokenStream {
     let header = &graph.header;
     let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
@@ -21,7 +21,7 @@ pub(super) fn expand_struct(graph: &Graph, mermaid: &str) -> TokenStream {
         #(#nodes,)*
         __streamflow: ::streamflow::__private::GraphParts,
     };
-    // If another item has the same name, rustc shows the span of this name.
+    // The braces have the span of the struct's name: rustc shows it if another item has the same name.
     let fields = braced(name.span(), fields);
     quote! {
         #(#attributes)*

@@ -1,4 +1,4 @@
-//! The graph as a diagram: Mermaid and DOT.
+//! Draws the graph as a diagram, in the languages of Mermaid and of Graphviz (DOT).
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ const RESERVED_BY_MERMAID: &[&str] = &[
     "subgraph",
 ];
 
-/// Draws a flow chart of Mermaid, left to right: nodes in the boxes of their pools, edges named after their ports.
+/// Draws a Mermaid flow chart from left to right. The nodes are in a box for each pool, and each edge has the names of its ports.
 pub(in crate::graph) fn draw_mermaid(graph: &Graph) -> String {
     let mut text = String::from("flowchart LR\n");
     // Writing to a `String` does not fail.
@@ -56,7 +56,7 @@ pub(in crate::graph) fn draw_mermaid(graph: &Graph) -> String {
     text
 }
 
-/// Draws the same diagram for Graphviz.
+/// Draws the diagram for Graphviz, with the same boxes, nodes and edges as for Mermaid.
 pub(in crate::graph) fn draw_dot(graph: &Graph) -> String {
     let name = &graph.header.name;
     let mut text = format!("digraph \"{name}\" {{\n    rankdir=LR;\n    node [shape=box];\n");
@@ -88,8 +88,8 @@ pub(in crate::graph) fn draw_dot(graph: &Graph) -> String {
     text
 }
 
-/// Returns the nodes of each pool, then the nodes without `#[streams]` and the adopting nodes, each group in running
-/// order. Pools without nodes are left out.
+/// Returns the nodes of each pool in running order. The last group has the nodes without `#[streams]` and the adopting nodes.
+/// Pools without nodes are left out.
 fn nodes_by_pool(graph: &Graph) -> Vec<(Option<&Ident>, Vec<&Node>)> {
     let pools = graph.pools.iter().map(Some).chain([None]);
     pools
@@ -105,7 +105,7 @@ fn nodes_by_pool(graph: &Graph) -> Vec<(Option<&Ident>, Vec<&Node>)> {
         .collect()
 }
 
-/// The edges, each with its two nodes. Edges of unknown nodes are left out.
+/// Returns the edges, each with its two nodes. Edges of unknown nodes are left out.
 fn edges(graph: &Graph) -> impl Iterator<Item = (&Edge, &Node, &Node)> {
     graph.edges.iter().filter_map(|edge| {
         Some((edge, graph.nodes.node_of(&edge.output)?, graph.nodes.node_of(&edge.input)?))
@@ -119,14 +119,14 @@ fn discards(graph: &Graph) -> impl Iterator<Item = (&Discard, &Node)> {
         .filter_map(|discard| Some((discard, graph.nodes.node_of(&discard.output)?)))
 }
 
-/// `source1: Source`, or `writer: Writer (worker disk)`
+/// Returns the label of a node: `source1: Source`, or `writer: Writer (worker disk)`.
 fn label(node: &Node) -> String {
     let worker = node.attributes.worker.as_ref();
     let worker = worker.map(|name| format!(" (worker {})", name.unraw())).unwrap_or_default();
     format!("{}: {}{worker}", node.unraw_name(), spelled(&node.ty))
 }
 
-/// `image → in1`
+/// Returns the label of an edge: `image → in1`.
 fn edge_label(edge: &Edge) -> String {
     let copy = match edge.attributes.carries {
         Carries::Message => "",
@@ -146,7 +146,7 @@ fn mermaid_id(node: &Node) -> String {
     }
 }
 
-/// Replaces the characters that have a meaning in a label of Mermaid.
+/// Replaces the characters that have a meaning in a Mermaid label by their codes.
 fn escape_label(text: &str) -> String {
     text.replace('#', "#35;").replace('<', "#lt;").replace('>', "#gt;").replace('"', "#quot;")
 }

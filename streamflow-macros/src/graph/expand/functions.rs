@@ -1,17 +1,17 @@
-//! Functions within `new`, for code that uses only its arguments, and no other value of `new`.
+//! Writes functions inside of `new`, for code that uses only its arguments, and no other value of `new`.
 //!
-//! This code could be in closures as well. But when rustc compiles incrementally, it hashes the types of all of `new`
-//! once for each closure in `new`, so its time would grow with the square of the graph. It checks an inner function
-//! separately. The user's expressions can name values of `new`, so they are in closures: see `chunk.rs`.
+//! Such code could also be in closures. But when rustc compiles incrementally, it hashes the types of all of `new` once for each
+//! closure in `new`, so its time would grow with the square of the number of nodes. rustc checks an inner function separately.
+//! The user's expressions can name any value of `new`, so they are in closures: see `chunk.rs`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-/// An argument of a function.
+/// An argument of a function: its name, its type, and what `new` passes.
 pub(super) struct Argument {
     pub(super) name: Ident,
     pub(super) ty: TokenStream,
-    /// The arguments that `new` passes.
+    /// The expression that `new` passes as this argument.
     pub(super) value: TokenStream,
 }
 
@@ -30,8 +30,7 @@ pub(super) struct Function {
 }
 
 impl Function {
-    /// Returns the function's definition. The function is not inlined, to keep its variables out of the stack frame
-    /// of `new`.
+    /// Returns the function's definition. `#[inline(never)]` keeps the function's variables out of the stack frame of `new`.
     pub(super) fn define(&self) -> TokenStream {
         let Self { name, arguments, returns, body } = self;
         let arguments = arguments.iter().map(|Argument { name, ty, .. }| quote!(#name: #ty));

@@ -1,4 +1,4 @@
-//! The graph as schedulers see it: `impl Graph`.
+//! Writes the implementation of the trait `Graph`, by which schedulers see the graph.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -9,7 +9,7 @@ use super::{chunk, handle, idents};
 use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
 
-/// `impl Graph for Name`
+/// Writes `impl Graph for Name`.
 pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
     let text = name.unraw().to_string();
@@ -67,8 +67,8 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     }
 }
 
-/// Writes a reference to the code of all operators, for the tests of the crate. The kernels that the operators launch are
-/// then a part of the program, so `testing::kernels()` finds them even if no test makes the graph.
+/// Writes a static that refers to the code of all operators, for the tests of the crate. So the kernels that the operators launch
+/// are a part of the test program, and `testing::kernels()` finds them even if no test makes the graph.
 pub(super) fn keep_for_tests(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
     quote! {
@@ -79,7 +79,7 @@ pub(super) fn keep_for_tests(graph: &Graph) -> TokenStream {
     }
 }
 
-/// Appends the nodes to `list` in running order, from the variables that have their names.
+/// Writes code that appends the nodes to `list` in the order in which they run. The nodes are in variables with their names.
 fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
     let chunks = graph.order.chunks(chunk::SIZE).map(|indices| {
         let nodes = indices.iter().map(|&index| any_node(&graph.nodes[index]));
@@ -97,8 +97,8 @@ fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
     }
 }
 
-/// Returns `any_node::<Type>(node)`. The call names the type and has its span, so rustc reports a missing
-/// `impl Compute` at the type.
+/// Writes `any_node::<Type>(node)`. The call has the span of the node's type, so rustc reports a missing `impl Compute` at that
+/// type.
 fn any_node(node: &Node) -> TokenStream {
     let (name, ty) = (idents::field(node), &node.ty);
     let (first, last) = first_and_last(ty);

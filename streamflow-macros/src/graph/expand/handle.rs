@@ -1,7 +1,7 @@
-//! The handle of the graph's parameters: `RadarHandle`.
+//! Writes the handle of a graph's parameters, as `RadarHandle`.
 //!
-//! The macro can't see which operators have parameters, so the handle has a method for each node. The method returns a
-//! reference into a list that `new` fills, so the handle needs no field for each node.
+//! The macro can't see which operators have parameters, so the handle has a method for each node. The method returns a reference
+//! into a list that `new` fills, so the handle needs no field for each node.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -12,13 +12,13 @@ use super::paths::operator_item;
 use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
 
-/// The name of the handle.
+/// Returns the name of the handle: `RadarHandle` for a graph `Radar`.
 pub(super) fn handle_name(graph: &Graph) -> Ident {
     let name = &graph.header.name;
     format_ident!("{}Handle", name, span = name.span())
 }
 
-/// The handle, with a method for each node.
+/// Writes the handle, with a method for each node.
 pub(super) fn expand_handle(graph: &Graph) -> TokenStream {
     let (visibility, name) = (&graph.header.visibility, handle_name(graph));
     let text = format!(
@@ -42,8 +42,8 @@ pub(super) fn expand_handle(graph: &Graph) -> TokenStream {
     }
 }
 
-/// Writes the method of a node. All of its tokens have the span of the node's type: rustc then reports a type that is no
-/// operator there, in the same words for each use, and prints equal reports once.
+/// Writes the handle's method for a node. All of its tokens have the span of the node's type. If that type is no operator, rustc
+/// reports it there, in the same words for each use, and prints equal reports once.
 fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
     let (_, last) = first_and_last(&node.ty);
     let (name, text) = (idents::field(node), node.unraw_name());
@@ -59,7 +59,7 @@ fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
     }
 }
 
-/// Writes `load_params` and `load_params_str`, of the graph and of its handle, for these parameters.
+/// Writes `load_params` and `load_params_str`, which the graph and its handle have. `params` is an expression for the parameters.
 pub(super) fn expand_loading(graph: &Graph, params: &TokenStream) -> TokenStream {
     let visibility = &graph.header.visibility;
     quote! {

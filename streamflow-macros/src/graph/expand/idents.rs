@@ -1,4 +1,4 @@
-//! Identifiers of the expansion.
+//! Makes the identifiers that only the expansion uses, and those of the graph's fields.
 
 use proc_macro2::{Ident, Span};
 use quote::format_ident;
@@ -6,39 +6,41 @@ use quote::format_ident;
 use crate::graph::model::Node;
 use crate::graph::spans::first_and_last;
 
-/// An identifier of the expansion. It differs from every name of the user, even if both are spelled alike.
+/// Returns an identifier of the expansion. Its hygiene makes it differ from every name of the user, even from one that is spelled
+/// alike.
 pub(super) fn hygienic(name: &str, index: usize) -> Ident {
     format_ident!("__{}_{}", name, index, span = Span::mixed_site())
 }
 
-/// The variable for the platform. It is not named `platform`, because a node may have that name.
+/// Returns the name of the variable for the platform. It is not `platform`, since a node may have that name.
 pub(super) fn hygienic_platform() -> Ident {
     Ident::new("__streamflow_platform", Span::mixed_site())
 }
 
-/// The variable for the `SingleStream` that all nodes share.
+/// Returns the name of the variable for the `SingleStream` that all nodes share.
 pub(super) fn single_stream() -> Ident {
     Ident::new("__single_stream", Span::mixed_site())
 }
 
-/// The variable for the parameters of all nodes.
+/// Returns the name of the variable for the parameters of all nodes.
 pub(super) fn graph_params() -> Ident {
     Ident::new("__streamflow_params", Span::mixed_site())
 }
 
-/// The name of the pool that each node without `#[streams]` has in a graph with green contexts: a constant, or a variable.
+/// Returns the name of the pool for nodes without `#[streams]` in a graph with green contexts. It names a constant, or a variable
+/// in `new`.
 pub(super) fn green() -> Ident {
     Ident::new("__GREEN", Span::mixed_site())
 }
 
-/// Returns the name of a feedback edge's first message. The name has the span of the user's expression, unchanged:
-/// rustc then does not mention the macro.
+/// Returns the name of the variable for a feedback edge's first message. It has the span of the user's expression unchanged,
+/// since rustc's message else mentions the macro.
 pub(super) fn first_message(index: usize, span: Span) -> Ident {
     format_ident!("__initial_{}", index, span = span)
 }
 
-/// Returns the node's name as a field. The name has the span of the type: rustc reports a mistake of the type there,
-/// in the same words for each use of the field, and prints equal reports once.
+/// Returns the node's name as the name of a field. It has the span of the node's type: rustc reports a mistake in that type
+/// there, in the same words for each use of the field, and prints equal reports once.
 pub(super) fn field(node: &Node) -> Ident {
     let (_, last) = first_and_last(&node.ty);
     let mut name = node.name.clone();

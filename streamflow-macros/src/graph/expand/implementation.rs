@@ -1,4 +1,4 @@
-//! The methods and constants of the graph's struct.
+//! Writes the methods and constants of the graph's struct.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -16,7 +16,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
         let (name, ty) = (&param.name, &param.ty);
         quote!(#name: #ty)
     });
-    // If the arguments of a caller are wrong, rustc shows this span as the definition.
+    // `fn new` has the span of the graph's `struct`: rustc shows it as the definition if a caller passes wrong arguments.
     let span = header.keyword.span;
     let new = quote_spanned!(span=> fn new);
     let arguments = quote!(platform: &::streamflow::__private::Platform, #(#params,)*);
@@ -27,7 +27,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     let accessors = nodes.map(|node| expand_accessors(graph, node));
     let params = quote!(::streamflow::__private::GraphParts::params(&self.__streamflow));
     let (handle, loading) = (handle::handle_name(graph), handle::expand_loading(graph, &params));
-    // clippy does not find a section `# Errors` if all lines of the documentation have one span.
+    // This documentation is not written with one span for all lines: clippy would then not find its section `# Errors`.
     quote! {
         #[allow(dead_code, clippy::missing_errors_doc)]
         impl #name {
@@ -61,8 +61,9 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     }
 }
 
-/// Writes `run`, `run_for`, `tick` and `end_run`. `spawn` is a method of a trait: in this expansion rustc would have to
-/// prove that the graph is `Send`, and would report each mistake of an operator's type once more, at the whole macro.
+/// Writes `run`, `run_for`, `tick` and `end_run`. `spawn` is a method of a trait and not written here: in this expansion, rustc
+/// would have to prove that the graph is `Send`, and would report each mistake of an operator's type once more, at the whole
+/// macro.
 fn expand_runs(graph: &Graph) -> TokenStream {
     let header = &graph.header;
     let (visibility, span) = (&header.visibility, header.keyword.span);
@@ -70,19 +71,16 @@ fn expand_runs(graph: &Graph) -> TokenStream {
     let run =
         quote_spanned!(span=> fn run(&mut self) -> #report { ::streamflow::__private::run(self) });
     quote! {
-        /// Runs the graph, on this thread and on the workers that were set, until no node can run any more or an operator ends the run, and
-        /// reports why it ended and what each node did. In another run the operators keep their state,
-        /// but their ticks and counts begin at 0 again.
+        /// Runs the graph on this thread, and on the graph's workers if any were set, until no node can run any more or an
+        /// operator ends the run. The report says why the run ended, and what each node did. In a further run, the operators keep
+        /// their state, but their ticks and counts begin at 0 again.
         ///
         /// # Errors
         /// The first error, or panic, of an operator or of the device, with node and tick, and
         /// what followed from it; `Error::Stalled` if a node is stuck. Everything is released.
         #visibility #run
 
-        /// As `run`, for a number of ticks of each node without inputs, or for a `Duration`.
-        ///
-        /// # Errors
-        /// As for `run`; `Error::RunLimit` if the limit can't be kept.
+        /// Runs the graph as `run` does, for a number of ticks of each node without inputs, or for a `Duration`.
         #visibility fn run_for(
             &mut self,
             limit: impl ::core::convert::Into<::streamflow::__private::RunFor>,
@@ -90,8 +88,8 @@ fn expand_runs(graph: &Graph) -> TokenStream {
             ::streamflow::__private::run_for(self, ::core::convert::Into::into(limit))
         }
 
-        /// Runs each node that is ready once, and does not wait. The first call begins a run, and `end_run`
-        /// ends it, as do `run` and `run_for`, after which it is complete. Dropping the graph calls no `stop` hook.
+        /// Runs each node that is ready once, and does not wait. The first call begins a run, and `end_run` ends it. A call of
+        /// `run` or `run_for` first completes and ends that run. Dropping the graph calls no `stop` hook.
         ///
         /// # Errors
         /// As for `run`; then the run has ended.
@@ -111,7 +109,7 @@ fn expand_runs(graph: &Graph) -> TokenStream {
     }
 }
 
-/// Writes `source1()` and `source1_mut()`.
+/// Writes the accessors of a node's operator, as `source1()` and `source1_mut()`.
 fn expand_accessors(graph: &Graph, node: &Node) -> TokenStream {
     let visibility = &graph.header.visibility;
     let (docs, name, ty) = (&node.attributes.docs, &node.name, &node.ty);
@@ -136,8 +134,8 @@ fn expand_accessors(graph: &Graph, node: &Node) -> TokenStream {
     }
 }
 
-/// Returns `self` and `self.source1`, underlined at the type. Both have spans from the user's code: rustc then does not
-/// mention the macro.
+/// Returns `self` and `self.source1`. Their spans are those of the node's type, unchanged, since rustc's message else mentions
+/// the macro.
 fn field_of_self(node: &Node) -> (Ident, TokenStream) {
     let (first, last) = first_and_last(&node.ty);
     let this = Ident::new("self", first);

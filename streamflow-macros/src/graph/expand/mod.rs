@@ -27,7 +27,8 @@ use super::model::Graph;
 
 /// Writes all items of a graph.
 pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
-    // The diagrams come first, because they show the types as the user has written them.
+    // The diagrams are drawn first, since they show the types as the user wrote them: `name_checked_types` replaces some by
+    // aliases.
     let (mermaid, dot) = (diagram::draw_mermaid(&graph), diagram::draw_dot(&graph));
     let checked = checked::name_checked_types(&mut graph);
     let graph = &graph;
@@ -36,7 +37,8 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     let implementation = implementation::expand_methods(graph, &mermaid, &dot);
     let graph_impl = graph_impl::expand_graph_impl(graph);
     let handle = handle::expand_handle(graph);
-    // After a mistake some assertions would fail because of it: see "Where each check is" in `graph/mod.rs`.
+    // After a mistake, some assertions would fail because of that mistake, so none are written: see "Where each check is" in
+    // `graph/mod.rs`.
     let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
     let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
     let worker_assertions = has_assertions.then(|| assertions::assert_workers(graph));
@@ -45,8 +47,8 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     let pool_use_assertions = has_assertions.then(|| assertions::assert_pool_uses(graph));
     let operators = has_assertions.then(|| graph_impl::keep_for_tests(graph));
     let edge_assertions = has_assertions.then(|| assertions::assert_edges(graph));
-    // The assertions of pools and edges name the pools' constants, defined only inside the block. The assertions of
-    // nodes name nothing in the block, only the operators' types, so they are outside.
+    // The assertions of pools and edges name the pools' constants, which exist only inside of the block. The assertions of nodes
+    // name only the operators' types, so they are outside.
     quote! {
         #[allow(non_local_definitions)]
         const _: () = {
@@ -67,7 +69,7 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     }
 }
 
-/// Writes the items that a user names: the struct, its methods and its handle.
+/// Writes the items that a user's code names, for an editor: the struct, its methods and its handle.
 pub(super) fn expand_api(graph: &Graph) -> TokenStream {
     let (mermaid, dot) = (diagram::draw_mermaid(graph), diagram::draw_dot(graph));
     let definition = definition::expand_struct(graph, &mermaid);

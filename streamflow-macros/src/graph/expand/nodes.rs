@@ -1,4 +1,4 @@
-//! Makes the nodes from the operators, counts and conditions that `chunk.rs` has evaluated.
+//! Writes the code that makes the nodes from the operators, counts and conditions that the code of `chunk.rs` has evaluated.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,15 +14,15 @@ use crate::graph::parts::{OnFailure, Streams, unraw_name};
 use crate::graph::spans::first_and_last;
 
 impl Chunk<'_> {
-    /// Makes the nodes of this chunk, each in a box.
+    /// Writes a function, and its call, that makes the nodes of this chunk and returns them in boxes.
     ///
-    /// The function returns the nodes in a struct. rustc then reports a mistake of an operator's type where a field names
-    /// the type, and not where the type is inferred.
+    /// The nodes are in a struct `Nodes`. Its fields name the operators' types, so rustc reports a mistake in a type there, and
+    /// not where the type is inferred.
     ///
-    /// Until all nodes are made, they are in another struct of options, and a failed call returns `false`. So only this
-    /// one value is dropped wherever a call fails or panics. With a `?` after each node, every `?` would need code of its
-    /// own to drop all nodes before it. The fields are in reverse order, since the node that was made last is dropped
-    /// first.
+    /// While the function makes the nodes, they are `Option`s in a struct `Begun`, and a failed call returns `false`. So wherever
+    /// a call fails or panics, only this one value is dropped. With a `?` after each node instead, every `?` would need its own
+    /// code to drop all nodes before it. The fields of `Begun` are in reverse order, so that the node that was made last is
+    /// dropped first.
     pub(super) fn make_nodes(&self, graph: &Graph, live_pools: &[Ident]) -> TokenStream {
         let holder = hygienic("Nodes", self.index);
         let (begun, made) = (hygienic("Begun", self.index), hygienic("made", self.index));
@@ -66,7 +66,8 @@ impl Chunk<'_> {
                 }
             },
         };
-        // This function calls nothing. So rustc knows at each place which fields are left, and drops them without a check.
+        // The function `complete` calls nothing. So rustc knows at each of its statements which fields are left, and drops them
+        // without a check.
         let complete = Function {
             name: complete,
             arguments: vec![Argument::new(making.clone(), begun.to_token_stream(), quote!())],
@@ -83,8 +84,8 @@ impl Chunk<'_> {
         let (define, call) = (function.define(), function.call());
         let define_complete = complete.define();
         let nodes = hygienic("nodes", self.index);
-        // Whether the size of a struct is known depends on its last field. If the type of that field is no operator,
-        // rustc would report the size as well, at each use of the struct.
+        // The last field of each struct is `__sized`, since the size of a struct is known if that of its last field is. If the
+        // last field had a type that is no operator, rustc would also report its size, at each use of the struct.
         quote! {
             #[allow(non_camel_case_types, dead_code)]
             struct #holder { #(#types,)* __sized: () }
@@ -98,7 +99,7 @@ impl Chunk<'_> {
         }
     }
 
-    /// The arguments that the function takes from `new`.
+    /// Returns the arguments that the function takes from `new`.
     fn arguments(&self, graph: &Graph, live_pools: &[Ident]) -> Vec<Argument> {
         let same = |name: Ident, ty| Argument::new(name.clone(), ty, name.to_token_stream());
         let borrowed = |name: Ident, ty: TokenStream| {
@@ -142,18 +143,18 @@ impl Chunk<'_> {
     }
 }
 
-/// The span of the last token of a node's type. All generated code that names the type has this span: rustc then reports
-/// a type that is no operator there, in the same words for each use, and prints equal reports once.
+/// Returns the span of the last token of a node's type. All generated code that names the type has this span. If the type is no
+/// operator, rustc reports it there, in the same words for each use, and prints equal reports once.
 fn last_span(node: &Node) -> Span {
     first_and_last(&node.ty).1
 }
 
-/// The variable for the nodes that a function has made so far.
+/// Returns the name of the variable for the nodes that the function has made so far.
 fn making() -> Ident {
     hygienic("making", 0)
 }
 
-/// The variable for the error of a node.
+/// Returns the name of the variable for the error of a node that could not be made.
 fn failed() -> Ident {
     hygienic("failed", 0)
 }
@@ -180,12 +181,12 @@ fn make_node(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> 
     }
 }
 
-/// The pool of a node without `#[streams]` in a graph with green contexts.
+/// Returns the name of the variable for the pool of nodes without `#[streams]`, in a graph with green contexts.
 fn own_green() -> Ident {
     hygienic("own_green", 0)
 }
 
-/// `OnFailure::…`
+/// Writes the policy of a node for failures: `OnFailure::…`.
 fn on_failure(index: usize, node: &Node) -> TokenStream {
     let policy = match &node.attributes.on_failure {
         None | Some(OnFailure::Stop) => quote!(Stop),
@@ -198,7 +199,7 @@ fn on_failure(index: usize, node: &Node) -> TokenStream {
     quote!(::streamflow::__private::OnFailure::#policy)
 }
 
-/// `NodeOptions { … }`
+/// Writes the value `NodeOptions { … }` of a node.
 fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
     let streams = match &node.attributes.streams {
         Streams::OwnPool if graph.header.green_contexts.is_some() => {

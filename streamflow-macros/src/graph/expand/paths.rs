@@ -1,4 +1,4 @@
-//! Paths and calls of the expansion that have spans of the user's tokens.
+//! Writes the paths and calls of the expansion that have spans of the user's tokens.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::Type;
 use crate::graph::parts::Pool;
 use crate::graph::spans::{Underline, first_and_last};
 
-/// `::streamflow::__private::function(args)`, underlined as given.
+/// Writes `::streamflow::__private::function(args)`. rustc underlines a mistake in it at the tokens of `underline`.
 pub(super) fn private_call(underline: Underline, function: &str, args: TokenStream) -> TokenStream {
     let Underline { first, middle, last } = underline;
     let function = Ident::new(function, middle);
@@ -17,14 +17,14 @@ pub(super) fn private_call(underline: Underline, function: &str, args: TokenStre
     quote!(#lead #path #args)
 }
 
-/// `(tokens)`, where the parentheses have this span.
+/// Returns `(tokens)` with this span on its parentheses.
 pub(super) fn parenthesized(span: Span, tokens: TokenStream) -> TokenTree {
     let mut group = Group::new(Delimiter::Parenthesis, tokens);
     group.set_span(span);
     TokenTree::Group(group)
 }
 
-/// `<Type as Operator>::NAME`, underlined at the type: rustc reports a type that is no operator there, in the same
+/// Writes `<Type as Operator>::NAME` with the span of the type. If the type is no operator, rustc reports it there, in the same
 /// words for each use, and prints equal reports once.
 pub(in crate::graph) fn operator_item(ty: &Type, name: &str) -> TokenStream {
     let (first, last) = first_and_last(ty);
@@ -34,15 +34,15 @@ pub(in crate::graph) fn operator_item(ty: &Type, name: &str) -> TokenStream {
     quote!(#lead #ty #path)
 }
 
-/// `<Type as Operator>::name(args)`, underlined at the type like [`operator_item`].
+/// Writes `<Type as Operator>::name(args)`, with the span of the type as in [`operator_item`].
 pub(super) fn operator_call(ty: &Type, name: &str, args: TokenStream) -> TokenStream {
     let (function, (_, last)) = (operator_item(ty, name), first_and_last(ty));
     let args = parenthesized(last, args);
     quote!(#function #args)
 }
 
-/// `&STREAMS`, underlined at the pool's declaration. rustc decides whether a type that the macro does not know is that of a
-/// pool: see [`typed_pool`].
+/// Writes `&STREAMS`, a reference to a pool, with the span of the pool's name. If the macro does not know the pool's type, rustc
+/// decides whether it is that of a pool: see [`typed_pool`].
 pub(super) fn pool_ref(pool: &Pool) -> TokenStream {
     let name = &pool.name;
     match pool.kind() {
@@ -51,8 +51,8 @@ pub(super) fn pool_ref(pool: &Pool) -> TokenStream {
     }
 }
 
-/// The name of the constant that refers to a pool whose type the macro does not know. If it is no pool, rustc reports one
-/// mistake.
+/// Returns the name of the constant that refers to a pool whose type the macro does not know. If the type is not that of a pool,
+/// rustc reports that once, at this constant.
 pub(super) fn typed_pool(pool: &Pool) -> Ident {
     format_ident!("__{}", pool.name, span = pool.name.span())
 }

@@ -1,7 +1,8 @@
-//! Stream pools and green context pools: constants, and values that `new` makes from the graph's parameters.
+//! Writes the stream pools and green context pools of a graph: constants, and values that `new` makes from the graph's
+//! parameters.
 //!
-//! The functions in `streamflow/src/graph/check.rs` find the mistakes of both, in the same words: `check_…` those of a
-//! constant while compiling, and `verify_…` those of a value in `new`.
+//! The functions in `streamflow/src/graph/check.rs` find the mistakes of constants and of values, in the same words: the
+//! functions `check_…` find those of a constant while the program is compiled, and `verify_…` find those of a value in `new`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -13,8 +14,8 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::parts::{Pool, PoolKind, Streams};
 use crate::graph::spans::Underline;
 
-/// Writes the constants of the pools. A mistake is reported in the pool's own constant, so the constants that use the
-/// pool report no further mistake.
+/// Writes the constants of the pools. rustc reports a mistake in the pool's own constant, and reports none in constants that use
+/// the pool.
 pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
     let constants = graph.pools.iter().filter(|pool| !pool.is_made_by_run).map(|pool| {
         let Pool { docs, name, ty, .. } = pool;
@@ -56,7 +57,7 @@ pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
     quote!(#(#constants)* #green)
 }
 
-/// The pool of `#[green_contexts(POOL)]`.
+/// Returns the pool that `#[green_contexts(POOL)]` names.
 fn default_green(graph: &Graph) -> Option<&Pool> {
     let name = graph.header.green_contexts.as_ref()?;
     graph.pools.iter().find(|pool| pool.name == *name)
@@ -67,8 +68,8 @@ fn green_value(pool: &Pool) -> TokenStream {
     quote!(::streamflow::__private::CudaStreamPool::new().on(#name.default_context()))
 }
 
-/// Writes code that makes and checks the pools declared by `let`, in a closure where `?` takes any error. All later
-/// expressions can name these pools.
+/// Writes code that makes and checks the pools declared by `let`, in a closure in which `?` takes any error. All expressions
+/// after it can name these pools.
 pub(super) fn make_values(graph: &Graph) -> TokenStream {
     let pools: Vec<&Pool> = graph.pools.iter().filter(|pool| pool.is_made_by_run).collect();
     if pools.is_empty() {
@@ -117,7 +118,7 @@ fn verify(graph: &Graph, pool: &Pool) -> TokenStream {
     }
 }
 
-/// The nodes on a pool, each with its number of streams.
+/// Writes the list of the nodes on a pool, each with the number of its declared streams.
 pub(super) fn needs(graph: &Graph, pool: &Pool) -> TokenStream {
     let needs = graph.nodes_on(pool).map(|node| {
         let (name, streams) = (node.unraw_name(), operator_item(&node.ty, "STREAMS"));
@@ -126,7 +127,7 @@ pub(super) fn needs(graph: &Graph, pool: &Pool) -> TokenStream {
     needs.collect()
 }
 
-/// Whether the device of a node is known only in `new`.
+/// Whether the device of a node is known only when `new` runs.
 pub(super) fn has_device_of_run(graph: &Graph, node: &Node) -> bool {
     match &node.attributes.streams {
         Streams::Pool(name) => {

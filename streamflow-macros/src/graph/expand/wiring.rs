@@ -1,6 +1,7 @@
-//! The edges, as calls of functions whose bounds check the edge. A mistake is underlined where the user wrote the edge.
+//! Writes the edges as calls of functions whose bounds check the edge. rustc underlines a mistake where the user wrote the edge.
 //!
-//! The calls repeat the user's `a.out`. This compiles because `bind_ports` has bound the name `a` to the ports of the node.
+//! The calls repeat the user's tokens `a.out`. They compile because the code of `bind_ports` binds the name `a` to the ports of
+//! that node.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,17 +19,17 @@ use crate::graph::model::{Discard, Edge, Graph, Node};
 use crate::graph::parts::{Carries, EdgeAttributes, Policy, Port, Streams};
 use crate::graph::spans::{Underline, first_and_last};
 
-/// A statement that connects or checks ports.
+/// A statement of the expansion that connects or checks ports.
 struct Statement {
     tokens: TokenStream,
-    /// The indices of the nodes that the edge's ports belong to. `None` if a node is unknown, which rustc reports.
+    /// The indices of the nodes that the ports belong to. `None` if one of the nodes is unknown, which rustc reports.
     nodes: Option<Vec<usize>>,
-    /// Whether the statement uses other values of `new`, or has a `?`.
+    /// Whether the statement uses values of `new` other than nodes, or has a `?`.
     has_values: bool,
 }
 
-/// Writes all edges, discards and conditions, in this order: an input with several producers reads their messages in the
-/// order of its edges.
+/// Writes all edges, discards and conditions, in this order. The edges keep the order of the user's statements, since an input
+/// with several producers reads their messages in the order of its edges.
 pub(super) fn connect_edges(graph: &Graph) -> TokenStream {
     let edges = graph.edges.iter().enumerate().map(|(index, edge)| {
         let EdgeAttributes { carries, capacity, policy, initial, .. } = &edge.attributes;
@@ -60,7 +61,7 @@ pub(super) fn connect_edges(graph: &Graph) -> TokenStream {
     }
 }
 
-/// The indices of the nodes of these ports. `None` if one is unknown.
+/// Returns the indices of the nodes of these ports. Returns `None` if one of the nodes is unknown.
 fn indices(graph: &Graph, ports: &[&Port]) -> Option<Vec<usize>> {
     ports.iter().map(|port| graph.nodes.index_of(port)).collect()
 }
@@ -69,14 +70,15 @@ fn is_in_function(statement: &Statement) -> bool {
     statement.nodes.is_some() && !statement.has_values
 }
 
-/// Writes code that runs a few statements, in a function that takes the chunks of their nodes, or else in a closure.
+/// Writes code that runs a few statements: in a function whose arguments are the chunks of their nodes, or in a closure if a
+/// statement needs other values of `new`.
 fn run_statements(graph: &Graph, index: usize, statements: &[Statement]) -> TokenStream {
     let tokens = statements.iter().map(|statement| &statement.tokens);
     let nodes: Option<Vec<&[usize]>> =
         statements.iter().map(|statement| statement.nodes.as_deref()).collect();
     let nodes: BTreeSet<usize> = match nodes {
         Some(nodes) => nodes.into_iter().flatten().copied().collect(),
-        // All nodes are in scope, so that rustc can propose a name for the unknown one.
+        // All nodes are bound if one is unknown, so that rustc can propose a similar name for the unknown one.
         None => (0..graph.nodes.len()).collect(),
     };
     let bound = bind_ports(graph, nodes.iter().copied());
@@ -99,8 +101,8 @@ fn run_statements(graph: &Graph, index: usize, statements: &[Statement]) -> Toke
     quote!(#define #call;)
 }
 
-/// Binds the names of nodes to their ports, `let a = ports(a);`. With this binding, the `a.out` of an edge is the
-/// field `out` of these ports.
+/// Writes `let a = ports(a);` for each of these nodes. With this binding, the `a.out` of an edge means the field `out` of the
+/// node's ports.
 fn bind_ports(graph: &Graph, nodes: impl Iterator<Item = usize>) -> TokenStream {
     let mut by_chunk: BTreeMap<usize, Vec<&Node>> = BTreeMap::new();
     for index in nodes {
@@ -146,7 +148,7 @@ fn connect_edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     quote_spanned!(middle=> ::streamflow::__private::#function #args; #begin)
 }
 
-/// Writes the call that gives a feedback edge's consumer its first message. A mistake in it is reported at the user's
+/// Writes the call that sends the first message of a feedback edge to its consumer. rustc reports a mistake in it at the user's
 /// expression.
 fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
     let underline = Underline::all(value);
@@ -190,7 +192,7 @@ fn edge_options(index: usize, edge: &Edge) -> TokenStream {
     }
 }
 
-/// The device of an input's node, for an edge that copies to that device.
+/// Returns an expression for the device of an input's node, for an edge that copies to that device.
 fn device_of(graph: &Graph, input: &Port) -> TokenStream {
     match graph.nodes.node_of(input).map(|node| &node.attributes.streams) {
         Some(Streams::Pool(pool)) => quote!(#pool.get_device()),
@@ -202,8 +204,8 @@ fn device_of(graph: &Graph, input: &Port) -> TokenStream {
     }
 }
 
-/// Writes code that evaluates the user's expressions in the attributes of edges. This code precedes that of `bind_ports`,
-/// because the bindings there may shadow a parameter.
+/// Writes code that evaluates the user's expressions in the attributes of edges. This code comes before that of `bind_ports`,
+/// since the bindings may shadow a parameter.
 pub(super) fn evaluate_options(graph: &Graph) -> TokenStream {
     let value = |(index, edge): (usize, &Edge)| {
         let EdgeAttributes { capacity, initial, .. } = &edge.attributes;
@@ -247,8 +249,8 @@ fn check_condition_ports(node: &Node) -> Vec<TokenStream> {
     checks
 }
 
-/// Writes the check of a port that a condition names. The attribute does not repeat the node's name, so only the
-/// port's name is underlined.
+/// Writes the check of a port that a condition names. The attribute does not repeat the node's name, so only the name of the port
+/// is underlined.
 fn check_condition_port(function: &str, node: &Ident, port: &Ident) -> TokenStream {
     let span = port.span();
     let mut node = node.clone();
@@ -258,7 +260,7 @@ fn check_condition_port(function: &str, node: &Ident, port: &Ident) -> TokenStre
     quote_spanned!(span=> #call;)
 }
 
-/// `&mut node.port`
+/// Writes `&mut node.port`, with the spans of the user's tokens.
 fn borrow_port(port: &Port) -> TokenStream {
     let Port { node, dot, name } = port;
     let first = node.span();
