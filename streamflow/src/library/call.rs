@@ -1,10 +1,10 @@
-//! A call of a library: its claims, queued as one operation.
+//! A call of a library's function, with claims of the memory that it uses. The call is queued as one operation on a stream.
 //!
-//! The instructions that a call takes are few for these reasons. It does not bind a device that the hook has bound. For a
-//! driver that reads neither parameters nor accesses, it keeps only its claims. It skips each layer of the driver that
-//! does nothing in a library call. The claims are an array whose loops are unrolled, and an error is made after the uses
-//! are noted. With the layout in `matmul::plan` of `streamflow-gpu-math` that saves 309 of 736 instructions of a product,
-//! 217 of 537 of a transform and 303 of 867 of a sparse product, counted by callgrind.
+//! A call takes few instructions, for these reasons. It does not bind a device that the hook has bound already. For a driver that
+//! reads neither parameters nor accesses, it stores only its claims. It skips each layer of the driver that does nothing in a
+//! library call. The claims are an array whose loops are unrolled. An error value is made only after the uses are noted. With the
+//! layout in `matmul::plan` of `streamflow-gpu-math`, this saves 309 of 736 instructions of a product, 217 of 537 of a transform
+//! and 303 of 867 of a sparse product, counted by callgrind.
 
 use std::cell::RefCell;
 use std::panic::Location;
@@ -25,11 +25,10 @@ use crate::memory::access::{self, Order, Use};
 use crate::memory::{DeviceSlice, Element};
 use crate::stream::{CudaStream, Timeline};
 
-/// An operation of a library on a stream: the memory that it reads and writes, and the values for its host body. Claims
-/// and values reach the host body in the order of their declaration.
+/// An operation of a library on a stream: the memory that it reads and writes, and the values for its host body. The host body
+/// gets claims and values in the order of their declaration.
 ///
-/// A [`Call`] is one operation. The accesses are typed claims. Only the device's body needs `unsafe`, since it passes
-/// addresses to foreign code:
+/// The accesses are typed claims, so only the device's body needs `unsafe`, since it passes addresses to foreign code:
 ///
 /// ```
 /// use streamflow::library::{Call, HostBody, LibraryError};
@@ -74,26 +73,27 @@ use crate::stream::{CudaStream, Timeline};
 pub struct Call<'a> {
     library: &'static str,
     function: &'static str,
-    /// The claims that order the call.
+    /// The uses of memory by which the runtime orders the call, one for each claim.
     uses: ArrayVec<Use<'a>, MAX_CLAIMS>,
-    /// The claims that `uses` has no room for. If this is set, the call is refused: it has too many claims, or too many values.
+    /// The claims for which `uses` has no room. `Some` means that the call has too many claims or too many values, and will be
+    /// refused.
     #[expect(clippy::box_collection, reason = "almost no call has it, and each is moved")]
     beyond: Option<Box<Vec<Use<'a>>>>,
     is_captured: bool,
     may_be_repeated: bool,
-    /// The parameters and accesses of the call, for a driver that reads them; `None` for the others.
+    /// The parameters and accesses of the call, for a driver that reads them. `None` for other drivers.
     description: Option<Description>,
 }
 
 impl<'a> Call<'a> {
-    /// Creates a call of a library's function, without claims. Error texts contain both names.
+    /// Creates a call of a library's function, without claims. Error texts contain the two names.
     #[inline]
     pub fn new(library: &'static str, function: &'static str) -> Self {
         Self::needed(LibraryCalls::Whole, library, function)
     }
 
-    /// Begins a call that will be queued at once on this stream, and on no other. The call keeps only the data that the
-    /// platform's driver needs: on a GPU, only the uses that order it.
+    /// Begins a call that will be queued at once on this stream, and on no other. The call stores only the data that the
+    /// platform's driver reads: on a GPU, only the uses that order the call.
     #[inline]
     pub fn on(stream: &CudaStream, library: &'static str, function: &'static str) -> Self {
         Self::needed(stream.timeline().driver().libraries().library_calls(), library, function)
@@ -107,15 +107,15 @@ impl<'a> Call<'a> {
         Self { library, function, uses, beyond: None, is_captured, may_be_repeated, description }
     }
 
-    /// Claims memory that the work reads. Returns its address, for the device's body.
+    /// Claims memory that the work reads. Returns the memory's address, for the device's body.
     pub fn read<T: Element>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) -> u64 {
         let claim = Claim::read(argument, slice);
         self.claim(&claim);
         claim.address()
     }
 
-    /// Claims memory that the work writes, and perhaps reads: if the call fails, it is
-    /// [not written](crate::guide::failures#errors-that-an-operator-drops). Returns its address, for the device's body.
+    /// Claims memory that the work writes, and perhaps reads. If the call fails, this memory is [not
+    /// written](crate::guide::failures#errors-that-an-operator-drops). Returns the memory's address, for the device's body.
     pub fn write<T: Element>(
         &mut self,
         argument: &'static str,
@@ -136,44 +136,45 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Declares that the work may be captured in a CUDA graph, and [replayed](crate::guide::replay) with it. The library's
-    /// documentation has to say so of the function: it neither allocates nor waits. [`queue`](Self::queue) requires more of
-    /// such a call: it writes no memory but the claimed. A call without this declaration is made in each tick.
+    /// Declares that the work may be captured in a CUDA graph, and [replayed](crate::guide::replay) with that graph. This must
+    /// follow from the library's documentation of the function: the function neither allocates nor waits. [`queue`](Self::queue)
+    /// requires more of such a call: its work writes only claimed memory. Without this declaration, the function is called in
+    /// each tick.
     #[must_use = "it returns the call with this declaration"]
     #[inline]
     pub fn may_be_captured(self) -> Self {
         Self { is_captured: true, ..self }
     }
 
-    /// Declares that the function is called once more if it finds no memory. Before that, the pools of the platform
-    /// give back their free memory. A call that finds no memory must leave the claimed memory as it was.
+    /// Declares that the function may be called once more if it finds no memory. Before the second call, the pools of the
+    /// platform give back their free memory. A call that finds no memory must not have changed the claimed memory.
     #[must_use = "it returns the call with this declaration"]
     #[inline]
     pub fn may_be_repeated(self) -> Self {
         Self { may_be_repeated: true, ..self }
     }
 
-    /// Queues the work on a stream, after all work that the claimed memory must come after. Does not block the host, and
-    /// allocates nothing but for the first time on a thread. A device runs `device`, with the stream's device current on
-    /// this thread, before this returns; the simulator runs `host` in stream order.
+    /// Queues the work on a stream, after all work that the claimed memory must come after. This does not block the host, and
+    /// allocates memory only the first time on a thread. On a device, this calls `device` with the stream's device current on
+    /// this thread, before it returns. The simulator runs `host` instead, in stream order.
     ///
     /// # Errors
-    /// Memory of another device or platform; more than [`MAX_CLAIMS`] claims; [`Error::Unwritten`] for memory that a call which
-    /// has failed was to write; the error of `device`; the driver's.
+    /// If the memory is of another device or platform; if there are more than [`MAX_CLAIMS`] claims; [`Error::Unwritten`] for
+    /// memory that a failed call was to write; the error of `device`; the driver's.
     ///
     /// # Safety
-    /// `device` queues work on the stream that it gets, and on no other. That work touches the claimed memory as claimed,
-    /// and no other memory that streamflow or the host may use. `device` makes no call of streamflow.
+    /// `device` queues work on the stream that it gets, and on no other stream. That work uses the claimed memory as claimed, and
+    /// no other memory that streamflow or the host may use. `device` makes no call of streamflow.
     ///
-    /// If the call [may be captured](Self::may_be_captured), `device` may get a stream other than `stream`, for
-    /// capturing its work. Calls with the same function, host body, claims and values are the same work, and `device`
-    /// is called for only one of them; if the capture fails, `device` is called once more, to send the work. So each
-    /// plan has a host body of its own, a plan that changes gets another one, and each number that `device` uses is in
-    /// the plan or is a [`value`](Self::value). The work writes no memory but the claimed, since two of these calls may
-    /// run at the same time: a work area is claimed as [written](Self::write). All that it reads beside the claimed
-    /// memory, as the tables of a plan, stays as it is until the work of the last such call is complete.
+    /// If the call [may be captured](Self::may_be_captured), `device` may get another stream than `stream`, on which its work is
+    /// captured. Calls with the same function, host body, claims and values count as the same work, and `device` is called for
+    /// only one of them. If the capture fails, `device` is called once more, to send the work. So each plan has its own host
+    /// body, a plan that changes gets a new one, and each number that `device` uses is in the plan or is a
+    /// [`value`](Self::value). The work writes only claimed memory, since two of these calls may run at the same time: a work
+    /// area is claimed as [written](Self::write). Memory that the work reads without a claim, as the tables of a plan, must not
+    /// change until the work of the last such call is complete.
     ///
-    /// The device's body of a call that [may be repeated](Self::may_be_repeated) is called once more if it finds no memory.
+    /// If the call [may be repeated](Self::may_be_repeated), `device` is called once more after a call that finds no memory.
     #[track_caller]
     pub unsafe fn queue(
         mut self,
@@ -181,21 +182,21 @@ impl<'a> Call<'a> {
         host: &HostBody,
         device: impl FnMut(RawStream) -> Result<(), LibraryError>,
     ) -> Result<()> {
-        // The caller owns all memory that this call claims, so each use checks marks of unwritten memory.
+        // The claimed memory is the caller's, so each use checks whether its memory is marked as unwritten.
         let beyond = self.beyond.iter_mut().flat_map(|beyond| beyond.iter_mut());
         self.uses.iter_mut().chain(beyond).for_each(|used| *used = used.marked());
-        // A function of the caller's library may bind another device; those of NVIDIA's libraries do not.
+        // A function of the caller's library may bind another device. Functions of NVIDIA's libraries do not.
         let _other = current::other_code();
-        // Several layers of a driver may call `device`, one after the other: it makes no call of streamflow, so no call
-        // of it is nested in another.
+        // Several layers of a driver may call `device`, one after another. No call of `device` happens inside of another, since
+        // `device` makes no call of streamflow.
         let device = RefCell::new(device);
-        // SAFETY: the caller guarantees what `queue_in_place` requires; both have the same contract.
+        // SAFETY: the caller guarantees what `queue_in_place` requires, since the contract of this function is the same.
         unsafe { self.queue_in_place(stream, host, &|stream| (*device.borrow_mut())(stream)) }
     }
 
-    /// As [`queue`](Self::queue), for a call of a plan that was begun [`on`](Self::on) this stream. The claims neither
-    /// check nor set marks of unwritten memory, since most are of the plan's own memory; [`Target`](super::Target) has
-    /// the rule for the caller's memory. `device` must leave the stream's device current.
+    /// Queues the work as [`queue`](Self::queue) does, for a call of a plan that was begun [`on`](Self::on) this stream. The
+    /// claims neither check nor set marks of unwritten memory, since most are of the plan's own memory. [`Target`](super::Target)
+    /// has the rule for the caller's memory. `device` must leave the stream's device current.
     ///
     /// # Errors
     /// As for [`queue`](Self::queue).
@@ -239,7 +240,7 @@ impl<'a> Call<'a> {
                     Err(DriverError::Library(error))
                         if may_be_repeated && error.is_out_of_memory() =>
                     {
-                        // The library's error says more than the error of giving memory back.
+                        // If giving memory back fails, the library's error is returned, since it tells the user more.
                         if give_back_memory(stream).is_err() {
                             return Err(DriverError::Library(error).into());
                         }
@@ -251,13 +252,13 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// The uses that order the call, as the tests' filter of claims leaves them.
+    /// Returns the uses that order the call. In a test that falsifies claims, these are the false ones.
     #[inline(always)]
     fn uses(&self) -> impl Iterator<Item = Use<'a>> + Clone + '_ {
         self.uses.iter().filter_map(|&used| taken(used, self.function))
     }
 
-    /// Adds a claim that was made before.
+    /// Adds a claim to the call.
     #[inline]
     pub fn claim(&mut self, claim: &Claim<'a>) {
         if !claim.is_empty()
@@ -272,8 +273,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Notes that the call has no room for a claim or a value: `queue` will refuse the call. The memory that `claim` was
-    /// to write then counts as unwritten, like the memory of the other claims.
+    /// Notes that the call has no room for a claim or a value, so `queue` will refuse the call. If the call is refused, the
+    /// memory that `claim` was to write counts as unwritten, like the memory of the other claims.
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, claim: Option<Use<'a>>) {
@@ -301,8 +302,8 @@ fn taken<'a>(used: Use<'a>, function: &'static str) -> Option<Use<'a>> {
     used.chosen(|argument, mode| claims::taken(function, argument, mode))
 }
 
-/// Returns the stream's timeline, with its device current. The function binds the device only if the hook has bound
-/// another one or has run other code since.
+/// Returns the timeline of the stream, with the stream's device current. This function binds the device only if the hook has
+/// bound another device, or has run other code, since it last bound this one.
 #[inline(always)]
 fn ready(stream: &CudaStream) -> Result<&Timeline> {
     let timeline = &**stream.timeline();

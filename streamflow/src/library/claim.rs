@@ -1,11 +1,11 @@
-//! A claim of a call: memory that the call reads or writes.
+//! A claim of memory that a call of a library reads or writes.
 
 use crate::driver::{Access, AccessMode, MemoryRange, Rows};
 use crate::memory::access::Use;
 use crate::memory::{Block, DeviceSlice, Element, TensorView, TensorViewMut};
 
-/// Memory that a call reads or writes, as a value that is made before its [`Call`](super::Call). A call takes it by
-/// [`claim`](super::Call::claim).
+/// Memory that a call reads or writes, as a value that exists before its [`Call`](super::Call). The method
+/// [`claim`](super::Call::claim) adds it to a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim<'a> {
     block: &'a Block,
@@ -13,31 +13,31 @@ pub struct Claim<'a> {
     mode: AccessMode,
     argument: &'static str,
     rows: Option<Rows>,
-    /// Whether elements of other operands may lie between the elements of this one.
+    /// Whether elements of other operands may lie between the elements of this operand.
     is_view: bool,
 }
 
 impl<'a> Claim<'a> {
-    /// Memory that the work reads.
+    /// Creates a claim of memory that the work reads.
     #[inline(always)]
     pub fn read<T: Element>(argument: &'static str, slice: &'a DeviceSlice<T>) -> Self {
         let (block, range) = (slice.block(), slice.range());
         Self { block, range, mode: AccessMode::Read, argument, rows: None, is_view: false }
     }
 
-    /// Memory that the work writes, and perhaps reads.
+    /// Creates a claim of memory that the work writes, and perhaps reads.
     #[inline(always)]
     pub fn write<T: Element>(argument: &'static str, slice: &'a mut DeviceSlice<T>) -> Self {
         Self { mode: AccessMode::Write, ..Self::read(argument, slice) }
     }
 
-    /// As [`read`](Self::read), of a view, possibly with gaps. The host body gets the claim as
+    /// Creates a claim of a view that the work reads. The view may have gaps. The host body gets the claim as
     /// [`Elements`](super::Elements).
     pub fn read_view<T: Element>(argument: &'static str, view: &TensorView<'a, T>) -> Self {
         Self::of_view(argument, view, AccessMode::Read)
     }
 
-    /// As [`write`](Self::write), of a view, possibly with gaps.
+    /// Creates a claim of a view that the work writes, and perhaps reads. The view may have gaps.
     pub fn write_view<T: Element>(argument: &'static str, view: TensorViewMut<'a, T>) -> Self {
         Self::of_view(argument, &view.into_view(), AccessMode::Write)
     }
@@ -51,30 +51,30 @@ impl<'a> Claim<'a> {
         Self { block, range, mode, argument, rows, is_view: true }
     }
 
-    /// The address of the first byte, for the device's body.
+    /// Returns the address of the first byte, for the device's body.
     #[inline(always)]
     pub fn address(&self) -> u64 {
         self.range.address
     }
 
-    /// Whether elements of other operands may lie between those of this claim. Such elements form no slice.
+    /// Whether elements of other operands may lie between the elements of this claim. If so, the elements are no slice.
     pub(super) fn is_view(&self) -> bool {
         self.is_view
     }
 
-    /// Whether the claim has no elements. An empty claim orders nothing.
+    /// Whether the claim has no elements. An empty claim orders no work.
     pub(super) fn is_empty(&self) -> bool {
         self.range.bytes == 0
     }
 
-    /// Returns the parts of a claim that order a call.
+    /// Returns the use of memory by which the runtime orders the call.
     #[inline(always)]
     pub(super) fn used(&self) -> Use<'a> {
         let used = Use::new((self.block, self.range), self.mode, self.argument);
         if self.mode == AccessMode::Write { used.unmarked() } else { used }
     }
 
-    /// The access without its rows, and the rows: a driver takes them separately.
+    /// Returns the access without its rows, and the rows, since a driver takes them separately.
     pub(super) fn access(&self) -> (Access, Option<Rows>) {
         let Self { range, mode, argument, rows, .. } = *self;
         (Access { range, mode, argument, rows: None }, rows)

@@ -1,4 +1,5 @@
-//! The description of a call for a driver without a device: parameters for the host body, and accesses.
+//! The description of a call, for drivers that run the host body instead of the device's: the body's parameters, and the
+//! accesses.
 
 use std::cell::Cell;
 
@@ -6,35 +7,36 @@ use arrayvec::ArrayVec;
 
 use crate::driver::{Access, AccessMode, Param, Rows, RowsAt};
 
-/// The most claims of a [`Call`](crate::library::Call).
+/// The largest number of claims of a [`Call`](crate::library::Call).
 pub const MAX_CLAIMS: usize = 12;
 
-/// The most values of a call.
+/// The largest number of values of a call.
 pub(super) const MAX_VALUES: usize = 7;
 
-/// The most parameters of a host body: the bit mask of claims, two parameters for each claim, and the values.
+/// The largest number of parameters of a host body: the bit mask of claims, two parameters for each claim, and the values.
 const PARAMS: usize = 1 + 2 * MAX_CLAIMS + MAX_VALUES;
 
 thread_local! {
-    /// The parts of an earlier call on this thread. The thread's next call reuses their memory, so it allocates none.
+    /// The parts of the last call that was dropped on this thread. The next call on the thread uses their memory, so it allocates
+    /// none.
     static KEPT: Cell<Option<Box<Parts>>> = const { Cell::new(None) };
 }
 
-/// The description of a call. It is a type of its own, since calls on a GPU have no description.
+/// The description of a call. It is a type of its own, since a call on a GPU has none.
 #[derive(Debug)]
 pub(super) struct Description(Option<Box<Parts>>);
 
 #[derive(Debug)]
 struct Parts {
-    /// The bit mask of claims: bit `n` is set if the `n`th parameter after the mask is the address of a claim.
+    /// The bit mask of claims: bit `n` is set if a claim begins at the `n`th parameter after the mask, with its address.
     claims: u64,
-    /// The parameters of the host body. The first one is the mask.
+    /// The parameters of the host body. The first parameter is the mask.
     params: ArrayVec<Param, PARAMS>,
     accesses: ArrayVec<Access, MAX_CLAIMS>,
     rows: ArrayVec<Rows, MAX_CLAIMS>,
 }
 
-/// The second parameter of a claim; the first is its address.
+/// The length and the flags of a claim, as the second of the claim's two parameters. The first one is its address.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Length {
     pub(super) bytes: u64,
@@ -44,7 +46,7 @@ pub(super) struct Length {
 }
 
 impl Length {
-    /// Packs the length and the two flags into one number. No length in bytes is so large that it needs the two highest bits.
+    /// Packs the length and the two flags into one number. A length in bytes never needs the two highest bits.
     fn packed(self) -> u64 {
         self.bytes << 2 | u64::from(self.is_view) << 1 | u64::from(self.is_written)
     }
@@ -71,13 +73,13 @@ impl Description {
         Self(Some(parts))
     }
 
-    /// Adds a value for the host body. Returns whether there was room.
+    /// Adds a value for the host body. Returns `false` if there is no room for it.
     #[inline(never)]
     pub(super) fn add_value(&mut self, value: Param) -> bool {
         self.0.as_mut().is_some_and(|parts| parts.params.try_push(value).is_ok())
     }
 
-    /// Adds a claim. Returns whether there was room.
+    /// Adds a claim. Returns `false` if there is no room for it.
     #[inline(never)]
     pub(super) fn add_claim(
         &mut self,
@@ -99,7 +101,7 @@ impl Description {
             && (range.bytes == 0 || parts.accesses.try_push(access).is_ok())
     }
 
-    /// The description as the driver takes it: all parameters, the accesses, and their rows.
+    /// Returns the description as the driver takes it: all parameters, the accesses, and the rows of the accesses.
     pub(super) fn parts(&self) -> (&[Param], &[Access], &[Rows]) {
         let Some(parts) = &self.0 else { return (&[], &[], &[]) };
         (&parts.params, &parts.accesses, &parts.rows)
@@ -110,7 +112,7 @@ impl Drop for Description {
     #[inline(never)]
     fn drop(&mut self) {
         let parts = self.0.take();
-        // On a thread that ends, the variable may be gone: the parts are then dropped.
+        // When a thread ends, its `KEPT` may be destroyed already. The parts are dropped then.
         let _ = KEPT.try_with(|kept| kept.set(parts));
     }
 }

@@ -1,28 +1,28 @@
-//! The elements of a view in a host body.
+//! Access to the elements of a view in a host body.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
 
 use crate::memory::Element;
 
-/// The elements of an operand that a host body reads, by index from the first one on. Elements of other operands may lie
-/// between them, so there is no slice of all, and each element is read by itself.
+/// The elements of an operand that a host body reads, by their index from the first element on. Elements of other operands may
+/// lie between them, so they are no slice, and each element is read separately.
 #[derive(Debug)]
 pub struct Elements<'a, T> {
     first: *mut T,
-    /// The number of places from the first element to the last.
+    /// The number of elements from the first to the last one, with those of other operands between them.
     span: usize,
     _memory: PhantomData<&'a T>,
 }
 
-/// The elements of an operand that a host body writes, like [`Elements`].
+/// The elements of an operand that a host body writes. They can also be read, as [`Elements`].
 #[derive(Debug)]
 pub struct ElementsMut<'a, T>(Elements<'a, T>);
 
 impl<T: Element> Elements<'_, T> {
     /// # Safety
-    /// At `first` there are `span` elements of one allocation, or `span` is 0. Elements that the caller reads through
-    /// this value are initialised. No other code writes them during the lifetime, and no reference to them is used.
+    /// At `first` there are `span` elements of one allocation, or `span` is 0. The elements that the caller reads through this
+    /// value are initialised. During the lifetime, no other code writes these elements or uses a reference to them.
     pub(super) unsafe fn new(first: *mut T, span: usize) -> Self {
         Self { first, span, _memory: PhantomData }
     }
@@ -33,17 +33,18 @@ impl<T: Element> Elements<'_, T> {
     /// If the index is after the last element.
     pub fn get(&self, place: usize) -> T {
         self.check(place, 1);
-        // SAFETY: the caller of `new` guarantees that the place is within the allocation and that nothing writes the element.
+        // SAFETY: `check` has found the index within the span. The caller of `new` guarantees that the span is within the
+        // allocation, and that nothing writes the element.
         unsafe { self.first.add(place).read() }
     }
 
-    /// Returns `count` adjacent elements.
+    /// Returns `count` adjacent elements, from the index `first` on.
     ///
     /// # Panics
-    /// If the last of them is after the operand's last element.
+    /// If one of them is after the operand's last element.
     pub fn row(&self, first: usize, count: usize) -> impl Iterator<Item = T> {
         self.check(first, count);
-        // SAFETY: as in `get`.
+        // SAFETY: as in `get`, for each of these indices.
         (first..first + count).map(|place| unsafe { self.first.add(place).read() })
     }
 
@@ -55,21 +56,21 @@ impl<T: Element> Elements<'_, T> {
 
 impl<T: Element> ElementsMut<'_, T> {
     /// # Safety
-    /// As for [`Elements::new`]. No other code reads the elements that the caller writes, either.
+    /// The requirements of [`Elements::new`]. Also, no other code reads the elements that the caller writes.
     pub(super) unsafe fn new(first: *mut T, span: usize) -> Self {
         // SAFETY: the caller guarantees what `Elements::new` requires.
         Self(unsafe { Elements::new(first, span) })
     }
 
-    /// Writes adjacent elements.
+    /// Writes values to adjacent elements, from the index `first` on.
     ///
     /// # Panics
-    /// If there is a value for a place after the last element.
+    /// If a value has no element, since the index is after the last element.
     pub fn set_row(&mut self, first: usize, values: impl Iterator<Item = T>) {
         for (place, value) in (first..).zip(values) {
             self.check(place, 1);
-            // SAFETY: the caller of `new` guarantees that the place is within the allocation and that nothing else uses
-            // the element.
+            // SAFETY: `check` has found the index within the span. The caller of `new` guarantees that the span is within the
+            // allocation, and that nothing else uses the element.
             unsafe { self.0.first.add(place).write(value) };
         }
     }

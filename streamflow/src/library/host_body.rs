@@ -1,4 +1,4 @@
-//! The host bodies that the simulator runs in the place of a library's functions.
+//! The host bodies that the simulator runs in place of a library's functions.
 
 use std::marker::PhantomData;
 use std::{ptr, slice};
@@ -10,43 +10,44 @@ use super::elements::{Elements, ElementsMut};
 use crate::driver::{BodyError, HostArgs, LibraryBody, Param, Plain};
 use crate::memory::Element;
 
-/// The body that the simulator runs in place of a library's function: safe code over the claimed memory. A plan makes it once;
-/// clones share it.
+/// The code that the simulator runs in place of a library's function: safe code over the claimed memory. A plan makes its body
+/// once, and clones share it.
 ///
-/// An error of the body stands for an error of the library's function: [`LibraryError`](crate::library::LibraryError)
-/// as it is, and any other error or a panic as [`DriverError::HostBody`](crate::driver::DriverError::HostBody), which
-/// names the operator that made the call. The next call that can return the error returns it, once: the call itself, if
-/// the body runs at once. The device stays usable. The body may not call the platform that runs it.
+/// An error that the body returns stands for an error of the library's function. A [`LibraryError`](crate::library::LibraryError)
+/// is passed on unchanged. Any other error and a panic become a [`DriverError::HostBody`](crate::driver::DriverError::HostBody),
+/// which names the operator that made the call. The next call that can return the error returns it, once; if the body runs at
+/// once, that is the call itself. The device stays usable. The body may not call the platform that runs it.
 #[derive(Debug, Clone)]
 pub struct HostBody(pub(super) LibraryBody);
 
 impl HostBody {
-    /// Makes a body for the function of this name. Messages contain the name.
+    /// Makes a body for the function with the name `function`. Error texts contain that name.
     pub fn new(
         function: &str,
         body: impl Fn(&mut Operands<'_>) -> Result<(), BodyError> + Send + Sync + 'static,
     ) -> Self {
         let run = move |args: HostArgs<'_>| body(&mut Operands::new(args)?);
-        // SAFETY: `body` is safe code, and gets the memory of the claims alone.
+        // SAFETY: `body` is safe code, and `Operands` gives it only the memory of the claims.
         Self(unsafe { LibraryBody::new(function, run) })
     }
 }
 
-/// The claims and values of a [`Call`](crate::library::Call) for its [`HostBody`], in the order of their declaration.
+/// The claims and values of a [`Call`](crate::library::Call), which its [`HostBody`] takes in the order of their declaration.
 #[derive(Debug)]
 pub struct Operands<'a> {
     params: slice::Iter<'a, Param>,
-    /// A bit for each of the remaining `params`, the lowest for the next one: whether that parameter begins a claim.
+    /// A bit for each of the remaining `params`, the lowest bit for the next one. A set bit means that a claim begins at that
+    /// parameter.
     claims: u64,
-    /// The claims that are views. Each has the bytes from its first element to its last, gaps included.
+    /// The claims that are views. The length of each counts the bytes from its first element to its last, with the gaps.
     views: Spans,
     _memory: PhantomData<&'a mut [u8]>,
 }
 
-/// The address and the length of some claims. A length counts the bytes from the first element to the last.
+/// The addresses and lengths of some claims. A length counts the bytes from the first element to the last.
 type Spans = ArrayVec<(u64, Length), MAX_CLAIMS>;
 
-/// Whether two claims have bytes in common and at least one of them is written.
+/// Whether two claims have bytes in common, and at least one of the claims is written.
 fn conflicts(address: u64, length: Length, other: &(u64, Length)) -> bool {
     (length.is_written || other.1.is_written)
         && address < other.0 + other.1.bytes
@@ -55,8 +56,8 @@ fn conflicts(address: u64, length: Length, other: &(u64, Length)) -> bool {
 
 impl<'a> Operands<'a> {
     /// # Errors
-    /// The claims of two operands have bytes in common, and one of them is written: Rust allows no `&mut` beside another
-    /// reference.
+    /// If the claims of two operands have bytes in common and one of them is written, since Rust allows no `&mut` together with
+    /// another reference to the same memory.
     fn new(args: HostArgs<'a>) -> Result<Self, BodyError> {
         let mut params = args.params.iter();
         let claims = params.next().map_or(0, Param::get);
@@ -68,29 +69,31 @@ impl<'a> Operands<'a> {
     /// Returns the memory of the next claim, which the body reads.
     ///
     /// # Panics
-    /// If the next claim is not one of elements `T` that are read, or lies between the elements of a view that is
-    /// written. In the second case, the body must read it by [`read_elements`](Self::read_elements). The call fails then.
+    /// If the next claim is not of memory that is read, or not of elements `T`. Also if it lies between the elements of a view
+    /// that is written: the body must read such a claim by [`read_elements`](Self::read_elements). The call fails after the
+    /// panic.
     pub fn read<T: Element>(&mut self) -> &'a [T] {
         let (address, len) = self.slice::<T>(false);
         if len == 0 {
             return &[];
         }
-        // SAFETY: the claim has this address and this length, as `claim` checks; any bytes are elements. The memory is
-        // allocated, and no other code touches it during the call (`Libraries::call_library`). No slice that is written
-        // overlaps it (`check_apart`), and no view that is written does, its gaps included (`slice`).
+        // SAFETY: `claim` has checked that the claim has this address and this length, and any bytes are valid elements. The
+        // memory is allocated, and no other code uses it during the call (`Libraries::call_library`). It overlaps no slice that
+        // is written (`check_apart`), and no view that is written, the view's gaps included (`slice`).
         unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(address), len) }
     }
 
     /// Returns the memory of the next claim, which the body writes.
     ///
     /// # Panics
-    /// As for [`read`](Self::read), for memory that is written; also if the claim lies between the elements of any view.
+    /// As for [`read`](Self::read), but the claim must be of memory that is written. Also if the claim lies between the elements
+    /// of any view.
     pub fn write<T: Element>(&mut self) -> &'a mut [T] {
         let (address, len) = self.slice::<T>(true);
         if len == 0 {
             return &mut [];
         }
-        // SAFETY: as in `read`; each claim is given out once.
+        // SAFETY: as in `read`. The memory of each claim is returned only once.
         unsafe { slice::from_raw_parts_mut(ptr::with_exposed_provenance_mut(address), len) }
     }
 
@@ -100,7 +103,7 @@ impl<'a> Operands<'a> {
     /// As for [`read`](Self::read).
     pub fn read_elements<T: Element>(&mut self) -> Elements<'a, T> {
         let (address, len, _) = self.claim::<T>(false);
-        // SAFETY: as in `read`; an element of a view belongs to no other claim that is written.
+        // SAFETY: as in `read`. An element of a view belongs to no other claim that is written.
         unsafe { Elements::new(ptr::with_exposed_provenance_mut(address), len) }
     }
 
@@ -114,17 +117,17 @@ impl<'a> Operands<'a> {
         unsafe { ElementsMut::new(ptr::with_exposed_provenance_mut(address), len) }
     }
 
-    /// Returns the next value. If the call passed the value as another type than `T`, its bits are reinterpreted.
+    /// Returns the next value. If the call passed a value of another type than `T`, its bits are reinterpreted as a `T`.
     ///
     /// # Panics
-    /// If there is no next value. The call fails then.
+    /// If a claim comes next, or nothing. The call fails after the panic.
     pub fn value<T: Plain>(&mut self) -> T {
         assert!(self.claims & 1 == 0, "the call has a claim next, and no value");
         self.next().get()
     }
 
-    /// Takes the next claim as a slice. A body may write each byte of a view, also a gap. So a slice may overlap a view
-    /// only if the body reads both.
+    /// Takes the next claim as a slice. A body may write each byte of a view, also in its gaps. So a slice may overlap a view
+    /// only if the body reads the slice and the view.
     fn slice<T: Element>(&mut self, is_written: bool) -> (usize, usize) {
         let (address, len, is_view) = self.claim::<T>(is_written);
         assert!(!is_view, "the next claim is of a view, which is no slice");
@@ -137,7 +140,8 @@ impl<'a> Operands<'a> {
         (address, len)
     }
 
-    /// Takes the next claim: its address, its number of elements, and whether elements of other claims may lie between them.
+    /// Takes the next claim. Returns its address, its number of elements, and whether elements of other claims may lie between
+    /// them.
     fn claim<T: Element>(&mut self, is_written: bool) -> (usize, usize, bool) {
         assert!(self.claims & 1 == 1, "the call has a value next, and no claim");
         let address = self.next().get::<u64>();
@@ -155,10 +159,10 @@ impl<'a> Operands<'a> {
         (address as usize, (bytes / size) as usize, length.is_view)
     }
 
-    /// Checks that no two slices have bytes in common if one of them is written. Views need no such check: a view shares
-    /// no element with another claim, and is never returned as a slice.
+    /// Checks that no two slices have bytes in common if one of them is written. Views need no such check, since a view shares no
+    /// element with another claim, and is never returned as a slice.
     ///
-    /// Returns the views.
+    /// Returns the views among the claims.
     fn check_apart(&self) -> Result<Spans, BodyError> {
         let (mut slices, mut views) = (Spans::new(), Spans::new());
         let (params, claims) = (self.params.clone(), self.claims);
@@ -206,7 +210,7 @@ mod tests {
     use crate::driver::{Access, AccessMode, HostArgs, MemoryRange, Param};
     use crate::library::description::Description;
 
-    /// A claim: its address, its length in bytes, its access mode, and whether it is a view.
+    /// A claim of a test: its address, its length in bytes, its access mode, and whether it is a view.
     type Made = (u64, u64, AccessMode, bool);
 
     fn params(claims: &[Made]) -> Vec<Param> {
@@ -227,7 +231,7 @@ mod tests {
             (&[(64, 8, Write, false), (72, 8, Write, false), (56, 8, Read, false)], true),
             (&[(64, 8, Read, false), (64, 8, Read, false)], true),
             (&[(64, 8, Write, false), (68, 0, Write, false)], true),
-            // Views may interleave: each element belongs to one of them.
+            // Views may interleave, since each element belongs to only one of them.
             (&[(64, 8, Write, true), (68, 8, Read, true), (68, 4, Read, false)], true),
             (&[(64, 8, Write, false), (64, 8, Write, false)], false),
             (&[(64, 8, Read, false), (71, 8, Write, false)], false),
@@ -249,7 +253,7 @@ mod tests {
     fn interleaved_views_are_read_and_written_by_their_elements() {
         let mut memory: Vec<u32> = (0..12).collect();
         let address = memory.as_mut_ptr().expose_provenance() as u64;
-        // Of the four elements of each row, one claim reads two and another writes one. The fourth belongs to no claim.
+        // Each row has four elements. One claim reads two of them, another claim writes one, and the fourth belongs to no claim.
         let claims = [
             (address, 40, AccessMode::Read, true),
             (address + 8, 36, AccessMode::Write, true),
@@ -267,7 +271,7 @@ mod tests {
         assert_eq!(memory, [0, 1, 6, 3, 4, 5, 18, 7, 8, 9, 30, 11]);
     }
 
-    /// A body may write a gap of its view. A slice in that gap would then change while a reference to it exists.
+    /// A body may write into a gap of its view. A slice in that gap would then change while a reference to it exists.
     #[test]
     fn there_is_no_slice_in_a_gap_of_a_view_that_is_written() {
         use AccessMode::{Read, Write};

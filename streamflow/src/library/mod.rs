@@ -1,14 +1,14 @@
-//! Libraries on the operator's stream: tools for a crate that calls a library, as `streamflow-gpu-math` calls NVIDIA's.
+//! Tools for a crate that calls a library on an operator's stream, as `streamflow-gpu-math` calls NVIDIA's.
 //!
-//! A library's function queues work on a stream, as a launch does. So a call is ordered as a launch is: its operands
-//! and its work area are claimed, the stream first waits for all work that they must come after, and the race checker,
-//! the recorder and the simulator see one operation with its accesses.
+//! A library's function queues work on a stream, as a launch of a kernel does, and a call is ordered like a launch. It claims its
+//! operands and its work area. The stream first waits for all work that must come before. The race checker, the recorder and the
+//! simulator see one operation with its accesses.
 //!
-//! On the simulator the same call runs a [`HostBody`], with the same conventions and the same errors, and no library is
-//! needed.
+//! On the simulator, the same call runs a [`HostBody`] instead of the function, with the same conventions and the same errors.
+//! The library need not be installed.
 //!
-//! If a call fails, its target is not written, as that of a launch is not
-//! ([the rule](crate::guide::failures#errors-that-an-operator-drops)).
+//! If a call fails, its target is not written, like the target of a failed launch ([the
+//! rule](crate::guide::failures#errors-that-an-operator-drops)).
 //!
 //! | part | item |
 //! |---|---|

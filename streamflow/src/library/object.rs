@@ -1,4 +1,4 @@
-//! Objects that a library makes for a stream: a handle, or a plan.
+//! Makes objects of a library that belong to a stream, as a handle or a plan.
 
 use crate::driver::{DeviceInfo, DriverError, RawStream};
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::memory::Pools;
 use crate::stream::CudaStream;
 
 impl CudaStream {
-    /// The device that a stream executes on. On a simulated device a plan has a [host body](crate::library::HostBody)
+    /// Returns the device that a stream executes on. On a simulated device, a plan has a [host body](crate::library::HostBody)
     /// instead of a library's object.
     ///
     /// # Errors
@@ -15,18 +15,17 @@ impl CudaStream {
         Ok(self.timeline().driver().device_info(self.device())?)
     }
 
-    /// Makes an object of a library for a stream, with the stream's device current. If the library finds no memory for
-    /// the object, the pools of the platform give back their free memory, and `make` is called once more.
+    /// Makes an object of a library for a stream, with the stream's device current. If the library finds no memory for the
+    /// object, the pools of the platform give back their free memory, and `make` is called once more.
     ///
-    /// A library may queue work on the default stream while it makes the object, as cuFFT does. The stream's own work
-    /// is not ordered after that work by itself: use [`AfterWork`](crate::memory::AfterWork), which also drops the
-    /// object in time, and [`wait_for_default`](Self::wait_for_default).
+    /// A library may queue work on the default stream while it makes the object, as cuFFT does. No order makes the stream's own
+    /// work come after that work. [`AfterWork`](crate::memory::AfterWork), which also drops the object in time, and
+    /// [`wait_for_default`](Self::wait_for_default) add the order.
     ///
-    /// Only a [`Call`](crate::library::Call) may queue work of the object on the stream: `make` passes the stream to the
-    /// library, and queues nothing. Replay holds back work of the stream that a `Call` sends first and other code would
-    /// overtake. Unlike [`raw`](Self::raw), this function does not tell replay that other code has the stream's handle. A
-    /// function of the library that waits for the stream comes right after a `Call`.
-    /// waits for the stream comes right after a `Call`.
+    /// Only a [`Call`](crate::library::Call) may queue work of the object on the stream: `make` passes the stream to the library,
+    /// and queues nothing. Replay holds back work of the stream until a `Call` sends it, and other code would overtake that work.
+    /// Unlike [`raw`](Self::raw), this function does not tell replay that other code has the stream's handle. So a function of
+    /// the library that waits for the stream must be called right after a `Call`.
     ///
     /// # Errors
     /// Those of `make`; the driver's.
@@ -43,11 +42,11 @@ impl CudaStream {
     }
 }
 
-/// Has the pools of the platform give back their free memory, after a library has found none. The stream's device is
-/// current afterwards.
+/// Makes the pools of the platform give back their free memory, after a library has found none. Afterwards the stream's device is
+/// current.
 #[cold]
 pub(super) fn give_back_memory(stream: &CudaStream) -> Result<()> {
     Pools::trim(stream.table())?;
-    // Giving back the memory of another device's pools may have bound that device.
+    // Giving back the memory of another device may have made that device current.
     Ok(stream.timeline().bind()?)
 }

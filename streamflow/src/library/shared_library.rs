@@ -1,4 +1,4 @@
-//! Shared libraries, found while the program runs.
+//! Loads shared libraries while the program runs.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use crate::driver::{DriverError, DriverResult};
 use crate::kernel::find::{directories, newest};
 use crate::log;
 
-/// The variable with the directory to search. If set, only this directory is searched.
+/// The environment variable with the directory to search. If it is set, no other directory is searched.
 const DIRECTORY: &str = "STREAMFLOW_LIBRARY_DIR";
 
-/// A shared library that is loaded. Dropping it unloads the library, unless other code of the process has loaded the same
-/// one. A program that keeps the library's functions in a `static` must never drop it, for example by `Box::leak`.
+/// A loaded shared library. Dropping it unloads the library, unless other code of the process has loaded the same library. A
+/// program that stores the library's functions in a `static` must never drop it, and can ensure that by `Box::leak`.
 #[derive(Debug)]
 pub struct SharedLibrary {
     name: &'static str,
@@ -23,16 +23,16 @@ pub struct SharedLibrary {
 }
 
 impl SharedLibrary {
-    /// Loads a library: from `STREAMFLOW_LIBRARY_DIR` if that is set, else from a CUDA toolkit, from a wheel of the
-    /// Python environment that has this code or of the active one, or by the system's loader.
+    /// Loads a library. If `STREAMFLOW_LIBRARY_DIR` is set, the library is loaded from that directory. Else it is loaded from a
+    /// CUDA toolkit, from a wheel of the Python environment that has this code or of the active one, or by the system's loader.
     ///
     /// - `name` is for messages, as `cuFFT`.
-    /// - `file` is its file without a version, as `libcufft.so`.
+    /// - `file` is the library's file without a version, as `libcufft.so`.
     /// - `versions` are the major versions of the file that are tried by name, the newest first.
-    /// - `wheel` is the Python wheel that has it, as `nvidia-cufft`: the name that `pip install` takes, in remedies of errors.
+    /// - `wheel` is the Python wheel that contains the library, as `nvidia-cufft`. Error texts propose to `pip install` it.
     ///
     /// # Errors
-    /// [`DriverError::Unavailable`], with the places that were searched.
+    /// [`DriverError::Unavailable`], with the directories and names that were tried.
     ///
     /// # Safety
     /// Loading runs the library's initialisers, and the drop runs its termination routines. Neither may have preconditions.
@@ -78,15 +78,15 @@ impl SharedLibrary {
         })
     }
 
-    /// A function of the library.
+    /// Returns a function of the library.
     ///
     /// # Errors
-    /// [`DriverError::Unavailable`] if the library has none of this name.
+    /// [`DriverError::Unavailable`] if the library has no function of this name.
     ///
     /// # Safety
-    /// `F` is the type of the function, as the library's header declares it. The result does not borrow the library,
-    /// but dropping the library unloads the function's code. So the library is dropped only after the last call of the
-    /// function, after the end of all objects that its functions have made, and after all work that they have queued.
+    /// `F` is the type of the function, as the library's header declares it. The result does not borrow the library, but dropping
+    /// the library unloads the function's code. So the library is dropped only after the last call of the function, after the end
+    /// of all objects that its functions have made, and after all work that they have queued.
     pub unsafe fn function<F: Copy>(&self, name: &str) -> DriverResult<F> {
         // SAFETY: the caller guarantees that `F` is the function's type.
         let found = unsafe { self.library.get::<F>(name.as_bytes()) };
@@ -103,7 +103,8 @@ impl SharedLibrary {
     }
 }
 
-/// The paths of files that exist, followed by the names for the system's loader, in the order in which to try them.
+/// Returns the paths and names to try, in this order: files that were found in directories, and then names for the system's
+/// loader.
 fn candidates(file: &str, versions: &[u32]) -> Vec<PathBuf> {
     let on_disk = directories().into_iter().filter_map(|dir| newest(&dir, file));
     let named = versions.iter().map(|version| format!("{file}.{version}"));

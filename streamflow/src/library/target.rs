@@ -1,10 +1,10 @@
-//! Memory of the caller that a call of a plan writes, with the rule for failed calls.
+//! The caller's memory that a call of a plan writes, and the rule for such memory if the call fails.
 //!
-//! If such a call fails at any step, its whole target is marked as not written, like the target of a failed launch
-//! (`memory::unwritten`). A call that overwrites all of its target removes earlier marks when it succeeds. Any other call
-//! is refused if its target has a mark. As long as nothing fails, this costs a load and a comparison for each target.
+//! If a call fails at any step, its whole target is marked as not written, like the target of a failed launch
+//! (`memory::unwritten`). A call that overwrites all of its target removes earlier marks when it succeeds. Any other call is
+//! refused if its target has a mark. As long as no call fails, this costs a load and a comparison for each target.
 //!
-//! The claims of a plan's calls neither check nor set marks: most are of the plan's own memory, such as work areas, and
+//! The claims of a plan's calls neither check nor set marks. Most of them are of the plan's own memory, such as work areas, and
 //! no call needs the content that an earlier call has left there.
 
 use std::iter;
@@ -15,15 +15,15 @@ use crate::driver::MemoryRange;
 use crate::error::{Error, Result};
 use crate::memory::{Block, DeviceSlice, Element, Tensor, TensorViewMut};
 
-/// Memory of the caller that a call of a plan writes: a slice, a tensor, a view, or several of them. A type of your own
-/// returns the parts of its fields.
+/// Memory of the caller that a call of a plan writes: a slice, a tensor, a view, or several of them. If the target is a struct of
+/// your own, its implementation returns the parts of its fields.
 ///
-/// If the call fails, at whatever step, its whole target is
-/// [not written](crate::guide::failures#errors-that-an-operator-drops). The plan says when a call begins and how it ends:
-/// - before its steps: [`Call::needs`], [`Call::overwrites`], or [`Call::begins`] where that depends on a value;
-/// - with the result of each step that may fail: [`Call::written`].
+/// If the call fails at any step, its whole target is [not written](crate::guide::failures#errors-that-an-operator-drops). The
+/// plan declares the begin and the end of the call:
+/// - before the call's steps, by [`Call::needs`] or [`Call::overwrites`], or by [`Call::begins`] if a value decides which;
+/// - with the result of each step that may fail, by [`Call::written`].
 ///
-/// A single [`Call`] that [writes](Call::write) its target does the same by itself.
+/// A single [`Call`] that [writes](Call::write) its target does this by itself.
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -38,8 +38,8 @@ use crate::memory::{Block, DeviceSlice, Element, Tensor, TensorViewMut};
 /// # fn queue_steps(_: &Stream<'_>, _: &mut Tensor<f32>) -> Result<(), Error> { Ok(()) }
 /// ```
 ///
-/// Only code that may write memory can begin or end its mark: a [`TargetPart`] comes only from an exclusive reference.
-/// So no call ends the mark of an input:
+/// Only code that may write memory can set or remove its mark, since a [`TargetPart`] comes only from an exclusive reference. So
+/// no call removes the mark of an input:
 /// ```
 /// # use streamflow::prelude::*;
 /// use streamflow::library::{Call, Target, TargetPart};
@@ -57,35 +57,13 @@ use crate::memory::{Block, DeviceSlice, Element, Tensor, TensorViewMut};
 ///     }
 /// }
 /// ```
-/// With a shared reference, a view of it, or a type with one, the same does not compile:
-/// ```compile_fail,E0308
-/// # use streamflow::prelude::*;
-/// fn end(input: &Tensor<f32>) {
-///     streamflow::library::Call::ended(input);
-/// }
-/// ```
-/// ```compile_fail,E0277
-/// # use streamflow::prelude::*;
-/// fn end(input: &Tensor<f32>) {
-///     streamflow::library::Call::ended(&mut input.view());
-/// }
-/// ```
-/// ```compile_fail,E0596
-/// # use streamflow::library::{Target, TargetPart};
-/// # use streamflow::prelude::*;
-/// struct Input<'a>(&'a Tensor<f32>);
-/// impl Target for Input<'_> {
-///     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
-///         self.0.parts()
-///     }
-/// }
-/// ```
+/// The same function does not compile with a shared reference, with a view of one, or with a type that has one:
 pub trait Target {
     /// Returns the parts of the target.
     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>>;
 
-    /// Whether other memory of the caller lies between the elements. If so, a call that overwrites each element still
-    /// leaves a part of the memory as it was.
+    /// Whether other memory of the caller lies between the elements. If so, a call that overwrites all elements still does not
+    /// overwrite all of the memory from the first to the last.
     fn has_gaps(&self) -> bool {
         false
     }
@@ -123,8 +101,8 @@ impl<T: Element> Target for TensorViewMut<'_, T> {
     }
 }
 
-/// Memory that a plan keeps on its stream. A call on another stream than the plan's fails as well, so the memory can be
-/// marked from any stream.
+/// Memory that a plan has on its stream. A call fails if it is on another stream than the plan's, and marks this memory too, so
+/// the memory may be marked from any stream.
 impl<H: Target> Target for OnStream<H> {
     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
         self.value_mut().parts()
@@ -135,10 +113,10 @@ impl<H: Target> Target for OnStream<H> {
     }
 }
 
-/// The functions by which a plan applies the rule for its [`Target`]. They serve a target that several calls of the plan write.
+/// The functions by which a plan applies the rule for its [`Target`], if several calls of the plan write the target.
 impl Call<'_> {
-    /// Returns the result of a step of a call. If the step has failed, the target is marked as unwritten; if the call has
-    /// overwritten all of the target, earlier marks are removed.
+    /// Returns the result `done` of a step of a call. If the step has failed, the target is marked as not written. If the call
+    /// has overwritten all of the target, earlier marks are removed.
     #[inline(always)]
     pub fn written<R>(done: Result<R>, target: &mut (impl Target + ?Sized)) -> Result<R> {
         match done {
@@ -150,7 +128,7 @@ impl Call<'_> {
         }
     }
 
-    /// Notes that a step of a call has succeeded.
+    /// Notes that the steps of a call have succeeded, and removes the marks of a target that the call has overwritten.
     #[inline(always)]
     pub fn ended(target: &mut (impl Target + ?Sized)) {
         marked(target).for_each(|part| part.block.end_overwrite(part.range));
@@ -165,7 +143,7 @@ impl Call<'_> {
         error
     }
 
-    /// Checks, before a call that needs the content of this memory, that the memory is written. It may be an input or a target.
+    /// Checks that this memory is written, before a call that needs its content. The memory may be an input or a target.
     ///
     /// # Errors
     /// [`Error::Unwritten`].
@@ -174,14 +152,14 @@ impl Call<'_> {
         memory.block().check_written(memory.range())
     }
 
-    /// Notes that a call begins that overwrites all of its target. [`written`](Self::written) notes the call's end.
+    /// Notes the begin of a call that overwrites all of its target. [`written`](Self::written) notes the end of the call.
     #[inline(always)]
     pub fn overwrites(target: &mut (impl Target + ?Sized)) {
         marked(target).for_each(|part| part.block.begin_overwrite(part.range));
     }
 
-    /// Begins a call. The call either needs the content of its target, as always for a target that [has
-    /// gaps](Target::has_gaps), or overwrites all of the target.
+    /// Notes the begin of a call that either needs the content of its target or overwrites all of it. A target that [has
+    /// gaps](Target::has_gaps) always counts as needed.
     ///
     /// # Errors
     /// As for [`needs`](Self::needs).
@@ -195,7 +173,7 @@ impl Call<'_> {
     }
 }
 
-/// The parts of a target that lie in blocks with a mark.
+/// Returns the parts of a target that lie in blocks with a mark of unwritten memory.
 #[inline(always)]
 fn marked<'a>(target: &'a mut (impl Target + ?Sized)) -> impl Iterator<Item = TargetPart<'a>> {
     target.parts().filter(|part| part.block.is_marked())

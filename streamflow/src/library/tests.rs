@@ -1,5 +1,5 @@
-//! Tests that a call is ordered by its claims, with a driver that does not read the call's accesses. The simulator reads
-//! them, so it can't show that. Other tests are about the device that is current in a call, and the time at which an
+//! Tests that a call is ordered by its claims. The driver of these tests does not read the call's accesses; the simulator reads
+//! them, so it would order the call by itself. Other tests check the device that is current in a call, and the time at which an
 //! object is dropped.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -28,7 +28,7 @@ struct CallsFunctions {
     bound: Mutex<HashMap<ThreadId, DeviceId>>,
 }
 
-// SAFETY: this layer passes all calls on.
+// SAFETY: this layer passes all calls on to the driver below.
 unsafe impl Layer for CallsFunctions {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -44,7 +44,7 @@ unsafe impl Layer for CallsFunctions {
     }
 }
 
-// SAFETY: the library's function copies by a call of the driver below.
+// SAFETY: the library's function makes its copy by a call of the driver below.
 unsafe impl Libraries for CallsFunctions {
     fn library_calls(&self) -> LibraryCalls {
         LibraryCalls::Body
@@ -58,13 +58,13 @@ unsafe impl Libraries for CallsFunctions {
 const LEN: usize = 64;
 
 impl CallsFunctions {
-    /// The device that is current on this thread.
+    /// Returns the device that is current on this thread.
     fn bound(&self) -> Option<DeviceId> {
         self.bound.lock().unwrap().get(&thread::current().id()).copied()
     }
 
-    /// Copies without noting a use of memory, after a record such as another thread might have made. The record does not
-    /// cover the copy. So a use that was noted before the record would not order the copy.
+    /// Copies without noting a use of memory, after a record as another thread might make it. The record does not cover the copy,
+    /// so a use that was noted before the record would not order the copy.
     fn copy_bytes(&self, stream: &CudaStream, source: u64, target: u64) {
         assert_eq!(self.bound(), Some(device(0)), "another device than the stream's is current");
         stream.record().unwrap();
@@ -76,7 +76,7 @@ impl CallsFunctions {
     }
 }
 
-/// Queues a copy by a function that returns `status`. If the driver runs the host body instead, nothing is copied.
+/// Queues a copy by a library's function that returns `status`. If the driver ran the host body instead, nothing would be copied.
 fn queue(
     status: i32,
     driver: &CallsFunctions,
@@ -102,9 +102,9 @@ fn calling(seed: u64) -> (Arc<CallsFunctions>, Platform) {
     (driver, platform)
 }
 
-/// Fills `x` on a first stream, copies it to `y` on a second stream by a call of a library, and returns `y` as read on
-/// the first stream. If `x` is filled again before the read, only the claim of `x` orders that fill after the call;
-/// otherwise the claim of `y` orders the read.
+/// Fills `x` on a first stream, copies `x` to `y` on a second stream by a call of a library, and returns `y` as read on the first
+/// stream. With `fills_again`, `x` is filled again before the read, and only the claim of `x` makes that fill come after the
+/// copy. Without it, the claim of `y` makes the read come after the copy.
 fn copied(status: i32, seed: u64, fills_again: bool) -> Vec<u8> {
     let (driver, platform) = calling(seed);
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
@@ -136,7 +136,7 @@ fn a_call_without_accesses_is_ordered_by_its_claims() {
     }
 }
 
-/// The streams need no wait here, since a wait would also make the device current.
+/// No stream has to wait for another in this test, since a wait would also make the device current.
 #[test]
 fn a_function_is_called_with_its_streams_device_current() {
     for status in [0, 7] {
@@ -151,7 +151,7 @@ fn a_function_is_called_with_its_streams_device_current() {
     }
 }
 
-/// An object of a library. Its drop reports the current device.
+/// An object of a library. Its drop sends the device that is then current to the test.
 struct Object {
     driver: Arc<CallsFunctions>,
     told: Sender<Option<DeviceId>>,

@@ -1,8 +1,8 @@
-//! One parameter of a node.
+//! The cell of one parameter of a node: the value that was set last.
 //!
-//! A parameter's `Clone`, `Debug`, comparison and `Drop` are the user's code, and that code may read or set any
-//! parameter. So none of it is called under a lock: a thread with the lock only takes another handle of the value, and
-//! copies the value afterwards.
+//! A parameter type's `Clone`, `Debug`, comparison and `Drop` are the user's code, and that code may read or set any parameter.
+//! So the library calls none of it under a lock: a thread that has the lock only clones the `Arc` of the value, and copies the
+//! value after the lock is released.
 
 use std::any::{Any, type_name};
 use std::fmt;
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::lock::locked;
 use crate::turns;
 
-/// A parameter of a node: the value that was set last. Clones are the same parameter.
+/// A parameter of a node. It has the value that was set last. Clones of the cell are the same parameter.
 pub struct ParamCell<T> {
     inner: Arc<Inner<T>>,
 }
@@ -30,7 +30,7 @@ struct Inner<T> {
     name: &'static str,
     limits: Option<Limits<T>>,
     slot: Mutex<Slot<T>>,
-    // The functions of `T: Param`. Only `new` has that bound: rustc then reports a type without it once.
+    // The functions of `T: Param`, as pointers. Only `new` has the bound `T: Param`, so rustc reports a type without it once.
     copy: fn(&T) -> T,
     describe: fn(&T) -> String,
     read: fn(Spanned<DeValue<'_>>) -> Result<T, TomlError>,
@@ -38,19 +38,20 @@ struct Inner<T> {
 
 struct Slot<T> {
     value: Arc<T>,
-    /// The field's value as text, since the begin of the run or since the node took a value over; `None` before the first run.
+    /// The field's value as text, from the begin of the run, or from when the node last took a value over. `None` before the
+    /// first run.
     taken: Option<Arc<str>>,
-    /// The value as text, until the node takes it over.
+    /// The text of a value that was set and that the node has not taken over yet. `None` if there is no such value.
     new: Option<Arc<str>>,
 }
 
-/// A value that the node is to take over, of its parameter's type.
+/// A value that was set and that the node is to take over. Its type is that of the parameter.
 pub(super) struct New {
     value: Arc<dyn Any + Send + Sync>,
     text: Arc<str>,
 }
 
-/// A replaced value. Dropping it calls the user's code.
+/// A value that another one has replaced. Dropping it calls the user's code.
 pub(super) type Replaced = Arc<dyn Any + Send + Sync>;
 
 impl<T: Param> ParamCell<T> {
@@ -81,7 +82,7 @@ impl<T: Param> ParamCell<T> {
 }
 
 impl<T> ParamCell<T> {
-    /// The value that was set last. Before any `set`, it is the value of the operator's field when the run began.
+    /// Returns the value that was set last. Before any `set`, that is the value of the operator's field when the run began.
     pub fn get(&self) -> T {
         (self.inner.copy)(&self.inner.value())
     }
@@ -95,12 +96,12 @@ impl<T> ParamCell<T> {
         inner.check_alive()?;
         inner.check(&value)?;
         let text = (inner.describe)(&value);
-        // Drops the old value outside of the lock: that is the user's code.
+        // The old value is dropped after `store` has released the lock, since the drop is the user's code.
         drop(inner.store(text.into(), Arc::new(value)));
         Ok(())
     }
 
-    /// Makes the value equal to the operator's field, unless a value was set that the node has not taken over.
+    /// Makes the value equal to the operator's field, unless a value was set that the node has not taken over yet.
     ///
     /// # Errors
     /// [`Error::ParamOutOfRange`].
@@ -117,8 +118,8 @@ impl<T> ParamCell<T> {
         Ok(())
     }
 
-    /// Checks that the field is still the value that the node has taken over. The two are compared as text: a
-    /// parameter's type need not have a comparison, and a NaN must equal itself.
+    /// Checks that the operator's field still has the value that the node has taken over. The values are compared as text, since
+    /// a parameter's type need not have a comparison, and since a NaN must equal itself.
     ///
     /// # Errors
     /// [`Error::ParamAssigned`].
@@ -137,7 +138,7 @@ impl<T> ParamCell<T> {
         }
     }
 
-    /// Copies the value into the field of an operator that replaces the node's own.
+    /// Copies the value into the field of an operator that replaces the node's failed operator.
     pub(super) fn restore(&self, field: &mut T) {
         let value = self.inner.value();
         *field = (self.inner.copy)(&value);
@@ -147,15 +148,15 @@ impl<T> ParamCell<T> {
 }
 
 impl<T: Send + Sync + 'static> ParamCell<T> {
-    /// The value, if the node has not taken it over yet.
+    /// Returns the value that was set, or `None` if the node has taken it over already.
     pub(super) fn new_value(&self) -> Option<New> {
         let slot = locked(&self.inner.slot);
         let text = slot.new.clone()?;
         Some(New { value: slot.value.clone(), text })
     }
 
-    /// Copies a [new](Self::new_value) value into the operator's field. Returns the value as text. The copy is made
-    /// first: if it panics, the value stays new. A value that was set meanwhile stays new, too.
+    /// Copies a [new](Self::new_value) value into the operator's field, and returns the value as text. The copy is made before
+    /// anything changes: if it panics, the value stays new. A value that another thread has set since `new_value` stays new too.
     pub(super) fn take_over(&self, new: New, field: &mut T) -> Option<(&'static str, String)> {
         let inner = &*self.inner;
         let value = new.value.downcast::<T>().ok()?;
@@ -172,7 +173,7 @@ impl<T: Send + Sync + 'static> ParamCell<T> {
 }
 
 impl<T> Inner<T> {
-    /// A handle of the value.
+    /// Clones the `Arc` of the value.
     fn value(&self) -> Arc<T> {
         locked(&self.slot).value.clone()
     }
@@ -197,7 +198,7 @@ impl<T> Inner<T> {
         })
     }
 
-    /// Stores a value. Returns the value before it.
+    /// Stores a value, and returns the value that it replaces.
     fn store(&self, text: Arc<str>, value: Arc<T>) -> Arc<T> {
         let mut slot = locked(&self.slot);
         let before = replace(&mut slot.value, value);
@@ -209,33 +210,33 @@ impl<T> Inner<T> {
     }
 }
 
-/// A parameter of any type, for values from a file.
+/// A parameter whose type is erased, for setting its value from a file.
 pub(super) trait AnyParam: Send + Sync {
     fn name(&self) -> &'static str;
-    /// The expectation for a value, as text: the type, and the range if there is one.
+    /// Returns a text about the values that the parameter takes: the type, and the range if there is one.
     fn expected(&self) -> String;
-    /// Reads a value and checks it. The returned function sets the value, and calls no code of the user.
+    /// Reads a value of a file and checks it. The returned function sets that value, and calls no code of the user.
     fn prepare(&self, value: Spanned<DeValue<'_>>) -> Result<Assignment<'_>, Unfit>;
 }
 
-/// A function that sets a value and returns the value before it.
+/// A function that sets the value of a parameter, and returns the value that was replaced.
 pub(super) type Assignment<'a> = Box<dyn FnOnce() -> Replaced + 'a>;
 
 /// The reason why a value of a file does not fit the parameter.
 pub(super) struct Unfit {
     pub(super) text: String,
-    /// The place of the mistake within the value, in bytes of the file.
+    /// The byte of the file at which the mistake within the value is. `None` if the whole value is the mistake.
     pub(super) at: Option<usize>,
 }
 
-/// The type's name without the paths of its parts: `Vec<String>`.
+/// Returns the type's name without the paths of its parts, as `Vec<String>`.
 fn short_type_name<T>() -> String {
     let mut short = String::new();
     for part in
         type_name::<T>().split_inclusive(|letter: char| !letter.is_alphanumeric() && letter != '_')
     {
         if part.ends_with(':') {
-            // The token is a part of a path, or the second colon after it.
+            // This piece of the name is a module of a path with its first colon, or the second colon alone.
             continue;
         }
         short.push_str(part);
@@ -264,7 +265,7 @@ impl<T: Send + Sync + 'static> AnyParam for Inner<T> {
         });
         let value = read?;
         let text = (self.describe)(&value);
-        // serde rounds too large a number to infinity.
+        // serde reads a number that is too large as infinity.
         if is_finite && matches!(&*text, "inf" | "-inf") {
             return Err(Unfit { text: "the number is too large".into(), at: None });
         }

@@ -1,4 +1,5 @@
-//! Values of parameters from a file, in TOML: a table for each node, with a key for each of its parameters.
+//! Sets parameters to the values of a TOML file. The file has a table for each node, with a key for each of the node's
+//! parameters.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,11 +13,11 @@ use super::graph::{GraphParams, OfNode};
 use crate::error::{Error, Result, nearest};
 use crate::lock::locked;
 
-/// The assignments of one node.
+/// The functions that set the parameters of one node.
 type Assignments<'a> = Vec<Assignment<'a>>;
 
 impl GraphParams {
-    /// Sets all parameters to the values of a file. Like [`node`](Self::node), this is no method.
+    /// Sets all parameters to the values of a file. This is no method, for the same reason as [`node`](Self::node).
     ///
     /// # Errors
     /// [`Error::ParamsFile`], with all mistakes. Then no parameter is set.
@@ -31,7 +32,7 @@ impl GraphParams {
         }
     }
 
-    /// Sets all parameters to the values of a text; `name` is its name in errors.
+    /// Sets all parameters to the values of a TOML text. Errors name the text `name`, as if that were its file.
     ///
     /// # Errors
     /// As for [`load`](Self::load).
@@ -45,7 +46,7 @@ impl GraphParams {
             return Err(Error::ParamsFile { file: name.to_owned(), problems: problems.sorted() });
         }
         for (node, assignments) in assignments {
-            // The node waits for this lock, so it gets the values of one file in one tick.
+            // The node reads its parameters under this lock, so it gets all values of one file in the same tick.
             let held = locked(&node.state.changes);
             let replaced: Vec<Replaced> = assignments.into_iter().map(|assign| assign()).collect();
             drop(held);
@@ -60,7 +61,7 @@ impl GraphParams {
             problems.add(error.span().map_or(0, |span| span.start), error.message());
         }
         if !errors.is_empty() {
-            // Reports no missing values here: a value that could not be read would seem to be missing.
+            // Returns before it looks for missing values: a value that could not be read would count as missing.
             return Vec::new();
         }
         let tables = document.into_inner();
@@ -133,7 +134,7 @@ impl OfNode {
         assignments
     }
 
-    /// An example of the table that a file needs for the node.
+    /// Returns an example of the table that a file needs for the node.
     fn example(&self) -> String {
         let mut text = format!("    [{}]", self.state.node);
         for param in &self.params {
@@ -143,7 +144,7 @@ impl OfNode {
     }
 }
 
-/// The mistakes of a file, each with its place in bytes.
+/// The mistakes of a file, each with its position in the text in bytes.
 struct Problems<'a> {
     file: &'a str,
     text: &'a str,
@@ -155,7 +156,8 @@ impl Problems<'_> {
         self.found.push((at, problem.into()));
     }
 
-    /// The mistakes as text, in the order of the file, with line and column from 1. Columns count characters.
+    /// Returns the mistakes as text, in the order of their positions, each with its line and column, counted from 1. A column
+    /// counts characters.
     fn sorted(mut self) -> Vec<String> {
         self.found.sort_by_key(|(at, _)| *at);
         let place = |(at, problem): &(usize, String)| {
@@ -168,7 +170,7 @@ impl Problems<'_> {
     }
 }
 
-/// The names, quoted.
+/// Returns the names in backquotes, separated by commas.
 fn list(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

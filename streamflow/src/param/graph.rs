@@ -1,4 +1,4 @@
-//! All parameters of a graph.
+//! The parameters of all nodes of a graph.
 
 use std::any::Any;
 use std::fmt;
@@ -34,13 +34,13 @@ impl GraphParams {
         self.nodes.push(OfNode { state, handle: Box::new(handle), params });
     }
 
-    /// The nodes that have parameters.
+    /// Returns the nodes that have parameters.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &OfNode> {
         self.nodes.iter().map(|(_, node)| node)
     }
 
-    /// The handle of a node. `P` must be the type of the operator's parameters. The function is no method: rustc would
-    /// propose a method for a name that a program misspells.
+    /// Returns the handle of the node `name`. `P` must be the type of that node's handle. This function is no method, since rustc
+    /// would propose a method in an error about a name that the user misspells.
     pub fn node<'a, P: 'static>(params: &'a Self, name: &str) -> &'a P {
         let node = params.nodes().find(|node| node.state.node == name);
         let handle: &dyn Any = node.map_or(&NoParams, |node| &*node.handle);

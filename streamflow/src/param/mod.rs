@@ -1,19 +1,19 @@
 //! Parameters: fields of an operator that any thread may set while a graph runs.
 //!
-//! `#[param] threshold: f32` leaves the field in the operator, so `compute` reads it as `self.threshold`. The node also
-//! has a cell with the value that was set last. A handle sets the cells; `#[operator]` writes its type, as
-//! `CfarParams`. The node copies new values into the operator's fields before it calls a hook.
+//! `#[param] threshold: f32` leaves the field in the operator, so `compute` reads it as `self.threshold`. The node also has a
+//! cell for the parameter, with the value that was set last. A program sets the cells by a handle, whose type `#[operator]`
+//! writes, as `CfarParams`. The node copies new values from the cells into the operator's fields before it calls a hook.
 //!
-//! By file:
+//! The files of this module:
 //! - `limits.rs`: the range of a parameter.
-//! - `log.rs`: the values that a run has taken over, and their ticks.
-//! - `state.rs`: the state shared by the parameters of a node: the node's name, and whether a parameter was set.
-//! - `cell.rs`: one parameter.
-//! - `node.rs`: all parameters of a node, as the node itself and the code of `#[operator]` see them.
+//! - `log.rs`: the values that a run has taken over, and the ticks that had them first.
+//! - `state.rs`: the state that the parameters of a node share: the node's name, and whether a parameter was set.
+//! - `cell.rs`: the cell of one parameter.
+//! - `node.rs`: all parameters of a node, as the node itself and the code of `#[operator]` use them.
 //! - `graph.rs`: all parameters of a graph, by node.
-//! - `file.rs`: values from a file, in TOML.
+//! - `file.rs`: setting parameters to the values of a TOML file.
 //!
-//! A tick without a newly set value costs one atomic load, and nothing in an operator without parameters.
+//! A tick before which no value was set costs one atomic load. In an operator without parameters, a tick costs nothing for them.
 
 pub(crate) mod cell;
 mod file;
@@ -33,20 +33,20 @@ pub(crate) use log::ParamChanges;
 pub(crate) use node::NodeParams;
 pub(crate) use node::OperatorParams;
 
-/// The bound on the type of a `#[param]`: the value moves between threads, is copied into the operator, is written in
-/// reports, and can be read from a file. Numbers, `bool`, `String`, `Vec`s of them and
-/// [`Duration`](std::time::Duration) satisfy the bound.
+/// The bound on the type of a `#[param]`. A value of the type is sent between threads, copied into the operator, written in
+/// reports and read from files. Numbers, `bool`, `String`, `Vec`s of them and [`Duration`](std::time::Duration) satisfy the
+/// bound.
 ///
-/// A struct of your own satisfies it with `#[derive(Clone, Debug, serde::Deserialize)]`. Make values that belong
-/// together the fields of one struct: an operator gets them in the same tick.
+/// A struct of your own satisfies the bound with `#[derive(Clone, Debug, serde::Deserialize)]`. Make values that belong together
+/// the fields of one struct: an operator gets all fields of a struct in the same tick.
 ///
-/// A parameter with a `range` also needs `PartialOrd`. Your implementations of these traits run under no lock of the
-/// library, so they may read and set parameters themselves.
+/// A parameter with a `range` also needs `PartialOrd`. The library calls your implementations of these traits under none of its
+/// locks, so they may themselves read and set parameters.
 ///
 /// # Setting parameters
-/// `#[operator]` writes a handle for an operator with parameters, `CfarParams` for `Cfar`. `graph!` writes the method
-/// `params` for the handles of all nodes. Handles can be cloned, sent to other threads, and kept for any time: after
-/// the drop of the graph, setting a parameter is an error.
+/// `#[operator]` writes a handle for an operator with parameters, `CfarParams` for `Cfar`. `graph!` writes the method `params`,
+/// which returns the handles of all nodes. Handles can be cloned, sent to other threads and kept for any time. After the graph is
+/// dropped, setting a parameter is an error.
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -109,29 +109,29 @@ pub(crate) use node::OperatorParams;
 /// ```
 ///
 /// # The file
-/// `load_params(path)` and `load_params_str(name, text)` take `&self`, so a graph that is not `mut`, or the handle that
-/// `params()` returns, can call them. The file is only for the library: it has a table for each node with parameters,
-/// and any other table is a mistake. To keep your program's own settings in the same file, put the parameters into a
-/// table of their own, and pass that table on. With the crate `toml`:
+/// `load_params(path)` and `load_params_str(name, text)` take `&self`, so they can be called on a graph that is not `mut`, and on
+/// the handle that `params()` returns. The file has a table for each node with parameters, and nothing else: any other table is a
+/// mistake. To have your program's own settings in the same file, put the parameters into one table, and pass only that table to
+/// `load_params_str`. With the crate `toml`:
 ///
 /// ```text
 /// let table: toml::Table = std::fs::read_to_string(path)?.parse()?;    // [camera] …, [parameters.cfar] …
 /// radar.load_params_str("the parameters of radar.toml", &toml::to_string(&table["parameters"])?)?;
 /// ```
 ///
-/// The lines in errors are then lines of the passed text.
+/// The line numbers in errors then count from the begin of the passed text.
 ///
 /// # When a value takes effect
-/// - The node takes the last value over before its next tick. A value that is set before a run, or between two runs, is
-///   there in `start`, too. The value stays in the next run.
-/// - [`Report::parameters`](crate::schedule::Report::parameters) names the first tick with the value.
-/// - The values that one file gives a node arrive in one tick; so do the fields of one parameter.
-/// - A program may change the field between runs by `cfar_mut()`. When a run begins, the handle gets the field's value,
-///   unless a value was set that no tick had.
-/// - During a run the field has the value that was set. A hook that assigns the field fails the run, with
-///   [`Error::ParamAssigned`](crate::Error::ParamAssigned). The checks are after `start`, after the first tick of an operator
-///   (also of one that took the place of a failed operator), before a tick that takes a value over, and after `stop`. For a
-///   value that the operator itself changes, use a field without `#[param]`, and begin it with the parameter's value.
+/// - The node takes the last value over before its next tick. `start` has a value that was set before the run. A value
+///   stays in all later runs.
+/// - [`Report::parameters`](crate::schedule::Report::parameters) names the first tick that had the value.
+/// - A node gets all values from one file in the same tick, and also all fields of a struct that is one parameter.
+/// - A program may change the field itself between runs, by `cfar_mut()`. When a run begins, the handle gets the field's
+///   value, unless a value was set that no tick has had.
+/// - During a run, the field has the value that was set. A hook that assigns the field fails the run, with
+///   [`Error::ParamAssigned`](crate::Error::ParamAssigned). The field is checked after `start`, after the first tick of an
+///   operator (also of one that replaced a failed operator), before a tick that takes a value over, and after `stop`. For a
+///   value that the operator itself changes, use a field without `#[param]`, and set it to the parameter's value in `start`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a parameter",
     label = "this type is not a `Param`",

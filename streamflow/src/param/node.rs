@@ -1,4 +1,4 @@
-//! All parameters of a node.
+//! The parameters of one node, as the node itself and the code of `#[operator]` use them.
 
 use std::sync::Arc;
 use std::{mem, vec};
@@ -13,16 +13,16 @@ use crate::error::Result;
 use crate::lock::locked;
 use crate::turns;
 
-/// The parameters of an operator `O`, as its handle: `#[operator]` writes it.
+/// The handle of the parameters of an operator `O`. `#[operator]` writes the handle and this implementation.
 pub trait OperatorParams<O>: Clone + Send + Sync + 'static {
     /// Whether the operator has parameters.
     const ANY: bool = true;
-    /// Makes the parameters from the operator's fields.
+    /// Makes the handle from the operator's fields.
     ///
     /// # Errors
     /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange).
     fn of_operator(operator: &O, maker: &mut ParamMaker) -> Result<Self>;
-    /// Makes the parameters of a node, and adds them to those of its graph.
+    /// Makes the parameters of a node, and adds them to the parameters of its graph.
     ///
     /// # Errors
     /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange).
@@ -34,7 +34,7 @@ pub trait OperatorParams<O>: Clone + Send + Sync + 'static {
         graph.add(state.clone(), handle.clone(), maker.params);
         Ok(NodeParams { handle, state: Some(state), is_first: true })
     }
-    /// Passes each parameter to `exchange`, with its field.
+    /// Calls `exchange` for each parameter, with the operator's field of that parameter.
     fn each(&self, operator: &mut O, exchange: &mut Exchange<'_>);
 }
 
@@ -52,7 +52,7 @@ impl<O> OperatorParams<O> for NoParams {
     fn each(&self, _: &mut O, _: &mut Exchange<'_>) {}
 }
 
-/// Makes the parameters of a node.
+/// Makes the parameters of one node.
 pub struct ParamMaker {
     state: Arc<NodeState>,
     params: Vec<Arc<dyn AnyParam>>,
@@ -63,7 +63,7 @@ impl ParamMaker {
         Self { state: Arc::new(NodeState::new(node)), params: Vec::new() }
     }
 
-    /// Makes the next parameter, from its name and its field.
+    /// Makes the node's next parameter, from its name and from the value of its field.
     ///
     /// # Errors
     /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange).
@@ -79,28 +79,29 @@ impl ParamMaker {
     }
 }
 
-/// A visitor of an operator's parameters: does a task for each parameter and its field.
+/// A visitor of an operator's parameters, which does one task for each parameter and its field.
 pub struct Exchange<'a> {
     task: Task<'a>,
-    /// The first error.
+    /// The first error that the task has met.
     done: Result<()>,
 }
 
 enum Task<'a> {
-    /// Find the values that were set: an entry for each parameter.
+    /// Find the values that were set and not taken over. `found` gets an entry for each parameter, `None` if it has no such
+    /// value.
     Find { found: &'a mut Vec<Option<New>> },
-    /// Take over the values that were found, in this tick.
+    /// Take over the values that `Find` has found, before the tick `tick`.
     TakeOver { state: &'a NodeState, tick: u64, found: vec::IntoIter<Option<New>> },
-    /// Make each value equal to its field: a program may have changed the field between runs.
+    /// Make each parameter's value equal to its field, since the program may have changed the field between runs.
     Follow,
-    /// Copy each value into its field, of a fresh operator.
+    /// Copy each parameter's value into its field, in an operator that replaces a failed one.
     Restore,
     /// Check that no hook has assigned a field.
     Check,
 }
 
 impl Exchange<'_> {
-    /// Performs the action on a parameter and its field.
+    /// Does the task for a parameter and its field.
     pub fn param<T: Send + Sync + 'static>(&mut self, cell: &ParamCell<T>, field: &mut T) {
         match &mut self.task {
             Task::Find { found } => found.push(cell.new_value()),
@@ -121,22 +122,22 @@ impl Exchange<'_> {
     }
 }
 
-/// The parameters of a node, for the node itself.
+/// The parameters of a node, as the node has them.
 pub struct NodeParams<P> {
     handle: P,
-    /// `None` if there are no parameters.
+    /// The state that the node's parameters share. `None` if the operator has no parameters.
     state: Option<Arc<NodeState>>,
-    /// Whether no tick has succeeded yet, in this run or since a fresh operator took the place of a failed one.
+    /// Whether no tick has succeeded yet: in this run, or since an operator replaced a failed one.
     is_first: bool,
 }
 
 impl<P> NodeParams<P> {
-    /// The handle that sets the parameters.
+    /// Returns the handle that sets the parameters.
     pub(crate) fn handle(&self) -> &P {
         &self.handle
     }
 
-    /// Takes over the values that were set since the last tick. Called before `start`, so that `start` has them.
+    /// Takes over the values that were set since the last run. The node calls this before `start`, so `start` has the values.
     ///
     /// # Errors
     /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange), for a field that the program has changed.
@@ -145,7 +146,7 @@ impl<P> NodeParams<P> {
         P: OperatorParams<O>,
     {
         self.is_first = true;
-        // The condition keeps useless code from being compiled for each type of operator without parameters.
+        // For an operator without parameters, `ANY` is `false`, and the compiler removes the call and its code.
         if P::ANY { self.take_over_first(operator) } else { Ok(()) }
     }
 
@@ -161,7 +162,7 @@ impl<P> NodeParams<P> {
         follow.done
     }
 
-    /// Takes over the values that were set. Called before each tick.
+    /// Takes over the values that were set. The node calls this before each tick.
     ///
     /// # Errors
     /// [`Error::ParamAssigned`](crate::Error::ParamAssigned): a hook has assigned a field that was to be overwritten.
@@ -180,15 +181,15 @@ impl<P> NodeParams<P> {
         Ok(())
     }
 
-    /// Returns whether the tick that has succeeded is the operator's first, in this run or since it took the place of a
-    /// failed operator.
+    /// Returns whether the tick that has just succeeded is the operator's first: in this run, or since the operator replaced a
+    /// failed one.
     #[inline]
     pub(crate) fn take_first(&mut self) -> bool {
         std::mem::take(&mut self.is_first)
     }
 
-    /// Checks that no hook has assigned a parameter. Called after `start`, after the first tick of an operator and
-    /// after `stop`. Not called after other ticks, since the check writes the values as text.
+    /// Checks that no hook has assigned a parameter. The node calls this after `start`, after the first tick of an operator and
+    /// after `stop`, and not after other ticks, since the check writes the values as text.
     ///
     /// # Errors
     /// [`Error::ParamAssigned`](crate::Error::ParamAssigned).
@@ -210,21 +211,22 @@ impl<P> NodeParams<P> {
         P: OperatorParams<O>,
     {
         let mut found = Vec::new();
-        // The values of one file are stored under this lock, so they are found together.
+        // The values of one file are stored under this lock. So this tick finds either all of them or none.
         let held = locked(&state.changes);
         state.begin_taking();
         turns::point("the parameters of a node will be read");
         let task = Task::Find { found: &mut found };
         self.handle.each(operator, &mut Exchange { task, done: Ok(()) });
         drop(held);
-        // Copies the values and drops those of the fields: both are the user's code, and run outside of the lock.
+        // The second task copies the new values and drops the fields' old ones. That is the user's code, so it runs without the
+        // lock.
         let task = Task::TakeOver { state, tick, found: found.into_iter() };
         let taking = Taking(state);
         self.handle.each(operator, &mut Exchange { task, done: Ok(()) });
         mem::forget(taking);
     }
 
-    /// Gives a fresh operator the values that were set.
+    /// Copies the parameters' values into an operator that replaces a failed one.
     pub(crate) fn restore<O>(&mut self, operator: &mut O)
     where
         P: OperatorParams<O>,
@@ -235,7 +237,7 @@ impl<P> NodeParams<P> {
         }
     }
 
-    /// The values that this run has taken over.
+    /// Returns the values that this run has taken over.
     pub(crate) fn changes(&self) -> ParamChanges {
         self.state.as_ref().map(|state| locked(&state.changes).clone()).unwrap_or_default()
     }
@@ -249,8 +251,8 @@ impl<P> Drop for NodeParams<P> {
     }
 }
 
-/// A guard against panics of a parameter's code while values are taken over: when it is dropped then, the values that
-/// were not taken over stay new.
+/// A guard against panics of the user's code while values are taken over. After a panic, its drop marks the state as changed, so
+/// that the node finds the values that were not taken over again.
 struct Taking<'a>(&'a NodeState);
 
 impl Drop for Taking<'_> {

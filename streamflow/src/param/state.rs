@@ -10,13 +10,13 @@ use super::log::ParamChanges;
 pub(super) struct NodeState {
     /// The node's name in its graph.
     pub(super) node: String,
-    /// Whether a parameter was set since the node last looked. The flag is stored after the value and read before it,
-    /// so no value is missed.
+    /// Whether a parameter was set since the node last called `begin_taking`. A thread that sets a value stores the value before
+    /// this flag, and the node resets the flag before it reads the values, so the node misses no value.
     changed: AtomicBool,
-    /// Whether the node was dropped, with its graph.
+    /// Whether the node was dropped, together with its graph.
     dropped: AtomicBool,
-    /// The values that the run has taken over. The lock is held by a thread that sets several parameters at once, and
-    /// by the node while it finds them. No code of the user is called under it.
+    /// The values that the run has taken over. A thread has the lock while it sets several parameters at once, and the node while
+    /// it reads the new values. No code of the user is called under the lock.
     pub(super) changes: Mutex<ParamChanges>,
 }
 
@@ -34,13 +34,14 @@ impl NodeState {
         self.changed.store(true, Ordering::Release);
     }
 
-    /// Whether a parameter was set since [`begin_taking`](Self::begin_taking).
+    /// Whether a parameter was set since the last [`begin_taking`](Self::begin_taking).
     #[inline]
     pub(super) fn has_changed(&self) -> bool {
         self.changed.load(Ordering::Relaxed)
     }
 
-    /// Resets the flag, before the values are read: values that are set from now on raise it again.
+    /// Resets the flag. The node calls this before it reads the values, so a value that is set during the reads sets the flag
+    /// again.
     pub(super) fn begin_taking(&self) {
         self.changed.swap(false, Ordering::Acquire);
     }

@@ -81,6 +81,9 @@ fn expand_runs(graph: &Graph) -> TokenStream {
         #visibility #run
 
         /// Runs the graph as `run` does, for a number of ticks of each node without inputs, or for a `Duration`.
+        ///
+        /// # Errors
+        /// As for `run`; `Error::RunLimit` if the limit can't be kept.
         #visibility fn run_for(
             &mut self,
             limit: impl ::core::convert::Into<::streamflow::__private::RunFor>,
@@ -89,7 +92,7 @@ fn expand_runs(graph: &Graph) -> TokenStream {
         }
 
         /// Runs each node that is ready once, and does not wait. The first call begins a run, and `end_run` ends it. A call of
-        /// `run` or `run_for` first completes and ends that run. Dropping the graph calls no `stop` hook.
+        /// `run` or `run_for` goes on with that run to its end. Dropping the graph calls no `stop` hook.
         ///
         /// # Errors
         /// As for `run`; then the run has ended.
