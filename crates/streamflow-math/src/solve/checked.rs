@@ -1,4 +1,4 @@
-//! Results of solvers. Only the device knows whether the solver has succeeded, and the host learns it where it opens the result.
+//! The type `Checked`: a solver's result whose status is in device memory, so that the host does not know it yet.
 
 use super::layout::LONGEST;
 use super::outcome::{self, Origin};
@@ -15,10 +15,10 @@ use streamflow::{ExecutionContext, Stream};
 /// A result with the status of its solver, which the solver writes to device memory, for example whether the matrix was
 /// singular.
 ///
-/// The host does not wait for the status. Work of the device goes on with the [value](Self::on_device), the status travels
-/// with the values computed from it ([`then`](Self::then), messages), and the `Err` comes where the host opens the result:
-/// at [`download`](Self::download), when the copy is read, or at [`open_blocking`](Self::open_blocking). So a result can't
-/// be read on the host without its check. After a failed call the result is [not
+/// The host does not wait for the status. Work of the device goes on with the [value](Self::on_device), and the status travels
+/// with the values computed from it, in messages and by [`then`](Self::then). The `Err` comes where the host opens the result: at
+/// [`open_blocking`](Self::open_blocking), or where the copy that [`download`](Self::download) has queued is read. So no result
+/// can be read on the host without its check. After a failed call, the result is [not
 /// written](streamflow::guide::failures#errors-that-an-operator-drops), even if an earlier call had written it.
 ///
 /// A `Checked` is made before the solver writes it, so that a solver allocates nothing:
@@ -51,15 +51,14 @@ use streamflow::{ExecutionContext, Stream};
 #[message(unlisted)]
 pub struct Checked<V> {
     value: V,
-    /// One status per matrix, and behind these, if the solver copies its matrices, one number per matrix that tells of
-    /// a NaN. 0 is success.
+    /// A status for each matrix. The second half has a mark for each matrix, if the solver makes marks. 0 means success.
     statuses: Buffer<i32>,
-    /// The call of the solver; `None` until a solver has queued its work.
+    /// The call of the solver. `None` until a solver has queued its work.
     origin: HostData<Option<Origin>>,
 }
 
 impl<V> Checked<V> {
-    /// Creates the memory for the result of a solver and its status. `value` has the memory that the solver writes.
+    /// Creates memory for the statuses of a result. `value` is the memory that the solver writes.
     ///
     /// # Errors
     /// The driver's error, when memory is exhausted.
@@ -68,8 +67,8 @@ impl<V> Checked<V> {
         Self::of_batch(1, value, cx, stream)
     }
 
-    /// Creates the memory as [`new`](Self::new) does, for a batch of `count` matrices, at most 2³¹ − 1, each with its
-    /// own status.
+    /// Creates a result as [`new`](Self::new) does, for a batch of `count` matrices, at most 2³¹ − 1. Each matrix has its own
+    /// status.
     ///
     /// # Errors
     /// [`Error::Operand`](crate::Error::Operand) for more matrices; the errors of [`new`](Self::new).
@@ -88,22 +87,22 @@ impl<V> Checked<V> {
         Ok(Self { value, statuses: cx.buffer(2 * count, stream)?, origin: HostData(None) })
     }
 
-    /// The value, for work of the device. Such work goes on before the host knows whether the check has failed. If the
-    /// check has failed, the value's elements are meaningless, so values that are computed from them must be opened
-    /// with the same check: see [`then`](Self::then).
+    /// Returns the value, for work of the device. The work goes on before the host knows whether the check has failed. If it has
+    /// failed, the value's elements are meaningless, so values computed from them must be opened with this check:
+    /// [`then`](Self::then).
     pub fn on_device(&self) -> &V {
         &self.value
     }
 
-    /// The statuses that the solver writes, for kernels that read them: all are 0 for success. The first half has a
-    /// status for each matrix, as LAPACK's `info`. A solver that copies its matrices also writes a second half: a
-    /// number for each matrix, which is not 0 if the matrix has a NaN.
+    /// Returns the statuses that the solver writes, for kernels that read them. All are 0 for success. The first half has a
+    /// status for each matrix, as LAPACK's `info`. If the solver copies its matrices, the second half has a mark for each matrix
+    /// with a NaN.
     pub fn statuses(&self) -> View<'_, i32> {
         self.written()
     }
 
-    /// Puts the same check over a value computed from this one: `checked.then(|x| …)` queues work on `x`, and returns the
-    /// result of that work with this check.
+    /// Passes this check on to a value computed from this one: `checked.then(|x| …)` queues work on `x`, and returns the result
+    /// of that work with this check.
     ///
     /// # Errors
     /// The errors of `compute`.
@@ -112,9 +111,9 @@ impl<V> Checked<V> {
         Ok(Checked { value: compute(value)?, statuses, origin })
     }
 
-    /// Waits until the statuses are known, and returns the value if all statuses are 0. The work on `stream` before
-    /// this call is then complete. The call does not read the value: [`download`](Self::download) also finds a NaN that
-    /// has no status.
+    /// Waits until the statuses are known, and returns the value if all are 0. The work that was queued on `stream` before this
+    /// call is then complete. This call does not read the value: only [`download`](Self::download) finds a NaN that no status
+    /// reports.
     ///
     /// # Errors
     /// [`Error::Unsolvable`](crate::Error::Unsolvable), with the row; the driver's error.
@@ -152,7 +151,7 @@ impl<V> Checked<V> {
         self.origin.0.ok_or_else(outcome::not_computed)
     }
 
-    /// The part of `statuses` that the solver has written.
+    /// Returns the part of the statuses that the solver writes: both halves if it makes marks, and else the first half.
     fn written(&self) -> View<'_, i32> {
         let len = self.statuses.len();
         let written = if self.origin.0.is_some_and(|origin| origin.marks) { len } else { len / 2 };
@@ -160,13 +159,13 @@ impl<V> Checked<V> {
         view
     }
 
-    /// The number of matrices that the result was made for.
+    /// Returns the number of matrices that the result was made for.
     pub(super) fn matrices(&self) -> usize {
         self.statuses.len() / 2
     }
 
-    /// The memory that a solver overwrites, and the statuses for it. The result can't be opened until
-    /// [`computed`](Self::computed) is called.
+    /// Returns the memory that a solver overwrites, and the statuses. The result can't be opened until the solver calls
+    /// [`computed`](Self::computed).
     pub(super) fn parts_mut(&mut self) -> (&mut V, &mut Buffer<i32>)
     where
         V: Target,
@@ -176,7 +175,7 @@ impl<V> Checked<V> {
         (&mut self.value, &mut self.statuses)
     }
 
-    /// Notes that a solver has queued the work that computes this result.
+    /// Notes that the solver of `origin` has queued its work.
     pub(super) fn computed(&mut self, origin: Origin) {
         self.origin = HostData(Some(origin));
     }
@@ -189,8 +188,8 @@ impl<V: Target> Target for Checked<V> {
 }
 
 impl<S> Checked<S> {
-    /// Queues a copy of the value to the host, with its statuses. Does not block. The [`CheckedDownload`] is read when the
-    /// copy is complete, and a check that failed is its `Err`.
+    /// Queues a copy of the value to the host, with its statuses. Does not block. The [`CheckedDownload`] can be read when the
+    /// copy is complete, and returns an `Err` if the check has failed.
     ///
     /// # Errors
     /// The errors of [`CudaStream::download`].

@@ -1,4 +1,4 @@
-//! Symmetric positive definite matrices.
+//! The solver `Cholesky`, for symmetric positive definite matrices.
 
 use super::common::Common;
 use super::host::bodies;
@@ -31,7 +31,7 @@ const CALL: &str = "solve::Cholesky";
 pub struct Cholesky<T: Real> {
     common: Common,
     dense: Dense,
-    /// The copies of the matrices that are factored, and for a batch copies of the right-hand sides, too.
+    /// The copies of the matrices, and for a batch also the right-hand sides.
     factors: Factors<T>,
 }
 
@@ -72,8 +72,8 @@ impl<T: Real> Planner<Cholesky<T>> {
 }
 
 impl<T: Real> Plan<Cholesky<T>> {
-    /// Factors matrices without a copy: afterwards `a` has `L` on and below its diagonal, and its earlier elements
-    /// above the diagonal. Allocates nothing. `a` is `[n, n]`, or `[m, n, n]` in a batch.
+    /// Factors matrices in their memory, without a copy. Afterwards `a` has `L` on and below its diagonal, and its earlier
+    /// elements above. Allocates nothing. `a` is `[n, n]`, or `[m, n, n]` in a batch.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another shape; the
@@ -107,8 +107,8 @@ impl<T: Real> Cholesky<T> {
             let Common { sizes, factor, .. } = &self.common;
             self.dense.potrf(stream, factor, sizes.n, matrices, statuses)?;
         } else {
-            // The batch's pointers point to the plan's own memory, so the matrices are copied there. cuSOLVER
-            // overwrites the values above the diagonals in that memory.
+            // The pointers of a batch point to the plan's memory, so the matrices are copied there. cuSOLVER overwrites the
+            // elements above the diagonals in that memory, so only the lower triangles are copied back.
             stream.copy(&**matrices, self.factors.matrices())?;
             self.factor_own(stream, Some(statuses))?;
             let factors = &*self.factors.matrices();
@@ -117,12 +117,13 @@ impl<T: Real> Cholesky<T> {
                 (&mut **matrices, factors, self.common.sizes.n),
             )?;
         }
-        // The matrix was not copied, so no kernel has searched it for NaNs. A NaN stays in the factor.
+        // The call makes no marks, since it does not copy the matrix with the kernel that looks for NaNs. A NaN stays in the
+        // matrix.
         a.computed(Origin { marks: false, ..self.origin() });
         Ok(())
     }
 
-    /// Factors the copies of matrices that the plan holds.
+    /// Factors the plan's copies of the matrices.
     #[track_caller]
     fn factor_own(
         &mut self,

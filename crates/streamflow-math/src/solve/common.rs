@@ -1,4 +1,4 @@
-//! The parts of each solver of systems except its factors.
+//! The parts that all solvers of systems have, whatever their factors are.
 
 use super::Factor;
 use super::sizes::Sizes;
@@ -8,18 +8,17 @@ use streamflow::Buffer;
 use streamflow::library::HostBody;
 use streamflow::{ExecutionContext, Stream};
 
-/// The sizes and the host bodies of a solver, and the statuses of the matrices and solutions that
-/// it keeps.
+/// The sizes and the host bodies of a solver, and the statuses that the solver keeps in device memory.
 #[derive(Debug)]
 pub struct Common {
     pub(super) sizes: Sizes,
-    /// The statuses of the matrices that the solver keeps: a status for each, and then a number for each that tells of a NaN.
+    /// The statuses of the matrices that the plan has factored: a status for each, and then a mark for each.
     pub(super) statuses: Buffer<i32>,
-    /// The status of the solution itself. It reports only wrong arguments, which the call's own status reports, too.
+    /// The status of the call that solves. It reports wrong arguments, which the function's own return value also does.
     pub(super) solved: Buffer<i32>,
     pub(super) factor: HostBody,
     pub(super) solve: HostBody,
-    /// Whether only the lower triangle of a matrix is read.
+    /// Whether the solver reads only the lower triangle of a matrix.
     is_lower: bool,
 }
 
@@ -40,7 +39,7 @@ impl Common {
         Ok(made)
     }
 
-    /// The number and the sizes of the matrices that a call takes.
+    /// Returns the number and the shape of the matrices of a call.
     pub(super) fn matrices(&self) -> Matrices {
         let (count, n) = (self.sizes.matrices(), self.sizes.n);
         Matrices { count, rows: n, columns: n, is_lower: self.is_lower }

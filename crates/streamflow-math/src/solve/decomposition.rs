@@ -27,20 +27,20 @@ pub trait Decomposes: Made {
     /// The decomposition's name in messages.
     const CALL: &'static str;
 
-    /// The number of matrices of a batch; `None` for a single matrix.
+    /// The number of matrices in a batch. `None` for a single matrix.
     fn batch(&self) -> Option<usize> {
         None
     }
 
-    /// Whether the decomposition also writes the second half of the statuses, which tells of NaNs in the matrices.
+    /// Whether the decomposition also writes the marks, the second half of the statuses.
     fn marks(&self) -> bool {
         self.batch().is_some()
     }
 
-    /// The shapes of the matrix and of each part of the result, without the batch.
+    /// The shapes of the matrix and of each part of the result, without the dimension of the batch.
     fn shapes(&self) -> ArrayVec<Shape, 4>;
 
-    /// Queues the work for matrices with elements. The caller has checked the shapes.
+    /// Queues the work. The matrices have elements, and the caller has checked the shapes.
     #[track_caller]
     fn decompose(
         &mut self,
@@ -51,14 +51,14 @@ pub trait Decomposes: Made {
     ) -> Result<()>;
 }
 
-/// The tensors of a result.
+/// The parts of a decomposition's result, each a tensor.
 pub trait Parts: Target + Sized {
     type Element: Real;
 
-    /// Makes the tensors, in order.
+    /// Makes the tensors in the order of the fields.
     fn make(tensor: impl FnMut() -> Result<Tensor<Self::Element>>) -> Result<Self>;
 
-    /// The tensors of the result with their names.
+    /// Returns the tensors with the names of their fields.
     fn tensors(&self) -> impl Iterator<Item = (&'static str, &Tensor<Self::Element>)>;
 }
 
@@ -87,7 +87,7 @@ macro_rules! parts {
 pub(super) use parts;
 
 impl<D: Decomposes> Plan<D> {
-    /// Creates the memory for a result. Each result has its own memory, so a plan can write several results.
+    /// Creates a result for this plan. A result has its own memory, so a plan can write several results.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); the driver's error, when memory is exhausted.
@@ -147,7 +147,7 @@ fn decompose<D: Decomposes>(
     Ok(())
 }
 
-/// Returns the decomposition of `a` as a new result, by the plan that the node keeps for these sizes.
+/// Decomposes `a` by the plan that the node keeps for this shape, and returns a new result.
 #[track_caller]
 pub(super) fn decomposed<D: Decomposes>(
     planner: Planner<D>,

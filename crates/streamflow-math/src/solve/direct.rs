@@ -1,4 +1,4 @@
-//! Systems of equations with a sparse matrix.
+//! The solver `DirectSolver`, for systems of equations with a sparse matrix.
 
 use super::Factor;
 use super::host::bodies;
@@ -17,7 +17,7 @@ use streamflow::{ExecutionContext, Stream};
 /// The solver's name in messages.
 const CALL: &str = "solve::DirectSolver";
 
-/// The most rows of a matrix on the simulator, which factors a dense copy of the matrix.
+/// The largest number of rows on the simulator, since it factors a dense copy of the matrix.
 const MOST_SIMULATED: usize = 4096;
 
 /// Solves systems of equations with a sparse matrix, `A x = b`, by the matrix's factors: cuDSS. The solver also needs the
@@ -64,11 +64,11 @@ pub struct DirectSolver<T: Factor + SparseElement> {
     n: usize,
     sides: Option<usize>,
     number: u64,
-    /// The library's objects; `None` for a system without equations or right-hand sides.
+    /// The library's objects. `None` if there are no equations or no right-hand sides, since the library takes no such system.
     direct: Option<Direct<T>>,
     factor: HostBody,
     solve: HostBody,
-    /// Whether the last factorisation has succeeded, so that the factors can be used.
+    /// Whether the last factorisation has succeeded, so that the plan can solve.
     is_whole: bool,
 }
 
@@ -136,7 +136,7 @@ impl<T: Factor + SparseElement> DirectSolver<T> {
     fn factor_blocking(&mut self, stream: &CudaStream, a: &Csr<T>) -> Result<()> {
         self.check_matrix(a)?;
         self.is_whole = false;
-        // cuDSS takes no matrix without stored elements.
+        // The library takes no matrix without stored elements. Such a matrix is singular, in row 0.
         if self.n > 0 && a.stored() == 0 {
             return Err(singular(CALL, Some(0)));
         }

@@ -1,4 +1,4 @@
-//! Downloads of checked results to the host.
+//! The type `CheckedDownload`: a copy of a checked result to the host.
 
 use super::Factor;
 use super::outcome::{self, Origin};
@@ -7,11 +7,10 @@ use streamflow::Download;
 use streamflow::HostData;
 use streamflow::Message;
 
-/// A copy of a [`Checked`](super::Checked) result to the host, which may not be complete yet. The elements can be read
-/// only once the copy is complete, and only if the check has succeeded.
+/// A copy of a [`Checked`](super::Checked) result to the host. The elements can be read only when the copy is complete, and only
+/// if the check has not failed.
 ///
-/// As a message, the download is for the host: `#[when(host_done(port))]` runs its consumer when the copy is
-/// complete.
+/// As a message, the download is host data. With `#[when(host_done(port))]`, its consumer runs when the copy is complete.
 #[derive(Debug, Message)]
 #[message(unlisted)]
 #[must_use = "a download that is not read has no effect"]
@@ -26,12 +25,12 @@ impl<T: Factor> CheckedDownload<T> {
         Self { values, statuses, origin: HostData(origin) }
     }
 
-    /// The shape of the downloaded memory.
+    /// Returns the shape of the downloaded memory.
     pub fn shape(&self) -> &[usize] {
         self.values.shape()
     }
 
-    /// The elements, if the copy is complete. Does not block.
+    /// Returns the elements, or `None` if the copy is not complete yet. Does not block.
     ///
     /// # Errors
     /// [`Error::Unsolvable`](crate::Error::Unsolvable), with the row, or with the index of a NaN; as for
@@ -44,7 +43,7 @@ impl<T: Factor> CheckedDownload<T> {
         values.map(|values| self.numbers(values)).transpose()
     }
 
-    /// The elements; blocks until the copy is complete.
+    /// Blocks until the copy is complete, and returns the elements.
     ///
     /// # Errors
     /// The errors of [`try_get`](Self::try_get).

@@ -1,4 +1,4 @@
-//! Eigenvalues of symmetric matrices.
+//! The decomposition `Eigen`, for symmetric matrices.
 
 use std::iter;
 use std::marker::PhantomData;
@@ -42,9 +42,9 @@ pub struct Eigen<T: Real> {
 #[derive(Debug, Message)]
 #[message(unlisted)]
 pub struct Eigenpairs<T: Real> {
-    /// `[n]`, the smallest first.
+    /// The eigenvalues, `[n]`, the smallest first.
     pub values: Tensor<T>,
-    /// `[n, n]`: row `i` is the eigenvector of value `i`, of length 1.
+    /// The eigenvectors, `[n, n]`. Row `i` is the vector of value `i`, and has length 1.
     pub vectors: Tensor<T>,
 }
 
@@ -84,7 +84,7 @@ impl<T: Real> Decomposes for Eigen<T> {
         statuses: &mut DeviceSlice<i32>,
     ) -> Result<()> {
         let (n, matrices, body) = (self.n, self.matrices(), &self.body);
-        // The eigenvectors that the library writes as columns are rows of the result. A symmetric matrix is its own transpose.
+        // The library's matrices are in columns, so its columns are rows here. A symmetric matrix is equal to its transpose.
         if self.batch.is_none() {
             stream.copy(a, vectors)?;
             return self.dense.syevd(stream, body, n, vectors, values, statuses);

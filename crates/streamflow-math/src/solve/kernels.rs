@@ -1,4 +1,5 @@
-//! Kernels that cuSOLVER's functions need: copies that find NaNs, copies of rows to columns, and copies of parts.
+//! Kernels for work that cuSOLVER has no function for: copies that find NaNs, that turn rows into columns, or that copy a part of
+//! a matrix.
 
 use crate::error::Result;
 use streamflow::Element;
@@ -6,11 +7,11 @@ use streamflow::kernel;
 use streamflow::memory::{Complex, DeviceSlice};
 use streamflow::{ExecutionContext, Stream};
 
-/// Copies the matrices of a batch, and reports those that have a NaN: for such a matrix, `marks` gets `i32::MAX` minus
-/// the number of the first row with a NaN. For another matrix, its element of `marks` stays as it is. cuSOLVER itself
-/// factors a matrix with a NaN into numbers, without an error.
+/// Copies the matrices of a batch, and marks those that have a NaN: the mark of such a matrix becomes `i32::MAX` minus its first
+/// row with a NaN. The mark of any other matrix is not changed. The marks are needed since cuSOLVER factors a matrix with a NaN
+/// into numbers, without an error.
 ///
-/// `lower` is 1 if only the lower triangle of a matrix is searched.
+/// If `lower` is 1, only the lower triangle is searched for NaNs.
 #[kernel(
     instances(f32, f64, Complex<f32>, Complex<f64>),
     partial,
@@ -45,7 +46,7 @@ pub fn take<T: Element>(
     }
 }
 
-/// Copies the lower triangles of the matrices of a batch. The values above the diagonal of `out` stay as they are.
+/// Copies the lower triangles of the matrices of a batch. The elements of `out` above the diagonals are not changed.
 #[kernel(instances(f32, f64), partial, requires(out.len() == a.len(), n > 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len && i % n <= i / n % n) out[i] = a[i];
@@ -58,7 +59,7 @@ pub fn copy_lower<T: Element>(out: &mut [T], a: &[T], n: usize) {
     }
 }
 
-/// Computes `out[column, row] = a[row, column]`. Both matrices are stored in rows.
+/// Transposes a matrix, `out[column, row] = a[row, column]`. `a` has `rows` rows, and both matrices are in rows.
 #[kernel(instances(f32, f64), requires(out.len() == a.len(), rows > 0, a.len() % rows == 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = a[i % rows * (out_len / rows) + i / rows];
@@ -70,8 +71,8 @@ pub fn transpose<T: Element>(out: &mut [T], a: &[T], rows: usize) {
     }
 }
 
-/// Copies the upper triangle of the first rows of a matrix in columns of `rows` elements to rows, with zeros below the
-/// triangle.
+/// Copies the upper triangle of the first `n` rows of `a` to `out`, in rows, with zeros below the diagonal. `a` is in columns, of
+/// `rows` elements each.
 #[kernel(instances(f32, f64), requires(out.len() == n * n, a.len() == n * rows), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= out_len) return;
@@ -85,7 +86,7 @@ pub fn upper<T: Element>(out: &mut [T], a: &[T], n: usize, rows: usize, zero: T)
     }
 }
 
-/// Copies the first `k` columns of each matrix of a batch to rows. The matrices have `n` rows and columns, and are in columns.
+/// Copies the first `k` columns of each matrix of a batch to `out`, in rows. Each matrix of `a` is `n` by `n`, in columns.
 #[kernel(instances(f32, f64), requires(n > 0, k > 0, k <= n, a.len() % (n * n) == 0, out.len() == a.len() / n * k), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= out_len) return;
@@ -99,8 +100,9 @@ pub fn leading_columns<T: Element>(out: &mut [T], a: &[T], n: usize, k: usize) {
     }
 }
 
-/// Makes the first launch of a kernel, so that the kernel is compiled in `start`, and a missing compiler is an error there.
-/// `launch` gets one element to write, and one that is 0. The simulator compiles nothing.
+/// Launches a kernel for the first time in `start`, so that CUDA compiles the kernel there, and a missing compiler is an error of
+/// `start`. `launch` gets memory of one element to write, and memory of one element that is 0. On the simulator nothing is
+/// launched.
 pub(super) fn warm_up<T: Element>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,
@@ -114,7 +116,7 @@ pub(super) fn warm_up<T: Element>(
     launch(&mut out, &zero)
 }
 
-/// Makes the first launch of [`transpose`], by [`warm_up`].
+/// Launches [`transpose`] for the first time, by [`warm_up`].
 pub(super) fn warm_up_transpose<T: Element>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,

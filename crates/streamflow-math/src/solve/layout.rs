@@ -1,4 +1,4 @@
-//! Checks of the shapes that a plan gets against the shapes that it was made for.
+//! Checks that operands have the shapes that a plan was made for.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use crate::error::{Result, wrong_operand};
 use streamflow::Error;
 
-/// The largest length that cuSOLVER takes in every routine.
+/// The largest length of a dimension that all of cuSOLVER's routines take.
 pub(super) const LONGEST: usize = i32::MAX as usize;
 
 /// Checks that an operand has one of these shapes.
@@ -59,13 +59,13 @@ pub(super) fn fits(call: &'static str, lengths: &[usize]) -> Result<()> {
     Err(wrong_operand(call, "plan", problem))
 }
 
-/// Returns the shape of an operand of a plan: the shape for one matrix, after the number of matrices in a
+/// Returns the shape of an operand of a plan: the shape `one` for a single matrix, with the number of matrices before it in a
 /// batch.
 pub(super) fn in_batch(batch: Option<usize>, one: &[usize]) -> ArrayVec<usize, 3> {
     batch.iter().chain(one).copied().collect()
 }
 
-/// Checks that a result was made for as many matrices as the plan has.
+/// Checks that a result was made for the number of matrices that the plan has.
 ///
 /// # Errors
 /// [`Error::Operand`](crate::Error::Operand).

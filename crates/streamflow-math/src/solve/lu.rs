@@ -1,4 +1,4 @@
-//! Systems of equations with any square matrix.
+//! The solver `Lu`, for systems of equations with any square matrix.
 
 use super::Factor;
 use super::common::Common;
@@ -23,9 +23,9 @@ const CALL: &str = "solve::Lu";
 /// Solves systems of equations with a square matrix, by LU with partial pivoting: cuSOLVER's `getrf` and `getrs`, or
 /// cuBLAS's `getrfBatched` and `getrsBatched` for a batch.
 ///
-/// The matrix is in rows, and the library sees it in columns, transposed. So pivots are chosen within rows, and a matrix
-/// is found to be singular at the first *row* that depends on the rows before it:
-/// [`Error::Unsolvable`](crate::Error::Unsolvable) names that row. A NaN in the matrix is an error, too, with its row.
+/// The matrix is in rows, and the library reads it as columns, transposed. So pivots are chosen within rows, and a singular
+/// matrix is found at the first *row* that depends on the rows before it: [`Error::Unsolvable`](crate::Error::Unsolvable) names
+/// that row. A NaN in the matrix is an error too, with its row.
 ///
 /// ```
 /// use streamflow_math::Plan;

@@ -10,17 +10,17 @@
 //! | [`svd_blocking`] | [`Svd`] | `A = U diag(s) VT`, also in batches | real |
 //! | [`eigen_blocking`] | [`Eigen`] | eigenvalues and eigenvectors of a symmetric matrix, also in batches | real |
 //!
-//! Matrices are dense [tensors](streamflow::Tensor) in rows, as everywhere in streamflow, and right-hand sides are vectors, or
-//! the rows of a matrix. The library stores matrices in columns; each solver's documentation says where that shows.
+//! Matrices are dense [tensors](streamflow::Tensor) in rows, as everywhere in streamflow. Right-hand sides are vectors, or the
+//! rows of a matrix. The library's matrices are in columns, and each solver's documentation says where a user can notice that.
 //!
 //! # Errors of the device
-//! The device knows whether a matrix is singular once the work has executed, and no call of this module waits for that.
-//! A result is [`Checked`]: the host gets the `Err`, with the row, where it first opens the result, and work of the
-//! device goes on without the check. A NaN in a matrix is such an error, too.
+//! The device knows whether a matrix is singular only when the work has executed, and no call here waits for that. So a result is
+//! [`Checked`]: the host gets the `Err`, with the row, where it first opens the result, and work of the device goes on without
+//! the check. A NaN in a matrix is such an error too.
 //!
 //! # Plans
 //! A plan is made in [`start`](streamflow::Compute::start) for one size. Executing a plan allocates nothing. [`Plan::factor`]
-//! makes a plan of another type that has factored a matrix, and solves with it many times:
+//! factors a matrix, and returns a plan of another type, which solves with that matrix many times:
 //!
 //! [`Plan::factor`]: crate::Plan::factor
 //!

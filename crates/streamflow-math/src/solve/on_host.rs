@@ -1,6 +1,5 @@
-//! Solvers for operands on the host: the operands are uploaded, the solver works on the operator's internal stream, and the
-//! results are on the host when the call returns. These functions are for values that are computed once, for example in
-//! `start`.
+//! Solvers for operands in host memory. Each function uploads its operands, solves on the operator's internal stream, and blocks
+//! until the results are in host memory. These functions are for values that are computed once, for example in `start`.
 
 use super::{Factor, Real, stateless};
 use crate::error::{Result, wrong_operand};
@@ -8,8 +7,8 @@ use streamflow::Error;
 use streamflow::Tensor;
 use streamflow::{ExecutionContext, Stream};
 
-/// Solves `A x = b` for `n` equations, as [`solve()`](super::solve()): `a` has `n` rows of `n`, and `b` and the result have
-/// `n` elements, or `k` times as many for `k` right-hand sides, one after the other. Blocks until the result is there.
+/// Solves `A x = b` for `n` equations, as [`solve()`](super::solve()) does. `a` has `n` rows of `n` elements. `b` and the result
+/// have `n` elements for each right-hand side, one side after the other. Blocks until the result is in host memory.
 ///
 /// # Errors
 /// [`Error::Unsolvable`](crate::Error::Unsolvable) for a singular matrix, with the row;
@@ -94,7 +93,7 @@ pub fn eigen_host_blocking<T: Real>(
     Ok((values.wait_blocking()?.to_vec(), vectors.wait_blocking()?.to_vec()))
 }
 
-/// Copies an operand from the host to the operator's device, as a tensor of this shape.
+/// Copies an operand to the operator's device as a tensor of this shape.
 fn upload<T: Factor>(
     cx: &ExecutionContext,
     argument: &'static str,

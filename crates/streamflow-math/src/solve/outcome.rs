@@ -1,23 +1,23 @@
-//! What a solver has found about its matrices on the device, and the errors for that.
+//! Reads the statuses that a solver has written for its matrices on the device, and makes the errors for them.
 
 use crate::error::Result;
 use crate::ffi::cusolver::element::Factor;
 use streamflow::Error;
 
-/// The call that computed a result, and how the statuses of the result are read.
+/// The call that computed a result, and what its statuses mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
-    /// The solver, for errors.
+    /// The name of the solver, for errors.
     pub(super) call: &'static str,
     pub(super) finds: Finds,
-    /// Whether the solver has also written the second half of the statuses, which tells of NaNs in the matrices.
+    /// Whether the solver has also written marks, the second half of the statuses.
     pub(super) marks: bool,
 }
 
-/// The meaning of a positive status of a solver.
+/// What a positive status of a solver means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finds {
-    /// The status is the number of the row, from 1, that has no pivot.
+    /// The status is the number, from 1, of the row that has no pivot.
     DependentRow,
     /// The status is the order, from 1, of a leading minor that is not positive.
     NotPositive,
@@ -25,12 +25,12 @@ pub(super) enum Finds {
     NoConvergence,
 }
 
-/// Checks the statuses of a result that was opened. There is one for each matrix, and if `origin.marks` is set, also a
-/// number for each matrix that is not 0 if the matrix has a NaN.
+/// Checks the statuses of a result that the host opens: a status for each matrix, and then a mark for each if the solver makes
+/// marks.
 ///
 /// # Errors
-/// [`Error::Unsolvable`](crate::Error::Unsolvable), for the first number that is not 0. If a matrix has a NaN, the NaN
-/// is the cause of the solver's finding.
+/// [`Error::Unsolvable`](crate::Error::Unsolvable) for the first mark, and if there is none, for the first status that is not 0.
+/// A mark counts first, since the NaN that it reports is the cause of the solver's status.
 pub(super) fn check(origin: Origin, statuses: &[i32]) -> Result<()> {
     let matrices = if origin.marks { statuses.len() / 2 } else { statuses.len() };
     let (found, marks) = statuses.split_at(matrices);
@@ -42,10 +42,10 @@ pub(super) fn check(origin: Origin, statuses: &[i32]) -> Result<()> {
     failed.map_or(Ok(()), |at| Err(origin.unsolvable(number(at % matrices), statuses[at])))
 }
 
-/// Checks that the values of a result that was opened are numbers.
+/// Checks that none of the values of a result that the host opens is a NaN.
 ///
 /// # Errors
-/// [`Error::Unsolvable`](crate::Error::Unsolvable), with the index of the first value that is not a number.
+/// [`Error::Unsolvable`](crate::Error::Unsolvable), with the index of the first NaN.
 pub(super) fn check_numbers<T: Factor>(origin: Origin, values: &[T]) -> Result<()> {
     let found = values.iter().position(|value| value.is_nan());
     found.map_or(Ok(()), |index| {
@@ -72,7 +72,7 @@ pub(super) fn not_computed() -> Error {
     .into()
 }
 
-/// Returns the error of solving with a plan whose last `refactor` has failed.
+/// Returns the error of a plan that can't solve, since its last `refactor` has failed.
 #[cold]
 pub(super) fn not_factored(call: &'static str) -> Error {
     crate::Error::Unsolvable {
@@ -85,7 +85,7 @@ pub(super) fn not_factored(call: &'static str) -> Error {
     .into()
 }
 
-/// Returns the error of a sparse matrix without factors, with the row if it is known.
+/// Returns the error for a singular sparse matrix, with the row if the library reports it.
 #[cfg(feature = "sparse")]
 #[cold]
 pub(super) fn singular(call: &'static str, row: Option<usize>) -> Error {
@@ -115,7 +115,7 @@ impl Origin {
 
     #[cold]
     fn unsolvable(self, matrix: Option<usize>, status: i32) -> Error {
-        // A status counts rows from 1, and an error counts them from 0.
+        // Statuses count rows from 1, and the error counts them from 0.
         let row = usize::try_from(status).ok().and_then(|number| number.checked_sub(1));
         let (row, problem, remedy) = match (self.finds, row) {
             (_, None) => (

@@ -1,4 +1,4 @@
-//! The sizes that a solver's plan is made for.
+//! The type `Planner`: the sizes that a solver's plan is made for.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use streamflow::{ExecutionContext, Stream};
 pub(super) mod sealed {
     use super::{ExecutionContext, Planner, Result, Stream};
 
-    /// A solver that a planner makes.
+    /// A solver that a planner can make.
     pub trait Made: Sized + Send + 'static {
         fn make(
             planner: &Planner<Self>,
@@ -21,15 +21,15 @@ pub(super) mod sealed {
     }
 }
 
-/// The sizes that a solver is planned for: [`Lu::plan`](super::Lu::plan) and others return a planner, and
+/// The sizes that a solver is planned for. [`Lu::plan`](super::Lu::plan) and similar functions return a planner, and
 /// [`on`](Self::on) makes the [`Plan`].
 #[must_use = "`on` makes the plan"]
 pub struct Planner<S> {
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// The number of right-hand sides; `None` if `b` and `x` are one vector each.
+    /// The number of right-hand sides. `None` if `b` and `x` are vectors.
     pub(super) sides: Option<usize>,
-    /// The number of matrices; `None` for a single matrix.
+    /// The number of matrices in a batch. `None` for a single matrix.
     pub(super) batch: Option<usize>,
     pub(super) solver: PhantomData<fn() -> S>,
 }
@@ -51,7 +51,7 @@ impl<S: sealed::Made> Planner<S> {
         Ok(Plan::new(stream, S::make(&self, cx, stream)?))
     }
 
-    /// Returns the plan for these sizes that the node keeps; makes it if there is none.
+    /// Returns the plan that the node keeps for these sizes, and makes it if there is none yet.
     pub(super) fn cached<'c>(
         self,
         cx: &'c ExecutionContext,
@@ -61,7 +61,7 @@ impl<S: sealed::Made> Planner<S> {
     }
 }
 
-// `Clone` is implemented by hand, since a derived implementation would require `S: Clone`.
+// `Clone` is implemented by hand, since a derive would require that `S` is `Clone`.
 impl<S> Clone for Planner<S> {
     fn clone(&self) -> Self {
         *self

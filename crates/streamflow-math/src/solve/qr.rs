@@ -1,4 +1,4 @@
-//! QR decomposition.
+//! The decomposition `Qr`.
 
 use arrayvec::ArrayVec;
 
@@ -30,7 +30,7 @@ pub struct Qr<T: Real> {
     rows: usize,
     columns: usize,
     dense: Dense,
-    /// A copy of the matrix in columns, as the library takes it.
+    /// The matrix in columns, which the library overwrites.
     turned: Buffer<T>,
     tau: Buffer<T>,
     factor: HostBody,
@@ -41,9 +41,9 @@ pub struct Qr<T: Real> {
 #[derive(Debug, Message)]
 #[message(unlisted)]
 pub struct QrFactors<T: Real> {
-    /// `[m, n]`, with orthonormal columns.
+    /// The factor `Q`, `[m, n]`, with orthonormal columns.
     pub q: Tensor<T>,
-    /// `[n, n]`, with zeros below the diagonal.
+    /// The factor `R`, `[n, n]`, with zeros below the diagonal.
     pub r: Tensor<T>,
 }
 
@@ -82,7 +82,7 @@ impl<T: Real> Decomposes for Qr<T> {
         let Some((mut first, mut second)) = statuses.split_at_mut(1) else {
             unreachable!("there are two for each matrix")
         };
-        // The kernel `transpose` overwrites the whole buffer, so the buffer's earlier content is not needed.
+        // The kernel below overwrites the whole buffer, so earlier marks of unwritten memory don't count.
         self.turned.assume_written();
         stream.launch::<transpose<T>>(m * n, (&mut self.turned, a, m))?;
         let (turned, tau) = (&mut self.turned, &mut self.tau);
@@ -131,7 +131,7 @@ impl<T: Real> Made for Qr<T> {
             columns,
             dense: Dense::new::<T>(cx, stream, need.as_slice())?,
             turned: cx.buffer(rows * columns, stream)?,
-            // On the simulator, the host body stores `Q` in `tau`, so `tau` is longer there.
+            // On the simulator, the host body of `geqrf` stores `Q` in `tau`.
             tau: cx.buffer(
                 if stream.device_info()?.is_simulated { rows * columns } else { columns },
                 stream,

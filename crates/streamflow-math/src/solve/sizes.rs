@@ -1,10 +1,10 @@
-//! The lengths of the operands of a solver of systems.
+//! The sizes of a solver of systems, and checks of its operands against them.
 
 use super::layout::{fits, has_shape, in_batch};
 use super::planner::Planner;
 use crate::error::{Result, wrong_operand};
 
-/// The lengths that the operands of a solver have.
+/// The sizes that a solver's operands must have.
 #[derive(Debug)]
 pub(super) struct Sizes {
     pub(super) n: usize,
@@ -17,7 +17,7 @@ impl Sizes {
         Self { n: planner.rows, sides: planner.sides, batch: planner.batch }
     }
 
-    /// The number of right-hand sides.
+    /// Returns the number of right-hand sides.
     pub(super) fn sides(&self) -> usize {
         self.sides.unwrap_or(1)
     }
@@ -26,13 +26,12 @@ impl Sizes {
         self.batch.unwrap_or(1)
     }
 
-    /// Whether the operands have no elements, so that there is nothing to compute.
+    /// Whether there is nothing to compute: no matrices, or matrices without elements.
     pub(super) fn is_empty(&self) -> bool {
         self.n * self.matrices() == 0
     }
 
-    /// Checks that the sizes are not too large, and that there is one right-hand side for each matrix of a
-    /// batch.
+    /// Checks that the sizes are not too large, and that a batch has one right-hand side for each matrix.
     pub(super) fn check(&self, call: &'static str) -> Result<()> {
         if let (Some(batch), Some(sides)) = (self.batch, self.sides) {
             let problem = format!(

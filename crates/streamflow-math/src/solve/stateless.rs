@@ -1,4 +1,4 @@
-//! Solvers as functions. The node keeps the plan of each shape and stream, and each call allocates its result.
+//! Solvers as functions. The node keeps a plan for each shape and stream, and each call allocates its result.
 
 use super::decomposition::decomposed;
 use super::system::{self, System};
@@ -9,7 +9,7 @@ use streamflow::Error;
 use streamflow::Tensor;
 use streamflow::{ExecutionContext, Stream};
 
-/// The operands of functions for one matrix or a batch, in the text of errors.
+/// The operands that a function for one matrix or a batch takes, as text for errors.
 const MATRICES: &str = "a matrix `[m, n]` or a batch of them `[count, m, n]`";
 const SQUARE_MATRICES: &str = "a square matrix `[n, n]` or a batch of them `[count, n, n]`";
 

@@ -1,4 +1,4 @@
-//! Singular value decomposition.
+//! The decomposition `Svd`.
 
 use std::iter;
 
@@ -34,18 +34,18 @@ pub struct Svd<T: Real> {
     rows: usize,
     columns: usize,
     dense: Dense,
-    /// A copy of the matrix, which the library overwrites.
+    /// The plan's copy of the matrix, which the library overwrites.
     copy: Buffer<T>,
     vectors: Vectors<T>,
     body: HostBody,
 }
 
-/// The memory where the library writes the singular vectors.
+/// The memory for vectors that the library does not write as rows of the result.
 #[derive(Debug)]
 enum Vectors<T: Real> {
-    /// The library's vectors are rows of the result, so the library writes them there.
+    /// The library's vectors are rows of the result, so the library writes into the result itself.
     InPlace,
-    /// Buffers for a matrix with more rows than columns: the library writes its vectors in columns, and a kernel turns them.
+    /// For a matrix with more rows than columns, the library writes its vectors as columns, into these buffers.
     Turned {
         u: Buffer<T>,
         vt: Buffer<T>,
@@ -58,11 +58,11 @@ enum Vectors<T: Real> {
 #[derive(Debug, Message)]
 #[message(unlisted)]
 pub struct SingularValues<T: Real> {
-    /// `[m, k]`, with orthonormal columns.
+    /// The left vectors, `[m, k]`, with orthonormal columns.
     pub u: Tensor<T>,
-    /// `[k]`, the largest first.
+    /// The singular values, `[k]`, the largest first.
     pub s: Tensor<T>,
-    /// `[k, n]`, with orthonormal rows.
+    /// The right vectors, `[k, n]`, with orthonormal rows.
     pub vt: Tensor<T>,
 }
 
@@ -107,13 +107,13 @@ impl<T: Real> Decomposes for Svd<T> {
         let (dense, body, copy) = (&mut self.dense, &self.body, &mut self.copy);
         match &mut self.vectors {
             Vectors::InPlace => {
-                // The library sees the transposed matrix, V diag(s) transpose(U). The columns that it writes are rows
-                // of the result.
+                // The library reads the matrix as its transpose, V diag(s) transpose(U), and the columns of vectors that it
+                // writes are rows here.
                 stream.copy(&**a, &mut **copy)?;
                 dense.gesvd(stream, body, (n, m), copy, s, vt, u, statuses)
             }
             Vectors::Turned { u: left, vt: right } => {
-                // The kernel `transpose` overwrites the whole buffer, so the buffer's earlier content is not needed.
+                // The kernel below overwrites the whole buffer, so earlier marks of unwritten memory don't count.
                 copy.assume_written();
                 stream.launch::<transpose<T>>(m * n, (&mut *copy, a, m))?;
                 dense.gesvd(stream, body, (m, n), copy, s, left, right, statuses)?;
@@ -159,7 +159,7 @@ impl<T: Real> Made for Svd<T> {
     fn make(planner: &Planner<Self>, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<Self> {
         let (rows, columns, batch) = (planner.rows, planner.columns, planner.batch);
         layout::fits(CALL, &layout::in_batch(batch, &[rows, columns]))?;
-        // The library requires at least as many rows as columns, and sees a matrix that is stored in rows as its transpose.
+        // The library needs at least as many rows as columns, and it reads a matrix in rows as its transpose.
         let (long, short) = (rows.max(columns), rows.min(columns));
         let (need, body) = match batch {
             None => (Need::Svd { rows: long, columns: short }, bodies::gesvd::<T>(long, short)),

@@ -1,4 +1,4 @@
-//! The singular vectors of a batch. The library makes more vectors than the matrices have singular values.
+//! The memory for the singular vectors of a batch. The library computes more vectors than the matrices have singular values.
 
 use super::Real;
 use super::kernels::{leading_columns, warm_up};
@@ -11,22 +11,22 @@ use streamflow::memory::DeviceSlice;
 use streamflow::{Buffer, Tensor};
 use streamflow::{ExecutionContext, Stream};
 
-/// The most rows and columns that `gesvdjBatched` takes.
+/// The largest number of rows and of columns that `gesvdjBatched` takes.
 const LONGEST: usize = 32;
 
-/// The memory where the library writes the vectors of matrices of `rows` by `columns`.
+/// The memory into which the library writes the vectors of matrices of `rows` by `columns`.
 ///
-/// cuSOLVER sees each matrix transposed, so the left vectors that it writes are the right vectors of the matrix. The
-/// columns that it writes are rows of the buffers.
+/// cuSOLVER reads each matrix as its transpose, so its left vectors are the right vectors here. The columns that it writes are
+/// rows here.
 #[derive(Debug)]
 pub(super) struct BatchVectors<T: Real> {
     rows: usize,
     columns: usize,
     count: usize,
-    /// `[count, rows, rows]`: a row is a left vector.
+    /// The left vectors, `[count, rows, rows]`: each row is a vector.
     left: Buffer<T>,
-    /// `[count, columns, columns]`: a row is a right vector. The tensor exists only for matrices with fewer rows than
-    /// columns, since the result then has only the first of these vectors.
+    /// The right vectors, `[count, columns, columns]`: each row is a vector. The tensor exists only for matrices with fewer rows
+    /// than columns, since only the first `rows` of its vectors belong to the result.
     right: Option<Tensor<T>>,
 }
 
@@ -46,7 +46,7 @@ impl<T: Real> BatchVectors<T> {
         Err(wrong_operand(call, "plan", problem))
     }
 
-    /// Creates the memory for `count` matrices, and compiles the kernels, so that a missing compiler is an error of `start`.
+    /// Allocates the memory for `count` matrices, and compiles the kernels, so that a missing compiler is an error of `start`.
     pub(super) fn new(
         cx: &ExecutionContext,
         stream: &Stream<'_>,
@@ -72,7 +72,7 @@ impl<T: Real> BatchVectors<T> {
         Matrices { count, rows, columns, is_lower: false }
     }
 
-    /// Finds the singular values of the matrices, of which the caller has made copies. There is at least one matrix.
+    /// Finds the singular values of the matrices in `copy`. There is at least one matrix.
     #[track_caller]
     pub(super) fn execute(
         &mut self,

@@ -17,7 +17,7 @@ pub(super) mod sealed {
     use super::{Common, CudaStream, DeviceSlice, Made, Origin, Result};
     use crate::solve::Factor;
 
-    /// The methods of a solver of systems that its plans call.
+    /// A solver of systems, as the code behind the methods of all solvers uses it.
     pub trait Solves: Made {
         type Element: Factor;
 
@@ -27,7 +27,8 @@ pub(super) mod sealed {
 
         fn origin(&self) -> Origin;
 
-        /// Copies the matrices and factors the copies. If no statuses are passed, the solver writes into statuses of its own.
+        /// Copies the matrices and factors the copies. If `statuses` is `None`, the solver writes the statuses into its own
+        /// buffer.
         #[track_caller]
         fn factor_copy(
             &mut self,
@@ -36,7 +37,7 @@ pub(super) mod sealed {
             statuses: Option<&mut DeviceSlice<i32>>,
         ) -> Result<()>;
 
-        /// Solves for right-hand sides, with the factors of the matrices that were factored last.
+        /// Solves for the right-hand sides in `b`, with the matrices that were factored last.
         #[track_caller]
         fn solve_copy(
             &mut self,
@@ -55,11 +56,11 @@ use sealed::Solves;
 /// ([`Plan::factor`]).
 pub trait System: Solves {}
 
-/// A solver that has factored a matrix, and solves systems with the factors: [`Plan::factor`] makes it of a plan.
+/// A solver that has factored a matrix, and solves with that matrix. [`Plan::factor`] makes this of a plan.
 #[derive(Debug)]
 pub struct Factored<S> {
     solver: S,
-    /// Whether the factors and the statuses in `solver` belong to the same factorisation.
+    /// Whether the matrix and the statuses in the solver are from the same factorisation.
     is_whole: bool,
 }
 
@@ -113,12 +114,12 @@ impl<S: System> Plan<Factored<S>> {
             Ok(factored) => factored.refactor(stream, a),
             Err(error) => Err(error),
         };
-        // Each solution reads these statuses: if the call has failed, they must count as not written.
+        // Each later solution reads these statuses, so a failure marks them as not written.
         Call::written(done, &mut **self)
     }
 
     /// Solves `A x = b` with the matrix that was factored last. Allocates nothing. The shapes are as for [`Plan::solve`], and the
-    /// check of `x` is the check of the matrix.
+    /// check of `x` is that of the matrix.
     ///
     /// # Errors
     /// As for [`Plan::solve`]; [`Error::Unsolvable`](crate::Error::Unsolvable) or [`Error::Unwritten`](streamflow::Error::Unwritten) if the
@@ -135,7 +136,7 @@ impl<S: System> Plan<Factored<S>> {
     }
 }
 
-/// The target of a factorisation is the statuses that the solver keeps.
+/// The target of `refactor` is the buffer of statuses in the solver.
 impl<S: System> Target for Factored<S> {
     fn parts(&mut self) -> impl Iterator<Item = TargetPart<'_>> {
         (*self.solver.common_mut().statuses).parts()
@@ -147,7 +148,8 @@ impl<S: System> Factored<S> {
     fn refactor(&mut self, stream: &CudaStream, a: &Tensor<S::Element>) -> Result<()> {
         let Self { solver, is_whole } = self;
         check_matrix(solver, a)?;
-        // If one of the solver's calls fails, some of its earlier calls may already be queued.
+        // If one of the solver's calls fails, the earlier ones may be queued already, so the factors count as lost until all have
+        // succeeded.
         *is_whole = false;
         solver.factor_copy(stream, a, None)?;
         *is_whole = true;

@@ -1,4 +1,4 @@
-//! Copies of the matrices that a solver gets, and the search for NaNs in these matrices.
+//! Copies the matrices that a solver gets, and marks each matrix that has a NaN.
 
 use super::Factor;
 use super::kernels::{take, warm_up};
@@ -7,19 +7,18 @@ use streamflow::CudaStream;
 use streamflow::memory::DeviceSlice;
 use streamflow::{ExecutionContext, Stream};
 
-/// The matrices of a call, in rows.
+/// The number and the shape of the matrices of a call. The matrices are in rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Matrices {
     pub(super) count: usize,
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// Whether only the lower triangle of a matrix is read.
+    /// Whether the solver reads only the lower triangle of a matrix.
     pub(super) is_lower: bool,
 }
 
 impl Matrices {
-    /// Copies the matrices, and writes into the second half of the statuses which of them have a NaN. The first half is
-    /// set to 0.
+    /// Copies the matrices, sets the first half of the statuses to 0, and marks the matrices with a NaN in the second half.
     #[track_caller]
     pub(super) fn take<T: Factor>(
         self,
@@ -37,13 +36,13 @@ impl Matrices {
             unreachable!("there are twice as many statuses")
         };
         let lower = u8::from(is_lower);
-        // The kernel `take` overwrites `copy` and `marks` whole, so their earlier content is not needed.
+        // The kernel below overwrites these two buffers, so earlier marks of unwritten memory don't count.
         copy.assume_written();
         marks.assume_written();
         stream.launch::<take<T>>(a.len(), (copy, &mut marks, a, rows, columns, lower))
     }
 
-    /// Makes the first launch for [`take`](Self::take), so that a missing compiler is an error of `start`.
+    /// Launches the kernel of [`take`](Self::take) for the first time, so that a missing compiler is an error of `start`.
     pub(super) fn warm_up<T: Factor>(
         self,
         cx: &ExecutionContext,

@@ -1,5 +1,5 @@
-//! The host bodies of the calls of libraries. Each body takes its claims in the order in which the functions in
-//! `ffi::cusolver` make them.
+//! The host bodies of the libraries' calls. Each body takes the claims in the order in which the functions in `ffi::cusolver`
+//! make them.
 
 use super::eigen::eigen;
 use super::qr::qr;
@@ -8,7 +8,7 @@ use super::{cholesky, lu};
 use crate::ffi::cusolver::element::{Factor, Real};
 use streamflow::library::HostBody;
 
-/// Returns the chunks of `b` that are right-hand sides.
+/// Returns the right-hand sides in `b`, each of `n` elements.
 fn sides<T>(b: &mut [T], n: usize) -> impl Iterator<Item = &mut [T]> {
     b.chunks_exact_mut(n.max(1))
 }
@@ -100,7 +100,7 @@ pub(in crate::solve) fn potrs_batched<T: Real>(n: usize) -> HostBody {
     })
 }
 
-/// The body stores `Q` in `tau`, from which [`orgqr`] takes it: on the simulator `tau` has room for `Q`.
+/// Makes the body of `geqrf`. It stores `Q` in `tau`, for [`orgqr`]: on the simulator, `tau` has room for `Q`.
 pub(in crate::solve) fn geqrf<T: Real>(rows: usize, columns: usize) -> HostBody {
     HostBody::new("cusolverDnXgeqrf", move |it| {
         let (_work, a) = (it.write::<u8>(), it.write::<T>());
@@ -157,7 +157,8 @@ pub(in crate::solve) fn syevj_batched<T: Real>(n: usize) -> HostBody {
     })
 }
 
-/// The body makes only as many vectors as there are singular values: the plan reads no other vectors.
+/// Makes the body of `gesvdjBatched`. It computes only as many vectors as there are singular values, since the plan reads no
+/// others.
 pub(in crate::solve) fn gesvdj_batched<T: Real>(rows: usize, columns: usize) -> HostBody {
     HostBody::new("cusolverDngesvdjBatched", move |it| {
         let (_work, a, s) = (it.write::<u8>(), it.write::<T>(), it.write::<T>());
@@ -178,7 +179,7 @@ pub(in crate::solve) fn gesvdj_batched<T: Real>(rows: usize, columns: usize) -> 
     })
 }
 
-/// Factors a dense copy of a sparse matrix. The sparse matrix's rows are the columns of the dense copy.
+/// Makes the body that factors a sparse matrix, as a dense copy. The rows of the sparse matrix are the columns of the copy.
 #[cfg(feature = "sparse")]
 pub(in crate::solve) fn direct_factor<T: Factor>(n: usize) -> HostBody {
     HostBody::new("cudssExecute", move |it| {

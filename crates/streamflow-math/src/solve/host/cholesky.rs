@@ -2,10 +2,9 @@
 
 use crate::ffi::cusolver::element::Real;
 
-/// Factors a symmetric matrix, `A = transpose(U) U`, where `U` replaces the upper triangle of `A`. The elements below
-/// the diagonal are neither read nor written.
+/// Factors a symmetric matrix in its memory: `A = transpose(U) U`. The elements below the diagonal are neither read nor written.
 ///
-/// Returns the order, from 1, of the first leading minor that is not positive; 0 if the matrix is positive definite.
+/// Returns the order, from 1, of the first leading minor that is not positive. Returns 0 if the matrix is positive definite.
 pub(in super::super) fn factor<T: Real>(n: usize, a: &mut [T]) -> i32 {
     for column in 0..n {
         let (left, right) = a.split_at_mut(column * n);
@@ -16,7 +15,7 @@ pub(in super::super) fn factor<T: Real>(n: usize, a: &mut [T]) -> i32 {
             current[row] = (current[row] - sum) / left[row * n + row];
         }
         let rest = current[column] - dot(&current[..column], &current[..column]);
-        // A pivot that is a NaN is not positive either.
+        // A NaN counts as not positive.
         if rest <= T::ZERO || rest.is_nan() {
             current[column] = rest;
             return column as i32 + 1;
@@ -26,7 +25,7 @@ pub(in super::super) fn factor<T: Real>(n: usize, a: &mut [T]) -> i32 {
     0
 }
 
-/// Solves `A x = b` for one right-hand side. The solution replaces `b`.
+/// Solves `A x = b` for one right-hand side, which the solution replaces.
 pub(in super::super) fn solve<T: Real>(n: usize, u: &[T], b: &mut [T]) {
     for row in 0..n {
         let column = &u[row * n..row * n + n];

@@ -1,16 +1,16 @@
-//! Eigenvalues of symmetric matrices: reflections make the matrix tridiagonal, and then rotations make it diagonal, as
-//! EISPACK's `tred2` and `tql2` (Bowdler, Martin, Reinsch and Wilkinson, 1968).
+//! Computes the eigenvalues of symmetric matrices. Reflections make the matrix tridiagonal, and rotations then make it diagonal,
+//! as EISPACK's `tred2` and `tql2` do (Bowdler, Martin, Reinsch and Wilkinson, 1968).
 
 use super::scaled::{Scaled, TINY, dot};
 use crate::ffi::cusolver::element::Real;
 
-/// The most steps of the iteration for an eigenvalue, as in LAPACK. Two steps are usual.
+/// The largest number of steps for one eigenvalue, as in LAPACK. Most eigenvalues take two.
 const STEPS: usize = 30;
 
 /// Computes the eigenvalues of a symmetric matrix, the smallest first, and its eigenvectors, one in each column of `vectors`.
-/// Only the upper triangle is read. A value that is larger than any number is infinite.
+/// Only the upper triangle is read. A value that is larger than any number of `T` becomes infinite.
 ///
-/// Returns 0; 1 if the iteration does not converge, as for a matrix with a NaN or an infinity.
+/// Returns 0, or 1 if the iteration does not converge, as for a matrix with a NaN or an infinity.
 pub(in super::super) fn eigen<T: Real>(
     n: usize,
     a: &[T],
@@ -38,21 +38,21 @@ pub(in super::super) fn eigen<T: Real>(
     0
 }
 
-/// A symmetric matrix with three diagonals.
+/// A symmetric matrix with elements only on the diagonal and next to it.
 struct Tridiagonal {
     diagonal: Vec<f64>,
-    /// The element next to each diagonal element, in the neighbouring diagonal; the first is 0.
+    /// The element left of each diagonal element. The first one is 0.
     beside: Vec<f64>,
 }
 
 impl Tridiagonal {
-    /// Makes a symmetric matrix, in columns, tridiagonal. Afterwards `a` has the product of the reflections.
+    /// Makes a symmetric matrix `a`, in columns, tridiagonal, and returns the result. Afterwards `a` has the transformation.
     fn of(n: usize, a: &mut [f64]) -> Self {
         let (mut diagonal, mut beside) = (vec![0.0; n], vec![0.0; n]);
         let mut factors = vec![0.0; n];
         for i in (1..n).rev() {
-            // A reflection moves the part of row `i` left of the diagonal onto the last element of that part. The
-            // vector of the reflection is stored above the diagonal, in column `i`.
+            // The reflection maps the part of row `i` left of the diagonal to a multiple of its last axis. The vector of the
+            // reflection is stored above the diagonal, in column `i`.
             let mut v: Vec<f64> = (0..i).map(|k| a[k * n + i]).collect();
             let most = v.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             if most > 0.0 {
@@ -70,8 +70,8 @@ impl Tridiagonal {
         Self { diagonal, beside }
     }
 
-    /// Rotates until all elements next to the diagonal are 0, and rotates the columns of `vectors` with them. Returns
-    /// whether the iteration has converged.
+    /// Rotates rows and columns until all elements next to the diagonal are 0, and rotates the columns of `vectors` in the same
+    /// planes. Returns whether the iteration has converged.
     fn diagonalize(&mut self, vectors: &mut [f64]) -> bool {
         let n = self.diagonal.len();
         let (d, e) = (&mut self.diagonal, &mut self.beside);
@@ -136,12 +136,13 @@ fn accumulate(n: usize, a: &mut [f64], factors: &[f64]) {
         }
         right[..i].fill(0.0);
         right[i] = 1.0;
-        // The elements of row `i` left of the diagonal are cleared.
+        // These are the elements of the triangle below the diagonal that are in row `i`.
         left.chunks_exact_mut(n.max(1)).for_each(|column| column[i] = 0.0);
     }
 }
 
-/// Subtracts a number near the eigenvalue `l` from the diagonal, from element `l` on. Returns that number.
+/// Subtracts a number near the eigenvalue `l` from the diagonal elements from `l` on, so that the iteration converges faster.
+/// Returns that number.
 fn move_origin(l: usize, d: &mut [f64], e: &[f64]) -> f64 {
     let p = (d[l + 1] - d[l]) / (2.0 * e[l]);
     let r = p.hypot(1.0).copysign(p);
@@ -153,7 +154,7 @@ fn move_origin(l: usize, d: &mut [f64], e: &[f64]) -> f64 {
     moved
 }
 
-/// Makes a step of QL on the part from `l` to `m`.
+/// Does one step of the QL iteration on the part of the matrix from `l` to `m`.
 fn step((l, m): (usize, usize), d: &mut [f64], e: &mut [f64], vectors: &mut [f64]) {
     let n = d.len();
     let (after, beside) = (d[l + 1], e[l + 1]);

@@ -2,17 +2,17 @@
 
 use crate::ffi::cusolver::element::sealed::Number;
 
-/// Factors a square matrix, which the factors replace: `P A = L U`. The ones on the diagonal of `L` are not stored.
-/// `pivots[k]`, counted from 1, is the row that was swapped with row `k`.
+/// Factors a square matrix in its memory: `P A = L U`. The ones on the diagonal of `L` are not stored. `pivots[k]`, counted from
+/// 1, is the row that was swapped with row `k`.
 ///
-/// Returns the first column, from 1, without a pivot; 0 if each has one.
+/// Returns the first column, from 1, without a pivot. Returns 0 if each column has one.
 pub(in super::super) fn factor<T: Number>(n: usize, a: &mut [T], pivots: &mut [i64]) -> i32 {
     let mut singular = 0;
     for k in 0..n {
         let pivot = largest(&a[k * n + k..(k + 1) * n]) + k;
         pivots[k] = pivot as i64 + 1;
         if a[k * n + pivot] == T::ZERO {
-            // The remaining columns are still factored, as in LAPACK.
+            // The other columns are still factored, as in LAPACK.
             if singular == 0 {
                 singular = k as i32 + 1;
             }
@@ -38,8 +38,7 @@ fn largest<T: Number>(column: &[T]) -> usize {
     best
 }
 
-/// Makes step `k` of the elimination: subtracts multiples of the pivot's row from the rows below it, so that they are 0
-/// in the pivot's column.
+/// Does step `k` of the elimination: makes the elements below the pivot 0, by subtracting multiples of the pivot's row.
 fn eliminate<T: Number>(n: usize, k: usize, a: &mut [T]) {
     let (left, right) = a.split_at_mut((k + 1) * n);
     let pivot = &mut left[k * n + k..];
@@ -54,14 +53,14 @@ fn eliminate<T: Number>(n: usize, k: usize, a: &mut [T]) {
     }
 }
 
-/// Solves `transpose(A) x = b` for one right-hand side. The solution replaces `b`.
+/// Solves `transpose(A) x = b` for one right-hand side, which the solution replaces.
 pub(in super::super) fn solve_transposed<T: Number>(
     n: usize,
     lu: &[T],
     pivots: &[i64],
     b: &mut [T],
 ) {
-    // A = transpose(P) L U, so its transpose is transpose(U) transpose(L) P.
+    // A is transpose(P) L U, so transpose(A) is transpose(U) transpose(L) P.
     for row in 0..n {
         let column = &lu[row * n..row * n + n];
         let sum = dot(&column[..row], &b[..row]);
@@ -76,7 +75,7 @@ pub(in super::super) fn solve_transposed<T: Number>(
     }
 }
 
-/// Returns the sum of the products of the elements, without conjugation.
+/// Returns the sum of the products of the elements. Complex elements are not conjugated.
 fn dot<T: Number>(a: &[T], b: &[T]) -> T {
     a.iter().zip(b).fold(T::ZERO, |sum, (&a, &b)| sum + a * b)
 }

@@ -1,5 +1,5 @@
-//! The solvers that the simulator runs in place of cuSOLVER, over slices. The matrices are in columns, as in LAPACK; the
-//! statuses are those of LAPACK's `info`.
+//! The solvers that the simulator runs in place of cuSOLVER. They work on slices, with matrices in columns and statuses as
+//! LAPACK's `info`.
 
 pub(super) mod bodies;
 mod cholesky;

@@ -1,18 +1,18 @@
-//! QR by reflections (A. S. Householder, 1958), as LAPACK's `geqrf` and `orgqr`.
+//! Computes QR decompositions by reflections (A. S. Householder, 1958), as LAPACK's `geqrf` and `orgqr` do.
 
 use super::scaled::{Scaled, dot};
 use crate::ffi::cusolver::element::Real;
 
-/// Computes the economy QR of a matrix with `rows >= columns`, in columns: `A = Q R`. `q` gets `rows` by `columns`, and
-/// `r` `columns` by `columns` with zeros below the diagonal, both in columns. If `a` has a NaN or an infinity, `q` and
-/// `r` get NaNs.
+/// Computes the economy QR of a matrix with `rows >= columns`, in columns: `A = Q R`. `q` gets `rows` by `columns` elements, and
+/// `r` `columns` by `columns`, with zeros below the diagonal. Both results are in columns. If the matrix has a NaN or an
+/// infinity, all elements of both results are NaNs.
 pub(in super::super) fn qr<T: Real>(
     (rows, columns): (usize, usize),
     a: &[T],
     q: &mut [T],
     r: &mut [T],
 ) {
-    // Each column is scaled by itself. The same column of `R` has that scale, and `Q` needs none.
+    // Each column is scaled separately. The same column of `R` has the column's scale, and `Q` has none.
     let scaled: Option<Vec<Scaled>> = a.chunks_exact(rows.max(1)).map(Scaled::new).collect();
     let Some(mut a) = scaled else {
         q.fill(T::narrow(f64::NAN));
@@ -46,7 +46,7 @@ pub(in super::super) fn qr<T: Real>(
     }
 }
 
-/// The reflection `x - factor v (v x)`, which moves a vector to the first axis.
+/// The reflection `x - factor v (v x)`, which maps the vector that it is made of to a multiple of the first axis.
 struct Reflection {
     v: Vec<f64>,
     factor: f64,
@@ -58,7 +58,7 @@ impl Reflection {
         let mut v: Vec<f64> = x.iter().map(|x| if most > 0.0 { x / most } else { 0.0 }).collect();
         let length = dot(&v, &v).sqrt();
         if let Some(first) = v.first_mut() {
-            // The vector is moved to the end of the axis that is further away, so that nothing cancels out.
+            // The reflection maps to the opposite side of the axis, so that this sum does not cancel out.
             *first += length.copysign(*first);
         }
         let square = dot(&v, &v);

@@ -1,17 +1,17 @@
-//! Singular values by one-sided rotations (M. R. Hestenes, 1958; as LAPACK's `gesvj`): pairs of columns are rotated until
-//! all are orthogonal. The method converges for every matrix of numbers.
+//! Computes singular values by one-sided rotations (M. R. Hestenes, 1958; as LAPACK's `gesvj`): pairs of columns are rotated
+//! until all columns are orthogonal. The method converges for every matrix of finite numbers.
 
 use super::scaled::{Scaled, TINY, dot};
 use crate::ffi::cusolver::element::Real;
 
-/// The most times that each pair of columns is rotated, as in cuSOLVER's `gesvdj`. Ten times are already many.
+/// The largest number of rotations of each pair of columns, as in cuSOLVER's `gesvdj`. Ten are already many.
 const SWEEPS: usize = 100;
 
-/// Computes the economy SVD of a matrix, in columns: `A = U diag(s) VT`. With `k` the smaller of the two lengths, `u` gets
-/// `rows` by `k` and `vt` `k` by `columns`, in columns, and `s` the values, the largest first. A value that is larger than
-/// any number is infinite.
+/// Computes the economy SVD of a matrix, in columns: `A = U diag(s) VT`. With `k` the smaller of the two lengths, `u` gets `rows`
+/// by `k` elements and `vt` `k` by `columns`, in columns, and `s` gets the singular values, the largest first. A value that is
+/// larger than any number of `T` becomes infinite.
 ///
-/// Returns 0; 1 if the iteration does not converge, as for a matrix with a NaN or an infinity.
+/// Returns 0, or 1 if the iteration does not converge, as for a matrix with a NaN or an infinity.
 pub(in super::super) fn svd<T: Real>(
     (rows, columns): (usize, usize),
     a: &[T],
@@ -21,7 +21,7 @@ pub(in super::super) fn svd<T: Real>(
 ) -> i32 {
     let Some(mut a) = Scaled::new(a) else { return 1 };
     let is_wide = rows < columns;
-    // A matrix with fewer rows than columns is transposed, so that it has `m` rows and `n` columns with `m >= n`.
+    // A wide matrix is transposed, so that the matrix below has at least as many rows as columns.
     let (m, n) = (rows.max(columns), rows.min(columns));
     if is_wide {
         a.numbers = (0..m * n).map(|at| a.numbers[at % m * n + at / m]).collect();
@@ -48,8 +48,8 @@ pub(in super::super) fn svd<T: Real>(
     0
 }
 
-/// Rotates pairs of columns of `a` until all columns are orthogonal to each other, and the same columns of `right` with
-/// them. Returns whether that was reached.
+/// Rotates pairs of columns of `a` until all columns are orthogonal, and rotates the same columns of `right`. Returns whether all
+/// are orthogonal.
 fn orthogonalize((m, n): (usize, usize), a: &mut [f64], right: &mut [f64]) -> bool {
     let tolerance = f64::EPSILON * (m as f64).sqrt().max(4.0);
     for _ in 0..SWEEPS {
@@ -79,7 +79,7 @@ fn orthogonalize((m, n): (usize, usize), a: &mut [f64], right: &mut [f64]) -> bo
     false
 }
 
-/// Returns columns `p` and `q` of a matrix with columns of `m` elements, for `p < q`.
+/// Returns columns `p` and `q` of a matrix whose columns have `m` elements, for `p < q`.
 fn pair(a: &mut [f64], m: usize, p: usize, q: usize) -> (&mut [f64], &mut [f64]) {
     let (left, right) = a.split_at_mut(q * m);
     (&mut left[p * m..][..m], &mut right[..m])
@@ -91,11 +91,11 @@ fn rotate(one: &mut [f64], other: &mut [f64], cosine: f64, sine: f64) {
     }
 }
 
-/// Returns the columns in this order, scaled to length 1. Columns of length 0 are replaced by columns that are
+/// Returns the columns in the order `order`, divided by their lengths. A column without a length is replaced by one that is
 /// orthogonal to all others.
 fn directions((m, n): (usize, usize), a: &[f64], lengths: &[f64], order: &[usize]) -> Vec<f64> {
     let mut found = Vec::with_capacity(m * n);
-    // For each axis, the square of its part outside of the space of the columns found so far.
+    // For each axis, the square of the part of the axis that is orthogonal to the columns found so far.
     let mut left_over = vec![1.0; m];
     for &from in order {
         let length = lengths[from];
@@ -110,7 +110,8 @@ fn directions((m, n): (usize, usize), a: &[f64], lengths: &[f64], order: &[usize
     found
 }
 
-/// Returns a vector of length 1 that is orthogonal to all these columns of `m` elements. There are fewer than `m` columns.
+/// Returns a vector of length 1 that is orthogonal to all these columns. Each has `m` elements, and there are fewer than `m`
+/// columns.
 fn axis_beside(m: usize, columns: &[f64], left_over: &[f64]) -> Vec<f64> {
     let mut axis = vec![0.0; m];
     let furthest = (0..m).max_by(|&a, &b| left_over[a].total_cmp(&left_over[b]));
