@@ -49,7 +49,7 @@ where
         Call::written(fft.transform(stream, false, x, y), y)
     }
 
-    /// Queues the inverse transform of `x`, into `y`. Does not block, and allocates nothing, as [`forward`](Self::forward).
+    /// Queues the inverse transform of `x`, into `y`. In all else, the call is as [`forward`](Self::forward).
     ///
     /// # Errors
     /// The errors of [`forward`](Self::forward).
@@ -64,7 +64,7 @@ where
         Call::written(fft.transform(stream, true, x, y), y)
     }
 
-    /// Transforms memory forwards in its place. Does not block, and allocates nothing, as [`forward`](Self::forward).
+    /// Queues the forward transform of `data`, which the result replaces. In all else, the call is as [`forward`](Self::forward).
     /// The plan's layouts of input and output must be the same.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ where
         Call::written(fft.transform_in_place(stream, false, data), data)
     }
 
-    /// Transforms memory inversely in its place, under the same conditions as [`forward_in_place`](Self::forward_in_place).
+    /// Queues the inverse transform of `data`, which the result replaces, as [`forward_in_place`](Self::forward_in_place) does.
     ///
     /// # Errors
     /// The errors of [`forward`](Self::forward).

@@ -16,13 +16,13 @@ use streamflow::memory::DeviceSlice;
 use streamflow::{Buffer, Element};
 use streamflow::{ExecutionContext, Stream};
 
-/// The transforms of a plan, with their normalisation.
+/// A plan of transforms, with the normalisation of their results.
 #[derive(Debug)]
 pub(super) struct Engine<T> {
     transforms: Transforms<T>,
     problem: Problem,
     norm: Norm,
-    /// Whether the plan is for real numbers and their spectrum in one memory.
+    /// Whether the plan is for real numbers and their spectrum in the same memory.
     is_in_place: bool,
 }
 
@@ -44,7 +44,7 @@ where
         Ok(made)
     }
 
-    /// Queues the transforms from one memory to another, and the division of the results.
+    /// Queues transforms from the memory `input` to the memory `output`.
     #[track_caller]
     pub(super) fn transform<I: Element, O: Element>(
         &mut self,
@@ -68,7 +68,7 @@ where
         self.transforms.execute(stream, is_inverse, input, output)
     }
 
-    /// Queues the transforms of memory in its place. The memory's elements are complex numbers.
+    /// Queues transforms of memory that the results replace. The memory's elements have the type of complex numbers.
     #[track_caller]
     pub(super) fn transform_in_place(
         &mut self,
@@ -96,7 +96,8 @@ where
         self.transforms.execute(stream, is_inverse, Input::<T>::InPlace, data)
     }
 
-    /// Launches the kernel that divides the results, on the stream of the transform and after it.
+    /// Launches the kernel that divides the results, after the transform and on the transform's stream. Launches nothing if the
+    /// plan's norm divides by 1.
     #[track_caller]
     pub(super) fn normalize(
         &self,
@@ -111,8 +112,8 @@ where
         }
     }
 
-    /// Executes the plan once in `start`, so that the first call finds everything loaded: a GPU
-    /// loads code when it is first used.
+    /// Executes the plan once in `start`, so that all code is loaded before the first tick: a GPU loads code when it is first
+    /// used.
     fn warm_up(&mut self, cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
         let Problem { kind, input, output, batch, .. } = self.problem;
         if self.norm != Norm::None {

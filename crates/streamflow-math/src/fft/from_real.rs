@@ -30,9 +30,8 @@ impl<T: Real> RealFft<T> {
 }
 
 impl<T: Real> Planner<RealFft<T>> {
-    /// Plans transforms for [`forward_in_place`](Plan::forward_in_place): each row of `n` real numbers begins where its
-    /// spectrum begins, so it has room for `2 * (n / 2 + 1)` numbers. This determines the layouts of the input and the
-    /// output.
+    /// Plans transforms for [`forward_in_place`](Plan::forward_in_place). Each row of `n` real numbers begins at the address of
+    /// its spectrum, so it has room for `2 * (n / 2 + 1)` numbers. The plan's layouts follow from that.
     pub fn in_place(self) -> Self {
         self.in_one_memory()
     }
@@ -58,8 +57,8 @@ where
         Call::written(fft.transform(stream, x, y), y)
     }
 
-    /// Transforms rows of real numbers with the layout of [`in_place`](Planner::in_place) in their place. The memory is
-    /// passed as the spectrum, a slice of complex numbers.
+    /// Queues the transform of rows of real numbers in `data`, which the spectrum replaces: see [`in_place`](Planner::in_place).
+    /// `data` has the type of the spectrum.
     ///
     /// # Errors
     /// The errors of [`forward`](Self::forward).

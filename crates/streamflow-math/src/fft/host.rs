@@ -1,8 +1,8 @@
-//! The transforms that the simulator runs in place of cuFFT: `rustfft`, line by line.
+//! The transforms that the simulator runs in place of cuFFT, line by line, with `rustfft`.
 //!
-//! `rustfft` transforms contiguous lines of complex numbers. Each line is gathered into the work area, transformed
-//! there, and scattered. A complex number is read as a pair of real numbers, so that a transform in place works in one
-//! slice.
+//! `rustfft` transforms contiguous lines of complex numbers. So each line is copied into the work area, transformed there, and
+//! copied to the output. Complex numbers are read as pairs of real numbers, so that one slice may have real and complex numbers,
+//! for transforms in place.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use crate::ffi::cufft::problem::{Kind, Problem};
 use streamflow::Element;
 use streamflow::library::{HostBody, Operands};
 
-/// The transforms of lines along one dimension, forwards and inversely.
+/// The transforms of lines along one dimension: the forward transform, and then the inverse one.
 type Lines<T> = [Arc<dyn Fft<T>>; 2];
 
-/// The simulator's plan of a batch of transforms.
+/// A plan as the simulator has it.
 struct HostPlan<T> {
     problem: Problem,
-    /// The lines' transforms by dimension; `None` for a dimension of one element.
+    /// The transforms of lines along each dimension. `None` for a dimension of one element.
     dimensions: [Option<Lines<T>>; MOST],
     /// The length of the longest line.
     line: usize,
 }
 
-/// The memory of a call, as real numbers.
+/// The memory of a call, as real numbers: one slice for a transform in place, and else the input and the output.
 enum Data<'a, T> {
     InPlace(&'a mut [T]),
     Two(&'a [T], &'a mut [T]),
@@ -49,9 +49,8 @@ impl<T> Data<'_, T> {
     }
 }
 
-/// Returns the host body, and the bytes of work area that it needs. The values of a call say whether the transform is
-/// inverse and whether it is in place. The claims of a call are the input, unless the transform is in place, the output
-/// and the work area.
+/// Returns the host body, and the bytes of work area that it needs. The call's values say whether the transform is inverse, and
+/// whether it is in place. Its claims are the input, if the transform is not in place, then the output and the work area.
 pub(super) fn body<T: Real>(function: &str, problem: Problem) -> (HostBody, usize)
 where
     Complex<T>: Element,
@@ -104,7 +103,7 @@ where
         }
     }
 
-    /// Transforms along the last dimension, from the input to the output.
+    /// Transforms the lines along the last dimension, from the input to the output.
     fn rows(&self, direction: usize, data: &mut Data<'_, T>, work: &mut [Complex<T>]) {
         let Problem { kind, lengths, batch, input, output, .. } = &self.problem;
         let (line, scratch) = work.split_at_mut(self.line);
@@ -118,7 +117,7 @@ where
         });
     }
 
-    /// Transforms along the dimensions before the last, in place.
+    /// Transforms the lines along the first two dimensions, in place.
     fn columns(&self, direction: usize, side: &Side, data: &mut [T], work: &mut [Complex<T>]) {
         let (line, scratch) = work.split_at_mut(self.line);
         for dimension in [1, 0] {
@@ -137,7 +136,7 @@ where
         }
     }
 
-    /// Overwrites the input of a transform to real numbers: cuFFT may leave anything there.
+    /// Overwrites the input of a transform to real numbers with NaNs, since cuFFT may leave anything there.
     fn spoil(&self, spectrum: &mut [T]) {
         let Problem { batch, input, .. } = &self.problem;
         for_each_line(*batch, input.lengths, 2, |at| {
@@ -156,8 +155,8 @@ fn load<T: Real>(kind: Kind, input: &Side, at: [usize; 4], from: &[T], line: &mu
             Kind::Complex => pair(from, first + z * step),
             Kind::FromReal => Complex::new(from[first + z * step], T::zero()),
             Kind::ToReal => {
-                // The second half of a spectrum of real numbers is the first half in reverse order, conjugated. A
-                // number that is its own counterpart is real.
+                // The second half of the spectrum is the first half in reverse order, conjugated. A number that is its own
+                // counterpart is real.
                 let nearer = z.min(count - z);
                 let Complex { re, im } = pair(from, first + nearer * step);
                 let im = match (2 * z).cmp(&count) {
@@ -192,7 +191,7 @@ fn put<T: Copy>(numbers: &mut [T], index: usize, value: Complex<T>) {
     numbers[2 * index + 1] = value.im;
 }
 
-/// Calls `each` with the index `[transform, x, y, z]` of the first element of each line along a dimension.
+/// Calls `each` for each line along a dimension, with the index of the line's first element: the transform, x, y and z.
 fn for_each_line(
     batch: usize,
     mut lengths: [usize; MOST],
@@ -216,7 +215,7 @@ mod tests {
     use rustfft::FftPlanner;
     use streamflow::memory::Complex;
 
-    /// Returns a checksum of results, by FNV-1a.
+    /// Returns a checksum (FNV-1a) of the results of transforms with these lengths.
     fn sum(lengths: &[usize]) -> u64 {
         let mut planner = FftPlanner::<f32>::new();
         let mut sum = 0xcbf2_9ce4_8422_2325_u64;

@@ -1,4 +1,4 @@
-//! The kernels that scale the results of transforms. cuFFT itself has no function that scales.
+//! The kernels that multiply the results of transforms by a factor. cuFFT has no function for that.
 
 use streamflow::memory::Complex;
 
@@ -47,8 +47,8 @@ pub fn scale<Z: Number>(data: &mut [Z], factor: <Z as Number>::Real) {
     data.iter_mut().for_each(|number| *number = number.times(factor));
 }
 
-/// Multiplies only those numbers by a factor that a [`Layout`](super::Layout) selects: `count` in all, with `n0 * n1 *
-/// n2` in each transform.
+/// Multiplies the numbers that a [`Layout`](super::Layout) contains, and no others. There are `count` in all, with `n0 * n1 * n2`
+/// in each transform.
 #[kernel(instances(f32, f64, streamflow::memory::Complex<f32>, streamflow::memory::Complex<f64>), partial, requires(n0 > 0, n1 > 0, n2 > 0), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= count) return;
@@ -78,7 +78,7 @@ pub fn scale_embedded<Z: Number>(
     }
 }
 
-/// Queues the kernel that multiplies the results of a batch of transforms.
+/// Queues the kernel that multiplies the results of a batch of transforms by a factor.
 #[track_caller]
 pub(super) fn multiply<Z: Number>(
     stream: &CudaStream,

@@ -41,17 +41,17 @@
 //! }
 //! ```
 //!
-//! The functions of this module need no plan: the node makes and keeps a plan for each shape. The functions allocate their
-//! result, and can't be used for batches and layouts.
+//! The functions of this module need no plan, since the node makes and keeps a plan for each shape. They allocate their result,
+//! and have no batches and no layouts.
 //!
-//! Results are not normalised unless the plan chooses a [`Norm`]. Sizes are 64-bit numbers, up to as many elements as addresses
-//! can have; if cuFFT itself can't plan a size, making the plan returns its error.
+//! Results are not normalised unless the plan chooses a [`Norm`]. Sizes are 64-bit numbers, up to as many elements as a program
+//! can address. If cuFFT can't plan a size, making the plan returns cuFFT's error.
 //!
 //! # The simulator
-//! The simulator transforms by `rustfft`, at most 2^24 elements in a dimension, with the same conventions, to within rounding: an
-//! error of about `1e-7 sqrt(log2 n)` of the largest number for `f32`. The simulator's results are the same bits on x86-64 and on
-//! AArch64 for `f32`; for `f64` the sine and cosine of the system's C library may have other last digits. After a transform to
-//! real numbers the input is NaN on the simulator; cuFFT leaves some other numbers.
+//! The simulator transforms by `rustfft`, with the same conventions, and at most 2^24 elements in a dimension. For `f32`, the
+//! rounding error is about `1e-7 sqrt(log2 n)` of the largest number, and the results have the same bits on x86-64 and on
+//! AArch64. For `f64`, the last digits may depend on the sine and cosine of the system's C library. After a transform to real
+//! numbers, the input is NaN on the simulator, where cuFFT leaves some other numbers.
 
 mod complex;
 mod engine;

@@ -1,6 +1,5 @@
-//! Transforms of operands on the host: the operands are uploaded and transformed on the operator's internal stream, and the
-//! results are on the host when the call returns. These functions are for values that are computed once, for example in
-//! `start`.
+//! Transforms of numbers in host memory. Each function uploads its operand, transforms it on the operator's internal stream, and
+//! blocks until the results are in host memory. These functions are for values that are computed once, for example in `start`.
 
 use streamflow::memory::Complex;
 
@@ -12,8 +11,8 @@ use streamflow::Element;
 use streamflow::ExecutionContext;
 use streamflow::memory::IntoShape;
 
-/// Returns the forward transform of numbers on the host, of this shape, as [`forward`](super::forward) does. Blocks until
-/// the result is there.
+/// Returns the forward transform of numbers in host memory, which have this shape, as [`forward`](super::forward) does. Blocks
+/// until the result is in host memory.
 ///
 /// # Errors
 /// [`Error::ShapeMismatch`](streamflow::Error::ShapeMismatch) for another number of elements;
@@ -33,8 +32,8 @@ where
     Ok(cx.download(&y, &stream)?.wait_blocking()?.to_vec())
 }
 
-/// Returns the inverse transform of numbers on the host, of this shape, as [`inverse`](super::inverse) does. Blocks until
-/// the result is there.
+/// Returns the inverse transform of numbers in host memory, which have this shape, as [`inverse`](super::inverse) does. Blocks
+/// until the result is in host memory.
 ///
 /// # Errors
 /// The errors of [`forward_host_blocking`].

@@ -1,4 +1,4 @@
-//! The transforms that a plan is made for.
+//! The type `Planner`: the lengths and layouts that a plan of transforms is made for.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ use streamflow::{ExecutionContext, Stream};
 pub(super) mod sealed {
     use super::{ExecutionContext, Norm, Result, Sizes, Stream};
 
-    /// A kind of transforms that a planner makes.
+    /// A kind of transforms that a planner can make.
     pub trait Made: Sized + Send + 'static {
         fn make(
             cx: &ExecutionContext,
@@ -25,8 +25,8 @@ pub(super) mod sealed {
     }
 }
 
-/// The lengths and layouts that transforms are planned for. [`Fft::plan`](super::Fft::plan) and others return a planner, and
-/// [`on`](Self::on) makes the [`Plan`].
+/// The lengths and layouts that transforms are planned for. [`Fft::plan`](super::Fft::plan) and similar functions return a
+/// planner, and [`on`](Self::on) makes the [`Plan`].
 #[must_use = "`on` makes the plan"]
 pub struct Planner<F> {
     sizes: Sizes,
@@ -39,26 +39,27 @@ impl<F> Planner<F> {
         Self { sizes: Sizes::new(shape), norm: Norm::None, transform: PhantomData }
     }
 
-    /// Sets the number of transforms that a call makes: 1 without this call. With 0, the plan's calls do nothing.
+    /// Sets the number of transforms that a call does: 1 without this method. With 0, the plan's calls do nothing.
     pub fn batch(mut self, transforms: usize) -> Self {
         self.sizes.batch = transforms;
         self
     }
 
-    /// Sets the layout of the input's elements. Without this call the input is dense. Transforms may read one element
-    /// several times, unless the input is overwritten.
+    /// Sets the layout of the input's elements. Without this method, the input is dense. Transforms may read one element several
+    /// times, unless the input is overwritten.
     pub fn input(mut self, layout: Layout) -> Self {
         self.sizes.input = Some(layout);
         self
     }
 
-    /// Sets the layout of the output's elements. Without this call the output is dense. No two elements may have the same index.
+    /// Sets the layout of the output's elements. Without this method, the output is dense. No two elements may have the same
+    /// address.
     pub fn output(mut self, layout: Layout) -> Self {
         self.sizes.output = Some(layout);
         self
     }
 
-    /// Sets the normalisation of results: no division without this call.
+    /// Sets the normalisation of the results. Without this method, the results are not divided.
     pub fn norm(self, norm: Norm) -> Self {
         Self { norm, ..self }
     }
@@ -85,7 +86,7 @@ impl<F: sealed::Made> Planner<F> {
     }
 }
 
-// `Clone` is implemented by hand, since a derived implementation would require `F: Clone`.
+// `Clone` is implemented by hand, since a derive would require that `F` is `Clone`.
 impl<F> Clone for Planner<F> {
     fn clone(&self) -> Self {
         Self { sizes: self.sizes.clone(), norm: self.norm, transform: PhantomData }

@@ -1,4 +1,4 @@
-//! The number types that transforms work with.
+//! The number types of transforms.
 
 use rustfft::FftNum;
 use streamflow::memory::Complex;
@@ -13,7 +13,7 @@ use streamflow::memory::DeviceSlice;
 pub(crate) mod sealed {
     use super::{Complex, CudaStream, DeviceSlice, FftNum, Result, Side};
 
-    /// The result of a transform: real or complex numbers.
+    /// The results of a transform, as memory of real or of complex numbers.
     pub enum Output<'a, T> {
         Real(&'a mut DeviceSlice<T>),
         Complex(&'a mut DeviceSlice<Complex<T>>),
@@ -24,7 +24,7 @@ pub(crate) mod sealed {
         const IS_DOUBLE: bool;
         /// The value that the simulator leaves in an input that cuFFT may overwrite.
         const NAN: Self;
-        /// Multiplies the results of a batch by a factor. The factor is rounded to this type.
+        /// Multiplies the results of a batch by a factor. The factor is first rounded to this type.
         fn multiply(
             stream: &CudaStream,
             output: Output<'_, Self>,
@@ -35,7 +35,7 @@ pub(crate) mod sealed {
     }
 }
 
-/// The type of a transform's real numbers, `f32` or `f64`. A complex number of the transform is a pair of them.
+/// The type of a transform's real numbers, `f32` or `f64`. The transform's complex numbers are pairs of this type.
 #[diagnostic::on_unimplemented(
     message = "there are no Fourier transforms of `{Self}`",
     label = "not `f32` or `f64`",

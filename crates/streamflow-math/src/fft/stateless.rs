@@ -1,4 +1,4 @@
-//! Transforms of whole tensors, in one call: the node keeps a plan for each shape and stream.
+//! Transforms of whole tensors as functions. The node keeps a plan for each shape and stream.
 
 use streamflow::memory::Complex;
 
@@ -16,8 +16,8 @@ use streamflow::{ExecutionContext, Stream};
 
 /// Returns the forward transform of a tensor of 1 to 3 dimensions, as a new tensor. Does not block.
 ///
-/// The first call for a shape makes a plan; with [`Fft::plan`], the plan is made in `start`, and its calls allocate
-/// nothing. A node keeps the plans that it used last.
+/// The first call for a shape makes a plan. A node keeps the plans that it used last. With [`Fft::plan`] instead, the plan is
+/// made in `start`, and its calls allocate nothing.
 ///
 /// # Errors
 /// [`Error::Operand`](crate::Error::Operand) for other tensors; an error if the library is not there; the library's own
@@ -36,7 +36,7 @@ where
     Ok(y)
 }
 
-/// Returns the inverse transform of a tensor of 1 to 3 dimensions, as a new tensor. Plans are made and kept as by [`forward`].
+/// Returns the inverse transform of a tensor of 1 to 3 dimensions, as a new tensor. In all else, this is as [`forward`].
 ///
 /// # Errors
 /// The errors of [`forward`].
@@ -55,8 +55,8 @@ where
     Ok(y)
 }
 
-/// Returns the spectrum of a tensor of real numbers, of 1 to 3 dimensions, as a new tensor: rows of `n` become rows of
-/// `n / 2 + 1`. Plans are made and kept as by [`forward`].
+/// Returns the spectrum of a tensor of real numbers, of 1 to 3 dimensions, as a new tensor: rows of `n` numbers become rows of `n
+/// / 2 + 1`. In all else, this is as [`forward`].
 ///
 /// # Errors
 /// The errors of [`forward`].
@@ -75,8 +75,8 @@ where
     Ok(y)
 }
 
-/// Returns the real numbers of a spectrum, of 1 to 3 dimensions, as a new tensor. Rows of the new tensor have `last`
-/// numbers, and rows of the spectrum `last / 2 + 1`. Overwrites `x`. Plans are made and kept as by [`forward`].
+/// Returns the real numbers of a spectrum `x` of 1 to 3 dimensions, as a new tensor. Rows of the new tensor have `last` numbers,
+/// and rows of the spectrum have `last / 2 + 1`. Overwrites `x`. In all else, this is as [`forward`].
 ///
 /// # Errors
 /// The errors of [`forward`].
@@ -105,7 +105,7 @@ where
     Ok(y)
 }
 
-/// Returns the plan for a shape that the node keeps; makes the plan if there is none.
+/// Returns the plan that the node keeps for a shape, and makes it if there is none yet.
 fn planned<'c, F: Made>(
     cx: &'c ExecutionContext,
     stream: &Stream<'_>,
@@ -117,7 +117,7 @@ fn planned<'c, F: Made>(
     cx.cached(stream, (Shape::new(shape)?, norm), make)
 }
 
-/// Returns the same shape with `last` as the length of its rows.
+/// Returns the shape with `last` as the length of its rows.
 fn with_last(shape: &[usize], last: usize) -> Result<Shape> {
     let mut lengths = shape.to_vec();
     if let Some(length) = lengths.last_mut() {

@@ -17,9 +17,9 @@ use streamflow::{ExecutionContext, Stream};
 
 /// Inverse transforms to real numbers: cuFFT's `C2R` and `Z2D`.
 ///
-/// The input is the first half of a spectrum, as [`RealFft`](super::RealFft) makes it. Parts that are 0 in the spectrum of
-/// real numbers, such as the imaginary part of the first number, are ignored. cuFFT overwrites the input, so the input is
-/// taken by `&mut`: a message that other operators receive, too, can't be the input.
+/// The input is the first half of a spectrum, as [`RealFft`](super::RealFft) makes it. Parts that are always 0 in the spectrum of
+/// real numbers, as the imaginary part of the first number, are ignored. cuFFT overwrites the input, so the input is taken by
+/// `&mut`. A message that other operators receive too can't be the input.
 #[derive(Debug)]
 pub struct InverseRealFft<T: Real>(Engine<T>);
 
@@ -31,9 +31,8 @@ impl<T: Real> InverseRealFft<T> {
 }
 
 impl<T: Real> Planner<InverseRealFft<T>> {
-    /// Plans transforms for [`inverse_in_place`](Plan::inverse_in_place): each row of `n` real numbers begins where its
-    /// spectrum begins, so it has room for `2 * (n / 2 + 1)` numbers. This determines the layouts of the input and the
-    /// output.
+    /// Plans transforms for [`inverse_in_place`](Plan::inverse_in_place). Each row of `n` real numbers begins at the address of
+    /// its spectrum, so it has room for `2 * (n / 2 + 1)` numbers. The plan's layouts follow from that.
     pub fn in_place(self) -> Self {
         self.in_one_memory()
     }
@@ -43,7 +42,7 @@ impl<T: Real> Plan<InverseRealFft<T>>
 where
     Complex<T>: Element,
 {
-    /// Queues the transform of `x`, into `y`. `x` has undefined numbers afterwards. Does not block, and allocates nothing.
+    /// Queues the transform of `x`, into `y`. Afterwards the numbers in `x` are undefined. Does not block, and allocates nothing.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for another number of
@@ -59,8 +58,8 @@ where
         Call::written(fft.transform(stream, x, y), y)
     }
 
-    /// Transforms a spectrum in its place, into rows of real numbers with the layout of
-    /// [`in_place`](Planner::in_place). The memory is passed as the spectrum, a slice of complex numbers.
+    /// Queues the transform of a spectrum in `data`, which rows of real numbers replace: see [`in_place`](Planner::in_place).
+    /// `data` has the type of the spectrum.
     ///
     /// # Errors
     /// The errors of [`inverse`](Self::inverse).

@@ -1,4 +1,4 @@
-//! cuBLAS's functions of vectors, and the product of a matrix and a vector.
+//! cuBLAS's functions of vectors, and the product of a matrix and a vector: the type `Blas`.
 
 use super::host::leave_anything_in;
 use super::numbers::{BlasElement, sum_of_products};
@@ -77,7 +77,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
         Call::written(blas.handle.axpy(stream, &blas.axpy, (alpha, x), y), y)
     }
 
-    /// Queues the dot product of two vectors, into one element. The dot product of empty vectors is 0.
+    /// Queues the dot product of two vectors. The result is one element, and is 0 for empty vectors.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for vectors of
@@ -104,7 +104,7 @@ impl<T: BlasElement> Plan<Blas<T>> {
         Call::written(blas.handle.dot(stream, &blas.dot, (x, y), result), result)
     }
 
-    /// Queues the Euclidean norm of a vector, into one element. The norm of an empty vector is 0.
+    /// Queues the Euclidean norm of a vector. The result is one element, and is 0 for an empty vector.
     ///
     /// # Errors
     /// The errors of [`dot`](Self::dot).
@@ -128,8 +128,8 @@ impl<T: BlasElement> Plan<Blas<T>> {
         Call::written(blas.handle.nrm2(stream, &blas.norm, x, result), result)
     }
 
-    /// Queues `y = alpha a x + beta y`, for a matrix `a` of `[m, n]`, `n` elements of `x` and `m` of `y`. If `beta` is 0, `y`
-    /// is not read.
+    /// Queues `y = alpha a x + beta y`. The matrix `a` is `[m, n]`, `x` has `n` elements, and `y` has `m`. If `beta` is 0, `y` is
+    /// not read.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other
@@ -174,7 +174,7 @@ fn dimensions<T: BlasElement>(
     Ok([rows, columns])
 }
 
-/// Returns the rows and columns of an operand that must be a matrix.
+/// Returns the numbers of rows and columns of a matrix. Reports a matrix that is too large for cuBLAS.
 pub(super) fn matrix<T: BlasElement>(
     call: &'static str,
     argument: &'static str,

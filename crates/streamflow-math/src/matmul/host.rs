@@ -9,10 +9,11 @@ use streamflow::Element;
 use streamflow::library::{Elements, ElementsMut};
 use streamflow::library::{HostBody, Operands};
 
-/// The number of bytes that a call on the simulator overwrites at the beginning of its work area.
+/// The number of bytes that a call overwrites at the begin of its work area.
 pub(super) const WORK: usize = 64;
 
-/// Dense copies of one product's matrices, in the type of the sums. Their memory is reused by later calls.
+/// Dense copies of one product's matrices, in the type of the sums. They are kept from call to call, so that a call allocates
+/// nothing.
 #[derive(Debug, Default)]
 struct Scratch<S> {
     a: Vec<S>,
@@ -20,8 +21,8 @@ struct Scratch<S> {
     c: Vec<S>,
 }
 
-/// Returns the host body of a plan: its operands are `alpha`, `beta`, `a`, `b`, `c`, the bias if there is one, and the
-/// work area.
+/// Returns the host body of a plan. Its operands are `alpha`, `beta`, `a`, `b`, `c`, the bias if the plan has one, and the work
+/// area.
 pub(super) fn body<T: MatmulElement>(function: &str, problem: Problem) -> HostBody {
     let scratch = Mutex::new(Scratch::<T::Scale>::default());
     HostBody::new(function, move |operands: &mut Operands<'_>| {
@@ -30,14 +31,14 @@ pub(super) fn body<T: MatmulElement>(function: &str, problem: Problem) -> HostBo
         let mut c = operands.write_elements::<T>();
         let bias = if problem.has_bias { operands.read::<T>() } else { &[] };
         leave_anything_in(operands.write::<u8>());
-        // A call that panicked may have left values in the copies. The next call overwrites them before it reads them.
+        // If an earlier call has panicked, the lock is poisoned. The copies can still be used, since each call overwrites them.
         let mut scratch = scratch.lock().unwrap_or_else(PoisonError::into_inner);
         products::<T>(&problem, (&a, &b), &mut c, bias, scales, &mut scratch);
         Ok(())
     })
 }
 
-/// Overwrites the beginning of a work area: the library may leave anything there.
+/// Overwrites the begin of a work area, since the library may leave anything there.
 pub(super) fn leave_anything_in(work: &mut [u8]) {
     let touched = work.len().min(WORK);
     work[..touched].fill(0xff);
@@ -78,7 +79,7 @@ fn products<T: MatmulElement>(
     }
 }
 
-/// Copies a matrix to dense rows, after the transposition that the product makes.
+/// Copies a matrix into dense rows. If the matrix is stored transposed, the copy is not.
 fn load<T: Element, S>(
     stored: &Stored,
     (from, first): (&Elements<'_, T>, usize),

@@ -36,14 +36,13 @@
 //! }
 //! ```
 //!
-//! A plan uses the algorithm that cuBLASLt's heuristic proposes first. [`Planner::search_blocking`] times several
-//! algorithms, in [`start`](streamflow::Compute::start) or in a separate program, and its result can be stored as text,
-//! too.
+//! A plan uses the algorithm that cuBLASLt's heuristic proposes first. [`Planner::search_blocking`] times several algorithms, in
+//! [`start`](streamflow::Compute::start) or in a separate program. Its result can be stored and passed to `algorithm` too.
 //!
-//! A plan stores no operand: each call takes its operands, and is ordered after the work that they need. A plan does
-//! store its algorithm, and the work area that each call claims.
+//! A plan has no operands: each call gets its operands, and is ordered after the work that they need. A plan has its algorithm,
+//! and the work area that each call claims.
 //!
-//! [`multiply`] is the form without a plan in the operator. [`Blas`] has cuBLAS's functions of vectors and triangles.
+//! [`multiply`] computes a product without a plan in the operator. [`Blas`] has cuBLAS's functions of vectors and triangles.
 
 mod blas;
 mod host;

@@ -1,5 +1,4 @@
-//! The number types that cuBLAS computes with, and the operations on them for the simulator's
-//! bodies.
+//! The number types that cuBLAS computes with, and their operations in the simulator's host bodies.
 
 use crate::ffi::cublas::Number;
 
@@ -49,7 +48,7 @@ macro_rules! element {
                 self / other
             }
 
-            // The norm is computed in double precision, in which the square of no `f32` overflows or vanishes.
+            // The squares are computed in double precision, in which the square of an `f32` neither overflows nor vanishes.
             fn norm(x: &[Self]) -> Self {
                 let largest = x.iter().fold(0.0_f64, |most, &x| most.max(f64::from(x).abs()));
                 if largest == 0.0 || !largest.is_finite() {
@@ -64,7 +63,8 @@ macro_rules! element {
 
 element!(f32 f64);
 
-/// Returns the sum of the products of elements, added in blocks, so that the error grows with the root of the length.
+/// Returns the sum of the products of the elements. The two halves are summed separately, down to blocks, so that the error grows
+/// only with the square root of the length.
 pub(super) fn sum_of_products<T: BlasElement>(x: &[T], y: &[T]) -> T {
     const BLOCK: usize = 256;
     if x.len() <= BLOCK {

@@ -1,7 +1,7 @@
 //! The plan of a product of matrices.
 //!
 //! The fields of a plan that a call reads are next to each other, and shapes of matrices are compared without a loop.
-//! The documentation of streamflow's module `library::call` has the measured effect.
+//! `library::call` of `streamflow` has the number of instructions that this saves.
 
 use std::marker::PhantomData;
 
@@ -33,18 +33,18 @@ const FUNCTION: &str = "cublasLtMatmul";
 /// outermost, in a [`batch`](super::Planner::batch). The [module](super) has an example.
 ///
 /// `f32` is multiplied as `f32`, and as TF32 only after [`tf32`](super::Planner::tf32). `f16` and `bf16` are summed in `f32`.
-// The fields that a call of whole tensors reads come first and together: between two calls, the library and the driver have
-// mostly evicted the plan from the caches.
+// The fields that a call of whole tensors reads come first and next to each other, since between two calls, the library and the
+// driver have evicted most of the plan from the caches.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Matmul<T: MatmulElement, E = NoBias> {
-    /// The shapes of `a`, `b` and `c`, if all of them have elements and no gaps.
+    /// The shapes of `a`, `b` and `c`, if all three matrices have elements and no gaps.
     dense: Option<[Shape; 3]>,
     pub(super) alpha: T::Scale,
     beta: T::Scale,
-    /// The work area. Each call claims it as written, so that the calls execute one after the other.
+    /// The work area. Each call claims it as written, so two calls of the plan are never executed at the same time.
     work: Buffer<u8>,
-    /// The library's product; `None` on the simulator, and for a product without elements.
+    /// The library's product. `None` on the simulator, and if there is nothing to compute.
     pub(super) lt: Option<Lt>,
     pub(super) body: HostBody,
     pub(super) problem: Problem,
@@ -52,14 +52,14 @@ pub struct Matmul<T: MatmulElement, E = NoBias> {
     bias: PhantomData<fn() -> E>,
 }
 
-/// The settings of a plan that are not sizes or layouts.
+/// The settings of a plan that are not part of the product itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings<S> {
     pub(super) alpha: S,
     pub(super) beta: S,
-    /// The most bytes of work area.
+    /// The largest number of bytes of work area that the algorithm may need.
     pub(super) workspace: u64,
-    /// A stored algorithm.
+    /// A stored algorithm that the plan uses. `None` if cuBLASLt's heuristic chooses one.
     pub(super) algorithm: Option<Algorithm>,
 }
 
@@ -79,7 +79,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             let ordinal = info.ordinal.unwrap_or_default();
             let make = |_| Ok(Lt::new::<T>(&problem, ordinal, workspace, stored)?);
             let lt = stream.make_object(make)?;
-            // The plan's stream waits for the default stream, as it does for libraries whose plans are handles: see `AfterWork`.
+            // The library may have queued work on the default stream, as libraries that use handles as plans do: see `AfterWork`.
             stream.wait_for_default()?;
             Some(lt)
         };
@@ -100,8 +100,8 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         })
     }
 
-    /// Uses another algorithm of the candidates for later calls. A new host body replaces the old one, so that no later
-    /// call counts as equal to an earlier call.
+    /// Uses the algorithm `chosen` in all further calls. The host body is replaced as well, so that replay takes no later call
+    /// for the same work as an earlier one.
     pub(super) fn set_algorithm(&mut self, chosen: Chosen) {
         if let Some(lt) = &mut self.lt {
             lt.set_algorithm(chosen);
@@ -109,7 +109,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         self.body = host::body::<T>(FUNCTION, self.problem);
     }
 
-    /// Queues the product, on the plan's stream.
+    /// Queues the product on the plan's stream.
     #[track_caller]
     pub(super) fn multiply(
         &mut self,
@@ -124,8 +124,8 @@ impl<T: MatmulElement, E> Matmul<T, E> {
             problem.check_bias(CALL, bias)?;
         }
         let (alpha, beta, work) = (self.alpha, self.beta, &mut self.work);
-        // Fast path: for whole tensors, the shape alone determines the layout. Making and checking views would add more
-        // than half of the cost that a call has without them.
+        // Fast path: the operands are whole tensors, so their shapes give the layouts. Making and checking views would make the
+        // call more than half as expensive again.
         if let Some([shape_a, shape_b, shape_c]) = &self.dense
             && let (Some(a), Some(b)) = (shape_a.whole(a), shape_b.whole(b))
             && let Some(c) = shape_c.whole_mut(c)
@@ -143,7 +143,7 @@ impl<T: MatmulElement, E> Matmul<T, E> {
         Ok(())
     }
 
-    /// Multiplies views, the slow path of [`multiply`](Self::multiply).
+    /// Multiplies views: the slow path of [`multiply`](Self::multiply).
     #[inline(never)]
     #[track_caller]
     fn multiply_views(
@@ -214,18 +214,18 @@ impl<T: EpilogueElement> Plan<Matmul<T, Bias>> {
 }
 
 impl<T: MatmulElement, E> Plan<Matmul<T, E>> {
-    /// The plan's algorithm, for printing, or for storing for [`Planner::algorithm`](super::Planner::algorithm).
+    /// Returns the plan's algorithm. It can be printed, and stored for [`Planner::algorithm`](super::Planner::algorithm).
     pub fn algorithm(&self) -> Algorithm {
         self.value().algorithm
     }
 
-    /// Fills the work area with a byte, for tests: no call may need the content that an earlier call has left in the work area.
+    /// Fills the work area with `byte`, for tests, since no call may need the content that an earlier call has left there.
     #[doc(hidden)]
     pub fn poison_work_area(&mut self, stream: &Stream<'_>, byte: u8) -> Result<()> {
         stream.fill_bytes(&mut self.lend(stream)?.work, byte)
     }
 
-    /// Sets other factors for the calls from now on: see [`Planner::alpha`](super::Planner::alpha) and
+    /// Sets the factors of all further calls: see [`Planner::alpha`](super::Planner::alpha) and
     /// [`Planner::beta`](super::Planner::beta).
     ///
     /// # Errors
@@ -237,8 +237,7 @@ impl<T: MatmulElement, E> Plan<Matmul<T, E>> {
     }
 }
 
-/// Passes the result of a call to [`written`](streamflow::library::Call::written), with `c` as the call's target. A
-/// view of `c` is made only if the call has failed.
+/// Passes on the result of a call, and marks `c` as not written if the call has failed. A view of `c` is made only in that case.
 #[inline(always)]
 fn product_written<T: MatmulElement>(
     done: Result<()>,
@@ -247,7 +246,7 @@ fn product_written<T: MatmulElement>(
     done.map_err(|error| Call::failed(error, &mut c.copy_target()))
 }
 
-/// Returns cuBLASLt's part of a stored algorithm; an error for an algorithm of the simulator.
+/// Returns the cuBLASLt algorithm in a stored one. Returns an error for an algorithm that a plan on the simulator has stored.
 fn stored(algorithm: Algorithm) -> Result<crate::ffi::cublaslt::algorithm::Chosen> {
     algorithm.0.ok_or_else(|| {
         let what = "a stored algorithm is the simulator's, and cuBLASLt can't use it".to_owned();

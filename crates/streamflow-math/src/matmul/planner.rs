@@ -1,4 +1,4 @@
-//! The product that a plan is made for, with its sizes and settings.
+//! The type `Planner`: the product of matrices that a plan is made for.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,16 +14,16 @@ use crate::ffi::cublaslt::epilogue::{Activation, Bias, NoBias};
 use crate::ffi::cublaslt::problem::{ALIGNMENT, Problem, Stored};
 use streamflow::{ExecutionContext, Stream};
 
-/// The most bytes of work area that an algorithm may need, unless the planner sets another limit: 32 MiB.
+/// The limit for the bytes of work area that an algorithm may need, unless the planner sets another limit: 32 MiB.
 const WORKSPACE: u64 = 32 << 20;
 
-/// A product that a plan is made for: [`Matmul::plan`](super::Matmul::plan) returns a planner, and [`on`](Self::on) makes the
+/// A product that a plan is made for. [`Matmul::plan`](super::Matmul::plan) returns a planner, and [`on`](Self::on) makes the
 /// [`Plan`].
 #[must_use = "`on` makes the plan"]
 pub struct Planner<T: MatmulElement, E = NoBias> {
     sizes: [usize; 3],
     batch: Option<usize>,
-    /// Whether `a` and `b` are stored transposed, and whether the batch shares them.
+    /// Whether `a` and `b` are stored transposed. The next field says whether all products of the batch share `a` and `b`.
     transposed: [bool; 2],
     shared: [bool; 2],
     leading: Option<[usize; 3]>,
@@ -66,8 +66,8 @@ impl<T: MatmulElement> Planner<T> {
 }
 
 impl<T: EpilogueElement> Planner<T> {
-    /// Adds a bias to each row of the product, before the activation. Each call of the plan takes the bias: `n`
-    /// elements, the same for all rows and all products of a batch.
+    /// Adds a bias to each row of the product, before the activation. Each call gets the bias. It has `n` elements, the same for
+    /// all rows and all products of a batch.
     pub fn bias(self) -> Planner<T, Bias> {
         let Self { sizes, batch, transposed, shared, leading, apart, .. } = self;
         let Self { activation, is_tf32, alignment, settings, .. } = self;
@@ -93,86 +93,84 @@ impl<T: EpilogueElement, E> Planner<T, E> {
         Self { activation: Activation::Relu, ..self }
     }
 
-    /// Applies GELU to each result, by the approximation that cuBLASLt has:
-    /// `0.5 x (1 + tanh(sqrt(2/π) (x + 0.044715 x³)))`.
+    /// Applies GELU to each result, by cuBLASLt's approximation: `0.5 x (1 + tanh(sqrt(2/π) (x + 0.044715 x³)))`.
     pub fn gelu(self) -> Self {
         Self { activation: Activation::Gelu, ..self }
     }
 }
 
 impl<T: MatmulElement, E> Planner<T, E> {
-    /// Plans for an `a` that is stored transposed: `[k, m]`.
+    /// Declares that `a` is stored transposed, as `[k, m]`.
     pub fn transpose_a(self) -> Self {
         Self { transposed: [true, self.transposed[1]], ..self }
     }
 
-    /// Plans for a `b` that is stored transposed: `[n, k]`, as the weights of a layer often are.
+    /// Declares that `b` is stored transposed, as `[n, k]`. The weights of a layer often are.
     pub fn transpose_b(self) -> Self {
         Self { transposed: [self.transposed[0], true], ..self }
     }
 
-    /// Plans this many products at a time. `a`, `b` and `c` have one more dimension, the outermost.
+    /// Plans `count` products at a time. `a`, `b` and `c` then have one more dimension, the outermost.
     pub fn batch(self, count: usize) -> Self {
         Self { batch: Some(count), ..self }
     }
 
-    /// Uses one `a` for all products of the batch, without the dimension of the batch.
+    /// Uses the same `a` for all products of the batch. `a` then has no dimension for the batch.
     pub fn share_a(self) -> Self {
         Self { shared: [true, self.shared[1]], ..self }
     }
 
-    /// Uses one `b` for all products of the batch, without the dimension of the batch.
+    /// Uses the same `b` for all products of the batch. `b` then has no dimension for the batch.
     pub fn share_b(self) -> Self {
         Self { shared: [self.shared[0], true], ..self }
     }
 
-    /// Sets the distances between the rows of `a`, `b` and `c`, in elements, as they are stored. Without this call rows are
-    /// contiguous. The operands are then views with these strides, or [pitched](streamflow::memory::PitchedTensor) tensors.
+    /// Sets the distances between the stored rows of `a`, `b` and `c`, in elements. Without this method, rows are contiguous.
+    /// With it, the operands are views with these strides, or [pitched](streamflow::memory::PitchedTensor) tensors.
     pub fn leading_dimensions(self, abc: [usize; 3]) -> Self {
         Self { leading: Some(abc), ..self }
     }
 
-    /// Sets the distances between the matrices of a batch, in elements, for `a`, `b` and `c`. Without this call matrices are
+    /// Sets the distances between the matrices of a batch, in elements, for `a`, `b` and `c`. Without this method, matrices are
     /// contiguous.
     pub fn batch_strides(self, abc: [usize; 3]) -> Self {
         Self { apart: Some(abc), ..self }
     }
 
-    /// Sets `alpha`, the factor of the product: 1 without this call.
+    /// Sets the factor of the product. Without this method, it is 1.
     pub fn alpha(self, alpha: T::Scale) -> Self {
         Self { settings: Settings { alpha, ..self.settings }, ..self }
     }
 
-    /// Sets `beta`, the factor of the earlier content of `c`: 0 without this call, and then `c` is not read.
+    /// Sets the factor of the earlier content of `c`. Without this method, it is 0, and `c` is not read.
     pub fn beta(self, beta: T::Scale) -> Self {
         Self { settings: Settings { beta, ..self.settings }, ..self }
     }
 
-    /// Sets the alignment of each matrix in bytes, a power of two: 256 without this call, the alignment of a whole
-    /// tensor. A view may begin at an address with less alignment. Algorithms that load more bytes at once are then
-    /// left out.
+    /// Sets the alignment of each matrix in bytes, a power of two. Without this method, it is 256, the alignment of a whole
+    /// tensor; a view may begin at other addresses. Algorithms that need a larger alignment are not used.
     pub fn alignment(self, bytes: u64) -> Self {
         Self { alignment: bytes, ..self }
     }
 
-    /// Plans for operands that begin at any element: the [alignment](Self::alignment) is the size of an element.
+    /// Declares that operands may begin at any element: the [alignment](Self::alignment) is the size of an element.
     pub fn unaligned(self) -> Self {
         self.alignment(size_of::<T>() as u64)
     }
 
-    /// Sets the most bytes of work area that the algorithm may need: 32 MiB without this call. The search depends on this limit,
-    /// and not on the free memory.
+    /// Sets the largest number of bytes of work area that the algorithm may need. Without this method, it is 32 MiB. The choice
+    /// of an algorithm depends on this limit, and not on the free memory.
     pub fn workspace_limit(self, bytes: u64) -> Self {
         Self { settings: Settings { workspace: bytes, ..self.settings }, ..self }
     }
 
-    /// Uses this algorithm, which a plan for the same product had, or a [search](Self::search_blocking) has found. The
-    /// simulator has one algorithm, and only stores `stored` for [`algorithm`](super::Plan::algorithm).
+    /// Uses the algorithm `stored`, which a plan for the same product had, or which a [search](Self::search_blocking) has found.
+    /// The simulator has only one algorithm, and returns `stored` from [`algorithm`](super::Plan::algorithm) without using it.
     pub fn algorithm(self, stored: Algorithm) -> Self {
         Self { settings: Settings { algorithm: Some(stored), ..self.settings }, ..self }
     }
 
-    /// Makes the value that the plan holds.
+    /// Makes the value of the plan.
     pub(super) fn make(
         &self,
         has_bias: bool,
@@ -218,8 +216,8 @@ impl<T: MatmulElement, E> Planner<T, E> {
 }
 
 impl<T: Tf32Element, E> Planner<T, E> {
-    /// Multiplies in TF32, on tensor cores: 10 bits of each factor's fraction, sums in `f32`. TF32 is several times faster, with
-    /// errors of about 1e-3. Without this call, `f32` is multiplied as `f32`.
+    /// Multiplies in TF32, on tensor cores: each factor has 10 bits of its fraction, and the sums are `f32`. TF32 is several
+    /// times faster, with errors of about 1e-3. Without this method, `f32` is multiplied as `f32`.
     pub fn tf32(self) -> Self {
         Self { is_tf32: true, ..self }
     }
@@ -228,9 +226,9 @@ impl<T: Tf32Element, E> Planner<T, E> {
 macro_rules! on {
     ($bound:ident, $bias:ty, $has_bias:literal) => {
         impl<T: $bound> Planner<T, $bias> {
-            /// Makes the plan on a stream of the operator, with its work area: the call is for
-            /// [`start`](streamflow::Compute::start). The plan uses the algorithm that was [set](Self::algorithm), or
-            /// the first that cuBLASLt proposes.
+            /// Makes the plan on a stream of the operator, with its work area. Call this in
+            /// [`start`](streamflow::Compute::start). The plan uses the algorithm that was [set](Self::algorithm), or else the
+            /// one that cuBLASLt proposes first.
             ///
             /// # Errors
             /// [`Error::Operand`](crate::Error::Operand) for sizes, leading dimensions or strides that cuBLASLt can't take; an
@@ -244,10 +242,10 @@ macro_rules! on {
                 Ok(Plan::new(stream, self.make($has_bias, cx, stream)?))
             }
 
-            /// Times the product with at most `most` algorithms that cuBLASLt proposes, for [`algorithm`](Self::algorithm):
-            /// the first proposal is not always the fastest. Blocks until all algorithms are measured, and needs memory for
-            /// its own operands until then: the call is for [`start`](streamflow::Compute::start), or for a program that
-            /// stores the result. An algorithm that was set is not used.
+            /// Times the product with at most `most` algorithms that cuBLASLt proposes, since the one that it proposes first is
+            /// not always the fastest. The result is for [`algorithm`](Self::algorithm). Blocks until all algorithms are
+            /// measured, and allocates operands for that time. Call this in [`start`](streamflow::Compute::start), or in a
+            /// program that stores the result. A stored algorithm is not timed.
             ///
             /// The simulator has one algorithm, and its times are simulated.
             ///
@@ -283,7 +281,7 @@ macro_rules! on {
 on!(MatmulElement, NoBias, false);
 on!(EpilogueElement, Bias, true);
 
-// `Clone` is implemented by hand, since a derived implementation would require `E: Clone`.
+// `Clone` is implemented by hand, since a derive would require that `E` is `Clone`.
 impl<T: MatmulElement, E> Clone for Planner<T, E> {
     fn clone(&self) -> Self {
         *self

@@ -1,4 +1,4 @@
-//! The search for the fastest algorithm of a product.
+//! The result of a search for the fastest algorithm of a product.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,18 +14,18 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The algorithm, for [`Planner::algorithm`](super::Planner::algorithm).
+    /// Returns the algorithm, for [`Planner::algorithm`](super::Planner::algorithm).
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// The median time on the device of a product with this algorithm.
+    /// Returns the time that one product took on the device with this algorithm.
     pub fn time(&self) -> Elapsed {
         self.time
     }
 }
 
-/// Writes the time, and the [algorithm](Algorithm)'s text.
+/// Writes the time, and then the text of the [algorithm](Algorithm).
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.time, self.algorithm)
@@ -40,21 +40,20 @@ pub struct Search {
 }
 
 impl Search {
-    /// The algorithm to use.
+    /// Returns the algorithm to use.
     pub fn fastest(&self) -> Algorithm {
         self.fastest.algorithm
     }
 
-    /// All timed algorithms, the fastest first.
+    /// Returns all timed algorithms, the fastest first.
     pub fn candidates(&self) -> impl ExactSizeIterator<Item = &Candidate> {
         let all = 1 + self.others.len();
         (0..all).map(|index| if index == 0 { &self.fastest } else { &self.others[index - 1] })
     }
 
-    /// Orders the timed algorithms by the median of their times. `timed` is in the order of the library's proposals,
-    /// which begin with the algorithm that the library takes for the fastest, and has the times of each round. The
-    /// first proposal within 2 % of the least median counts as the fastest, so that noise does not choose. Returns
-    /// `None` if no algorithm was timed.
+    /// Orders the timed algorithms by the median of their times. `timed` has the algorithms in the order in which the library
+    /// proposes them, with the times of all rounds. The first of them whose median is within 2 % of the least median counts as
+    /// the fastest, so that noise does not choose. Returns `None` if no algorithm was timed.
     pub(super) fn of(timed: Vec<(Algorithm, Vec<Elapsed>)>) -> Option<Self> {
         let median = |(algorithm, mut times): (_, Vec<Elapsed>)| {
             times.sort();
@@ -64,7 +63,7 @@ impl Search {
         let least = all.iter().map(|it| it.time.duration()).min()?;
         let is_fast = |it: &Candidate| is_within_noise(it.time.duration(), least);
         let fastest = all.remove(all.iter().position(is_fast)?);
-        // The sort is stable: the earlier of two equal proposals stays first.
+        // The sort is stable, so of two algorithms with equal medians, the one that was proposed earlier comes first.
         all.sort_by_key(|it| it.time.duration());
         Some(Self { fastest, others: all })
     }
@@ -112,7 +111,7 @@ mod tests {
 
     #[test]
     fn algorithms_are_ordered_by_their_medians() {
-        // By the mean or by the least time of the second algorithm, the order would be different.
+        // By the means, or by the least time of the second algorithm, the order would be different.
         assert_eq!(
             order(&[&[300, 310, 290], &[1, 400, 9000], &[200, 210, 190]]),
             [2, 0, 1].map(algorithm)

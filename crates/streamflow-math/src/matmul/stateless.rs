@@ -1,4 +1,4 @@
-//! Products of matrices as functions: the node keeps a plan for each shape.
+//! Products as functions. The node keeps a plan for each stream, shape and alignment.
 
 use super::plan::{CALL, Matmul};
 use crate::error::{Result, wrong_operand};
@@ -12,8 +12,8 @@ use streamflow::{ExecutionContext, Stream};
 /// Returns the product of two matrices, `[m, k]` and `[k, n]`, or of two batches of matrices, `[batch, m, k]` and `[batch,
 /// k, n]`. Queues the work, and does not block.
 ///
-/// The node keeps a plan for each stream, shape and alignment. The first call makes the plan and is slow. Each call
-/// allocates its result; an [`execute`](super::Plan::execute) of a plan allocates nothing.
+/// The node keeps a plan for each stream, shape and alignment. The first call makes the plan, and is slow. Each call allocates
+/// its result, whereas an [`execute`](super::Plan::execute) of a plan allocates nothing.
 ///
 /// # Errors
 /// [`Error::Operand`](crate::Error::Operand) for shapes that don't fit each other; an error if the library is not there; the
@@ -36,7 +36,7 @@ pub fn multiply<T: MatmulElement>(
         Some(batch) => cx.tensor([batch, m, n], stream)?,
         None => cx.tensor([m, n], stream)?,
     };
-    // A tensor with memory of other code may begin at any address.
+    // A tensor with adopted memory may begin at any address.
     let addresses = [a, b, &c].map(|matrix| Claim::read("", matrix).address());
     let lowest = addresses.iter().fold(ALIGNMENT, |bits, address| bits | address);
     let alignment = 1 << lowest.trailing_zeros();
@@ -50,12 +50,12 @@ pub fn multiply<T: MatmulElement>(
     Ok(c)
 }
 
-/// Returns the product of two matrices on the host: the two are uploaded and multiplied on the device, and the result
-/// is downloaded. Blocks the host until the result is there. `a` is `m` x `k` and `b` `k` x `n`, in rows; their shapes
-/// are `[m, k]` and `[k, n]`.
+/// Returns the product of two matrices in host memory. `a` is `m` x `k` and `b` is `k` x `n`, in rows, and their shapes are `[m,
+/// k]` and `[k, n]`. The matrices are uploaded and multiplied on the device, and the result is downloaded. Blocks until the
+/// result is in host memory.
 ///
-/// The call works on the operator's [internal stream](ExecutionContext::internal_stream). The call is for values that are
-/// computed once, for example in `start`.
+/// The work is on the operator's [internal stream](ExecutionContext::internal_stream). The call is for values that are computed
+/// once, for example in `start`.
 ///
 /// # Errors
 /// The errors of [`multiply`]; [`Error::LengthMismatch`](streamflow::Error::LengthMismatch) for a slice of another length

@@ -1,4 +1,4 @@
-//! The timing of a product with each of several algorithms, on operands of its own.
+//! Times a product, on operands of its own, with one algorithm after another.
 
 use super::plan::{CALL, Matmul, Settings};
 use super::search::Search;
@@ -12,18 +12,18 @@ use streamflow::Error;
 use streamflow::driver::DriverError;
 use streamflow::{ExecutionContext, Stream};
 
-/// The number of times that each algorithm is timed, after one run that loads its code.
+/// The number of times that each algorithm is timed. One run before them loads the algorithm's code.
 const ROUNDS: usize = 5;
-/// The number of products in each measured time, so that short products are not lost in the clock's resolution.
+/// The number of products that are timed together, so that the time is long against the resolution of the clock.
 const PRODUCTS: u32 = 10;
-/// The value of every byte of the operands: a small positive number in each type. Zeros would need less power, and
-/// so less time.
+/// The value of every byte of the operands, which is a small positive number in each type. Products of zeros would need less
+/// power, and so less time.
 const BYTE: u8 = 0x3c;
 
-/// The most algorithms that a search may request: many more than cuBLASLt has for one product.
+/// The largest number of algorithms that a search may time. cuBLASLt has far fewer for one product.
 const MOST: usize = 10_000;
 
-/// Memory for the operands of a problem.
+/// Memory for the operands of a timed product.
 struct Scratch<T: MatmulElement> {
     a: Buffer<T>,
     b: Buffer<T>,
@@ -56,7 +56,7 @@ pub(super) fn search<T: MatmulElement, E>(
     let mut timed: Vec<_> = candidates.iter().map(|it| (Algorithm(*it), Vec::new())).collect();
     let (mut refused, mut cause) = (vec![false; timed.len()], None);
     for round in 0..=ROUNDS {
-        // Each round runs all algorithms in turn, so that the clock frequency of a warm GPU is the same for all.
+        // Each round times every algorithm once, so that the clock of a warm GPU is the same for all of them.
         for (index, (algorithm, times)) in timed.iter_mut().enumerate() {
             if refused[index] {
                 continue;
@@ -70,7 +70,7 @@ pub(super) fn search<T: MatmulElement, E>(
             match queued {
                 Ok(()) if round > 0 => times.push(time.over(PRODUCTS)),
                 Ok(()) => {}
-                // The library can't run this algorithm. Any other error of the driver ends the search.
+                // The library can't run this algorithm, so the search goes on without it. An error of the driver ends the search.
                 Err(Error::Driver(error @ DriverError::Library(_))) => {
                     refused[index] = true;
                     times.clear();
@@ -115,7 +115,7 @@ impl<T: MatmulElement> Scratch<T> {
             return Ok(());
         }
         let Self { a, b, c, bias, work } = self;
-        // With `beta` 0, the values in `c` are not read, so they do not grow from product to product.
+        // `beta` is 0, so `c` is not read, and its values do not grow from product to product.
         let (alpha, beta) = (plan.alpha, T::ZERO);
         let rest = Rest { bias: bias.as_deref(), work, alpha, beta };
         cublaslt::multiply_whole(plan.lt.as_mut(), &plan.body, stream, [a, b], c, rest)

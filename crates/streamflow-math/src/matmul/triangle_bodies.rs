@@ -1,11 +1,12 @@
-//! The functions of triangles that the simulator runs in place of cuBLAS's.
+//! The host bodies of cuBLAS's functions of triangles, for the simulator.
 
 use super::host::leave_anything_in;
 use super::numbers::{BlasElement, sum_of_products};
 use crate::error::BodyError;
 use streamflow::library::Operands;
 
-/// Solves a triangular system row by row: from the first row for a lower triangle, or from the last row for an upper triangle.
+/// Solves a triangular system, one row after another: from the first row on for a lower triangle, and from the last row back for
+/// an upper one.
 pub(super) fn trsm<T: BlasElement>(operands: &mut Operands<'_>) -> Result<(), BodyError> {
     let (a, b) = (operands.read::<T>(), operands.write::<T>());
     leave_anything_in(operands.write::<u8>());

@@ -8,7 +8,7 @@ use streamflow::Stream;
 use streamflow::Tensor;
 use streamflow::library::Call;
 
-/// A half of a square matrix, with its diagonal. The other half is neither read nor written.
+/// A triangle of a square matrix, with the diagonal. The rest of the matrix is neither read nor written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Triangle {
     /// The elements of each row up to the diagonal.
@@ -24,9 +24,8 @@ impl Triangle {
 }
 
 impl<T: BlasElement> Plan<Blas<T>> {
-    /// Queues the solution of `a x = alpha b`, in place of `b`, for a triangle `a` of `[n, n]` and a matrix `b` of
-    /// `[n, m]` with right-hand sides as columns. The call does not check for zeros on the diagonal: with a zero there,
-    /// the solution has infinities or NaNs.
+    /// Queues the solution of `a x = alpha b`, which replaces `b`. `a` is a triangle of `[n, n]`, and `b` is `[n, m]`, with
+    /// right-hand sides as columns. The call does not check the diagonal: if it has a zero, the solution has infinities or NaNs.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other
@@ -54,8 +53,8 @@ impl<T: BlasElement> Plan<Blas<T>> {
         Call::written(blas.handle.trsm(stream, &blas.trsm, a, sizes, b), b)
     }
 
-    /// Queues `c = alpha a aᵀ + beta c` for one triangle of `c` of `[n, n]`, and `a` of `[n, k]`. If `beta` is 0,
-    /// `c` is not read.
+    /// Queues `c = alpha a aᵀ + beta c` for one triangle of `c`. `c` is `[n, n]`, and `a` is `[n, k]`. If `beta` is 0, that
+    /// triangle of `c` is not read.
     ///
     /// # Errors
     /// The errors of [`trsm`](Self::trsm), and [`Error::Operand`](crate::Error::Operand) for a matrix `a` without columns.
@@ -75,7 +74,8 @@ impl<T: BlasElement> Plan<Blas<T>> {
                 let problem = "has no columns; fill `c` instead".to_owned();
                 return Err(wrong_operand(CALL, "a", problem));
             }
-            // The call needs the earlier content of `c` also if `beta` is 0, since the other triangle of `c` stays as it is.
+            // The call needs the earlier content of `c` even if `beta` is 0, since the rest of `c` outside of the triangle stays
+            // as it is.
             Call::needs(c)?;
             Ok((blas, (n, k)))
         });

@@ -1,11 +1,11 @@
-//! The kernels, with the formulas of cuRAND's host generator.
+//! The kernels that fill memory with random numbers, by the formulas of cuRAND's host generator.
 //!
-//! A product and a sum that depend on each other are rounded separately: `nvcc` would fuse them, and the Rust bodies do
-//! not. So both bodies compute the same integers and uniforms, and normals from the same arguments of logarithm, sine and
-//! cosine.
+//! A product and a sum that needs it are rounded separately: `nvcc` would fuse them into one operation, and the Rust bodies do
+//! not. So the CUDA bodies and the Rust bodies compute the same integers and uniforms, and they compute normals from the same
+//! arguments of logarithm, sine and cosine.
 //!
-//! `place` is the index of the first value within its round, and `counter` the counter of that round. A sequence before
-//! `behind` has a counter that is smaller by 1: [`Philox`](super::Philox) says why.
+//! `place` is the position of the first value within its round, and `counter` is the counter of that round. The sequences with a
+//! number below `behind` have a counter that is smaller by 1: [`Philox`](super::Philox) says why.
 
 use super::words::{groups, words};
 use streamflow::kernel;
@@ -21,7 +21,7 @@ pub fn random_u32(out: &mut [u32], seed: u64, counter: u64, place: u32) {
     groups(out, place, |rounds, sequence| words(seed, counter.wrapping_add(rounds), sequence));
 }
 
-/// Fills memory with numbers above 0, up to 1, from 32 bits each.
+/// Fills memory with numbers above 0, up to and including 1. Each is made of 32 bits.
 #[kernel(grid_stride, unsafe cuda = concat!("typedef float T;", include_str!("philox.cuh"), "
     auto uniform = [](unsigned int w) { return (float)w * 0x1p-32f + 0x1p-33f; };
     for (unsigned long long i = thread_index(); i < groups; i += thread_count()) {
@@ -35,7 +35,7 @@ pub fn uniform_f32(out: &mut [f32], seed: u64, counter: u64, place: u32) {
     });
 }
 
-/// Fills memory with numbers above 0, up to 1, from 53 bits each.
+/// Fills memory with numbers above 0, up to and including 1. Each is made of 53 bits.
 #[kernel(grid_stride, unsafe cuda = concat!("typedef double T;", include_str!("philox.cuh"), "
     auto uniform = [](unsigned int low, unsigned int high) {
         return (double)(low ^ (unsigned long long)high << 21) * 0x1p-53 + 0x1p-54;
@@ -56,7 +56,7 @@ pub fn uniform_f64(out: &mut [f64], seed: u64, counter: u64, place: u32, behind:
     });
 }
 
-/// Fills memory with normally distributed numbers, by Box and Muller: two numbers from two words.
+/// Fills memory with normally distributed numbers, by the method of Box and Muller: two words give two numbers.
 #[kernel(
     grid_stride,
     requires(mean.is_finite(), deviation.is_finite(), deviation >= 0.0),
@@ -88,7 +88,7 @@ pub fn normal_f32(out: &mut [f32], seed: u64, counter: u64, place: u32, mean: f3
     });
 }
 
-/// Fills memory with normally distributed numbers, by Box and Muller: two numbers from four words.
+/// Fills memory with normally distributed numbers, by the method of Box and Muller: four words give two numbers.
 #[kernel(
     grid_stride,
     requires(mean.is_finite(), deviation.is_finite(), deviation >= 0.0),
@@ -128,7 +128,7 @@ pub fn normal_f64(
     });
 }
 
-/// Returns the first of the two counters that give a sequence's four `f64` of a round.
+/// Returns the first of the two counters from which a sequence computes its four `f64` of a round.
 fn counter_f64(counter: u64, rounds: u64, is_behind: bool) -> u64 {
     counter.wrapping_add(2 * rounds).wrapping_sub(is_behind.into())
 }
@@ -136,7 +136,8 @@ fn counter_f64(counter: u64, rounds: u64, is_behind: bool) -> u64 {
 /// The number 2^-53.
 const LSB_53: f64 = f64::EPSILON / 2.0;
 
-/// Returns the number of 53 bits that two words make. The words' bits 21 to 31 overlap.
+/// Returns the number that two words give, of 53 bits. Bits 21 to 31 of the result depend on the two words, which are combined by
+/// xor.
 fn bits_53(low: u32, high: u32) -> f64 {
     (u64::from(low) ^ u64::from(high) << 21) as f64
 }

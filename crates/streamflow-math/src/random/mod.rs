@@ -1,7 +1,7 @@
 //! Random numbers, the same on the simulator and on a GPU, in the order of cuRAND's Philox generator.
 //!
-//! A [`Philox`] is plain data: a seed, and a position in the seed's sequence. The generator needs no library and no
-//! handle. Each number is computed from its position alone, so two calls may run in any order and on any streams.
+//! A [`Philox`] is plain data: a seed, and a position in the seed's sequence of numbers. It needs no library and no handle. Each
+//! number is computed from its position alone, so two calls may run in any order and on any streams.
 //!
 //! ```
 //! use streamflow_math::random::Philox;
@@ -25,12 +25,13 @@
 //!
 //! # Equality with cuRAND
 //!
-//! - `u32` and uniforms are bit for bit equal to those of cuRAND's `CURAND_RNG_PSEUDO_PHILOX4_32_10` in its default order,
-//!   on the simulator and on a GPU.
-//! - Normals are equal to those of cuRAND's *host* generator: on the simulator within 1 ulp (bit for bit, where Rust's
-//!   `sin`, `cos` and `ln` are those of cuRAND's C library), on a GPU within 4 ulp, since CUDA's `sinf`, `cosf` and `logf`
-//!   round differently. cuRAND's *device* generator takes a faster, less exact sine: its `f32` differ by up to 1e-5, and
-//!   its `f64` by up to 1e-15. The ulp is the ulp of the number before `deviation` and `mean` are applied.
+//! - `u32` and uniforms have the same bits as those of cuRAND's `CURAND_RNG_PSEUDO_PHILOX4_32_10` in its default order, on
+//!   the simulator and on a GPU.
+//! - Normals are those of cuRAND's *host* generator, but for rounding. On the simulator they are within 1 ulp, and have the
+//!   same bits where Rust's `sin`, `cos` and `ln` are those of cuRAND's C library. On a GPU they are within 4 ulp, since
+//!   CUDA's `sinf`, `cosf` and `logf` round differently. cuRAND's *device* generator uses a faster, less exact sine: its
+//!   `f32` differ by up to 1e-5, and its `f64` by up to 1e-15. The ulp is that of the number before `deviation` and `mean`
+//!   are applied.
 //!
 //! cuRAND has no 64-bit integers for Philox, so this module has none.
 

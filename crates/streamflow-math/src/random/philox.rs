@@ -1,4 +1,4 @@
-//! The generator: a seed, an offset, and the count of the numbers that the generator has drawn.
+//! The generator `Philox`: a seed, an offset, and the count of the numbers that were drawn.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,12 +15,12 @@ use streamflow::memory::DeviceSlice;
 
 /// A generator of random numbers, Philox4x32-10, in the order of cuRAND: of `f64`, or of `f32` and `u32`.
 ///
-/// The generator is plain data, and its calls only queue kernels. A call that has succeeded moves the generator on, as
-/// a call of cuRAND does: two calls for 5 numbers give the same as one call for 10. A call that fails does not move the
-/// generator. A clone of a generator gives the same numbers once more.
+/// The generator is plain data, and its calls only queue kernels. A call that succeeds moves the generator on, as a call of
+/// cuRAND does: two calls for 5 numbers give the same numbers as one call for 10. A call that fails does not move the generator.
+/// A clone gives the same numbers again.
 ///
-/// Give each operator a generator with a seed of its own. A generator has one type, since an `f64` takes twice the bits: a
-/// generator of cuRAND that gives both can use the same bits twice.
+/// Give each operator a generator with a seed of its own. A generator has one type of numbers, since an `f64` takes twice the
+/// bits. A generator of cuRAND can give `f32` and `f64`, and may then use the same bits twice.
 ///
 /// ```compile_fail,E0308
 /// # use streamflow_math::random::Philox;
@@ -38,29 +38,29 @@ pub struct Philox<T = f32> {
     of: PhantomData<fn() -> T>,
 }
 
-// Only methods that draw numbers require `T: Real`, so rustc reports a wrong type only where numbers are drawn.
+// Only the methods that draw numbers require `T: Real`, so rustc reports another type only once.
 impl<T> Philox<T> {
-    /// Returns the generator of a seed, at offset 0.
+    /// Returns the generator with this seed, at offset 0.
     pub fn new(seed: u64) -> Self {
         Self { seed, offset: 0, drawn: 0, of: PhantomData }
     }
 
-    /// Returns the generator of the same seed that begins at another offset, counted in 32-bit words:
-    /// `curandSetGeneratorOffset`.
+    /// Returns a generator with the same seed that begins at another offset, counted in 32-bit words, as
+    /// `curandSetGeneratorOffset` does.
     #[must_use = "it returns the generator at the offset"]
     pub fn at(self, offset: u64) -> Self {
         Self { offset, drawn: 0, ..self }
     }
 
-    /// Returns the generator as it is after this many more numbers were drawn. So each tick can have its own numbers,
-    /// whatever the order of the ticks: `Philox::new(seed).skip(cx.tick() * len)`.
+    /// Returns the generator as if `numbers` more numbers had been drawn. So each tick can have its own numbers, whatever the
+    /// order of the ticks: `Philox::new(seed).skip(cx.tick() * len)`.
     #[must_use = "it returns the generator after these numbers"]
     pub fn skip(self, numbers: u64) -> Self {
         Self { drawn: self.drawn.wrapping_add(numbers), ..self }
     }
 
-    /// The count of the numbers that the generator has drawn since its offset. `Philox::new(seed).skip(drawn)`
-    /// continues after these numbers.
+    /// Returns the count of the numbers that were drawn since the generator's offset. [`skip`](Self::skip) takes this count:
+    /// `Philox::new(seed).skip(drawn)` continues where this generator is.
     pub fn drawn(&self) -> u64 {
         self.drawn
     }
@@ -108,18 +108,18 @@ impl<T> Philox<T> {
         Ok(())
     }
 
-    /// Returns a launch with a thread for each sequence that has a part of the values.
+    /// Returns a launch with a thread for each group of up to four values.
     ///
-    /// cuRAND deals its numbers among 65536 sequences, and has a counter for each sequence. To begin at an offset,
-    /// cuRAND advances all sequences before the offset by one counter. The sequences of that round after the offset
-    /// give their first four values to the caller. A value of `f64` takes two counters, so these sequences are from
-    /// then on one counter ahead of the sequences before the offset.
+    /// cuRAND has a state for each sequence. To begin at an offset within a round, cuRAND draws the words of the sequences before
+    /// the offset in that round, so each of these sequences uses one counter. The sequences after the offset give their first
+    /// four values to the caller. Four `f64` use two counters, so from then on these sequences are one counter ahead of the
+    /// sequences before the offset.
     fn start(&self, len: usize) -> Start
     where
         T: Real,
     {
         let (round, begin) = (self.offset / ROUND, self.offset % ROUND);
-        // The sum does not overflow: `begin` and `drawn % ROUND` are below `ROUND`.
+        // The sum does not overflow, since its two terms are below `ROUND`.
         let place = begin + self.drawn % ROUND;
         let rounds = self.drawn / ROUND + place / ROUND;
         let place = (place % ROUND) as u32;

@@ -1,4 +1,4 @@
-//! The types of real random numbers.
+//! The types of random real numbers.
 
 use self::sealed::Start;
 use super::kernels::{normal_f32, normal_f64, uniform_f32, uniform_f64};
@@ -11,7 +11,7 @@ use streamflow::memory::DeviceSlice;
 pub(super) mod sealed {
     use super::{CudaStream, DeviceSlice, Grid, Result};
 
-    /// Where the values of a launch begin, and the grid of the launch.
+    /// The grid of a launch, and the position at which its numbers begin.
     #[derive(Debug, Clone, Copy)]
     pub struct Start {
         pub(in super::super) grid: Grid,
@@ -37,7 +37,7 @@ pub(super) mod sealed {
     }
 }
 
-/// A type of real random numbers: `f32` or `f64`.
+/// A type of random real numbers: `f32` or `f64`.
 #[diagnostic::on_unimplemented(
     message = "there are no random numbers of the type `{Self}`",
     label = "not `f32` or `f64`",

@@ -1,13 +1,12 @@
-//! The words of Philox4x32-10, and their positions in the output.
+//! Computes the words of Philox4x32-10, and writes values to their positions in the output.
 
-/// The number of sequences among which cuRAND deals its output.
+/// The number of sequences whose values cuRAND interleaves in its output.
 pub(super) const SEQUENCES: u64 = 65536;
 
-/// The number of values of one round: four of each sequence.
+/// The number of values of one round: each sequence gives four.
 pub(super) const ROUND: u64 = 4 * SEQUENCES;
 
-/// Returns the words at a counter of a sequence (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC
-/// 2011).
+/// Returns the four words of a sequence at a counter (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 pub(super) fn words(seed: u64, counter: u64, sequence: u32) -> [u32; 4] {
     let halves = |number: u64| [number as u32, (number >> 32) as u32];
     let product = |factor: u32, word: u32| halves(u64::from(factor) * u64::from(word));
@@ -22,8 +21,9 @@ pub(super) fn words(seed: u64, counter: u64, sequence: u32) -> [u32; 4] {
     state
 }
 
-/// Fills `out` with the values of a round from the index `place` on, and of the rounds after that round. `values`
-/// returns the four values of a sequence, after a number of whole rounds.
+/// Fills `out` with the values of a round from the position `place` on, and then with those of the rounds after it. `values`
+/// returns the four values of a sequence in a round, by the number of whole rounds since the first one, and the number of the
+/// sequence.
 pub(super) fn groups<T: Copy>(out: &mut [T], place: u32, values: impl Fn(u64, u32) -> [T; 4]) {
     let (mut group, mut skipped) = (u64::from(place / 4), place as usize % 4);
     let mut rest = out;

@@ -122,8 +122,8 @@ impl<S: System> Plan<Factored<S>> {
     /// check of `x` is that of the matrix.
     ///
     /// # Errors
-    /// As for [`Plan::solve`]; [`Error::Unsolvable`](crate::Error::Unsolvable) or [`Error::Unwritten`](streamflow::Error::Unwritten) if the
-    /// last [`refactor`](Self::refactor) has failed.
+    /// As for [`Plan::solve`]. If the last [`refactor`](Self::refactor) has failed:
+    /// [`Error::Unsolvable`](crate::Error::Unsolvable) or [`Error::Unwritten`](streamflow::Error::Unwritten).
     #[track_caller]
     pub fn solve(
         &mut self,

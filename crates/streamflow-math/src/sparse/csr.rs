@@ -1,4 +1,4 @@
-//! Sparse matrices in compressed rows.
+//! The type `Csr`: a sparse matrix in compressed rows.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,8 +12,8 @@ use streamflow::memory::DeviceSlice;
 
 /// A sparse matrix in device memory, in compressed sparse rows (CSR).
 ///
-/// Row `i` has the elements `values[offsets[i]..offsets[i + 1]]`, in the columns `columns[offsets[i]..offsets[i + 1]]`. All
-/// indices count from 0. The host checks them when the matrix is made, and they don't change afterwards; the values may
+/// The values of row `i` are `values[offsets[i]..offsets[i + 1]]`, in the columns `columns[offsets[i]..offsets[i + 1]]`. All
+/// indices count from 0. The host checks the offsets and columns when the matrix is made, and they never change. The values may
 /// change: [`values_mut`](Self::values_mut).
 #[derive(Debug)]
 pub struct Csr<T: SparseElement> {
@@ -21,19 +21,19 @@ pub struct Csr<T: SparseElement> {
     offsets: Tensor<i32>,
     columns: Tensor<i32>,
     values: Tensor<T>,
-    /// A number that no other matrix of the process has.
+    /// A number that is different for each matrix of the process.
     number: u64,
 }
 
-/// The number of the next matrix.
+/// The number that the next matrix gets.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl<T: SparseElement> Csr<T> {
-    /// Copies a matrix of `rows` and `columns` to the operator's device. Any stream may use the matrix. Blocks until the
-    /// host memory may be changed, as [`ExecutionContext::upload`] does: the call is for `start`.
+    /// Copies a matrix of `rows` by `columns` to the operator's device. Any stream may use the matrix. Like
+    /// [`ExecutionContext::upload`], this blocks until the host memory may be changed, so call it in `start`.
     ///
-    /// `offsets` has one element more than the matrix has rows, and begins with 0. Within a row, columns may have any order;
-    /// elements with equal columns add up.
+    /// `offsets` has one element more than the matrix has rows, and begins with 0. The columns of a row may be in any order.
+    /// Values of a row with equal columns are added.
     ///
     /// # Errors
     /// [`Error::Operand`](crate::Error::Operand) for offsets that decrease or don't fit, for a column outside of the matrix,
@@ -53,7 +53,7 @@ impl<T: SparseElement> Csr<T> {
             offsets: cx.upload(offsets)?,
             columns: cx.upload(indices)?,
             values: cx.upload(values)?,
-            // The numbers only have to differ, so no other memory is ordered.
+            // `Relaxed` is enough, since the number orders nothing: matrices only have to have different numbers.
             number: NEXT.fetch_add(1, Ordering::Relaxed),
         })
     }
@@ -63,37 +63,38 @@ impl<T: SparseElement> Csr<T> {
         self.shape
     }
 
-    /// The number of stored elements.
+    /// Returns the number of stored values.
     pub fn stored(&self) -> usize {
         self.values.len()
     }
 
-    /// The index of each row's first value, and behind these indices the number of values.
+    /// Returns the index of each row's first value. The last offset is the number of values.
     pub fn offsets(&self) -> &DeviceSlice<i32> {
         &self.offsets
     }
 
-    /// The column of each value.
+    /// Returns the column of each value.
     pub fn columns(&self) -> &DeviceSlice<i32> {
         &self.columns
     }
 
-    /// The values.
+    /// Returns the values.
     pub fn values(&self) -> &DeviceSlice<T> {
         &self.values
     }
 
-    /// The values, to be written. A plan that was made for the matrix can still be used.
+    /// Returns the values, to be written. A plan for the matrix stays valid.
     pub fn values_mut(&mut self) -> &mut DeviceSlice<T> {
         &mut self.values
     }
 
-    /// A number that no other matrix of the process has: what cuSPARSE prepares is for one matrix.
+    /// Returns a number that is different for each matrix of the process. A plan needs it, since cuSPARSE prepares a plan for one
+    /// matrix.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Returns the matrix in the form that the calls of libraries take.
+    /// Returns the matrix in the form in which calls of libraries take it.
     #[inline]
     pub(crate) fn matrix(&self) -> Matrix<'_, T> {
         let Self { shape, number, .. } = *self;
@@ -102,7 +103,7 @@ impl<T: SparseElement> Csr<T> {
     }
 }
 
-/// The largest index of cuSPARSE with 32 bits.
+/// The largest index of cuSPARSE that has 32 bits.
 const LARGEST: usize = i32::MAX as usize;
 
 fn check_sizes([rows, columns]: [usize; 2], stored: usize) -> Result<()> {

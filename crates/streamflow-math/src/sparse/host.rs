@@ -2,7 +2,7 @@
 
 use crate::ffi::cusparse::element::sealed::Number;
 
-/// A matrix in compressed rows, in host memory. [`Csr`](super::Csr) has checked its indices.
+/// A matrix in compressed rows, in host memory. [`Csr`](super::Csr) has checked its offsets and columns.
 pub(super) struct Rows<'a, T> {
     pub(super) offsets: &'a [i32],
     pub(super) columns: &'a [i32],
@@ -10,7 +10,7 @@ pub(super) struct Rows<'a, T> {
 }
 
 impl<T: Number> Rows<'_, T> {
-    /// Iterates over the rows; each row is an iterator over its columns and values.
+    /// Returns the columns and values of each row.
     fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = (usize, T)>> {
         self.offsets.windows(2).map(|ends| {
             let range = ends[0] as usize..ends[1] as usize;
@@ -20,12 +20,12 @@ impl<T: Number> Rows<'_, T> {
     }
 }
 
-/// Computes `y = A x`, or `y = A x + y`.
+/// Computes `y = A x`. If `accumulate` is set, computes `y = A x + y`.
 pub(super) fn times_vector<T: Number>(a: &Rows<'_, T>, x: &[T], y: &mut [T], accumulate: bool) {
     times_matrix(a, x, y, 1, accumulate);
 }
 
-/// Computes `C = A B`, or `C = A B + C`. `B` and `C` are stored in rows, and have the given number of columns.
+/// Computes `C = A B`. If `accumulate` is set, computes `C = A B + C`. `B` and `C` are in rows, and have `columns` columns.
 pub(super) fn times_matrix<T: Number>(
     a: &Rows<'_, T>,
     b: &[T],

@@ -5,8 +5,8 @@
 //! | [`spmv`] | [`SpMv`] | `A x` |
 //! | [`spmm`] | [`SpMm`] | `A B`, with dense matrices in rows |
 //!
-//! The matrix is a [`Csr`] with indices that the host has checked. The elements are `f32`, `f64` and their complex forms,
-//! and sums have the precision of the elements. The simulator computes the products by streamflow's own code.
+//! The matrix is a [`Csr`], whose offsets and columns the host has checked. The elements are `f32`, `f64` and the complex numbers
+//! of these, and sums have the precision of the elements. The simulator computes the products by streamflow's own code.
 
 mod csr;
 mod host;

@@ -1,4 +1,4 @@
-//! Products of a sparse matrix with a vector and with a dense matrix.
+//! The plans `SpMv` and `SpMm`: products of a sparse matrix with vectors and with dense matrices.
 
 use std::marker::PhantomData;
 
@@ -16,8 +16,8 @@ use streamflow::{ExecutionContext, Stream};
 
 /// The product of one sparse matrix with vectors, `y = A x`: cuSPARSE's `SpMV`.
 ///
-/// A plan is for one [`Csr`]. The library prepares data for the matrix in the plan's work area. The matrix's
-/// values may change.
+/// A plan is for one [`Csr`], since the library prepares data for that matrix in the plan's work area. The values of the matrix
+/// may change.
 ///
 /// ```
 /// use streamflow_math::Plan;
@@ -74,7 +74,7 @@ impl<T: SparseElement> SpMm<T> {
     }
 }
 
-/// A planner of products: [`on`](Self::on) makes a plan of [`SpMv`] or [`SpMm`].
+/// The options of a plan of [`SpMv`] or [`SpMm`]. [`on`](Self::on) makes the plan.
 #[derive(Debug)]
 #[must_use = "`on` makes the plan"]
 pub struct ProductPlanner<'a, T: SparseElement, L> {
@@ -85,13 +85,13 @@ pub struct ProductPlanner<'a, T: SparseElement, L> {
 }
 
 impl<T: SparseElement, L> ProductPlanner<'_, T, L> {
-    /// Adds the product to the earlier content of the target: `y = A x + y`.
+    /// Adds the product to the earlier content of the target, as in `y = A x + y`.
     pub fn accumulate(self) -> Self {
         Self { accumulates: true, ..self }
     }
 
-    /// Makes the plan on a stream of the operator, and queues the library's preparation for the matrix: the call
-    /// is for [`start`](streamflow::Compute::start).
+    /// Makes the plan on a stream of the operator, and queues the library's preparation for the matrix. Call this in
+    /// [`start`](streamflow::Compute::start).
     ///
     /// # Errors
     /// [`Error::Operand`](crate::Error::Operand) for a product that is too large; an error if the library is not
@@ -105,14 +105,14 @@ impl<T: SparseElement, L> ProductPlanner<'_, T, L> {
     }
 }
 
-/// The products with one sparse matrix, as a plan holds them.
+/// A plan of products with one matrix.
 #[derive(Debug)]
 pub(super) struct Product<T: SparseElement> {
     call: &'static str,
     shape: [usize; 2],
     right: Option<usize>,
     accumulates: bool,
-    /// The library's prepared product; `None` if there is nothing to multiply.
+    /// The library's product. `None` if there is nothing to multiply.
     prepared: Option<Prepared>,
     /// The number of the matrix that the plan is for.
     number: u64,

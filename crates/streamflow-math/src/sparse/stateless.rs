@@ -1,4 +1,4 @@
-//! Products as functions. The node keeps the plan of each matrix, width and stream, and each call allocates its result.
+//! Products as functions. The node keeps a plan for each matrix, width and stream, and each call allocates its result.
 
 use super::products::{SpMm, SpMv};
 use super::{Csr, SparseElement};
@@ -6,7 +6,7 @@ use crate::error::{Result, wrong_operand};
 use streamflow::Tensor;
 use streamflow::{ExecutionContext, Stream};
 
-/// Returns `A x`, for `x` of `[n]`, by [`SpMv`]. Does not block.
+/// Returns `A x`, by [`SpMv`]. `x` is `[n]`. Does not block.
 ///
 /// # Errors
 /// [`Error::Operand`](crate::Error::Operand) for another shape; the library's error; the driver's error.
@@ -24,7 +24,7 @@ pub fn spmv<T: SparseElement>(
     Ok(y)
 }
 
-/// Returns `A B`, for `B` of `[n, k]`, in rows, by [`SpMm`]. Does not block.
+/// Returns `A B`, by [`SpMm`]. `B` is `[n, k]`, in rows. Does not block.
 ///
 /// # Errors
 /// The errors of [`spmv`].
@@ -43,9 +43,9 @@ pub fn spmm<T: SparseElement>(
     Ok(c)
 }
 
-/// Returns `A x` for a matrix and a vector on the host, computed on the operator's internal stream. The matrix is
-/// described as for [`Csr::upload`]. Blocks until the result is on the host. The call is for values that are computed
-/// once, for example in `start`.
+/// Returns `A x` for a matrix and a vector in host memory, computed on the operator's internal stream. The matrix is given as for
+/// [`Csr::upload`]. Blocks until the result is in host memory. The call is for values that are computed once, for example in
+/// `start`.
 ///
 /// # Errors
 /// [`Error::Operand`](crate::Error::Operand) for an invalid matrix or another length;
@@ -64,8 +64,8 @@ pub fn spmv_host_blocking<T: SparseElement>(
     stream.download_blocking(&y)
 }
 
-/// Returns `A B` for matrices on the host, computed as by [`spmv_host_blocking`]. `b` has `k` elements for each column
-/// of `A`, row by row.
+/// Returns `A B` for matrices in host memory, as [`spmv_host_blocking`] does. `b` has `k` elements for each column of `A`, row by
+/// row.
 ///
 /// # Errors
 /// The errors of [`spmv_host_blocking`].

@@ -5,13 +5,13 @@ use crate::ffi::cublaslt::epilogue::Activation;
 use streamflow::memory::Complex;
 use streamflow_driver::splitmix::SplitMix;
 
-/// The description of a product under test, without its numbers.
+/// A product to test, without the values of its matrices.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     sizes: [usize; 3],
     batch: Option<usize>,
     transposed: [bool; 2],
-    /// The number of unused elements between rows, and between matrices.
+    /// The number of unused elements after each row, and after each matrix.
     padding: usize,
     activation: Activation,
     is_tf32: bool,
@@ -58,7 +58,7 @@ fn len(stored: &Stored, problem: &Problem) -> usize {
     stored.apart.unwrap_or(0) * (problem.products() - 1) + last
 }
 
-/// Calls [`products`] with operands that are slices.
+/// Calls [`products`] with matrices in slices.
 fn of_slices<T: MatmulElement>(
     problem: &Problem,
     (a, b): (&[T], &[T]),
@@ -70,13 +70,14 @@ fn of_slices<T: MatmulElement>(
     products(problem, (&a.into(), &b.into()), &mut c.into(), bias, scales, scratch);
 }
 
-/// Returns numbers from -1 to 1, by a generator.
+/// Returns random numbers from -1 to 1.
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
     let mut random = SplitMix::new(seed);
     (0..count).map(|_| (random.bits() >> 40) as f64 / f64::from(1 << 23) - 1.0).collect()
 }
 
-/// Returns the element in a row and a column of a matrix, after the transposition that the product makes.
+/// Returns the element in a row and a column of a matrix. If the matrix is stored transposed, the row and the column are those of
+/// its transpose.
 fn at<T: Copy>(stored: &Stored, all: &[T], product: usize, row: usize, col: usize) -> T {
     let (row, col) = if stored.is_transposed { (col, row) } else { (row, col) };
     all[stored.apart.unwrap_or(0) * product + row * stored.leading + col]
@@ -148,7 +149,7 @@ fn f64_error(case: Case, scales: (f64, f64)) -> f64 {
     error_of::<f64, f64>(case, scales, false, same, same, same, f64::EPSILON)
 }
 
-/// The largest error in units of `sqrt(k) ε`, for numbers up to 1.
+/// The largest error that the tests permit, in units of `sqrt(k) ε`, for numbers up to 1.
 const FEW: f64 = 8.0;
 
 #[test]
@@ -208,7 +209,7 @@ fn halves_are_summed_in_single_precision_and_rounded_once() {
         activation: Activation::Relu,
         ..CASE
     };
-    // Sums of 301 terms are below 32, so one rounding is 16 units. Sums that are kept in `f16` would have larger errors.
+    // Sums of 301 terms are below 32, so one rounding of the result is 16 units. Sums in `f16` would have larger errors.
     let f16s = error_of::<f16, f32>(
         case,
         (1.0, 0.5),
@@ -238,7 +239,7 @@ fn complex_products_conjugate_nothing() {
     let mut c = [C::new(f32::NAN, 0.0)];
     let scales = (C::new(0.0, 1.0), C::ZERO);
     of_slices::<C>(&case.problem(false), (&a, &b), &mut c, &[], scales, &mut Scratch::default());
-    // (1 + 2i)(3 - i) + i i = 4 + 5i, and i times this sum is -5 + 4i.
+    // The sum of the products is (1 + 2i)(3 - i) + i i = 4 + 5i, and `alpha` multiplies it by i.
     assert_eq!(c, [C::new(-5.0, 4.0)]);
 }
 

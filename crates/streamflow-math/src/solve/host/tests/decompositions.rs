@@ -1,4 +1,4 @@
-//! Tests of QR, SVD and eigenvalues with usual matrices, with hard matrices, and with matrices that have no decomposition.
+//! Tests QR, SVD and eigenvalues of usual matrices, of hard matrices, and of matrices that have no decomposition.
 
 use super::rebuilt::{DOUBLE, SINGLE, eigen_is_right, qr_is_right, svd_is_right};
 use super::{definite, numbers, transposed};
@@ -19,8 +19,7 @@ fn the_decompositions_rebuild_the_matrix() {
     }
 }
 
-/// These matrices are the hard cases of the iterations: they have zeros among the singular values, and
-/// numbers that cancel out.
+/// These matrices are hard for the iterations: they have zeros among their singular values, and numbers that cancel out.
 #[test]
 fn matrices_of_dependent_and_of_graded_columns_have_their_decompositions() {
     for seed in 0..1000 {
@@ -28,7 +27,7 @@ fn matrices_of_dependent_and_of_graded_columns_have_their_decompositions() {
         let mut a = numbers(m * n, seed);
         match seed % 4 {
             0 => a.fill(1.0),
-            // Columns of small whole numbers: some columns depend on each other by chance.
+            // The elements are small whole numbers, so that some columns depend on others by chance.
             1 => a.iter_mut().for_each(|x| *x = (*x * 2.5).round()),
             2 => a.copy_within(..m, m * (n - 1)),
             _ => a.iter_mut().zip(numbers(m * n, seed + 1000)).for_each(|(x, y)| {
@@ -49,7 +48,7 @@ fn matrices_of_dependent_and_of_graded_columns_have_their_decompositions() {
     }
 }
 
-/// The third column's part that is orthogonal to the other two columns is so small that its square underflows to 0.
+/// The part of the third column that is orthogonal to the first two columns is so small that its squares vanish.
 #[test]
 fn a_column_that_almost_depends_on_others_has_its_direction() {
     let a = [1.0, 1e-80, 0.0, 0.0, 0.0, 1.0, 1e-81, 1e-81, 1.0, 0.0, 0.0, 0.0];

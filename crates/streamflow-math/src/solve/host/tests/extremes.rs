@@ -1,10 +1,10 @@
-//! Decompositions of matrices with elements of all sizes.
+//! Tests decompositions of matrices whose elements have very different sizes.
 
 use super::numbers;
 use super::rebuilt::{DOUBLE, SINGLE, Type, eigen_is_right, qr_is_right, svd_is_right};
 use crate::ffi::cusolver::element::Real;
 
-/// Returns numbers of all sizes, with zeros of both signs among them.
+/// Returns numbers of all sizes up to `most`, with zeros of both signs among them.
 fn extreme(count: usize, seed: u64, most: f64) -> Vec<f64> {
     let sizes =
         [most, 1e154, 1e38, 1e19, 1.0, 1.0, 1e-19, 1e-38, 1e-154, f64::MIN_POSITIVE, 5e-324, 0.0];
@@ -21,7 +21,7 @@ fn extremes_in<T: Real>(ty: Type) {
         let (m, n) = (1 + seed as usize % 9, 1 + seed as usize / 9 % 9);
         let mut a: Vec<T> = extreme(m * n, seed, ty.most).iter().map(|&x| T::narrow(x)).collect();
         if seed % 5 == 0 {
-            // The last column becomes a copy of the first.
+            // This makes the last column equal to the first.
             a.copy_within(..m, m * (n - 1));
         }
         svd_is_right((m, n), &a, ty);

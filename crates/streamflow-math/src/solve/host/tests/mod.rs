@@ -1,4 +1,4 @@
-//! Tests of the host bodies: results are compared with a reconstruction in f64, and statuses with LAPACK's.
+//! Tests the host bodies: the factors must give the matrix again in `f64`, and the statuses must be those of LAPACK.
 
 mod decompositions;
 mod extremes;
@@ -8,13 +8,13 @@ mod systems;
 use crate::ffi::cusolver::element::Real;
 use streamflow_driver::splitmix::SplitMix;
 
-/// Returns numbers from -1 to 1, the same in each run.
+/// Returns pseudorandom numbers from -1 to 1, the same in each run of the test.
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
     let mut random = SplitMix::new(seed);
     (0..count).map(|_| (random.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0).collect()
 }
 
-/// Returns the product of `a`, `m` by `k`, and `b`, `k` by `n`, all in columns.
+/// Returns the product of `a`, which is `m` by `k`, and `b`, which is `k` by `n`. All matrices are in columns.
 fn product((m, k, n): (usize, usize, usize), a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut product = vec![0.0; m * n];
     for column in 0..n {

@@ -1,4 +1,4 @@
-//! Checks of a decomposition, with errors relative to the largest element of its matrix.
+//! Checks that a decomposition gives its matrix again. Errors are relative to the matrix's largest element.
 
 use super::{furthest, product, to_f64, transposed};
 use crate::ffi::cusolver::element::Real;
@@ -6,7 +6,7 @@ use crate::solve::host::eigen::eigen;
 use crate::solve::host::qr::qr;
 use crate::solve::host::svd::svd;
 
-/// The largest number of a floating-point type, and the distance between its numbers near 1.
+/// The largest number of a type, and the distance between its numbers near 1.
 #[derive(Clone, Copy)]
 pub(super) struct Type {
     pub(super) most: f64,
@@ -36,7 +36,7 @@ pub(super) fn svd_is_right<T: Real>((m, n): (usize, usize), matrix: &[T], ty: Ty
     }
 }
 
-/// Checks a QR decomposition for `m >= n`.
+/// Checks the QR decomposition of a matrix with `m >= n`.
 pub(super) fn qr_is_right<T: Real>((m, n): (usize, usize), matrix: &[T], ty: Type) {
     let a = to_f64(matrix);
     let largest = largest(&a);
@@ -54,7 +54,7 @@ pub(super) fn qr_is_right<T: Real>((m, n): (usize, usize), matrix: &[T], ty: Typ
     }
 }
 
-/// Checks the eigenvalues of a symmetric matrix. Elements below the diagonal are not read.
+/// Checks the eigenvalues of a symmetric matrix, and that the elements below the diagonal are not read.
 pub(super) fn eigen_is_right<T: Real>(n: usize, matrix: &[T], ty: Type) {
     let a = to_f64(matrix);
     let largest = largest(&a);
@@ -81,7 +81,7 @@ fn is_orthonormal((rows, columns): (usize, usize), q: &[f64], tolerance: f64) ->
     furthest(&gram, &identity) <= tolerance
 }
 
-/// Divides values by a power of 2, so that products don't overflow.
+/// Divides values by a power of 2 near `most`, so that products of them don't overflow.
 fn smaller(values: &[f64], most: f64) -> Vec<f64> {
     let exponent = most.log2().floor() as i32;
     let half = exponent / 2;

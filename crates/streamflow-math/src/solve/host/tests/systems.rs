@@ -1,4 +1,4 @@
-//! Tests of LU and Cholesky: reconstruction in f64, LAPACK's statuses and known pivots.
+//! Tests LU and Cholesky: the factors must give the matrix again in `f64`, and statuses and pivots must be those of LAPACK.
 
 use streamflow::memory::Complex;
 
@@ -42,7 +42,7 @@ fn lu_rebuilds_the_matrix() {
 fn lu_solves_the_transposed_system_in_each_type() {
     for n in SIZES {
         let (a, x) = (numbers(n * n, 5), numbers(n, 6));
-        // The right-hand side of transpose(A) x = b is `a`, read in rows, times x.
+        // `b` is transpose(A) x, computed as the product of `a`, whose columns are read as rows, with `x`.
         let b = product((n, n, 1), &transposed((n, n), &a), &x);
         let (mut lu, mut pivots, mut found) = (a.clone(), vec![0; n], b.clone());
         lu::factor(n, &mut lu, &mut pivots);
@@ -66,8 +66,7 @@ fn lu_solves_the_transposed_system_in_each_type() {
     }
 }
 
-/// LAPACK takes the first of the largest elements as pivot, and compares complex numbers by `|re| +
-/// |im|`.
+/// LAPACK takes the first of the largest elements as the pivot, and compares complex numbers by `|re| + |im|`.
 #[test]
 fn the_pivots_are_those_of_lapack() {
     let mut pivots = [0; 3];
@@ -87,7 +86,7 @@ fn lu_names_the_first_column_without_a_pivot() {
     let mut a = [1.0_f32, 2.0, 4.0, 2.0, 4.0, 8.0, 0.0, 0.0, 0.0];
     assert_eq!(lu::factor(3, &mut a, &mut pivots), 2);
     assert_eq!(lu::factor(3, &mut [0.0_f64; 9], &mut pivots), 1);
-    // A NaN is not taken for zero, as in LAPACK: the result then has NaNs.
+    // A NaN does not count as zero, as in LAPACK, so the result has the NaN.
     let mut a = [f64::NAN, 1.0, 1.0, 1.0];
     assert_eq!(lu::factor(2, &mut a, &mut pivots[..2]), 0);
     assert!(a[3].is_nan());
@@ -97,7 +96,7 @@ fn cholesky_in<T: Real>(tolerance: f64) {
     for n in SIZES {
         let a = definite(n, 9);
         let mut u: Vec<T> = a.iter().map(|&value| T::narrow(value)).collect();
-        // Elements below the diagonal are not read.
+        // These elements below the diagonal must not be read.
         (0..n).for_each(|i| (i + 1..n).for_each(|row| u[i * n + row] = T::narrow(1e30)));
         let below: Vec<T> = u.clone();
         assert_eq!(cholesky::factor(n, &mut u), 0);
