@@ -1,12 +1,12 @@
 //! The macros of streamflow. Use them through the library `streamflow` of the package `streamflow-gpu`.
 //!
-//! Each macro is a pipeline: it parses the user's tokens, checks them, and expands them. All mistakes that the macro
-//! finds in one use are reported at once. Items that can be defined in spite of the mistakes are defined, so that no
-//! further errors follow.
+//! Each macro is a pipeline: it parses the user's tokens, checks them, and expands them. All mistakes that the macro finds in one
+//! use are reported at once. Items that can be defined in spite of these mistakes are defined, so that rustc reports no further
+//! errors.
 //!
-//! With `STREAMFLOW_EXPAND=directory` set, each use also writes its expansion, formatted, to a file in this directory,
-//! named after its location and its first item: `main-42-Ramp.rs`. Cargo does not know the variable, so change the file
-//! first: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
+//! If `STREAMFLOW_EXPAND=directory` is set, each use of a macro also writes its expansion, as formatted code, to a file in this
+//! directory. The file is named after the source location and the expansion's first item: `main-42-Ramp.rs`. Cargo does not know
+//! the variable, so change the source file first: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 //!
 //! Paths in the expansions begin with `::streamflow`. A crate that knows streamflow by another name must have
 //! `extern crate other_name as streamflow;` at its root. A crate with `#![no_implicit_prelude]` can't use
@@ -61,9 +61,9 @@ use self::guard::guarded;
 ///   a `PitchedTensor`. A view of another number of dimensions is refused.
 /// - Scalars by value: the element types, and `usize`.
 ///
-/// A type parameter must be bounded by `Element`; each instance is compiled separately. `instances(f32, f64)` names
-/// instances that `testing::kernels()` compiles beside those that the program launches, `instances((u8, f32), (f32, u8))`
-/// those of a kernel with two type parameters. Launches have any instance.
+/// A type parameter must have the bound `Element`, and each instance is compiled separately. Launches may have any instance.
+/// `testing::kernels()` compiles the instances that the program launches, and those in the option `instances(f32, f64)`. For a
+/// kernel with two type parameters, the option is written `instances((u8, f32), (f32, u8))`.
 ///
 /// # The CUDA body
 /// Statements of CUDA C++, as a string literal or `include_str!("file.cu")`. They can use
@@ -102,18 +102,18 @@ use self::guard::guarded;
 /// launch with another block size fails.
 ///
 /// # The grid
-/// Most CUDA bodies write one element per thread. So a launch fails, on a GPU and on the simulator, if its grid is for
-/// fewer elements than the kernel's longest `&mut` slice or view has: a GPU would leave the others unwritten. A grid of 100
-/// elements is for 100, and `Grid::blocks(4).threads(32)` for 128. Two options permit smaller grids:
+/// Most CUDA bodies write one element per thread. So a launch fails, on a GPU and on the simulator, if its grid is for fewer
+/// elements than the kernel's longest `&mut` slice or view has, since a GPU would not write the last elements. A grid of 100
+/// elements is for 100 elements, and `Grid::blocks(4).threads(32)` is for 128. Two options permit smaller grids:
 /// - `grid_stride`: a launch writes every element with any grid of at least one thread, since the body has a *grid-stride
 ///   loop*, `for (auto i = thread_index(); i < out_len; i += thread_count())`, or another loop over the elements,
 /// - `partial`: the body does not write every element, or each thread writes several without a loop over all.
 ///
-/// Sizes are x first: the grid of an image is `[cols, rows]`, with `thread_index()` as the column and
-/// `thread_index_y()` as the row. Without one of the two options, a launch with a grid of one number, `image.len()`,
-/// fails if the body contains `thread_index_y()`, since that would be 0 in every thread; so does a launch without a
-/// size in z, for `thread_index_z()`. A size of 1 is a size, and a block with several threads in that direction will
-/// do.
+/// The size in x comes first: the grid of an image is `[cols, rows]`, with `thread_index()` as the column and `thread_index_y()`
+/// as the row. If the body contains `thread_index_y()`, and the kernel has neither of the two options, a launch with a grid of
+/// one number, `image.len()`, fails, since `thread_index_y()` would be 0 in every thread. If the body contains
+/// `thread_index_z()`, a launch without a size in z fails. A size of 1 counts as a size, and so does a block with several threads
+/// in that direction.
 ///
 /// A launch of any kernel with several threads in y or z fails if the body does not read the thread's place in that
 /// direction: for example `[cols, rows]` for a body with `thread_index()` alone. All rows would do the same work, and a
@@ -121,26 +121,25 @@ use self::guard::guarded;
 /// `threadIdx.y` and `blockIdx.y` read it. A body with `asm`, `#include`, `##` or a whole `threadIdx` may read all, so
 /// its launches never fail for this reason. Functions of a module, launched with `launch_function`, are not checked.
 ///
-/// Threads that the body can't tell apart count once: a body with `threadIdx.x` and no `blockIdx.x` writes the elements
-/// of one block, however many the grid has. A body that declares `extern __shared__` and does not read `shared_bytes()`
-/// needs a grid with `.shared_bytes(…)`. Both rules go by the text, too, and a body that uses a name beginning with
-/// `atomic` may tell all threads apart.
+/// Threads that the body can't tell apart count as one thread. For example, a body with `threadIdx.x` and without `blockIdx.x`
+/// writes only the elements of one block, however many blocks the grid has. A body that declares `extern __shared__` and does not
+/// read `shared_bytes()` needs a grid with `.shared_bytes(…)`. The text of the body decides in these two rules as well. A body
+/// that uses a name beginning with `atomic` counts as one that can tell all threads apart.
 ///
-/// Beyond that only the number of elements is compared, and not the shape of the grid. With `[rows, cols]` in place of
-/// `[cols, rows]` the product is the same, so the launch is accepted, and a GPU leaves elements unwritten. The simulator
-/// can't show this mistake, since its Rust body knows no threads. `compare_bodies` finds it on a GPU, if rows and columns
-/// differ in number.
+/// Only the number of elements is compared, and not the shape of the grid. A grid `[rows, cols]` in place of `[cols, rows]` has
+/// the same number of elements, so the launch is accepted, and a GPU does not write all elements. The simulator can't show this
+/// mistake, since its Rust body has no threads. `compare_bodies` finds it on a GPU, if the numbers of rows and columns differ.
 ///
 /// # Requirements
-/// `requires(a.len() == b.len(), out.len() * cols as usize == a.len())`: Rust conditions over the lengths and the
-/// scalars. Every launch checks them. If one does not hold, the launch fails with an error that lists all values. A
-/// division by zero in a condition panics, as in other Rust code. A `?` on any error fails the launch, and a `return Ok(…)`
-/// gives the value of the condition alone.
+/// `requires(a.len() == b.len(), out.len() * cols as usize == a.len())` declares Rust conditions over the lengths and the
+/// scalars. Every launch checks them. If one does not hold, the launch fails with an error that lists all values. A division by
+/// zero in a condition panics, as in other Rust code. A `?` on an error in a condition fails the launch, and a `return Ok(…)`
+/// gives the value of that condition alone.
 ///
 /// # The expansion
-/// With `STREAMFLOW_EXPAND=$PWD/expanded`, a folder, each use writes what it expands to, formatted, to a file there, named
-/// after its location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source first:
-/// `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
+/// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
+/// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
+/// file first: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro_attribute]
 pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || kernel::kernel(options.into(), item.into()).into())
@@ -353,9 +352,9 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// find.
 ///
 /// # The expansion
-/// With `STREAMFLOW_EXPAND=$PWD/expanded`, a folder, each use writes what it expands to, formatted, to a file there, named
-/// after its location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source first:
-/// `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
+/// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
+/// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
+/// file first: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro]
 pub fn graph(tokens: TokenStream) -> TokenStream {
     let expand = if editor::is_expanding() { graph::graph_in_an_editor } else { graph::graph };
@@ -384,7 +383,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The port fields are declarations: the struct keeps only the other fields, its state. The macro adds
+/// The port fields are only declarations: the struct has the other fields, its state. The macro adds
 /// - `CombineAndSumIo<'t>`, the ports and stream names in one tick, a field for each,
 /// - the type of the ports that a graph connects, a field for each, named in code as
 ///   `<CombineAndSum as Operator>::Ports`,
@@ -392,8 +391,8 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - and an implementation of `streamflow::operator::Operator`, which describes the ports (names, types, documentation) and the
 ///   number of streams that the operator may take from its pool.
 ///
-/// Each of these types has the generic parameters that it needs. The Io has those that the ports' types need;
-/// `Self::Io<'_>` always names it. The operator's work is in `impl Compute`.
+/// Each of these types has only the generic parameters that it needs. `CombineAndSumIo` has those that the ports' types mention,
+/// and can always be written as `Self::Io<'_>`. The operator's work is in `impl Compute`.
 ///
 /// # Ports
 /// - `#[input] x: &T` reads a message in one tick. `#[input] x: Shared<T>` may keep it or send it on; an alias of
@@ -421,7 +420,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// `threshold(&self) -> f32` and `set_threshold(&self, value: f32) -> Result<(), Error>`.
 ///
 /// # Options
-/// In any order, as in `#[operator(streams(fill, copy), no_new)]`:
+/// The options may be in any order, as in `#[operator(streams(fill, copy), no_new)]`:
 /// - `streams(fill, copy)`: the names of the streams that the operator allocates with
 ///   `cx.allocate_cuda_stream(io.fill)`, or in `start` with `streams.fill`. These streams are from the pool of the
 ///   operator's node. If an input carries device data, the operator needs one stream more: the internal stream, which
@@ -453,9 +452,9 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// Write attributes that read the struct's fields, as `#[derive(Debug)]`, below this one.
 ///
 /// # The expansion
-/// With `STREAMFLOW_EXPAND=$PWD/expanded`, a folder, each use writes what it expands to, formatted, to a file there, named
-/// after its location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source first:
-/// `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
+/// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
+/// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
+/// file first: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro_attribute]
 pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
     let expand =
@@ -479,7 +478,7 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 /// the guide all types: `streamflow::guide::reading_sharing_taking`. If a field has device data, the struct has device data, and
 /// an operator gets its value only together with a stream.
 ///
-/// An enum is one of several messages. An input of this type takes each of them:
+/// An enum is one of several messages, its variants. An input whose type is the enum takes each of these:
 ///
 /// ```text
 /// #[derive(Message)]
@@ -495,9 +494,9 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 /// emits the enum, `io.image.emit(Image::Tensor(tensor))`.
 ///
 /// # The expansion
-/// With `STREAMFLOW_EXPAND=$PWD/expanded`, a folder, each use writes what it expands to, formatted, to a file there, named
-/// after its location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source first:
-/// `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
+/// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
+/// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
+/// file first: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro_derive(Message, attributes(message))]
 pub fn message(item: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || message::message(item.into()).into())
