@@ -1,4 +1,5 @@
-//! Writes the models' replacements of files that loom has no form of.
+//! Build script: writes copies of two source files that have no loom form, with loom's atomics in place of the standard
+//! library's.
 #![allow(clippy::unwrap_used, reason = "a build script fails by panicking")]
 
 use std::env;

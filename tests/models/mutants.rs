@@ -1,14 +1,15 @@
-/// An edit of the library's code that a model must find.
+/// A mutant: one deliberate mistake in the library's code, as an edit of its text, which a model (a loom test) must find.
 struct Mutant {
     name: &'static str,
-    /// The invariant that the edit breaks.
+    /// The numbered invariant that the edit breaks.
     #[allow(dead_code, reason = "for readers; the README's table has the same numbers")]
     invariant: &'static str,
     /// The edited file, relative to `src` of its crate: `crates/streamflow-driver` for `driver` and siblings, else `streamflow`.
     file: &'static str,
-    /// The old and the new texts. Each old text is in the file exactly once.
+    /// Pairs of an old text and the new text that replaces it. Each old text is in the file exactly once.
     edits: &'static [(&'static str, &'static str)],
-    /// The model that finds the edit; `expected` is a part of the message with which the model fails.
+    /// The name of the model that must fail on the mutant. `expected` is a part of the message with which that model
+    /// fails.
     model: &'static str,
     expected: &'static str,
 }

@@ -1,23 +1,25 @@
-//! Writes files of the library and of a crate in forms for the models. The build scripts call this in the folder of the
-//! models.
+//! Writes copies of source files of the library and of the crate `spin`, changed so that models (loom tests) can use
+//! them. Two build scripts call these functions, with the models' folder as the current folder.
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// Writes the seam's own part of the library's file: the file also declares the drivers, and no model executes these.
+/// Writes the part of the library's file that contains the trait `Driver`. The rest of the file declares the real
+/// drivers, which no model executes.
 pub(crate) fn write_seam(out: &Path) {
     let file = fs::read_to_string("../../crates/streamflow-driver/src/driver/mod.rs").unwrap();
     let (_, seam) = file.split_once("\nuse std::fmt;\n").unwrap();
     fs::write(out.join("seam.rs"), seam).unwrap();
 }
 
-/// Writes the mutex of the crate `spin`, with its atomics replaced by the models'. The crate has no form for loom.
+/// Writes the source of the mutex of the crate `spin`, with loom's atomics in place of the standard library's. The crate
+/// has no loom form itself.
 pub(crate) fn write_spin(out: &Path) {
     let mut metadata = Command::new(env::var_os("CARGO").unwrap());
     metadata.args(["metadata", "--format-version", "1", "--locked", "--filter-platform"]);
     metadata.arg(env::var_os("TARGET").unwrap());
-    // The inner call must not get the compiler flags of this build.
+    // The build script's own `cargo metadata` process must not get the compiler flags of this build.
     metadata.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     let output = metadata.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

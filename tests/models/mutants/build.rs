@@ -1,4 +1,5 @@
-//! Writes the mutants. Each is a copy of the models' modules with one edit of the library's code.
+//! Build script: writes the mutants. A mutant is a copy of the library's modules and of their models (loom tests) with
+//! one edit of the library's code.
 #![allow(clippy::unwrap_used, reason = "a build script fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -11,7 +12,8 @@ mod replaced;
 
 include!("../mutants.rs");
 
-/// The unchanged modules, without the models.
+/// A mutant without an edit: the library's unchanged modules, without their models. They are compiled once, and a mutant
+/// uses them where it has no copy of its own.
 const UNCHANGED: Mutant =
     Mutant { name: "unchanged", invariant: "", file: "", edits: &[], model: "", expected: "" };
 
@@ -43,10 +45,10 @@ fn main() {
 #[derive(Default)]
 struct Module {
     name: String,
-    /// The module's declaration, with the path of the file written for the mutant. Empty if the model does not need the
-    /// module.
+    /// The `mod` line of the module, with the path of the file that is written for the mutant. Empty if the model does
+    /// not need the module.
     declaration: String,
-    /// The names of modules and other items that follow `crate::` in the module's code.
+    /// The names that follow `crate::` in the module's code: the modules and items that the module uses.
     uses: BTreeSet<String>,
     /// Whether the module contains the file that the mutant edits.
     is_edited: bool,
@@ -63,7 +65,8 @@ fn write_mutant(mutant: &Mutant, out: &Path, modules: &mut String) {
     let Mutant { name, model, .. } = mutant;
     let src = Path::new("src");
     let lib = fs::read_to_string("src/lib.rs").unwrap();
-    // The declarations of the modules.
+    // The module declarations of `lib.rs` reach from the first `#[path` attribute to the comment that `find` searches
+    // for.
     let begin = lib.find("#[path").unwrap();
     let end = lib.find("// A program has one global allocator").unwrap();
     let mut own = Vec::new();
@@ -105,7 +108,8 @@ fn declarations(model: &str, modules: &[Module]) -> String {
     let mut text = String::new();
     for module in modules.iter().filter(|it| needed.contains(it.name.as_str())) {
         if model.is_empty() || changed.contains(module.name.as_str()) {
-            // The mutant's test is outside of the mutant's module, and calls the model.
+            // The mutant's test lies outside of the mutant's module and calls a model inside of the module, so the module
+            // must be `pub(crate)`.
             text.push_str(&module.declaration.replace("\nmod ", "\npub(crate) mod "));
         } else {
             writeln!(text, "pub(crate) use base::unchanged::{};", module.name).unwrap();
@@ -114,7 +118,8 @@ fn declarations(model: &str, modules: &[Module]) -> String {
     text
 }
 
-/// The names of the modules that `first` selects, and of all modules that `follows` selects by the names so far.
+/// Returns the names of the modules that `first` selects, and of every module that `follows` selects, given the names
+/// found so far.
 fn closure(
     modules: &[Module],
     first: impl Fn(&Module) -> bool,
@@ -128,11 +133,12 @@ fn closure(
     names
 }
 
-/// The modules of `src` with models. Models in other modules use nothing of these.
+/// The modules of `src` that contain models. A model uses nothing from such a module other than its own.
 const MODELS: &[&str] =
     &["exchanges", "models", "owners", "pools", "protocols", "sequences", "slices", "threads"];
 
-/// Whether a model does not use a module of `src`. Unused modules are left out, since compiling them for each mutant takes long.
+/// Whether the model does not need a module of `src`. Unneeded modules are left out of the mutant, since compiling them
+/// for each mutant takes long.
 fn is_unneeded(model: &str, module: &str) -> bool {
     let is_of_other_models = MODELS.contains(&module) && !model.split("::").any(|it| it == module);
     let is_shared = module == "owners" && model.contains("exchanges::");
@@ -158,7 +164,8 @@ fn unneeded_by(model: &str) -> &'static [&'static str] {
     }
 }
 
-/// Returns the source of a file within the mutant. Writes the modules that the file declares.
+/// Returns the source text of one file as the mutant has it. Also writes the files of the modules that the source
+/// declares.
 fn changed(
     mutant: &Mutant,
     (beside, folder): (&Path, &Path),
@@ -202,10 +209,11 @@ fn changed(
             let written = write_file(mutant, &file, out, within);
             writeln!(source, "#[path = {written:?}]\n{line}").unwrap();
         } else {
-            // A mutant's models are not tests: the mutant's own test calls one.
+            // Within a mutant the models are plain functions, without `#[test]`: the mutant's one test calls the model
+            // that it names.
             let line = match line {
                 "#[test]" => "",
-                // A mutant has none of the library's tests.
+                // The library's own tests are left out of a mutant.
                 "#[cfg(test)]" => "#[cfg(any())]",
                 line => line,
             };
@@ -223,7 +231,8 @@ fn names(line: &str) -> Vec<String> {
     let mut names = Vec::new();
     for rest in line.split("crate::").skip(1) {
         let listed = match rest.strip_prefix('{') {
-            // rustfmt breaks no list that is as short as those of the library.
+            // The list ends on this line: rustfmt keeps `use` lists on one line when they are as short as those of the
+            // library.
             Some(list) => list.split_once('}').unwrap().0.split(',').collect(),
             None => vec![rest],
         };
@@ -241,7 +250,8 @@ fn write_file(mutant: &Mutant, file: &Path, out: &Path, within: &mut Module) -> 
     let name = file.to_str().unwrap().rsplit_once("/src/").map_or("", |(_, name)| name);
     let text = edited(mutant, name, text, within);
     let beside = file.parent().unwrap();
-    // The submodules of a file `order.rs` are in the folder `order`; `#[path]` attributes in the file begin in its own folder.
+    // The submodules of `order.rs` are in the folder `order`. A `#[path]` attribute in `order.rs` is relative to the
+    // folder of `order.rs` itself.
     let inner = beside.join(file.file_stem().unwrap());
     let folder = if file.ends_with("mod.rs") { beside } else { &inner };
     let source = changed(mutant, (beside, folder), &text, out, within);
@@ -252,7 +262,7 @@ fn write_file(mutant: &Mutant, file: &Path, out: &Path, within: &mut Module) -> 
     written
 }
 
-/// The text of a file, with the edits of the mutant if the mutant edits this file.
+/// Returns the text of a file, changed by the mutant's edits if the mutant edits this file.
 fn edited(mutant: &Mutant, name: &str, mut text: String, within: &mut Module) -> String {
     if name == mutant.file {
         within.is_edited = true;

@@ -1,5 +1,5 @@
-//! A table that grows and is read without a lock, in place of the crate `boxcar`. A model changes it only before its threads
-//! begin.
+//! Replaces the crate `boxcar` in models: a table that threads read without a lock. A model adds entries only before its
+//! threads start.
 
 use std::ops::Index;
 use std::sync::OnceLock;

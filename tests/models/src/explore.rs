@@ -1,4 +1,4 @@
-//! Exploring a model.
+//! Functions that execute a model (a loom test) in the interleavings of its threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex as Plain, MutexGuard as PlainGuard, PoisonError};
@@ -27,13 +27,13 @@ fn explored(builder: loom::model::Builder, model: impl Fn() + Send + Sync + 'sta
     assert!(runs > 1, "no two threads meet");
 }
 
-/// As [`explore`], for code behind locks, and for atomics that no thread both stores and loads.
+/// Like [`explore`], for code behind locks, and for atomics that no thread both stores and loads.
 pub(crate) fn explore_sections(model: impl Fn() + Send + Sync + 'static) {
     crate::sync::in_sections(|| explore(model));
 }
 
-/// As [`explore_sections`], once with a driver that takes notes, and once with one that takes none, as in most release builds:
-/// the library's code branches on that. The model's argument says whether the driver takes notes.
+/// Like [`explore_sections`], twice: with a driver that accepts notes, and with a driver that accepts none, as in most
+/// release builds. The library's code branches on that. The model's argument says whether the driver accepts notes.
 pub(crate) fn explore_watched_or_not(model: impl Fn(bool) + Clone + Send + Sync + 'static) {
     for watches in [true, false] {
         let model = model.clone();
@@ -41,27 +41,27 @@ pub(crate) fn explore_watched_or_not(model: impl Fn(bool) + Clone + Send + Sync 
     }
 }
 
-/// As [`explore_sections`], with at most `at_most` preemptions (switches from a thread that could go on): for threads that have
-/// much to do. The state of the workers is also tested by itself, in every order of its events.
+/// Like [`explore_sections`], with at most `at_most` preemptions (switches from a thread that could go on). Used for
+/// threads that make many steps. A separate test tries the workers' state in every order of its events.
 pub(crate) fn explore_switches(at_most: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(at_most);
     crate::sync::in_sections(|| explored(builder, model));
 }
 
-/// Executes a model of one thread, which has one interleaving: for a rule about the effect of a single call.
+/// Executes a model of one thread, which has only one interleaving. Used for a rule about the effect of a single call.
 pub(crate) fn execute(model: impl Fn() + Send + Sync + 'static) {
     loom::model(model);
 }
 
-/// As [`execute`], for many calls.
+/// Like [`execute`], for a model that makes many calls.
 pub(crate) fn execute_long(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.max_branches = 200_000;
     crate::sync::in_sections(|| builder.check(model));
 }
 
-/// Calls a model of code with a deliberate mistake. The model must fail with a message that contains `expected`.
+/// Calls a model of code with a deliberate mistake. The model must panic with a message that contains `expected`.
 pub(crate) fn must_fail(expected: &str, model: fn()) {
     let Err(panic) = std::panic::catch_unwind(model) else {
         panic!("no interleaving of the model finds the mutant");
@@ -71,7 +71,8 @@ pub(crate) fn must_fail(expected: &str, model: fn()) {
     assert!(text.contains(expected), "the model fails for another reason: {text}");
 }
 
-/// A value of a driver. loom explores all orders of the accesses to the value. An access orders no threads.
+/// A value of the models' driver. loom explores all orders of the accesses to the value, but no access synchronises
+/// threads.
 #[derive(Default)]
 pub(crate) struct Observed<T> {
     accesses: AtomicUsize,
@@ -89,8 +90,8 @@ impl<T> Observed<T> {
     }
 }
 
-/// Locks a mutex of the standard library. Such a mutex orders no threads of a model, and no thread of a model is
-/// interrupted while it holds one.
+/// Locks a mutex of the standard library. loom does not know this mutex: locking it synchronises no threads of a model,
+/// and no thread of a model is interrupted while it holds one.
 pub(crate) fn plain<T>(mutex: &Plain<T>) -> PlainGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

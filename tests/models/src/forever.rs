@@ -1,4 +1,4 @@
-//! Threads of the library that run until the program ends: in a model, until the model says so.
+//! Replaces the library's threads that run until the program ends. In a model, they run until the model calls `end`.
 
 use std::io;
 use std::sync::Mutex as Plain;
@@ -12,7 +12,7 @@ loom::lazy_static! {
     static ref THREADS: Threads = Threads::default();
 }
 
-/// The state of these threads in one interleaving. Its accesses order no threads.
+/// The threads that run forever, in one interleaving. Access to this state synchronises no threads of the model.
 #[derive(Default)]
 struct Threads {
     are_over: AtomicBool,
@@ -33,13 +33,14 @@ pub(crate) fn spawn_forever(
     Ok(thread)
 }
 
-/// Whether the calling thread is one that runs until the program ends.
+/// Whether the calling thread was started by `spawn_forever`.
 pub(crate) fn is_current() -> bool {
     let current = thread::current().id();
     plain(&THREADS.running).iter().any(|handle| handle.thread().id() == current)
 }
 
-/// Ends the threads, at the end of a model. Earlier, the wake-up here would hide a wake-up that the library has lost.
+/// Ends the threads, and is called at the end of a model. An earlier call would hide a bug: its wake-up could replace one
+/// that the library has lost.
 pub(crate) fn end() {
     THREADS.are_over.store(true, Ordering::Relaxed);
     let running = std::mem::take(&mut *plain(&THREADS.running));

@@ -1,4 +1,5 @@
-//! Models: the code of `streamflow` that threads share, in every interleaving of a few threads.
+//! Models: loom tests that run the code of `streamflow` which several threads share, in every interleaving of a few
+//! threads.
 //!
 //! The crate is empty unless it is compiled with `--cfg loom`; `.ci/run models` does that. See the README.
 #![cfg(all(loom, test))]

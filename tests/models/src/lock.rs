@@ -1,5 +1,5 @@
-//! The lock of the hot path, as loom's mutex: one thread holds it, and sees what earlier holders wrote. The library's own lock
-//! is a spin lock of another crate, which promises the same.
+//! Replaces the lock of the library's hot path by loom's mutex: one thread holds it, and sees what earlier holders wrote.
+//! The library's own lock is a spin lock of the crate `spin`, which promises the same.
 
 use std::any::type_name;
 use std::cell::{Cell, RefCell};
@@ -9,9 +9,9 @@ use std::sync::PoisonError;
 use crate::sync::{Mutex, MutexGuard};
 
 loom::thread_local! {
-    /// The types of the values that the thread has locked.
+    /// The names of the types whose locks the thread holds.
     static HELD: RefCell<Vec<&'static str>> = RefCell::default();
-    /// Whether the thread may take no lock.
+    /// Whether the thread is in a deleter, where it may take no lock.
     static IN_DELETER: Cell<bool> = Cell::default();
 }
 
@@ -37,13 +37,14 @@ impl<T> Lock<T> {
     }
 }
 
-/// Locks a mutex for a long section. Unlike a [`Lock`], it may be held during calls of the driver.
+/// Locks a mutex for a long section. Unlike a [`Lock`], such a mutex may be held during driver calls.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     may_lock();
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Stands for the library's guard around driver calls: it does nothing, since the models' drivers execute no user code.
+/// Stands for the library's guard around driver calls. This guard does nothing, since the models' drivers execute no user
+/// code.
 pub(crate) struct Hold;
 
 pub(crate) fn hold() -> Hold {
@@ -71,7 +72,8 @@ impl<T> DerefMut for Held<'_, T> {
 
 impl<T> Drop for Held<'_, T> {
     fn drop(&mut self) {
-        // The thread may be unwinding.
+        // The guard may be dropped while its thread unwinds. `try_with` does nothing if the thread-local value is gone by
+        // then.
         let _ = HELD.try_with(|types| {
             let mut types = types.borrow_mut();
             let last = types.iter().rposition(|it| *it == type_name::<T>());
@@ -80,12 +82,12 @@ impl<T> Drop for Held<'_, T> {
     }
 }
 
-/// Whether the calling thread has locked a value of a type with a name that contains this text.
+/// Whether the calling thread holds the lock of a value whose type name contains `name`.
 pub(crate) fn holds_one_of(name: &str) -> bool {
     HELD.with(|types| types.borrow().iter().any(|it| it.contains(name)))
 }
 
-/// Calls a function that may take no lock.
+/// Calls a function that must take no lock. A lock inside of it makes the model fail.
 pub(crate) fn without_locks<R>(call: impl FnOnce() -> R) -> R {
     IN_DELETER.with(|is_in| is_in.set(true));
     let result = call();

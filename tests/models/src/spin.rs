@@ -1,4 +1,4 @@
-//! The mutex of the crate `spin`, with the atomics of the models: `build.rs` takes it from the sources of that crate.
+//! The mutex of the crate `spin`, compiled with loom's atomics. `build.rs` copies its source from that crate.
 
 pub(crate) use ::spin::RelaxStrategy;
 pub(crate) use ::spin::relax::Spin;

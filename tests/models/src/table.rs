@@ -1,10 +1,10 @@
-//! The README's table of models and mutants, compared with the numbered invariants and with `mutants.rs`.
+//! Compares the table of models and mutants in the README with the numbered invariants and with `mutants.rs`.
 
 include!("../mutants.rs");
 
 const TABLE: &str = include_str!("../README.md");
 
-/// The groups of invariants: the name of each in the table, and how many invariants it has.
+/// Returns the groups of invariants: each group's name in the table, and how many invariants the group has.
 fn invariants() -> Vec<(&'static str, usize)> {
     let stream = include_str!("../../../streamflow/src/stream/README.md");
     let memory = include_str!("../../../streamflow/src/memory/README.md");
@@ -26,7 +26,7 @@ fn invariants() -> Vec<(&'static str, usize)> {
     ]
 }
 
-/// How many numbered lines the part under a heading has. Checks that their numbers have no gap.
+/// Counts the numbered lines under a heading, and checks that no number is left out.
 fn numbered(text: &str, heading: &str) -> usize {
     let (_, part) = text.split_once(&format!("{heading}\n")).unwrap();
     let part = part.split("\n## ").next().unwrap();
@@ -37,16 +37,17 @@ fn numbered(text: &str, heading: &str) -> usize {
     numbers.len()
 }
 
-/// The rows of the table for an invariant: the models, and the mutants.
+/// Returns the table's rows for an invariant. Each row is a list of models and a list of mutants.
 fn rows<'t>(table: &'t str, invariant: &str) -> Vec<(Vec<&'t str>, Vec<&'t str>)> {
-    // The names in backticks.
+    // The names in a cell are the texts between backticks.
     let names = |cell: &'t str| cell.split('`').skip(1).step_by(2).collect();
     let cells = |line: &'t str| Some(line.strip_prefix("| ")?.split(" | ").collect::<Vec<_>>());
     let rows = table.lines().filter_map(cells).filter(|cells| cells[0] == invariant);
     rows.map(|cells| (names(cells[1]), names(cells[2]))).collect()
 }
 
-/// The mistakes in a table: an invariant without a row or a mutant, or with a mutant that names another invariant.
+/// Returns the mistakes in a table: an invariant without a row or without a mutant, or a mutant that names another
+/// invariant than its row does.
 fn problems(table: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let mut known = Vec::new();
@@ -88,7 +89,7 @@ fn each_invariant_has_a_row_with_its_mutants() {
     assert_eq!(problems(TABLE), Vec::<String>::new());
 }
 
-/// The control: the table without one of its rows, or without one of its mutants.
+/// The control: the check must find a mistake in a table that lacks one of its rows or one of its mutants.
 #[test]
 fn a_table_that_lacks_something_is_found() {
     for mutant in MUTANTS {

@@ -1,5 +1,5 @@
-//! The turns of two threads, in place of the library's turns for threads of the operating system. A thread that
-//! takes no turns is interleaved by loom alone.
+//! Replaces the library's turns (the permission to run, which one thread has at a time) for two threads of a model. loom
+//! alone interleaves a thread that takes no turns.
 
 use std::cell::RefCell;
 use std::sync::{Arc, PoisonError};
@@ -11,7 +11,7 @@ loom::thread_local! {
     static PART: RefCell<Option<(Arc<Turn>, usize)>> = RefCell::default();
 }
 
-/// The thread of two that has the turn; the thread 0 at first.
+/// Which of two threads has the turn. The thread 0 has the first turn.
 #[derive(Default)]
 pub(crate) struct Turn {
     state: Mutex<State>,
@@ -24,11 +24,11 @@ struct State {
     ended: bool,
 }
 
-/// The calling thread's part in the turns, until the value is dropped.
+/// The calling thread's membership in the turns, which ends when this value is dropped.
 pub(crate) struct Part(Arc<Turn>, usize);
 
 impl Turn {
-    /// Returns when the calling thread has the turn.
+    /// Makes the calling thread take turns as `thread`. Returns when the thread has the turn.
     pub(crate) fn enter(turn: &Arc<Self>, thread: usize) -> Part {
         PART.with(|part| *part.borrow_mut() = Some((turn.clone(), thread)));
         turn.wait(thread);
@@ -54,7 +54,7 @@ impl Turn {
 impl Drop for Part {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // The model has failed, and its threads have ended.
+            // The thread panics: the model has failed, and its other threads have ended.
             return;
         }
         let Self(turn, thread) = self;

@@ -6,7 +6,7 @@
 #![cfg(all(loom, test))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a model fails by panicking")]
 
-// For each mutant, modules of the models, with an edit of the library's code: see `build.rs`.
+// Includes one module per mutant, which the build script `build.rs` has written.
 include!(concat!(env!("OUT_DIR"), "/mutants.rs"));
 
 // A program has one global allocator. The mutants call it by the path `base`.

@@ -1,4 +1,5 @@
-//! A driver that knows the truth: the real order of work, the allocated memory, and the work that the device has done.
+//! A driver for models that knows the truth about work and memory: the real order of the work, the memory that is
+//! allocated, and the work that the device has executed.
 
 use std::fmt;
 use std::sync::{Arc, Mutex as Plain};
@@ -18,23 +19,25 @@ const STREAMS: usize = 6;
 const EVENTS: usize = 32;
 const DEVICE: DeviceId = DeviceId(0);
 
-/// The work that comes before some other work or record: for each stream, how many pieces of its work.
+/// A set of work, as one count per stream: the first so many pieces of that stream's work. Used for the work that
+/// precedes something.
 pub(crate) type Before = [u64; STREAMS];
 
-/// A device, its driver and the host. Each stream and each event has a lock, so the calls for one of them take effect one after
-/// the other. They share no lock, since that would order more than a driver promises.
+/// A device with its driver and host. Each stream and each event has its own lock, so the calls for one stream take
+/// effect one after the other. No lock is shared by several streams: that would create more happens-before edges than a
+/// driver promises.
 pub(crate) struct Device {
-    /// The work before the next work of each stream.
+    /// For each stream, the work that precedes the next work queued on the stream.
     queues: [Mutex<Before>; STREAMS],
-    /// The work before the latest record of each event; `None` for an event that was not recorded.
+    /// For each event, the work that precedes its latest record; `None` if the event was never recorded.
     events: [Mutex<Option<Before>>; EVENTS],
     handles: Observed<Handles>,
     memory: Observed<Memory>,
-    /// The work that each thread has found complete.
+    /// For each thread, the work that the thread has found complete.
     hosts: Plain<Vec<(ThreadId, Before)>>,
-    /// The work that the device has done.
+    /// The work that the device has executed.
     done: Plain<Before>,
-    /// Whether the driver takes notes.
+    /// Whether the driver accepts notes (reports of the runtime to a layer).
     watches: bool,
     settings: Plain<Settings>,
     functions: Plain<Vec<(Before, HostFunction)>>,
@@ -43,10 +46,11 @@ pub(crate) struct Device {
 
 // SAFETY: the caller that queues a host function vouches that its data may be sent. All other fields are `Send` and `Sync`.
 unsafe impl Send for Device {}
-// SAFETY: as above.
+// SAFETY: the caller that queues a host function vouches that its data may be sent. All other fields are `Send` and
+// `Sync`.
 unsafe impl Sync for Device {}
 
-/// The handles of streams and events. A destroyed event's handle is given out again at once.
+/// The numbers of the streams and events that exist. The handle of a destroyed event is reused by the next event.
 #[derive(Default)]
 struct Handles {
     streams: usize,
@@ -57,17 +61,17 @@ struct Handles {
 /// The settings of a model.
 #[derive(Default)]
 struct Settings {
-    /// The call that the driver refuses once.
+    /// The name of the driver call that fails once.
     refused: Option<&'static str>,
-    /// Whether the device does nothing: queries are answered "not yet".
+    /// Whether the device executes nothing. Queries are answered with "not complete".
     is_busy: bool,
-    /// How many bytes the device has, if the model checks that.
+    /// How many bytes the device can allocate, if the model checks that limit.
     capacity: Option<u64>,
-    /// The streams of the program. Freeing memory on them is a mistake.
+    /// The handles of streams that belong to the program. The library must not free memory on them.
     of_users: Vec<u64>,
-    /// Whether work is executed only in calls of the driver, as by the simulator.
+    /// Whether the device executes work only during driver calls, as the simulator does.
     waits_for_calls: bool,
-    /// The thread that is in a deleter. This thread must make no call.
+    /// The thread that is inside a deleter, where it must not call the driver.
     in_deleter: Option<ThreadId>,
 }
 
@@ -79,7 +83,7 @@ struct Aligned(#[allow(dead_code, reason = "it is read by its address")] [u8; 25
 #[derive(Default)]
 struct Memory {
     blocks: Vec<Block>,
-    /// The ranges that were freed. The latest one of the needed length is given out first.
+    /// The ranges that were freed. An allocation reuses the latest range that has exactly its length.
     free: Vec<MemoryRange>,
     next: u64,
 }
@@ -87,9 +91,9 @@ struct Memory {
 struct Block {
     range: MemoryRange,
     uses: Vec<(MemoryRange, AccessMode, usize, u64)>,
-    /// Stream and number of the free.
+    /// The stream on which the block was freed, and the number of the free on that stream.
     freed: Option<(usize, u64)>,
-    /// Page-locked memory.
+    /// The bytes of the block, if it is page-locked host memory.
     host: Option<Box<[Aligned]>>,
 }
 
@@ -110,9 +114,9 @@ impl Device {
         })
     }
 
-    // ---- for models ----
+    // ---- functions that models call ----
 
-    /// Makes the driver refuse its next call of this name.
+    /// Makes the driver fail its next call with this name.
     pub(crate) fn refuse(&self, call: &'static str) {
         plain(&self.settings).refused = Some(call);
     }
@@ -125,12 +129,13 @@ impl Device {
         plain(&self.settings).capacity = Some(bytes);
     }
 
-    /// Makes the driver execute work only in its calls.
+    /// Makes the device execute work only during driver calls.
     pub(crate) fn set_waits_for_calls(&self) {
         plain(&self.settings).waits_for_calls = true;
     }
 
-    /// Calls a function of streamflow that other code may call under any lock: it may wait for nothing and make no call.
+    /// Calls `deleter`, a function of streamflow that other code may call while it holds any lock. The function must not
+    /// block, and must not call the driver.
     pub(crate) fn in_deleter<R>(&self, deleter: impl FnOnce() -> R) -> R {
         plain(&self.settings).in_deleter = Some(thread::current().id());
         let result = crate::lock::without_locks(deleter);
@@ -144,7 +149,8 @@ impl Device {
         self.access(slot(stream), &before, range, AccessMode::Write);
     }
 
-    /// Notes that other code gets back its own memory: a mistake if the device still uses the memory.
+    /// Notes that other code gets its own memory back. Reports a mistake if the device has not finished all work on the
+    /// memory.
     pub(crate) fn given_back(&self, range: MemoryRange) {
         let (done, memory) = (*plain(&self.done), plain(&self.memory.value));
         let of_memory = |block: &&Block| block.range == range && block.host.is_none();
@@ -154,7 +160,7 @@ impl Device {
         }
     }
 
-    /// Makes it a mistake to free memory on these streams.
+    /// Declares streams of the program: from now on, freeing memory on them is reported as a mistake.
     pub(crate) fn set_of_users(&self, streams: [RawStream; 2]) {
         plain(&self.settings).of_users = streams.map(RawStream::handle).into();
     }
@@ -164,47 +170,48 @@ impl Device {
         plain(&self.wrong).clone()
     }
 
-    /// Panics if something was wrong.
+    /// Panics if a mistake was reported.
     pub(crate) fn check(&self) {
         let wrong = self.wrong();
         assert!(wrong.is_empty(), "{}", wrong[0]);
     }
 
-    /// How many pieces of a stream's work the device has done.
+    /// Returns how many pieces of a stream's work the device has executed.
     pub(crate) fn done(&self, stream: RawStream) -> u64 {
         plain(&self.done)[slot(stream)]
     }
 
-    /// How much memory is allocated: blocks and bytes.
+    /// Returns how much memory is allocated: the number of blocks and of bytes.
     pub(crate) fn allocated(&self) -> (usize, u64) {
         let memory = self.memory.get();
         let live = memory.blocks.iter().filter(|block| block.freed.is_none());
         live.fold((0, 0), |(blocks, bytes), block| (blocks + 1, bytes + block.range.bytes))
     }
 
-    /// Queues work without memory. Returns its number.
+    /// Queues work that touches no memory. Returns the number of the work on its stream.
     pub(crate) fn work(&self, stream: RawStream) -> u64 {
         self.queue(stream)[slot(stream)]
     }
 
-    /// Calls the queued host functions, after the device has done the work before them.
+    /// Calls all queued host functions, after the device has executed the work queued before them.
     pub(crate) fn call_host_functions(&self) {
         let functions = std::mem::take(&mut *plain(&self.functions));
         for (before, HostFunction { call, data }) in functions {
             merge(&mut plain(&self.done), &before);
             self.mark_complete(&before);
-            // SAFETY: the caller that queued the function vouched for its data; this is the one call.
+            // SAFETY: whoever queued the function vouched for its data, and the function is called only once.
             unsafe { call(data) };
         }
     }
 
-    // ---- the truth ----
+    // ---- the real order ----
 
     fn report(&self, what: &'static str) {
         plain(&self.wrong).push(what);
     }
 
-    /// Checks the rules of every driver call, at its beginning.
+    /// Checks two rules at the beginning of every driver call: no lock of the memory modules is held, and the thread is
+    /// not in a deleter.
     fn called(&self) {
         if crate::lock::holds_one_of("::memory::") {
             self.report("a lock of memory is held in a driver call");
@@ -224,7 +231,8 @@ impl Device {
         Err(DriverError::Call { call, device: DEVICE, code: 1, name, message })
     }
 
-    /// Queues work. Returns the work that comes before its end: all work before it, and the work itself.
+    /// Queues a piece of work on a stream. Returns all work that must be complete when the new work is, including the new
+    /// work.
     fn queue(&self, stream: RawStream) -> Before {
         let found = self.found_complete();
         let mut queue = self.queues[slot(stream)].lock().unwrap();
@@ -246,18 +254,22 @@ impl Device {
         }
     }
 
-    /// Makes the device do the work in `before`, and no more. The calling thread finds it complete.
+    /// Makes the device execute the work in `before`, and no other. The calling thread then knows that this work is
+    /// complete.
     fn complete(&self, before: &Before) {
         merge(&mut plain(&self.done), before);
         self.mark_complete(before);
     }
 
-    /// Notes an access of work, and reports the earlier accesses that it should come after and does not.
+    /// Adds an access to its block. Reports each earlier access that conflicts with the new one and is not ordered before
+    /// it.
     fn access(&self, stream: usize, before: &Before, range: MemoryRange, mode: AccessMode) {
-        // Work that the device has done comes before the access, even if this thread has not found the work complete.
+        // Work that the device has already executed precedes the access, even if this thread does not know that the work
+        // is complete.
         let mut before = *before;
         merge(&mut before, &plain(&self.done));
-        // The lock is plain: whether two accesses are ordered does not depend on which one is noted first.
+        // This lock orders no threads of the model. None is needed: whether two accesses are ordered does not depend on
+        // which one is added first.
         let mut memory = plain(&self.memory.value);
         let inside =
             |it: &&mut Block| it.range.address <= range.address && range.end() <= it.range.end();
@@ -303,7 +315,7 @@ impl Device {
         range
     }
 
-    /// Frees memory after the work in `before`.
+    /// Frees memory. The free itself comes after the work in `before`.
     fn free_after(&self, range: MemoryRange, before: &Before, free: (usize, u64)) {
         let mut memory = self.memory.get();
         let Some(block) = memory.blocks.iter_mut().rev().find(|it| it.range == range) else {
@@ -335,8 +347,8 @@ fn merge(into: &mut Before, other: &Before) {
     *into = std::array::from_fn(|index| into[index].max(other[index]));
 }
 
-// SAFETY: a model reads and writes only page-locked memory, and that memory is real; this driver keeps account of all
-// else that a driver promises.
+// SAFETY: models read and write only page-locked memory, and that memory is real. `Device` itself checks every other
+// promise of a driver.
 unsafe impl Driver for Device {
     fn name(&self) -> &str {
         "model"
@@ -664,11 +676,12 @@ impl fmt::Debug for Device {
     }
 }
 
-/// A device with frequent calls that only call host functions, so that all work is done above it.
+/// A layer above `Device` that skips the frequent calls: it only calls host functions. Only the code above the layer does
+/// any work.
 #[derive(Debug)]
 pub(crate) struct Idle(pub(crate) Arc<Device>);
 
-// SAFETY: as for `Device`; nothing is executed.
+// SAFETY: `Device` is a driver as promised, and the calls that this layer answers itself execute nothing.
 unsafe impl Layer for Idle {
     fn below(&self) -> &dyn Driver {
         &*self.0
@@ -695,7 +708,8 @@ unsafe impl Layer for Idle {
     }
 
     unsafe fn launch_host_function(&self, _: RawStream, it: HostFunction) -> DriverResult<()> {
-        // SAFETY: the caller vouched for it; this is the one call.
+        // SAFETY: the caller of `launch_host_function` vouched for the function and its data, and the function is called
+        // only once.
         unsafe { (it.call)(it.data) };
         Ok(())
     }
@@ -705,7 +719,7 @@ unsafe impl Layer for Idle {
     }
 }
 
-// SAFETY: as for `Device`; nothing is executed.
+// SAFETY: no library function is called.
 unsafe impl Libraries for Idle {
     unsafe fn call_library(&self, _: RawStream, _: &LibraryCall<'_>) -> DriverResult<()> {
         Ok(())

@@ -1,5 +1,5 @@
-//! The library's trait `Driver`, and a driver that knows the real order of work in place of CUDA and the simulator. Also the
-//! parts directly above the trait (signals, owners of handles and the race checker), with their models.
+//! The library's trait `Driver`, with a driver in place of CUDA and the simulator that knows the real order of work. Also
+//! the parts directly above the trait (signals, owners of handles and the race checker), with their models.
 
 #[path = "../../../../crates/streamflow-driver/src/driver/current.rs"]
 pub(crate) mod current;
@@ -54,7 +54,7 @@ pub(crate) mod device;
 pub(crate) mod journal;
 pub(crate) mod models;
 
-/// Stands for the library's module of replay, since layers name its items. No driver of the models replays.
+/// Stands for the library's module of replay, because layers name its items. No driver of the models replays.
 pub(crate) mod passes {
     pub(crate) use super::tick::ReplayedTick;
 
@@ -93,5 +93,5 @@ pub(crate) use report::{RaceMark, RaceReports};
 pub(crate) use rows::{CopyRows, RowLevel, Rows};
 pub(crate) use signal::Signal;
 
-// `Driver`, and the types that the library declares in the same file.
+// Includes the trait `Driver` and the types that the library declares in the same file.
 include!(concat!(env!("OUT_DIR"), "/seam.rs"));

@@ -1,4 +1,5 @@
-//! Models of a thread that sleeps until another one has changed a state. A wake-up that is lost is a deadlock.
+//! Models of signals: a thread sleeps until another thread has changed a state. If a wake-up is lost, the sleeper blocks
+//! for ever, and loom reports a deadlock.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -63,7 +64,8 @@ pub(crate) fn no_raise_is_lost() {
     });
 }
 
-/// A thread waits for a state behind a lock, as for free memory. Its wait is counted before or after it reads the state.
+/// A thread waits for a state that a lock protects, such as free memory. `is_counted_before` says whether the thread
+/// counts its wait before it reads the state, or after.
 fn wait_for_a_state(is_counted_before: bool) {
     let shared = Arc::new((Mutex::new(false), Listeners::default()));
     let signal = Arc::new(Signal::default());
@@ -98,13 +100,13 @@ pub(crate) fn a_change_wakes_a_thread_that_waits() {
     explore(|| wait_for_a_state(true));
 }
 
-/// The control of `Listeners::begin_wait`: a thread that counts its wait only after it has read the state misses a wake-up.
+/// The control of `Listeners::begin_wait`: a thread that counts its wait only after reading the state misses a wake-up.
 #[test]
 fn a_wait_that_is_counted_too_late_is_found() {
     must_fail("deadlock", || explore(|| wait_for_a_state(false)));
 }
 
-/// The control of `Signal::raised`: a thread that reads the count only after it has read the state misses a wake-up.
+/// The control of `Signal::raised`: a thread that reads the signal's count only after reading the state misses a wake-up.
 #[test]
 fn a_count_that_is_read_too_late_is_found() {
     must_fail("deadlock", || {

@@ -1,4 +1,4 @@
-//! The errors of memory and streams. The library's own error type also has the errors of all other modules.
+//! Stands for the library's error type, with only the errors of memory and streams.
 
 #[allow(dead_code, reason = "no model makes an allocator by a description")]
 #[path = "../../../../streamflow/src/error/const_text.rs"]
@@ -10,7 +10,7 @@ use crate::driver::{DeviceId, DriverError};
 
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The library's error type, with the variants that memory and streams return.
+/// Stands for the library's error type, with the variants that the memory and stream modules return.
 #[derive(Debug)]
 pub(crate) enum Error {
     Driver(DriverError),

@@ -1,4 +1,4 @@
-//! The counts of the handles and conditions that share a state, as the library has them, and their models.
+//! The library's code that counts the handles and conditions which share a state, and its models.
 
 pub(crate) mod models;
 #[path = "../../../../streamflow/src/operator/condition/handles/sharers.rs"]

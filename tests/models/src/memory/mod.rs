@@ -75,7 +75,8 @@ pub(crate) use block::Block;
 pub(crate) use buffer::Buffer;
 pub(crate) use copied::{CopySource, CopyTarget};
 pub(crate) use download::Download;
-// A separate module, outside of the mutants: it implements traits for types of other crates, so there can be only one copy.
+// This module exists only once, outside of the mutants: it implements traits for types of other crates, and a second copy
+// would conflict.
 use crate::element;
 pub(crate) use element::{Element, Scalar};
 pub(crate) use free::MemoryAmount;

@@ -1,4 +1,4 @@
-//! Models of the uses of a block: invariants 2 to 7 and 13 of `streamflow/src/memory/README.md`.
+//! Models of the uses that a block of memory records (invariants 2 to 7 and 13 of `streamflow/src/memory/README.md`).
 
 use std::sync::{Arc, Mutex as Plain};
 
@@ -13,7 +13,7 @@ use crate::stream::{On, World};
 const A: usize = 0;
 const B: usize = 1;
 const C: usize = 2;
-/// A stream with the same entry in each clock as stream `B`.
+/// The index of a stream that shares its entry in each clock with the stream `B`.
 const D: usize = 3;
 
 /// The elements that an access touches. In a program, Rust's borrows keep two threads from making conflicting accesses.
@@ -25,11 +25,12 @@ enum Part {
 }
 use Part::{All, Left, Right};
 
-/// A block, on four streams.
+/// A block of memory, and the world with the four streams that use it.
 struct Memory {
     world: World,
     claims: Claims,
-    /// The accesses so far, behind a mutex of the standard library, since such a mutex orders no threads of the model.
+    /// All accesses made so far. The mutex is the standard library's, since such a mutex synchronises no threads of the
+    /// model.
     accesses: Plain<Vec<(Part, AccessMode, usize, u64)>>,
 }
 
@@ -43,7 +44,7 @@ impl Memory {
         Self { world, claims, accesses: Plain::new(vec![(All, Write, stream, before[stream])]) }
     }
 
-    /// Orders, queues and notes an access, as `memory::access::queue` does.
+    /// Makes an access as `memory::access::queue` does: orders the stream, queues the work and notes the use.
     fn access(&self, stream: usize, part: Part, mode: AccessMode) {
         let (world, on) = (&self.world, On(&self.world, stream));
         self.claims.order(&on, mode, |point| world.wait(stream, point)).unwrap();
@@ -67,13 +68,13 @@ impl Memory {
     }
 }
 
-/// Makes the streams of both threads come after the first write, so that the threads meet in fewer ways.
+/// Makes the streams of both threads wait for the first write. This leaves fewer interleavings for loom to explore.
 fn come_after_the_first_write(memory: &Memory) {
     let write = memory.claims.conflicting(Write)[0];
     [B, C].iter().for_each(|stream| memory.world.wait(*stream, write).unwrap());
 }
 
-/// Runs two threads on a block that `begin` has prepared; then `end`, on one of them.
+/// Runs `one` and `two` on two threads, on a block that `begin` has prepared. Then runs `end` on the first thread.
 fn meet(begin: fn(&Memory), one: fn(&Memory), two: fn(&Memory), end: fn(&Memory)) {
     explore(move || {
         let memory = Arc::new(Memory::allocated_on(A));
@@ -99,7 +100,7 @@ pub(crate) fn two_reads_and_a_write() {
     );
 }
 
-/// Two threads write parts on two streams; then a read of both.
+/// Two threads write two parts of a block on two streams. Then a read covers both parts.
 #[test]
 pub(crate) fn two_writes_of_parts_and_a_read() {
     meet(
@@ -110,7 +111,7 @@ pub(crate) fn two_writes_of_parts_and_a_read() {
     );
 }
 
-/// A thread reads a part while another one writes the other part; then a write of both.
+/// A thread reads a part while another thread writes the other part. Then a write covers both parts.
 #[test]
 pub(crate) fn a_read_and_a_write_of_parts() {
     meet(
@@ -121,15 +122,15 @@ pub(crate) fn a_read_and_a_write_of_parts() {
     );
 }
 
-/// A part was read on one stream. Another stream writes the other part. Meanwhile a thread records that stream, and only then
-/// makes it wait for the read, so the record does not cover the read.
+/// One part was read on a stream, and another stream writes the other part. Meanwhile a thread records the writing
+/// stream, and only after that makes it wait for the read. So the record does not cover the read.
 #[test]
 pub(crate) fn a_stream_that_comes_after_a_use_too_late() {
     explore(|| {
         let memory = Arc::new(Memory::allocated_on(A));
         memory.access(C, Left, Read);
         let read = *memory.claims.conflicting(Write).first().unwrap();
-        // The writing stream comes after the first write, and not after the read.
+        // The stream `B`, which writes next, has waited for the first write and not for the read.
         memory.access(B, Right, Read);
         let other = memory.clone();
         let thread = thread::spawn(move || {
@@ -146,7 +147,7 @@ pub(crate) fn a_stream_that_comes_after_a_use_too_late() {
     });
 }
 
-/// Reads on more streams than a clock has entries, and a write that must come after all of them.
+/// Reads use more streams than a clock has entries. A write must come after all of these reads.
 #[test]
 pub(crate) fn a_write_after_many_reads() {
     meet(
@@ -177,7 +178,7 @@ pub(crate) fn a_block_with_a_new_owner() {
             let before = other.queue(B);
             let point = other.take(B, before[B]);
             claims.note(&On(&other, B), Read);
-            // As `Block::close_uses` does for the stream on which the block was allocated.
+            // Closes the uses as `Block::close_uses` does for the stream on which the block was allocated.
             let close = |point: crate::stream::Point| match point.stream() as usize {
                 A => Ok(()),
                 stream => other.close(stream),
@@ -186,7 +187,7 @@ pub(crate) fn a_block_with_a_new_owner() {
             *list.lock() = Some(claims);
             (point, other.queue(B)[B])
         });
-        // As `MemoryPool::hand_over` does, if the block is already in the free list.
+        // Takes the block as `MemoryPool::hand_over` does when the block is already in the free list.
         let taken = free.lock().take();
         let owned = taken.map(|mut claims: Claims| {
             let on = On(&world, D);

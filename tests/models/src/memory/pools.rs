@@ -1,5 +1,5 @@
-//! Models of pools, of page-locked memory and of work that uses memory: the invariants 1, 8 to 12 and 14 of
-//! `streamflow/src/memory/README.md`.
+//! Models of memory pools, of page-locked memory and of work that uses memory (invariants 1, 8 to 12 and 14 of
+//! `streamflow/src/memory/README.md`).
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::explore::{explore_sections, explore_watched_or_not};
 use crate::stream::{CudaStream, StreamTable};
 
 const DEVICE: DeviceId = DeviceId(0);
-/// A block's size.
+/// The size of a block in bytes.
 const BYTES: usize = 512;
 
-/// A device, two streams, a pool of device memory and one of page-locked memory.
+/// A device, two streams, a pool of device memory and a pool of page-locked host memory.
 struct Memory {
     device: Arc<Device>,
     a: CudaStream,
@@ -37,18 +37,18 @@ impl Memory {
         Self { device, a, b, pool, pinned }
     }
 
-    /// A buffer with the length of `blocks` blocks.
+    /// Allocates a buffer as long as `blocks` blocks.
     fn buffer(&self, stream: &CudaStream, blocks: usize) -> Buffer<u8> {
         Buffer::new(&self.pool, stream, &Shape::new(&[blocks * BYTES]).unwrap()).unwrap()
     }
 }
 
-/// Returns options for a pool that keeps one free block that the device may still use.
+/// Returns pool options that allow one free block in flight, that is, one that the device may still use.
 fn one_in_flight() -> MemoryOptions {
     MemoryOptions { in_flight: 1, small_in_flight: 1, ..MemoryOptions::default() }
 }
 
-/// A model of two threads: each gets its value from `begin`, and `end` gets the result of the first thread.
+/// Returns a model of two threads. `begin` makes the value of each thread, and `end` gets the result of the first thread.
 fn meeting<T: 'static, U: Send + 'static, R: 'static>(
     (limits, options): (MemoryLimits, MemoryOptions),
     begin: fn(&Memory) -> (T, U),
@@ -96,7 +96,8 @@ pub(crate) fn a_use_during_a_record() {
     );
 }
 
-/// A thread drops memory that a stream uses, while another thread records that stream. The pool keeps no free memory.
+/// A thread drops memory that a stream still uses, while another thread records that stream. The pool keeps no free
+/// memory.
 #[test]
 pub(crate) fn memory_that_is_not_kept() {
     let options = MemoryOptions { release_threshold: 0, ..one_in_flight() };
@@ -111,7 +112,7 @@ pub(crate) fn memory_that_is_not_kept() {
     );
 }
 
-/// A new block needs the memory of two free blocks, while another thread records the new block's stream.
+/// A new block needs the memory of two free blocks. Meanwhile another thread records the stream of the new block.
 #[test]
 pub(crate) fn a_block_in_the_room_of_others() {
     meet(
@@ -133,7 +134,7 @@ pub(crate) fn a_block_in_the_room_of_others() {
     );
 }
 
-/// Two threads allocate a block each from the memory of one free block. Both blocks come after the free.
+/// Two threads each allocate a block from the memory of one free block. Both blocks must come after the free.
 #[test]
 pub(crate) fn two_blocks_in_the_room_of_another() {
     let model = meeting(
@@ -147,7 +148,7 @@ pub(crate) fn two_blocks_in_the_room_of_another() {
         |memory, ()| std::mem::forget(memory.buffer(&memory.b, 1)),
         |_, buffer| drop(buffer),
     );
-    // Without the driver that takes no notes: there are very many interleavings, and each one leaks a block.
+    // Explores only the driver that accepts notes: the model has very many interleavings, and each of them leaks a block.
     explore_sections(move || model(true));
 }
 
@@ -200,7 +201,7 @@ pub(crate) fn a_block_that_another_stream_has_used() {
     );
 }
 
-/// Two threads drop a block each, and the pool keeps one of the two.
+/// Two threads drop a block each. The pool may keep only one of the two as free memory.
 #[test]
 pub(crate) fn free_memory_up_to_the_threshold() {
     let options = MemoryOptions { release_threshold: BYTES as u64, ..one_in_flight() };

@@ -1,5 +1,5 @@
-//! A model of slices: invariant 15 of `streamflow/src/memory/README.md`. One thread makes a slice, so the model tries all short
-//! shapes in place of interleavings.
+//! A test of slices (invariant 15 of `streamflow/src/memory/README.md`). Only one thread makes a slice, so the test tries
+//! all short shapes instead of interleavings.
 
 use super::slice::{Stored, fits};
 use super::{Block, Element, Shape};
@@ -7,7 +7,8 @@ use crate::driver::{DeviceId, MemoryRange};
 use crate::explore::execute;
 use crate::stream::PlatformNumber;
 
-/// Tries each shape of up to two dimensions on blocks around its size. An accepted shape is within the block.
+/// Tries every shape of up to two dimensions on blocks of about the shape's size. If a shape is accepted, it must lie
+/// within the block.
 fn try_shapes<T: Element>() {
     for rows in 0..4 {
         for cols in 0..4 {
@@ -31,7 +32,7 @@ fn try_shapes<T: Element>() {
     }
 }
 
-/// Every part of a slice is within the block, and one beyond the end is refused.
+/// Checks that every part of a slice lies within the block, and that a part beyond the slice's end is refused.
 fn try_parts<T: Element>(whole: &Stored<T>, block: MemoryRange) {
     let whole: &super::DeviceSlice<T> = whole;
     let len = whole.len();

@@ -1,4 +1,4 @@
-//! Stands for the library's marks of memory that was not written. No model has hooks, so no call marks memory.
+//! Stands for the library's module that marks memory as not written. Models have no hooks, so nothing is ever marked.
 
 use crate::driver::MemoryRange;
 use crate::error::{Error, Result};

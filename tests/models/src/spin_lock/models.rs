@@ -1,5 +1,5 @@
-//! Models of the locks: one thread holds a lock and sees what earlier holders wrote, and a thread that finds it taken
-//! passes its turn on.
+//! Models of the library's spin locks: one thread holds a lock and sees what earlier holders wrote. A thread that finds
+//! the lock taken passes its turn to another thread.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::explore::explore;
 use crate::sync::{AtomicU64, Mutex, Ordering};
 use crate::turns::Turn;
 
-/// Adds 1 by a relaxed load and a relaxed store, which order nothing.
+/// Adds 1 with a relaxed load and a relaxed store, so only the lock can order two calls.
 fn add(value: &AtomicU64) {
     let before = value.load(Ordering::Relaxed);
     value.store(before + 1, Ordering::Relaxed);
@@ -29,7 +29,8 @@ pub(crate) fn two_threads_and_a_spin_lock() {
     });
 }
 
-/// Runs two threads that take turns. The first one passes on its turn while it holds a lock, as in a call of the driver.
+/// Runs two threads that take turns. The first thread passes its turn on while it holds a lock, as happens in a driver
+/// call.
 fn take_turns<L: Default + Send + Sync + 'static>(hold: fn(&L, &dyn Fn())) {
     explore(move || {
         let (lock, turn) = (Arc::new(L::default()), Arc::new(Turn::default()));

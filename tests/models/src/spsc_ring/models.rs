@@ -1,5 +1,5 @@
-//! Models of the ring between one writer and one reader: the invariants of `streamflow/src/message/queue/ring.rs`. loom reports
-//! two accesses of a slot that nothing orders. The counts begin with the largest number.
+//! Models of the ring between one writer and one reader (invariants of `streamflow/src/message/queue/ring.rs`). loom
+//! reports two accesses of a slot that nothing orders. The ring's counts start at the largest number, so that they wrap.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use super::ring::{Reader, Writer, ring};
 use crate::explore::explore_sections;
 use crate::sync::{UnsafeCell, yield_now};
 
-/// A number with a counted drop. The drop must come after the write of the value.
+/// A number whose drop is counted, and must come after the write of the number.
 struct Value {
     number: UnsafeCell<usize>,
     dropped: Arc<AtomicUsize>,
@@ -25,12 +25,13 @@ impl Drop for Value {
 
 impl Value {
     fn number(&self) -> usize {
-        // SAFETY: loom reports a write that this read does not come after. Only the drop comes later.
+        // SAFETY: loom reports this read if the write does not precede it. Only the drop accesses the number after this
+        // read.
         unsafe { *self.number.to_read() }
     }
 }
 
-/// The two ends of a ring, and how many values were dropped.
+/// Returns the writer and the reader of a ring, and a count of the values that were dropped.
 fn ends(capacity: usize) -> (Writer<Value>, Reader<Value>, Arc<AtomicUsize>) {
     let (writer, reader) = ring(capacity as u32);
     (writer, reader, Arc::default())
@@ -44,7 +45,7 @@ fn write(writer: &mut Writer<Value>, number: usize, dropped: &Arc<AtomicUsize>) 
     true
 }
 
-/// The next value's number.
+/// Reads the next value of the ring and returns its number.
 fn read(reader: &mut Reader<Value>) -> Option<usize> {
     let first = reader.first()?.number();
     let taken = reader.take().unwrap().number();
@@ -52,8 +53,8 @@ fn read(reader: &mut Reader<Value>) -> Option<usize> {
     Some(taken)
 }
 
-/// A thread writes up to two values while there is room, and another one reads the values that it finds. One value has passed
-/// through the ring before.
+/// Runs a thread that writes up to two values while there is room, and a thread that reads the values that it finds. One
+/// value has gone through the ring before.
 fn pass(capacity: usize) {
     explore_sections(move || {
         let (mut writer, mut reader, dropped) = ends(capacity);
@@ -86,7 +87,8 @@ pub(crate) fn values_in_two_slots() {
     pass(2);
 }
 
-/// A thread writes more values than there are slots, as soon as there is room, and another one drops them in place.
+/// A thread writes more values than the ring has slots, each as soon as there is room. Another thread drops the values in
+/// their slots.
 #[test]
 pub(crate) fn values_that_are_waited_for() {
     explore_sections(|| {
@@ -111,7 +113,7 @@ pub(crate) fn values_that_are_waited_for() {
     });
 }
 
-/// The two ends are dropped while values are left in the ring: one of these was written and not sent.
+/// Both ends of a ring are dropped while it holds values, one of which was written to a slot and not sent.
 #[test]
 pub(crate) fn ends_that_are_dropped_with_values_left() {
     explore_sections(|| {

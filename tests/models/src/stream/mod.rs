@@ -36,5 +36,5 @@ pub(crate) use table::{Attached, StreamTable};
 pub(crate) use timeline::Timeline;
 pub(crate) use world::{On, Refused, World};
 
-/// Green contexts. No model has one.
+/// Stands for the library's green contexts. No model has a green context.
 pub(crate) struct GreenContexts;

@@ -1,4 +1,4 @@
-//! Models of records, waits and queries: the rules of `stream::order`.
+//! Models of records, waits and queries. They check the numbered rules of `stream::order`.
 
 use std::sync::Arc;
 
@@ -11,10 +11,11 @@ use crate::explore::{execute, explore};
 const A: usize = 0;
 const B: usize = 1;
 const C: usize = 2;
-/// A stream with the same entry in each clock as stream `B`.
+/// The index of a stream that shares its entry in each clock with the stream `B`.
 const D: usize = 3;
 
-/// Runs two threads on a world that `begin` has prepared. Then compares what the library has noted with the real order.
+/// Runs `one` and `two` on two threads, on a world that `begin` has prepared. Then compares the orders that the library
+/// has noted with the real order.
 fn meet<T: Copy + Send + 'static>(begin: fn(&World) -> T, one: fn(&World, T), two: fn(&World, T)) {
     explore(move || {
         let world = Arc::new(World::new());
@@ -27,7 +28,7 @@ fn meet<T: Copy + Send + 'static>(begin: fn(&World) -> T, one: fn(&World, T), tw
     });
 }
 
-/// Work is queued, and its point is taken, while another thread records the stream.
+/// A thread queues work and takes its point while another thread records the stream.
 #[test]
 pub(crate) fn work_during_a_record() {
     meet(
@@ -41,19 +42,19 @@ pub(crate) fn work_during_a_record() {
     );
 }
 
-/// Work is held back by a run that begins to replay, while another thread records the stream for work before it.
+/// A run that begins to replay holds work back, while another thread records the stream to cover earlier work.
 #[test]
 pub(crate) fn a_record_while_a_run_begins_to_replay() {
     beside_a_pass(|world, before| world.wait(B, before).unwrap());
 }
 
-/// Work is held back by a run that begins to replay, while another thread closes the uses of memory that it drops.
+/// A run that begins to replay holds work back, while another thread drops memory and closes its uses.
 #[test]
 pub(crate) fn a_close_while_a_run_begins_to_replay() {
     beside_a_pass(|world, _| world.close_beside(A).unwrap());
 }
 
-/// Work is held back by a run that begins to replay, while another thread waits for the stream.
+/// A run that begins to replay holds work back, while another thread synchronises the stream.
 #[test]
 pub(crate) fn a_synchronisation_while_a_run_begins_to_replay() {
     beside_a_pass(|world, _| world.synchronize(A));
@@ -71,7 +72,7 @@ fn beside_a_pass(call: fn(&World, Point)) {
     });
 }
 
-/// Two threads queue work on one stream, and a third stream waits for the first point.
+/// Two threads queue work on one stream. A third stream waits for the point of the first work.
 #[test]
 pub(crate) fn work_of_two_threads_on_one_stream() {
     meet(
@@ -114,7 +115,7 @@ pub(crate) fn two_threads_raise_a_clock() {
     });
 }
 
-/// A thread makes a stream wait, while another thread uses that stream.
+/// A thread makes a stream wait, while another thread queues work on the same stream.
 #[test]
 pub(crate) fn a_use_while_another_thread_waits() {
     meet(
@@ -132,7 +133,7 @@ pub(crate) fn waits_that_share_an_entry() {
     meet(
         |world| {
             let points = [world.work(B), world.work(D)];
-            // Both streams have a record, so their entries differ only by the stream.
+            // Both streams have made a record with the same number, so their clock entries differ only by the stream.
             for stream in [B, D] {
                 world.record(stream).unwrap();
             }
@@ -149,7 +150,7 @@ pub(crate) fn waits_that_share_an_entry() {
     );
 }
 
-/// A stream that has waited for a record comes after all that the record covers, and after nothing else.
+/// A stream that waits for a record must come after all work that the record covers, and after no other work.
 #[test]
 pub(crate) fn a_wait_that_is_implied_by_a_third_stream() {
     meet(
@@ -184,7 +185,7 @@ pub(crate) fn a_record_that_is_refused() {
     );
 }
 
-/// The driver refuses a wait: another thread must not skip it.
+/// The driver refuses a wait. Another thread that needs the same wait must make it, and not skip it.
 #[test]
 pub(crate) fn a_wait_that_is_refused() {
     meet(
@@ -204,7 +205,8 @@ pub(crate) fn a_wait_that_is_refused() {
     );
 }
 
-/// The host finds a record complete, while another thread makes so many records that the ring overwrites that record.
+/// The host finds a record complete, while another thread makes so many records that the ring reuses the slot of that
+/// record.
 #[test]
 pub(crate) fn a_query_while_the_ring_turns() {
     meet(
@@ -262,7 +264,7 @@ pub(crate) fn a_record_of_a_stream_that_is_detached() {
         },
         |world, ()| {
             world.close(A).unwrap();
-            // A record of a detached stream does nothing: the stream has made its last one.
+            // `record` does nothing for a detached stream, since the stream has already made its last record.
             world.record(A).unwrap();
         },
     );
@@ -281,7 +283,8 @@ pub(crate) fn a_wait_for_a_stream_that_is_detached() {
     );
 }
 
-/// The control of rule 1: a point that is taken before the work is queued may be of a record that does not cover it.
+/// The control of rule 1: a point that is taken before its work is queued may get the number of a record that does not
+/// cover the work.
 #[test]
 fn a_point_that_is_taken_too_early_is_found() {
     crate::explore::must_fail("its event does not cover", || {
@@ -299,7 +302,7 @@ fn a_point_that_is_taken_too_early_is_found() {
     });
 }
 
-/// A driver that refuses everything leaves no note.
+/// Checks that the library notes no order when the driver refuses every call.
 #[test]
 fn refusals_leave_no_note() {
     execute(|| {

@@ -1,5 +1,5 @@
-//! `CudaStream`, the stream that a program owns. The library's own type also belongs to a stream pool, and only one thread at a
-//! time can use it.
+//! Stands for the library's `CudaStream`, the stream that a program owns. Unlike the library's type, this one belongs to
+//! no stream pool, and several threads may use it at once.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -46,11 +46,11 @@ impl CudaStream {
     }
 }
 
-/// The async tasks that await downloads. No model has such a task.
+/// Stands for the list of async tasks that await downloads. No model has such a task.
 #[derive(Debug, Default)]
 pub(crate) struct Awaited;
 
-/// An async task that awaits a download.
+/// Stands for the registration of an async task that awaits a download.
 #[derive(Debug)]
 pub(crate) struct Awaiting;
 

@@ -1,4 +1,4 @@
-//! Four streams on a driver that knows the real order: which work really comes before which.
+//! Four streams on a driver that knows the real order: for each piece of work, the work that really precedes it.
 
 use std::sync::Mutex as Plain;
 
@@ -14,38 +14,40 @@ use crate::sync::Mutex;
 
 const STREAMS: usize = 4;
 
-/// The work that comes before some other work or record: for each stream, how many pieces of its work.
+/// A set of work, as one count per stream: the first so many pieces of that stream's work. Used for the work that
+/// precedes something.
 pub(crate) type Before = [u64; STREAMS];
 
-/// The driver's error: it has refused a call.
+/// The error of a driver call that the model makes fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refused;
 
 /// Four streams, their driver and the host.
 pub(crate) struct World {
     streams: [Stream; STREAMS],
-    /// The work before the next work of each stream. Each stream has a lock, so the calls for one stream take effect one after
-    /// the other. Streams share no lock, since that would order more than the driver promises.
+    /// For each stream, the work that precedes the next work queued on it. Each stream has its own lock, so the calls for
+    /// one stream take effect one after the other. No lock is shared by several streams: that would order more than a
+    /// driver promises.
     queues: [Mutex<Before>; STREAMS],
-    /// The work before the latest record of each event.
+    /// For each event, the work that precedes its latest record.
     events: [[Observed<Before>; RING]; STREAMS],
-    /// The work that the device has done.
+    /// The work that the device has executed.
     done: Plain<Before>,
-    /// Every point that was taken, with the number of the work that it must cover.
+    /// Every point that the library has returned, with the number of the work that the point must cover.
     points: Plain<Vec<(Point, u64)>>,
-    /// Streams that their owner has destroyed.
+    /// For each stream, whether its owner has destroyed it.
     destroyed: Observed<[bool; STREAMS]>,
-    /// How many of the next calls the driver refuses.
+    /// How many of the next records and waits the driver refuses.
     refusals: Plain<u32>,
-    /// The replay, if the driver replays.
+    /// The state of replay, if the driver replays.
     replay: Option<Replay>,
 }
 
-/// A driver that replays, above the one that knows the real order.
+/// The state of a driver that replays. It is a layer above the driver that knows the real order.
 #[derive(Default)]
 struct Replay {
     switch: Switch,
-    /// How many pieces of work of each stream the driver holds back.
+    /// For each stream, how many pieces of work the layer holds back.
     held: Mutex<Before>,
 }
 
@@ -87,14 +89,15 @@ impl World {
 
     // ---- the driver's calls ----
 
-    /// Queues work. Returns the work that comes before its end: the entry of its own stream is the number of the new work.
+    /// Queues work. Returns all work that must be complete when the new work is: the entry of `stream` is the number of
+    /// the new work.
     pub(crate) fn queue(&self, stream: usize) -> Before {
         let mut queue = self.queues[stream].lock().unwrap();
         queue[stream] += 1;
         *queue
     }
 
-    /// Makes a call as a driver that replays does: while a run replays, the driver first queues the work that it holds back.
+    /// Makes a call as a driver that replays does: while a run replays, first queues the work that the layer holds back.
     fn behind_held<R>(&self, call: impl FnOnce() -> R) -> R {
         match &self.replay {
             Some(replay) if replay.switch.is_on() => {
@@ -114,7 +117,8 @@ impl World {
         }
     }
 
-    /// Makes a pass of a run that replays: the driver holds back a piece of work, `work` is its number on the stream.
+    /// Makes one pass of a run that replays: the layer holds back one piece of work, whose number on its stream is
+    /// `work`.
     pub(crate) fn pass(&self, stream: usize, work: u64) {
         let Replay { switch, held } = self.replay.as_ref().unwrap();
         {
@@ -154,7 +158,7 @@ impl World {
         Ok(())
     }
 
-    /// The device executes the work that comes before the event, and no more.
+    /// Makes the device execute the work that precedes the event, and no other work.
     fn query_event(&self, of: usize, slot: usize) {
         let event = *self.events[of][slot].get();
         let mut done = plain(&self.done);
@@ -165,15 +169,15 @@ impl World {
         self.destroyed.get()[stream] = true;
     }
 
-    // ---- as `Timeline` does it ----
+    // ---- calls as the library's `Timeline` makes them ----
 
-    /// Queues work, and takes a point of it.
+    /// Queues work, and returns a point that covers it.
     pub(crate) fn work(&self, stream: usize) -> Point {
         let before = self.queue(stream);
         self.take(stream, before[stream])
     }
 
-    /// Takes a point of work that was queued before.
+    /// Returns a point that covers work which was queued before.
     pub(crate) fn take(&self, stream: usize, work: u64) -> Point {
         let point = On(self, stream).open_point();
         plain(&self.points).push((point, work));
@@ -185,7 +189,7 @@ impl World {
         records.record(seen, |slot| self.record_event(stream, slot))
     }
 
-    /// The host waits for a stream.
+    /// Blocks the host until all work of a stream is complete.
     pub(crate) fn synchronize(&self, stream: usize) {
         let Stream { records, .. } = &self.streams[stream];
         let number = records.number_without_event();
@@ -241,7 +245,7 @@ impl World {
         if is_found { Ok(found) } else { Err(Refused) }
     }
 
-    /// The host queries a point; the driver answers "complete".
+    /// Queries a point from the host. The driver answers that the point is complete.
     pub(crate) fn find_complete(&self, point: Point) -> Result<(), Refused> {
         let of = point.stream as usize;
         if !self.streams[of].records.complete.has(point.record) {
@@ -256,7 +260,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether the library has noted that the stream comes after a point. Checks that a noted order is real.
+    /// Whether the library has noted that the stream comes after the point. If so, checks that this is the real order.
     pub(crate) fn implies(&self, stream: usize, point: Point) -> bool {
         let on = On(self, stream);
         let seen = &self.streams[stream].seen;
@@ -268,7 +272,8 @@ impl World {
         implies
     }
 
-    /// Compares all orders that the library has noted with the real order. No other thread may be left.
+    /// Compares all orders that the library has noted with the real order. All other threads of the model must have
+    /// ended.
     pub(crate) fn check(&self) {
         let points = plain(&self.points).clone();
         for stream in 0..STREAMS {
@@ -314,7 +319,7 @@ impl World {
     }
 }
 
-/// A stream of a world.
+/// A stream of a world, by its index.
 pub(crate) struct On<'a>(pub(crate) &'a World, pub(crate) usize);
 
 impl Ordered for On<'_> {

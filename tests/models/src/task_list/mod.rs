@@ -1,5 +1,5 @@
-//! The list of objects to give back, and its models. The models of exchanges use a separate copy, within
-//! memory.
+//! The lock-free list of objects that the reaper gives back, and its models. The models of exchanges compile another copy
+//! of the list, inside of the module `memory`.
 
 #[path = "../../../../streamflow/src/memory/border/list.rs"]
 mod list;

@@ -1,5 +1,5 @@
-//! Models of the list of objects to give back: invariant 16 of `streamflow/src/memory/README.md`. loom reports an
-//! entry that a thread reads before it is written, and an entry that is not freed.
+//! Models of the list of objects to give back (invariant 16 of `streamflow/src/memory/README.md`). loom reports an entry
+//! that a thread reads before another has written it, and an entry that is never freed.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn numbers(taken: Vec<Entry>) -> Vec<u32> {
     taken.into_iter().map(UnsafeCell::into_inner).collect()
 }
 
-/// A thread adds two entries, while another one takes all that there are.
+/// A thread adds two entries, while another thread takes all entries of the list.
 #[test]
 pub(crate) fn entries_that_are_taken_while_a_thread_adds() {
     explore(|| {
@@ -50,7 +50,8 @@ pub(crate) fn entries_of_two_threads() {
     });
 }
 
-/// A thread adds an entry, while another one closes the list: one of the two has it.
+/// A thread adds an entry, while another thread closes the list. Exactly one of the two threads must end up with the
+/// entry.
 #[test]
 pub(crate) fn an_entry_that_is_added_while_its_list_is_closed() {
     explore(|| {

@@ -1,4 +1,5 @@
-//! The workers of a run: the state that they share, and models of the protocols between their threads.
+//! The library's workers of a run: the state that they share, and models of the protocols by which they sleep and wake
+//! each other.
 
 #[path = "../../../../streamflow/src/schedule/event_based/board.rs"]
 mod board;

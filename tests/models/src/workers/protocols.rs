@@ -1,4 +1,5 @@
-//! Models of the protocols between workers. A lost wake-up is a deadlock, and loom reports deadlocks.
+//! Models of the protocols by which workers sleep and wake each other. If a wake-up is lost, a worker sleeps for ever,
+//! and loom reports a deadlock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering as PlainOrdering};
@@ -11,10 +12,10 @@ use super::team::{ASKS, CHANGED, Kept, NOTHING, Node, Team, Wait, node};
 use crate::explore::explore_switches;
 use crate::sync::{AtomicBool, Ordering};
 
-/// The most preemptions in an interleaving: a lost wake-up needs one or two.
+/// How many preemptions an interleaving has at most. One or two are enough to lose a wake-up.
 const SWITCHES: usize = 2;
 
-/// Runs the nodes on workers, beside another thread. The calling thread is the first worker.
+/// Runs the nodes of `team` on workers, with `other` on one more thread. The calling thread is the first worker.
 fn run(team: &Arc<Kept>, workers: usize, other: Option<fn(&Team)>) {
     let spawned = |body: Box<dyn FnOnce(&Team) + Send>| {
         let team = team.clone();
@@ -27,8 +28,8 @@ fn run(team: &Arc<Kept>, workers: usize, other: Option<fn(&Team)>) {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// Makes a node that sends `values` values, and a node that takes them, over a ring of one slot. Also returns the count of
-/// values that have arrived.
+/// Makes two nodes and a ring of one slot between them: the first sends `values` values, the second takes them. Also
+/// returns the count of values that have arrived.
 fn queue(values: usize, homes: [Option<WorkerId>; 2]) -> ([Node; 2], Arc<AtomicUsize>) {
     let (mut writer, mut reader) = ring(1);
     let arrived = Arc::new(AtomicUsize::new(0));
@@ -59,19 +60,20 @@ fn pass(values: usize, homes: [Option<WorkerId>; 2]) {
     });
 }
 
-/// A push or a pop of a queue while the other worker parks: each worker has one end of the queue.
+/// One worker pushes or pops a value of a queue while the other worker parks. Each worker runs the node at one end of the
+/// queue.
 #[test]
 pub(crate) fn a_queue_between_two_workers() {
     pass(2, [Some(0), Some(1)]);
 }
 
-/// A push or a pop of a queue while a worker parks: both workers run both nodes.
+/// One worker pushes or pops a value of a queue while the other worker parks. Both workers may run both nodes.
 #[test]
 pub(crate) fn a_queue_of_two_workers() {
     pass(1, [None, None]);
 }
 
-/// A node that waits for a flag.
+/// Makes a node that waits until a flag is set.
 fn waits_for(flag: &Arc<AtomicBool>, home: WorkerId, seen: &Arc<AtomicUsize>) -> Node {
     let (flag, seen) = (flag.clone(), seen.clone());
     node(Some(home), &[], move |_, _| {
@@ -113,14 +115,16 @@ pub(crate) fn waits_of_two_workers_during_a_completion() {
     wait_for_flags(2, 0..2);
 }
 
-/// The worker that polls has no node itself: it polls for the other worker's node.
+/// Only the second worker has a node, which waits for the flag. The worker that polls polls for this node, which is not
+/// its own.
 #[test]
 pub(crate) fn a_wait_that_another_worker_asks_for() {
     wait_for_flags(2, 1..2);
 }
 
-/// The node of one worker sends a value (if `naps`, after a nap in its hook). The node of the other worker waits for the value
-/// and for a later moment. The clock must not advance while a hook runs, or while a value waits in the ring.
+/// Runs two workers with a node each. One node sends a value; with `naps`, its hook first sleeps on the simulated clock.
+/// The other node waits for the value and for a later moment. The clock must not advance while a hook runs, or while a
+/// value waits in the ring.
 fn wait_until_a_moment(naps: bool) {
     explore_switches(SWITCHES, move || {
         let (mut writer, mut reader) = ring(1);
@@ -162,7 +166,8 @@ pub(crate) fn a_moment_and_a_nap() {
     wait_until_a_moment(true);
 }
 
-/// A worker's node has ended, and the worker asks which nodes that ends, while the other worker's node waits for a moment.
+/// A worker's node has ended, and this worker finds out which other nodes have ended with it. Meanwhile the other
+/// worker's node waits for a moment of the clock.
 #[test]
 pub(crate) fn a_moment_and_a_question() {
     explore_switches(SWITCHES, || {
@@ -175,7 +180,7 @@ pub(crate) fn a_moment_and_a_question() {
     });
 }
 
-/// Two hooks nap at the same time, and no worker is left that could move the clock for them.
+/// Two hooks sleep on the simulated clock at the same time, so no worker is left that could advance the clock for them.
 #[test]
 pub(crate) fn naps_of_all_workers() {
     explore_switches(SWITCHES, || {
@@ -191,9 +196,9 @@ pub(crate) fn naps_of_all_workers() {
     });
 }
 
-/// Another thread ends a run in which one node waits for ever, and another one sends values to a third.
+/// Another thread ends a run in which one node waits for ever, and a second node sends values to a third.
 fn stopped(stop: fn(&Team)) {
-    // One preemption: with two, the three threads have millions of interleavings.
+    // At most one preemption: with two, the three threads have millions of interleavings.
     explore_switches(1, move || {
         let ([sends, takes], _) = queue(1, [Some(0), Some(1)]);
         let never = Arc::new(AtomicBool::new(false));

@@ -1,5 +1,5 @@
-//! The workers that run the protocol in `streamflow/src/schedule/event_based/protocol.rs`, without hooks, devices and real
-//! time. A worker parks at once, without spinning.
+//! Workers for the models. They run the protocol in `streamflow/src/schedule/event_based/protocol.rs`, without hooks,
+//! devices and real time. A worker parks at once, without spinning.
 
 use std::convert::Infallible;
 use std::mem::ManuallyDrop;
@@ -32,14 +32,15 @@ pub(crate) enum Wait {
 
 type Look = Box<dyn FnMut(&Team, WorkerId) -> Result<Looked, Wait> + Send>;
 
-/// A node: its place, and the function that runs it. The function's error is the event that the node waits for.
+/// A node of a model: its state on the board, and the function that runs it. The function's error is the event for which
+/// the node then waits.
 pub(crate) struct Node {
     place: NodeLinks,
     look: UnsafeCell<Look>,
     waits: UnsafeCell<Option<Wait>>,
 }
 
-/// Makes a node that the worker `home` alone runs, or any worker if there is none.
+/// Makes a node that only the worker `home` runs. With `None`, any worker runs it.
 pub(crate) fn node(
     home: Option<WorkerId>,
     neighbours: &[NodeId],
@@ -54,19 +55,20 @@ pub(crate) struct Team {
     pub(crate) board: Board,
     pub(crate) run: Arc<Signal>,
     nodes: Vec<Node>,
-    /// The simulated clock. Its accesses order no threads of the model.
+    /// The simulated clock. Access to it synchronises no threads of the model.
     clock: PlainU64,
     stops: AtomicBool,
-    /// The list of the worker that polls, and its version. loom reports two workers that poll.
+    /// The waits that the polling worker has listed, and the version of the board that the list shows. loom reports two
+    /// workers that poll at once.
     poller: UnsafeCell<(Option<u64>, Vec<(NodeId, Wait)>)>,
 }
 
 // SAFETY: loom reports two accesses of a cell that nothing orders.
 unsafe impl Send for Team {}
-// SAFETY: as above.
+// SAFETY: loom reports two accesses of a cell that nothing orders.
 unsafe impl Sync for Team {}
 
-/// A team that is leaked if the model has failed, since its values must not be dropped outside of a running model.
+/// A team that is leaked if the model has failed: loom's values must not be dropped outside of a running model.
 pub(crate) struct Kept(ManuallyDrop<Team>);
 
 impl Deref for Kept {
@@ -80,7 +82,7 @@ impl Deref for Kept {
 impl Drop for Kept {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: it is dropped once, here.
+            // SAFETY: the team is dropped only here, and only once.
             unsafe { ManuallyDrop::drop(&mut self.0) };
         }
     }
@@ -103,7 +105,7 @@ impl Team {
 
     fn look(&self, me: WorkerId, node: NodeId) -> Looked {
         let look = self.nodes[node].look.to_write();
-        // SAFETY: loom reports two workers that hold the node at one time, and no look is nested.
+        // SAFETY: loom reports two workers that run the node at one time, and a node's function does not call itself.
         let found = unsafe { &mut *look }(self, me);
         // This second access lets loom check that no other worker held the node during the call.
         self.nodes[node].look.to_write();
@@ -111,14 +113,15 @@ impl Team {
             Ok(found) => found,
             Err(wait) => {
                 let waits = self.nodes[node].waits.to_write();
-                // SAFETY: as above.
+                // SAFETY: loom reports two workers that run the node at one time.
                 unsafe { *waits = Some(wait) };
                 Looked { waits: true, ..NOTHING }
             }
         }
     }
 
-    /// Lists the waits, as the library's `Team::refresh` does.
+    /// Returns the list of all waits, as the library's `Team::refresh` does. Makes the list anew only if the board's
+    /// version has changed.
     fn list(&self, version: u64) -> Vec<(NodeId, Wait)> {
         let poller = self.poller.to_write();
         // SAFETY: loom reports two workers that poll at one time, and the reference ends with this function.
@@ -126,9 +129,10 @@ impl Team {
         if listed.replace(version) != Some(version) {
             waits.clear();
             self.board.change(|core| {
-                // The board's lock protects the waits: in the models, a node's wait has no lock of its own.
+                // The board's lock protects the waits here: a node's wait has no lock of its own in the models.
                 for node in core.waiting() {
-                    // SAFETY: loom reports a worker that holds the node, and so may write its wait, at this time.
+                    // SAFETY: loom reports a worker that runs the node at this time, since such a worker may write the
+                    // node's wait.
                     let wait = unsafe { (*self.nodes[node].waits.to_read()).clone() };
                     waits.extend(wait.map(|wait| (node, wait)));
                 }
@@ -137,7 +141,7 @@ impl Team {
         waits.clone()
     }
 
-    /// Finds the waits that are over, as the library's `Team::find` does.
+    /// Finds the waits whose event has happened, as the library's `Team::find` does.
     fn find(&self, waits: &[(NodeId, Wait)]) -> bool {
         let is_over = |wait: &Wait| match wait {
             Wait::Flag(flag) => flag.load(Ordering::Acquire),
@@ -199,7 +203,7 @@ impl protocol::Thread for Worker<'_> {
         Ok(self.team.look(self.me, node))
     }
 
-    /// Claims nodes, as the library's `Team::ask` does.
+    /// Claims nodes to find out which have ended, as the library's `Team::ask` does. The models have no node to claim.
     fn ask(&mut self) {
         let claimed = self.team.board.change(|core| core.claim_free(&mut [], |_| false));
         assert!(!claimed, "there is no node to claim");

@@ -1,4 +1,5 @@
-//! Models of the race checker: the invariants of `crates/streamflow-driver/src/driver/race/README.md`.
+//! Models (loom tests) of the race checker. They check the numbered invariants of
+//! `crates/streamflow-driver/src/driver/race/README.md`.
 
 pub(crate) mod sequences;
 pub(crate) mod threads;
@@ -39,18 +40,19 @@ impl Checked {
     }
 
     fn allocate(&self, stream: RawStream) -> MemoryRange {
-        // SAFETY: here and below, the driver refuses or reports objects that are not live.
+        // SAFETY: the driver of the models checks its objects itself: it refuses or reports every object that is not
+        // live.
         unsafe { Driver::allocate(&*self.driver, stream, 64, MemorySource::Unused) }.unwrap()
     }
 
     fn free(&self, stream: RawStream, memory: MemoryRange) {
-        // SAFETY: as above.
+        // SAFETY: the driver refuses or reports objects that are not live.
         unsafe { Driver::free(&*self.driver, stream, memory) }.unwrap();
     }
 
-    /// Writes memory. Returns whether the driver took the call.
+    /// Queues a write of memory. Returns whether the driver accepted the call.
     fn write(&self, stream: RawStream, memory: MemoryRange) -> bool {
-        // SAFETY: as above.
+        // SAFETY: the driver refuses or reports objects that are not live.
         unsafe { Driver::fill(&*self.driver, stream, memory, 0) }.is_ok()
     }
 
@@ -69,32 +71,32 @@ impl Checked {
             accesses: &[Access { range, mode, argument: "it", rows: None }],
             rows: &[],
         };
-        // SAFETY: as above.
+        // SAFETY: the driver refuses or reports objects that are not live.
         unsafe { Driver::launch(&*self.driver, stream, &launch) }.is_ok()
     }
 
     fn record(&self, event: RawEvent, stream: RawStream) -> bool {
-        // SAFETY: as above.
+        // SAFETY: the driver refuses or reports objects that are not live.
         unsafe { Driver::record_event(&*self.driver, event, stream) }.is_ok()
     }
 
     fn wait(&self, stream: RawStream, event: RawEvent) {
-        // SAFETY: as above.
+        // SAFETY: the driver refuses or reports objects that are not live.
         unsafe { Driver::wait_event(&*self.driver, stream, event) }.unwrap();
     }
 
     fn destroy(&self, event: RawEvent) {
-        // SAFETY: as above.
+        // SAFETY: the driver refuses or reports objects that are not live.
         unsafe { Driver::destroy_event(&*self.driver, event) }.unwrap();
     }
 
     fn synchronize(&self, stream: RawStream) {
-        // SAFETY: as above.
+        // SAFETY: the driver refuses or reports objects that are not live.
         unsafe { Driver::synchronize_stream(&*self.driver, stream) }.unwrap();
     }
 
     fn query(&self, event: RawEvent) -> bool {
-        // SAFETY: as above.
+        // SAFETY: the driver refuses or reports objects that are not live.
         unsafe { Driver::query_event(&*self.driver, event) }.unwrap()
     }
 
@@ -102,12 +104,12 @@ impl Checked {
     fn call_host(&self, stream: RawStream) {
         unsafe extern "C" fn call(_: *mut c_void) {}
         let function = HostFunction { call, data: ptr::null_mut() };
-        // SAFETY: as above.
+        // SAFETY: the driver refuses or reports objects that are not live.
         unsafe { Driver::launch_host_function(&*self.driver, stream, function) }.unwrap();
     }
 
     fn observe(&self, note: &Note<'_>) {
-        // SAFETY: a model may tell the observer things that are not true.
+        // SAFETY: a false note is no undefined behaviour here: the models' driver touches no real memory.
         unsafe { Driver::observer(&*self.driver).observe(note) };
     }
 
@@ -115,21 +117,21 @@ impl Checked {
         Driver::observer(&*self.driver).take_races()
     }
 
-    /// Checks that the checker reports a fault if there was one in this interleaving.
+    /// Checks that the checker has reported the race if this interleaving has a race.
     fn assert_no_miss(&self) {
         let reports = self.take();
         let wrong = self.device.wrong();
         assert!(wrong.is_empty() || !reports.is_empty(), "a race is missed: {}", wrong[0]);
     }
 
-    /// Checks that the program is right in every interleaving, and that nothing is reported.
+    /// Checks that this interleaving has no race, and that the checker reports none.
     fn assert_right(&self) {
         self.device.check();
         let reports = self.take();
         assert!(reports.is_empty(), "a false report: {reports}");
     }
 
-    /// Checks that the program is wrong in every interleaving, and that this is reported.
+    /// Checks that this interleaving has a race, and that the checker reports the race.
     fn assert_wrong(&self) {
         assert!(!self.device.wrong().is_empty(), "the program is right");
         self.assert_no_miss();

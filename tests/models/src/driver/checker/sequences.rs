@@ -1,5 +1,6 @@
-//! Sequences of calls of one thread: invariants 7 and 9. One thread has no interleavings. All short sequences are
-//! tried, and each report of the checker is compared with the real order of the work.
+//! Tests of the race checker with call sequences of one thread (invariants 7 and 9). A single thread has no
+//! interleavings, so the tests try all short sequences instead. They compare each report of the checker with the real
+//! order of the work.
 
 use std::sync::Arc;
 
@@ -9,12 +10,12 @@ use crate::driver::race::RaceChecker;
 use crate::driver::{AccessMode, Driver, MemoryRange, MemorySource, RawEvent, RawStream};
 use crate::explore::execute_long;
 
-/// A call of a sequence.
+/// A driver call in a sequence.
 #[derive(Debug, Clone, Copy)]
 enum Call {
-    /// Work on one of two streams.
+    /// A read or write of a part of the memory, on one of the two streams.
     Access { on: usize, part: Part, mode: AccessMode },
-    /// A wait of the other stream for the stream `from`.
+    /// A wait of the other stream for the work queued on the stream `from`.
     Order { from: usize },
 }
 
@@ -54,7 +55,7 @@ impl Streams {
         self.checked.wait(self.streams[1 - from], self.event);
     }
 
-    /// Makes a call. Returns whether the call makes a race. The checker must report that race, and nothing else.
+    /// Makes a call, and returns whether the call makes a race. Checks that the checker reports exactly this race.
     fn call(&self, call: Call, memory: MemoryRange) -> bool {
         let before = self.checked.device.wrong().len();
         match call {
@@ -74,7 +75,8 @@ impl Streams {
         races
     }
 
-    /// Makes the calls until the first race. After a race, the checker may replace an access that it has reported.
+    /// Makes the calls one by one, up to the first race: from then on the checker may forget the access that it has
+    /// reported.
     fn run(&self, sequence: &[Call]) {
         let memory = self.checked.allocate(self.streams[0]);
         assert!(self.checked.write(self.streams[0], memory));
@@ -88,7 +90,7 @@ impl Streams {
     }
 }
 
-/// Of the accesses to one allocation, the checker keeps those that later ones can race with.
+/// Checks which accesses to one allocation the checker keeps: those with which a later access can race.
 #[test]
 pub(crate) fn accesses_of_all_short_sequences() {
     let calls = calls();
@@ -108,7 +110,8 @@ pub(crate) fn accesses_of_all_short_sequences() {
     }
 }
 
-/// More parts of one allocation are written than the checker remembers: each part is reported, or counted as forgotten.
+/// Writes more parts of one allocation than the checker can remember. Each write must be reported as a race or counted as
+/// forgotten.
 #[test]
 pub(crate) fn accesses_that_are_not_remembered() {
     const PARTS: u64 = 160;
@@ -135,7 +138,8 @@ pub(crate) fn accesses_that_are_not_remembered() {
     });
 }
 
-/// Makes rounds of calls, above a driver that does nothing. From some round on the checker allocates no memory.
+/// Repeats rounds of calls on a driver that does nothing. After the first rounds the checker must not allocate memory any
+/// more.
 #[test]
 pub(crate) fn rounds_without_allocations() {
     execute_long(|| {

@@ -1,4 +1,4 @@
-//! Two threads that call the checker: invariants 1 to 4, 6 and 8.
+//! Models of two threads that call the race checker (invariants 1 to 4, 6 and 8).
 
 use loom::thread;
 
@@ -22,12 +22,12 @@ fn begin(checked: &Checked) -> Begun {
     let (event, memory) = (checked.event(), checked.allocate(a));
     assert!(checked.record(event, a));
     [b, c].iter().for_each(|stream| checked.wait(*stream, event));
-    // Makes the checker read its journal.
+    // `take` makes the checker read its journal, so that the journal is empty when the threads start.
     checked.take();
     Begun { a, b, c, event: checked.event(), memory }
 }
 
-/// Runs two threads that take the checker's lock in each call, and then `end`.
+/// Runs the functions `one` and `two` on two threads, which take the checker's lock in each call. Then runs `end`.
 fn meet(one: fn(&Checked, Begun), two: fn(&Checked, Begun), end: fn(&Checked, Begun)) {
     explore_sections(move || {
         let checked = Checked::new();
@@ -41,7 +41,8 @@ fn meet(one: fn(&Checked, Begun), two: fn(&Checked, Begun), end: fn(&Checked, Be
     });
 }
 
-/// Notes order no work: a thread relies on work that no thread has found complete.
+/// Checks that a note orders no work: one thread notes that it relies on the end of work that no thread has found
+/// complete.
 #[test]
 pub(crate) fn notes_order_nothing() {
     meet(
@@ -57,7 +58,7 @@ pub(crate) fn notes_order_nothing() {
     );
 }
 
-/// A record covers the work before it, and not the later work of its stream.
+/// Checks that a record covers the work queued before it, and not the work queued on the same stream later.
 #[test]
 pub(crate) fn work_after_a_record() {
     meet(
@@ -106,7 +107,7 @@ pub(crate) fn an_event_that_is_given_out_again() {
     );
 }
 
-/// Work that the driver refuses touches nothing.
+/// Checks that work which the driver refuses counts as no access.
 #[test]
 pub(crate) fn work_that_is_refused() {
     meet(
@@ -121,7 +122,7 @@ pub(crate) fn work_that_is_refused() {
     );
 }
 
-/// The driver refuses a record: the event keeps its earlier record.
+/// Checks that an event keeps its earlier record when the driver refuses a new one.
 #[test]
 pub(crate) fn a_record_that_is_refused() {
     meet(
@@ -194,7 +195,7 @@ pub(crate) fn a_thread_that_has_ended() {
     });
 }
 
-/// Two readers of reports each get the one race.
+/// Two threads read the checker's reports at once, each by its own means. Both must receive the one race.
 #[test]
 pub(crate) fn two_readers_of_one_race() {
     explore_sections(|| {

@@ -1,4 +1,5 @@
-//! The race checker's journal, and its models. The checker's models use a separate copy, within the checker.
+//! The race checker's journal, and its models. The models of the checker compile another copy of the journal, inside of
+//! the module `checker`.
 
 #[path = "../../../../../crates/streamflow-driver/src/driver/race/journal.rs"]
 mod list;

@@ -1,4 +1,4 @@
-//! Models of the journal: invariant 5 of `crates/streamflow-driver/src/driver/race/README.md`.
+//! Models of the race checker's journal (invariant 5 of `crates/streamflow-driver/src/driver/race/README.md`).
 
 use std::sync::{Arc, PoisonError};
 
@@ -8,10 +8,10 @@ use super::list::Journal;
 use crate::explore::explore;
 use crate::sync::{AtomicBool, Mutex, Ordering};
 
-/// The lines of a journal.
+/// How many lines the journal of the models can hold.
 const LINES: u16 = 2;
 
-/// The state of reading: the position in the journal, and the numbers in the lines read so far.
+/// A reader's progress: its position in the journal, and the numbers in the lines that it has read.
 #[derive(Default)]
 struct Read {
     position: usize,
@@ -19,7 +19,7 @@ struct Read {
 }
 
 impl Read {
-    /// Reads the remaining lines. The caller holds the lock.
+    /// Reads the lines after the reader's position. The caller holds the lock around `self`.
     fn remaining(&mut self, journal: &Journal) {
         // SAFETY: `self` is behind the lock.
         let lines = unsafe { journal.after(self.position) }.lines;
@@ -32,19 +32,19 @@ impl Read {
     }
 }
 
-/// Appends lines that contain `number`. A full journal is read and cleared first.
+/// Appends `lines` lines that contain `number`. If the journal is full, reads and clears it first.
 fn append(journal: &Journal, read: &Mutex<Read>, lines: usize, number: u64) {
     let write = |lines: &[super::list::Line]| {
         for word in lines.iter().flatten() {
             word.store(number, Ordering::Relaxed);
         }
     };
-    // SAFETY: one thread of each model appends.
+    // SAFETY: only one thread of each model appends.
     while !unsafe { journal.append(lines, false, write) } {
         let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
         read.remaining(journal);
         read.position = 0;
-        // SAFETY: the only writer, and it holds the lock.
+        // SAFETY: only this thread writes the journal, and it holds the lock.
         unsafe { journal.clear() };
     }
 }
@@ -66,7 +66,7 @@ pub(crate) fn lines_are_read_once_and_in_order() {
     });
 }
 
-/// Lines that are appended together become visible together.
+/// Lines appended by one call must become visible to the reader together.
 #[test]
 pub(crate) fn lines_of_one_call_are_read_together() {
     explore(|| {
@@ -81,7 +81,7 @@ pub(crate) fn lines_of_one_call_are_read_together() {
     });
 }
 
-/// A thread that gets something from the writer sees the lines that were published before.
+/// A thread that receives a value from the writer must see the lines that the writer published before it sent the value.
 #[test]
 pub(crate) fn lines_are_seen_by_a_thread_that_got_something() {
     explore(|| {
@@ -101,7 +101,7 @@ pub(crate) fn lines_are_seen_by_a_thread_that_got_something() {
     });
 }
 
-/// A reader that finds a call closed comes after the driver's actions in the call.
+/// A reader that finds a driver call closed must see the effects of that call.
 #[test]
 pub(crate) fn a_call_is_open_until_it_has_returned() {
     explore(|| {
@@ -109,10 +109,10 @@ pub(crate) fn a_call_is_open_until_it_has_returned() {
         let other = shared.clone();
         let writer = thread::spawn(move || {
             let (journal, _, taken) = &*other;
-            // SAFETY: the only writer.
+            // SAFETY: this thread is the only writer.
             assert!(unsafe { journal.append(1, true, |_| ()) });
             taken.store(true, Ordering::Relaxed);
-            // SAFETY: the only writer.
+            // SAFETY: this thread is the only writer.
             unsafe { journal.close() };
         });
         let (journal, lock, taken) = &*shared;

@@ -1,5 +1,5 @@
-//! Models of memory that crosses the border and comes back: the invariants 17 to 19 and 22 of
-//! `streamflow/src/memory/README.md`.
+//! Models of memory that is lent to other code, or adopted from it, and comes back (invariants 17 to 19 and 22 of
+//! `streamflow/src/memory/README.md`).
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Exchange {
         Self { device, a, b, theirs: RawStream::new(DEVICE, 0x100), pool }
     }
 
-    /// Lends a tensor to other code. The other code's stream comes after the work on the tensor.
+    /// Lends a tensor to other code. The stream of the other code waits for the work on the tensor.
     fn lend(&self, tensor: Tensor<u8>) -> Returner {
         // SAFETY: the stream is the default one.
         unsafe { self.device.wait_for_device(self.theirs) }.unwrap();
@@ -68,7 +68,8 @@ impl Drop for Memory {
     }
 }
 
-/// A tensor of other code is dropped while another thread uses the stream that has written it.
+/// Runs the model: a tensor in memory of other code is dropped while another thread uses the stream that wrote the
+/// tensor.
 fn adopt_and_drop(waits_for_calls: bool) {
     explore_watched_or_not(move |watches| {
         reaper::start().unwrap();
@@ -80,7 +81,7 @@ fn adopt_and_drop(waits_for_calls: bool) {
         let range = MemoryRange { address: 0x5000, bytes: BYTES as u64 };
         let device = exchange.device.clone();
         let owner = Memory { device, range, _theirs: Theirs(drops.clone()) };
-        // SAFETY: a model touches no memory.
+        // SAFETY: the models' driver touches no memory of a device.
         let memory = unsafe { ForeignMemory::new(DEVICE, range.address, range.bytes, owner) };
         let (shape, after) = (Shape::new(&[BYTES]).unwrap(), After::QueuedOn(&exchange.a));
         let pool = exchange.pool.pool();
@@ -95,7 +96,7 @@ fn adopt_and_drop(waits_for_calls: bool) {
         thread.join().unwrap();
         let device = exchange.device.clone();
         if waits_for_calls {
-            // The pool's drop calls the host functions that are left.
+            // The drop of the pool calls the host functions that are still queued.
             drop(exchange);
         } else {
             device.call_host_functions();
@@ -118,7 +119,7 @@ pub(crate) fn adopted_memory_that_is_dropped_before_its_pool() {
     adopt_and_drop(true);
 }
 
-/// Waits until lent memory is counted as taken back.
+/// Waits until the library has counted the lent memory as returned.
 fn wait_for_memory() {
     while foreign_counts().lent > 0 {
         yield_now();

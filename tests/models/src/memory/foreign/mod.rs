@@ -1,4 +1,4 @@
-//! The library's exchange of memory with other code, without the structures of DLPack, and its models.
+//! The library's code that exchanges memory with other code, without the C structures of DLPack, and its models.
 
 #[path = "../../../../../streamflow/src/memory/foreign/adopt.rs"]
 mod adopt;

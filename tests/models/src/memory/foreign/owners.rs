@@ -1,4 +1,5 @@
-//! Models of the reaper and the counts: the invariants 20 to 22 of `streamflow/src/memory/README.md`.
+//! Models of the reaper (the thread that gives adopted memory back) and its counts (invariants 20 to 22 of
+//! `streamflow/src/memory/README.md`).
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as Plain};
@@ -11,22 +12,23 @@ use crate::memory::border::counts::{self, Count};
 use crate::memory::border::{Owner, foreign_counts};
 use crate::sync::{UnsafeCell, yield_now};
 
-/// Counts the drops of owners, and keeps the mistakes that they find: a panic in a drop would be caught.
+/// Counts the drops of owners, and stores the mistakes that a drop finds. A drop can't panic instead, since the reaper
+/// would catch the panic.
 #[derive(Default)]
 pub(super) struct Drops {
-    /// How many drops have begun; `ended`: how many have ended.
+    /// `begun`: how many drops have begun. `ended`: how many drops have ended.
     begun: AtomicUsize,
     ended: AtomicUsize,
-    /// Raised by each drop.
+    /// The signal that each drop raises.
     pub(super) signal: Arc<Signal>,
-    /// Whether a drop of an owner is a mistake from now on.
+    /// Whether the code that owns the memory has ended, so that a drop of an owner is a mistake.
     is_over: AtomicBool,
     /// A cell that an owner's drop writes.
     left: Option<UnsafeCell<u32>>,
     wrong: Plain<Vec<&'static str>>,
 }
 
-// SAFETY: loom reports accesses of the cell that nothing orders.
+// SAFETY: loom reports accesses of the cell that nothing orders, so no data race stays unnoticed.
 unsafe impl Sync for Drops {}
 
 impl Drops {
@@ -43,7 +45,7 @@ impl Drops {
         assert!(wrong.is_empty(), "{}", wrong[0]);
     }
 
-    /// Sleeps until `count` owners were dropped.
+    /// Sleeps until `count` owners have been dropped.
     pub(super) fn wait(&self, count: u64) {
         (0..count).for_each(|seen| {
             self.signal.sleep(seen, std::time::Duration::MAX);
@@ -51,13 +53,13 @@ impl Drops {
     }
 }
 
-/// An owner that checks the conditions of its drop.
+/// An owner of adopted memory. Its `drop` checks that the drop is allowed at this moment.
 pub(super) struct Theirs(pub(super) Arc<Drops>);
 
 impl Drop for Theirs {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // The model has failed.
+            // A panicking thread means that the model has failed already: the drop checks nothing.
             return;
         }
         let drops = &self.0;
@@ -114,7 +116,7 @@ pub(crate) fn a_stop_while_an_owner_is_dropped() {
         drops.is_over.store(true, Ordering::Relaxed);
         let (begun, ended) = (drops.begun.load(Ordering::Relaxed), drops.count());
         assert_eq!(begun, ended, "an owner is being dropped after the stop");
-        // This thread sees the owner's write.
+        // This read fails in loom unless the owner's write happens before it.
         drops.left.as_ref().unwrap().to_read();
         while foreign_counts().adopted > 0 {
             yield_now();
