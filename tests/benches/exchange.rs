@@ -42,7 +42,7 @@ struct Bench {
     theirs: CudaStream,
 }
 
-/// Nanoseconds per call.
+/// Returns how many nanoseconds a call takes on average, and the result of `run`, which makes all calls.
 fn timed<R>(run: impl FnOnce() -> R) -> (f64, R) {
     let begun = Instant::now();
     let result = run();
@@ -69,12 +69,13 @@ impl Bench {
     }
 
     fn export(&self, tensor: Tensor<f32>) -> Result<DlExport, Error> {
-        // As in a pipeline, each tensor is written after the last hand-over.
+        // As in a pipeline, each tensor is written after the hand-over of the tensor before it. So each hand-over needs a
+        // new record.
         self.ours.record()?;
         tensor.into_dlpack(Abi::Versioned, Consumer::QueuesOn(&self.theirs))
     }
 
-    /// Measures a time for each row.
+    /// Measures every row once. Returns the nanoseconds per call of each row.
     fn round(&self) -> Result<[f64; ROWS.len()]> {
         let (nothing, ()) = timed(|| (0..COUNT).for_each(|at| _ = black_box(at)));
         let by_hand = self
@@ -85,14 +86,14 @@ impl Bench {
         let (export, exported) = self.null.off(|| {
             timed(|| tensors.into_iter().map(|it| self.export(it)).collect::<Result<Vec<_>, _>>())
         });
-        // The structures come back as those of other code.
+        // The exported structures are imported again, as structures that other code has made.
         let (import, imported) = self.null.off(|| {
             timed(|| exported?.into_iter().map(|it| self.import(it)).collect::<Result<Vec<_>, _>>())
         });
         let imported = imported?;
         let (given_back, ()) = timed(|| drop(imported));
         self.ours.synchronize_blocking()?;
-        // Once more, for the deleter of structures that were not imported.
+        // A second export, whose structures are not imported: this measures the consumer's call of the deleter.
         let exported: Vec<DlExport> =
             self.tensors()?.into_iter().map(|it| self.export(it)).collect::<Result<_, _>>()?;
         let (read, structures) =

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use streamflow::prelude::*;
 
-/// Sends the number of its tick.
+/// A source that sends the number of each tick.
 #[operator]
 struct Radar {
     #[output]
@@ -55,7 +55,7 @@ fn pace(seconds: u64) -> Result<()> {
 }
 
 fn main() -> ExitCode {
-    // Cargo passes `--bench`.
+    // The first argument that is a number: cargo also passes `--bench`.
     let seconds = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
     match pace(seconds.unwrap_or(10)) {
         Ok(()) => ExitCode::SUCCESS,

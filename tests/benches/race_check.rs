@@ -32,10 +32,10 @@ const TURNS: u64 = 1_000;
 const ROUNDS: usize = 1_501;
 const LEN: usize = 256;
 
-/// The number of events that a platform has for two streams.
+/// How many events a platform makes for two streams, so that the measurement at the seam uses as many.
 const EVENTS: usize = 32;
 
-/// The maximum cost of the checker at the seam, in ns.
+/// The most that the checker may cost at the seam (the driver calls themselves), in nanoseconds.
 const GOAL: f64 = 50.0;
 
 fn main() -> ExitCode {
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Two streams at the seam.
+/// Two streams that call the driver directly.
 struct Seam {
     bare: Bare,
     streams: [RawStream; 2],
@@ -81,7 +81,7 @@ impl Seam {
         Ok(Self { bare, streams, events, kernel, params, accesses })
     }
 
-    /// Nanoseconds per launch, record and wait.
+    /// Returns the nanoseconds per launch, record and wait.
     fn run(&mut self) -> Result<f64> {
         let Self { bare, streams: [a, b], events, kernel, params, accesses } = self;
         let start = Instant::now();
@@ -96,7 +96,7 @@ impl Seam {
     }
 }
 
-/// Two streams and three buffers for each, on a platform.
+/// Two streams of a platform, with three buffers each.
 struct Pair {
     streams: [CudaStream; 2],
     data: [Buffer<f32>; 3],
@@ -115,7 +115,7 @@ impl Pair {
         Ok(Self { streams, data })
     }
 
-    /// Nanoseconds per launch, record and wait.
+    /// Returns the nanoseconds per launch, record and wait.
     fn run(&mut self) -> Result<f64> {
         let [x, y, out] = &mut self.data;
         let [a, b] = &self.streams;
@@ -129,14 +129,14 @@ impl Pair {
         Ok(start.elapsed().as_secs_f64() * 1e9 / TURNS as f64)
     }
 
-    /// Runs once with a driver that works, so that the lists have their final size.
+    /// Runs once on a driver that works, so that the lists inside the platform reach their final size.
     fn warm_up(&mut self) -> Result<()> {
         self.run()?;
         Ok(self.streams.iter().try_for_each(CudaStream::synchronize_blocking)?)
     }
 }
 
-/// Medians of `N` measurements that take turns.
+/// Returns the medians of `N` measurements that take turns.
 fn medians<const N: usize>(
     null: &Null,
     mut measure: impl FnMut(usize) -> Result<f64>,

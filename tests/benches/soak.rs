@@ -21,13 +21,13 @@ use streamflow::testing::Explorer;
 use streamflow_tests::soak::{self, Outcome};
 use streamflow_tests::{Failed, check, check_equal};
 
-/// The ticks of all operators for each frame of the camera, at least.
+/// How many ticks all operators together run for each frame of the camera, at least.
 const TICKS_PER_FRAME: u64 = 8;
 
-/// How much the memory of the process may grow after the first run. An allocator keeps some memory in reserve.
+/// By how many bytes the process's memory may grow after the first run, since an allocator keeps some memory in reserve.
 const GROWTH: u64 = 4 << 20;
 
-/// The resident memory of this process in bytes, as Linux counts it. In kibibytes, since a page is larger on some machines.
+/// Returns the resident memory of this process in bytes. Linux reports it in kibibytes, so no page size is needed.
 fn memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status
@@ -36,7 +36,7 @@ fn memory() -> u64 {
         .map_or(0, |kibibytes: u64| kibibytes << 10)
 }
 
-/// The threads of the graph.
+/// How the graph's nodes are run: on one thread, on real workers, or on workers that take turns.
 #[derive(Debug, Clone)]
 enum Threads {
     One,
@@ -72,7 +72,7 @@ fn run(seed: u64, frames: u64, threads: &Threads) -> Result<Outcome, Failed> {
 
 fn soak(millions: u64, seed: u64, threads: &Threads) -> Result<(), Failed> {
     let frames = millions * 1_000_000 / TICKS_PER_FRAME;
-    // Warms up: the queues, and the memory of the process.
+    // This shorter run warms up: the queues and the process's memory reach their final size.
     run(seed, frames / 10, threads)?;
     let before = memory();
     let (first, second) = (run(seed, frames, threads)?, run(seed, frames, threads)?);
@@ -90,7 +90,7 @@ fn soak(millions: u64, seed: u64, threads: &Threads) -> Result<(), Failed> {
 }
 
 fn main() -> ExitCode {
-    // Cargo passes `--bench`.
+    // The arguments that are numbers: cargo also passes `--bench`.
     let numbers: Vec<u64> =
         std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let at = |index: usize, default| numbers.get(index).copied().unwrap_or(default);

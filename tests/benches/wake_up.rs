@@ -24,7 +24,7 @@ use streamflow_tests::kernels::slow_fill;
 
 const ROUNDS: usize = 5;
 
-/// The duration of a kernel in microseconds, and the number of trips. About 1 900 clock cycles are a microsecond.
+/// Pairs of a kernel's duration in microseconds and the number of round trips. A microsecond is about 1 900 clock cycles.
 const KERNELS: [(u64, u64); 6] =
     [(0, 500), (10, 500), (50, 500), (200, 500), (2_000, 200), (40_000, 10)];
 const CYCLES: u64 = 1_900;
@@ -88,7 +88,7 @@ macro_rules! trips {
 trips!(Conditional, #[when(stream_done(flag))]);
 trips!(Blocking,);
 
-/// Microseconds per trip: wall time, and CPU time of the thread.
+/// The microseconds per round trip: wall time, and CPU time of the thread.
 type Cost = (f64, f64);
 
 fn by_hand(platform: &Platform, cycles: u64, trips: u64, queries: bool) -> Result<()> {
@@ -108,8 +108,8 @@ fn by_hand(platform: &Platform, cycles: u64, trips: u64, queries: bool) -> Resul
     Ok(())
 }
 
-/// Returns how long one thread needs to wake another, in microseconds: the median of half a round trip of two threads.
-/// Each thread sleeps for `asleep` before it wakes the other.
+/// Returns how many microseconds one thread needs to wake another: the median of half a round trip between two threads.
+/// Each thread sleeps for `asleep` before it wakes the other thread.
 fn futex(asleep: Duration) -> f64 {
     let turn = AtomicUsize::new(0);
     let main = std::thread::current();
@@ -127,7 +127,7 @@ fn futex(asleep: Duration) -> f64 {
             }
         });
         let trips = (0..TRIPS_OF_THREADS).map(|trip| {
-            // Long enough for the other thread to be asleep. A benchmark may assume that; a test must not.
+            // `asleep` is long enough for the other thread to fall asleep. A benchmark may rely on that; a test must not.
             std::thread::sleep(asleep);
             let start = Instant::now();
             turn.store(2 * trip + 1, Ordering::Release);
@@ -141,7 +141,7 @@ fn futex(asleep: Duration) -> f64 {
     times[times.len() / 2]
 }
 
-/// The CPU time of this thread in nanoseconds, as Linux counts it.
+/// Returns the CPU time of this thread in nanoseconds, as Linux counts it.
 fn cpu_time() -> f64 {
     let counts = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     counts.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN)
@@ -169,7 +169,7 @@ fn measure(platform: &Platform) -> Result<()> {
     for (us, trips) in KERNELS {
         let cycles = us * CYCLES;
         let mut costs = [(); 4].map(|()| Vec::new());
-        // The first round warms up.
+        // The first round warms up and is not counted.
         for _ in 0..=ROUNDS {
             let mut graph = Conditional::new(platform, cycles, trips)?;
             costs[0].push(cost(trips, || graph.run().map(drop))?);

@@ -31,7 +31,7 @@ const ROUNDS: usize = 9;
 const TRIPS: u64 = 2_000;
 const TICKS: u64 = 50_000;
 
-/// Sends the message on, and notes when it came.
+/// Receives the message, notes when it arrived, and sends it on.
 #[operator]
 struct Ping {
     #[input]
@@ -40,7 +40,7 @@ struct Ping {
     there: u64,
     trips: u64,
     last: Option<Instant>,
-    /// Nanoseconds of each round trip.
+    /// The nanoseconds of each round trip.
     times: Vec<u64>,
 }
 
@@ -119,7 +119,7 @@ graph! {
     }
 }
 
-/// The median and the 99th percentile of a hand-over, in nanoseconds.
+/// Returns the median and the 99th percentile of a hand-over between two workers, in nanoseconds.
 fn hand_over(platform: &Platform, trips: u64) -> Result<(u64, u64)> {
     let mut graph = Around::new(platform, trips)?;
     graph.run()?;
@@ -128,7 +128,7 @@ fn hand_over(platform: &Platform, trips: u64) -> Result<(u64, u64)> {
     Ok((times[times.len() / 2] / 2, times[times.len() * 99 / 100] / 2))
 }
 
-/// Nanoseconds for a tick of both operators.
+/// Returns the nanoseconds of a tick of two operators.
 fn tick(platform: &Platform, workers: Workers) -> Result<u64> {
     let mut graph = Two::new(platform)?;
     graph.workers(workers)?;
@@ -138,7 +138,8 @@ fn tick(platform: &Platform, workers: Workers) -> Result<u64> {
     Ok(u64::try_from(begun.elapsed().as_nanos())? / TICKS)
 }
 
-/// Half a round trip between two threads that sleep: the median and the 99th percentile.
+/// Returns half a round trip between two threads that sleep by `park`: the median and the 99th percentile, in
+/// nanoseconds.
 fn parked() -> (u64, u64) {
     static TURN: AtomicUsize = AtomicUsize::new(0);
     TURN.store(0, Ordering::Release);
@@ -172,7 +173,7 @@ fn parked() -> (u64, u64) {
 /// How long each form of the graph with the slow branch runs.
 const TIME: Duration = Duration::from_secs(5);
 
-/// Takes long for each number.
+/// The operator of the slow branch: its hook takes 500 ms for each number.
 #[operator]
 struct Slow {
     #[input]
@@ -187,7 +188,7 @@ impl Compute for Slow {
     }
 }
 
-/// Looks at each number.
+/// The operator of the main path, which receives each number.
 #[operator]
 struct Main {
     #[input]
@@ -215,7 +216,7 @@ graph! {
     }
 }
 
-/// Prints the lateness of the source, and how old its messages are at the end of the main path.
+/// Prints how late the source's ticks were, and how old its messages were at the end of the main path.
 fn lateness() -> Result<()> {
     println!("a source at 20 Hz beside a branch of 500 ms, {TIME:?} of real time, in ms");
     println!("{:>26} {:>6} {:>9} {:>9} {:>9}", "", "ticks", "p50", "p99", "max");

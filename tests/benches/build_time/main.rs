@@ -21,20 +21,21 @@ use std::{env, fs};
 
 const NODES: [usize; 3] = [10, 100, 300];
 
-/// How a program is built.
+/// Whether a program is built with incremental compilation, or without.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     Clean,
     Incremental,
 }
 
-/// A program to build. `source` takes the number in its steps.
+/// A program to build. `source` writes its text, with the given number in each step: a changed number makes the compiler
+/// rebuild the steps.
 struct Program {
     name: String,
     source: Box<dyn Fn(usize) -> String>,
 }
 
-/// Times in seconds.
+/// The build times of one program, in seconds.
 #[derive(Clone, Copy)]
 struct Times {
     cpu: f64,
@@ -67,14 +68,15 @@ fn programs() -> Vec<Program> {
 
 fn measure() -> Result<(), Box<dyn Error>> {
     let rounds = env::args().skip(1).find_map(|text| text.parse().ok()).unwrap_or(5);
-    // The workspace is kept, so that the dependencies are built once.
+    // The folder of the generated workspace is not removed, so that the dependencies are built only once.
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("build_time");
     let programs = programs();
     write_workspace(&root, &programs)?;
     println!("{rounds} rounds, {} processors", std::thread::available_parallelism()?);
     let mut medians: Vec<Vec<Times>> = Vec::new();
     for mode in [Mode::Clean, Mode::Incremental] {
-        // The first build is not measured: it builds the dependencies, and the incremental builds start from it.
+        // The first build of each program is not measured: it builds the dependencies, and the incremental builds start
+        // from it.
         for program in &programs {
             fs::write(main_file(&root, &program.name), (program.source)(1))?;
             build(&root, &program.name, mode)?;
@@ -119,11 +121,12 @@ fn median(mut times: Vec<Times>) -> Times {
     Times { cpu: middle(|times| times.cpu), wall: middle(|times| times.wall) }
 }
 
-/// The CPU time of all ended child processes and their children, in seconds: the fields `cutime` and `cstime` of
+/// Returns the CPU time of all ended child processes and their children, in seconds: the fields `cutime` and `cstime` of
 /// proc(5), which count hundredths of a second.
 fn cpu_of_children() -> Result<f64, Box<dyn Error>> {
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // The second field, a name in parentheses, may have spaces.
+    // The second field is the process name in parentheses, which may contain spaces. The fields after it begin behind the
+    // last `)`.
     let (_, rest) = stat.rsplit_once(')').ok_or("/proc/self/stat has no process name")?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
     let ticks: f64 = fields[13].parse::<f64>()? + fields[14].parse::<f64>()?;
@@ -150,7 +153,7 @@ fn write_workspace(root: &Path, programs: &[Program]) -> Result<(), Box<dyn Erro
     }
     let workspace = format!("[workspace]\nresolver = \"3\"\nmembers = [{members}]\n");
     fs::write(root.join("Cargo.toml"), workspace)?;
-    // The same versions as in this repository, since these are downloaded already.
+    // The programs use the same versions of the dependencies as this repository, since these are downloaded already.
     fs::copy(repository.join("Cargo.lock"), root.join("Cargo.lock"))?;
     Ok(())
 }

@@ -1,13 +1,13 @@
-//! The programs to build. `value` is a number in their steps that changes between two builds.
+//! The source texts of the programs to build. `value` is a number in the steps that differs from build to build.
 
 use std::fmt::Write as _;
 
-/// The number of operator types in a program of this many nodes.
+/// Returns how many operator types a program with this many nodes has.
 fn types(nodes: usize) -> usize {
     nodes.min(20)
 }
 
-/// Returns a program without steps, for measuring the compiler, the linker and cargo alone.
+/// Returns a program without steps. Its build time is that of the compiler, the linker and cargo alone.
 pub(crate) fn empty() -> String {
     "fn main() -> streamflow::Result<()> {\n    streamflow::Platform::host().build()?;\n    Ok(())\n}\n"
         .into()
@@ -23,7 +23,7 @@ fn add(data: &mut [f32], value: f32) {
 }
 ";
 
-/// Plain Rust: structs with streams, called one after the other.
+/// Returns a program without streamflow's graphs: structs with streams, called one after the other.
 pub(crate) fn by_hand(nodes: usize, value: usize) -> String {
     let types = types(nodes);
     let mut text = format!("use streamflow::prelude::*;\n{KERNEL}");
@@ -79,7 +79,8 @@ fn main() -> Result<()> {
 "
 }
 
-/// The steps as operators, each type in an `OperatorHarness`. `main` is last.
+/// Returns a program with the steps as operators, each operator type in an `OperatorHarness`. The function `main` comes
+/// last.
 pub(crate) fn operators(nodes: usize, value: usize) -> String {
     let types = types(nodes);
     let mut text = format!(
@@ -151,11 +152,11 @@ impl Compute for Step{i} {{
     text + "    println!(\"{count}\");\n    Ok(())\n}\n"
 }
 
-/// The operators in a graph.
+/// Returns a program with the steps as operators in a graph.
 pub(crate) fn graph(nodes: usize, value: usize) -> String {
     let types = types(nodes);
     let operators = operators(nodes, value);
-    // The graph has its own `main`.
+    // The text before `main` is used: the graph's program has a `main` of its own.
     let (operators, _) = operators.split_once("\nfn main").unwrap_or((&operators, ""));
     let mut text = operators.to_owned();
     text += "\ngraph! {\n    struct App(count: u64) {\n";

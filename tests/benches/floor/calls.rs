@@ -1,5 +1,5 @@
-//! The calls of the driver that a tick makes, beside those of the same program by hand. Counting needs no GPU. On a
-//! GPU, these calls are the cost of a tick beyond the host's own work.
+//! Counts the driver calls that a tick makes, next to those of the same program wired by hand. Counting needs no GPU. On
+//! a GPU, the additional calls are what a tick costs beyond the host's own work.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::forms;
 use crate::table::Row;
 use crate::workloads::{Mode, Work, Workload};
 
-/// After so many ticks the calls repeat.
+/// After this many ticks, each further tick makes the same calls as the tick before.
 const WARM_UP: u64 = 300;
 
-/// The number of ticks that calls are counted in.
+/// The number of ticks over which calls are counted.
 const TICKS: u64 = 200;
 
-/// A platform that does nothing, with a device that is so many ticks behind the host.
+/// A platform whose driver does nothing. Its device appears to be `ticks_behind` ticks behind the host.
 pub(crate) struct Calls {
     null: Arc<Null>,
     behind: Arc<Behind>,
@@ -35,7 +35,7 @@ impl Calls {
         Ok(Self { null, behind, platform, ticks_behind })
     }
 
-    /// The rows of a workload: calls of a tick.
+    /// Returns the rows of a workload: the number of driver calls in a tick, for the programs by hand and for each mode.
     pub(crate) fn rows(
         &self,
         workload: &Workload,
@@ -54,7 +54,7 @@ impl Calls {
                 Ok(less(self.behind.counts(), before))
             };
             run(WARM_UP)?;
-            // The calls that a run needs once cancel.
+            // A run of 400 ticks and one of 200 are compared, so calls made once in a run cancel out.
             let (few, many) = (run(TICKS)?, run(2 * TICKS)?);
             rows.push(row(&workload.name, mode.name, less(many, few), TICKS as f64));
             drop(form);
@@ -64,7 +64,8 @@ impl Calls {
     }
 }
 
-/// The calls that the longer run has more. A query that comes seldom may be in the shorter one alone.
+/// Returns how many more calls of each kind the longer run made. The difference may be negative (it wraps) for rare
+/// queries, which may happen in the shorter run only.
 fn less(many: Counts, few: Counts) -> Counts {
     let less = u64::wrapping_sub;
     Counts {
@@ -78,7 +79,7 @@ fn less(many: Counts, few: Counts) -> Counts {
     }
 }
 
-/// The calls of the program by hand.
+/// Returns the driver calls per tick of the program wired by hand.
 fn by_hand(workload: &Workload, layout: Layout) -> Row {
     let (name, reads, streams) = match (&workload.work, layout) {
         (Work::Seed(_), _) => ("C++", vec![vec![], vec![], vec![0, 1], vec![2]], vec![0, 1, 2, 3]),
@@ -93,7 +94,7 @@ fn by_hand(workload: &Workload, layout: Layout) -> Row {
         }
     };
     let plan = Plan::new(&reads, streams);
-    // The last task of a chain or a pattern has no kernel.
+    // In all workloads but the fans, the last task of the graph has no kernel.
     let has_end = !workload.name.starts_with("fan");
     let is_end = |task: usize| has_end && task + 1 == reads.len();
     let launches = match &workload.work {

@@ -1,4 +1,4 @@
-//! The company in a process: graphs that run between the turns of the measured ones.
+//! Company: graphs that live in the same process as the measured forms, and run between their turns.
 
 use streamflow::prelude::*;
 use streamflow_examples::cli::Usage;
@@ -6,13 +6,13 @@ use streamflow_examples::cli::Usage;
 use crate::forms::{self, Form};
 use crate::workloads::{self, MODES, Workload};
 
-/// The ticks that each graph of a company runs before a turn.
+/// How many ticks each graph of a company runs before a turn.
 pub(crate) const TICKS: u64 = 50;
 
-/// A graph: its workload, or `None` for that which is measured, and its mode.
+/// A graph of a company: the name of its workload (`None` for the measured workload itself), and the name of its mode.
 type Graph = (Option<&'static str>, &'static str);
 
-/// Graphs that live in a process.
+/// A named set of graphs that live in a process next to the measured ones.
 pub(crate) struct Company {
     pub(crate) name: &'static str,
     graphs: &'static [Graph],
@@ -22,7 +22,7 @@ const PLANNED_TWIN: Graph = (None, "planned");
 const REPLAYED_TWIN: Graph = (None, "replayed");
 const CHAIN: Graph = (Some("chain 16"), "per operator");
 
-/// All companies. A new one is a line here.
+/// All companies that `--beside` knows.
 const COMPANIES: &[Company] = &[
     Company { name: "planned twin", graphs: &[PLANNED_TWIN] },
     Company { name: "replayed twin", graphs: &[REPLAYED_TWIN] },
@@ -45,7 +45,7 @@ impl Company {
         })
     }
 
-    /// The graphs, beside this workload.
+    /// Makes the graphs of the company. `workload` is the measured workload.
     pub(crate) fn forms(
         &self,
         platform: &Platform,

@@ -1,11 +1,11 @@
-//! Instructions: by the processor's counters, where the machine has them, or by valgrind.
+//! Counts instructions, by the processor's counters where the machine has them, or by valgrind.
 
 use std::env;
 use std::process::Command;
 
 use streamflow::prelude::*;
 
-/// Counts the instructions of this process, without those of the kernel.
+/// A counter of the instructions of this process, without those of the operating system's kernel.
 pub(crate) struct Counter {
     #[cfg(target_os = "linux")]
     counter: perf_event::Counter,
@@ -26,7 +26,7 @@ impl Counter {
         Ok(Self { counter })
     }
 
-    /// The instructions so far.
+    /// Returns the number of instructions executed so far.
     #[cfg(target_os = "linux")]
     pub(crate) fn read(&mut self) -> Result<u64> {
         Ok(self.counter.read()?)
@@ -41,15 +41,15 @@ impl Counter {
         Err(Failure::msg("counters are read on Linux alone"))
     }
 
-    /// Is not called.
+    /// Never called, since `open` always fails here.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn read(&mut self) -> Result<u64> {
         Err(Failure::msg("counters are read on Linux alone"))
     }
 }
 
-/// The instructions of an operator, by valgrind: this program runs one form twice under it, for different numbers of
-/// ticks, and the difference is that of the ticks alone.
+/// Returns the instructions per operator and tick, counted by valgrind. This program runs one form under valgrind twice,
+/// with different numbers of ticks. The difference leaves only the ticks' own instructions.
 pub(crate) fn by_valgrind(workload: &str, mode: &str, operators: usize) -> Result<f64> {
     let few = (600 / operators).max(2) as u64;
     let many = 3 * few;
@@ -69,7 +69,7 @@ fn count(workload: &str, mode: &str, ticks: u64) -> Result<u64> {
         ))
     })?;
     let text = String::from_utf8_lossy(&output.stderr);
-    // The line is `==1== I   refs:      1,234`, or `I refs:` in newer versions.
+    // valgrind prints `==1== I   refs:      1,234`, or `I refs:` in newer versions.
     let line = text.lines().find(|line| line.contains("refs:"));
     let number = line
         .and_then(|line| line.split("refs:").nth(1))

@@ -1,4 +1,4 @@
-//! The form that is wired by hand in C++, and its compilation.
+//! The form that is wired by hand in CUDA C++, and its compilation with nvcc.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::workloads::{Work, Workload};
 
 const SOURCE: &str = include_str!("by_hand.cpp");
 
-/// The machine has a GPU, and no nvcc that compiles the programs by hand.
+/// The error on a machine that has a GPU, but no nvcc that compiles the programs by hand.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoCompiler {
     #[error(
@@ -33,8 +33,8 @@ pub(crate) enum NoCompiler {
     Refused { nvcc: String, output: String },
 }
 
-/// Compiles the programs and opens them. The source is in this binary, and the compiled library in a temporary
-/// directory.
+/// Compiles the programs by hand and loads them. Their source text is embedded in this binary. The compiled library is
+/// written to a temporary directory.
 pub(crate) fn compile() -> Result<Floor> {
     let nvcc = find_nvcc().ok_or(NoCompiler::Missing)?;
     let directory = tempfile::tempdir()?;
@@ -43,7 +43,7 @@ pub(crate) fn compile() -> Result<Floor> {
     let mut command = Command::new(&nvcc);
     command.args(["-O3", "-std=c++17", "-shared", "-Xcompiler", "-fPIC"]);
     command.arg(&source).arg("-o").arg(&library);
-    // Where the driver is not installed for developers, the toolkit has a library to link with.
+    // On a machine without the developer files of the driver, the toolkit has a stub library to link with.
     if let Some(root) = nvcc.parent().and_then(Path::parent) {
         for stubs in ["lib64/stubs", "lib/stubs"] {
             command.arg("-L").arg(root.join(stubs));
@@ -54,7 +54,7 @@ pub(crate) fn compile() -> Result<Floor> {
         let output = String::from_utf8_lossy(&output.stderr).into_owned();
         return Err(NoCompiler::Refused { nvcc: nvcc.display().to_string(), output }.into());
     }
-    // A library that is open stays when its file is gone.
+    // The library is usable after its file is removed, since the process has it open.
     Floor::open(&library)
 }
 
@@ -66,14 +66,14 @@ fn find_nvcc() -> Option<PathBuf> {
     env::split_paths(&path).chain(toolkits).map(|it| it.join("nvcc")).find(|it| it.is_file())
 }
 
-/// A program by hand.
+/// A workload as a program wired by hand in CUDA C++.
 pub(crate) struct Cpp {
     name: &'static str,
     program: Program,
     expected: Expected,
     downloads: Vec<usize>,
     kernels: Kernels,
-    /// The number of the last tick.
+    /// The number of the last tick, by which its results are known.
     number: u32,
     next_tick: u64,
 }
@@ -111,13 +111,16 @@ impl Cpp {
         Ok(Self { name, program, expected, downloads, kernels, number: 0, next_tick: 0 })
     }
 
-    /// Queues ticks from this one of the turn on.
+    /// Queues `ticks` ticks. `tick` is the number of the first one within the turn. With `keep`, the results of the last
+    /// tick are downloaded.
     fn queue(&mut self, salt: u32, tick: u64, ticks: u64, keep: bool) -> Result<()> {
-        // Buffers and events alternate over all turns, while the numbers begin with the salt in each of them.
+        // The program's own tick count goes on over all turns, so that buffers and events alternate. The results' numbers
+        // begin with the salt in each turn.
         let first = self.next_tick;
         self.next_tick += ticks;
         self.number = self.kernels.number(salt, tick + ticks - 1);
-        // The program adds the number of its own tick, unless no parameter changes within a turn.
+        // The program adds its own tick count to the salt, so the count of the first tick is subtracted here. With one
+        // constant parameter, nothing is added.
         let salt = self.kernels.number(salt, tick);
         let is_constant = self.kernels == Kernels::One;
         let salt = if is_constant { salt } else { salt.wrapping_sub(first as u32) };
@@ -170,7 +173,7 @@ impl Form for Cpp {
     }
 
     fn is_wrong_without_order(&mut self, salt: u32) -> Result<Option<bool>> {
-        // On one stream all is in order, and the kernels of the images can't be late.
+        // Only task graphs with kernels can be wrong. The image workload's kernels can't come late enough to be seen.
         if !self.has_kernels() || !matches!(self.expected, Expected::Tasks { .. }) {
             return Ok(None);
         }
@@ -184,13 +187,13 @@ impl Form for Cpp {
     }
 }
 
-/// Adds tasks to a program.
+/// Adds tasks to a program wired by hand.
 struct Builder {
     program: Program,
     capability: (u32, u32),
 }
 
-/// A program and its downloads.
+/// A finished program, and the indices of its downloads.
 type Built = (Program, Vec<usize>);
 
 impl Builder {

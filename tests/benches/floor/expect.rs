@@ -1,4 +1,4 @@
-//! The results that the host computes, and the comparison with them.
+//! The results that the host computes, and the comparison of a form's results with them.
 
 use streamflow::prelude::*;
 use streamflow_tests::floor::TaskGraph;
@@ -8,9 +8,9 @@ use crate::kernels::Kernels;
 use crate::operators::start;
 use crate::workloads::Work;
 
-/// The expected result of the last tick of a workload.
+/// The results that the last tick of a workload must have.
 pub(crate) enum Expected {
-    /// Of each row that is compared, the sum of the squares in a tick that begins with `exp(0)`.
+    /// For the image workload: a few rows with their sums of squares, for a tick in which the first pixel is `exp(0)`.
     Seed {
         rows: usize,
         sums: Vec<(usize, f64)>,
@@ -21,7 +21,8 @@ pub(crate) enum Expected {
     },
 }
 
-/// Larger than the sums' rounding error, and much smaller than the difference of two ticks.
+/// The relative tolerance of sums: larger than their rounding error, and much smaller than the difference between two
+/// ticks.
 const TOLERANCE: f64 = 1e-3;
 
 impl Expected {
@@ -44,7 +45,7 @@ impl Expected {
         }
     }
 
-    /// The number of results, and of words in each.
+    /// Returns how many results a tick has, and how many 32-bit words each result has.
     pub(crate) fn sizes(&self) -> (usize, usize) {
         match self {
             Self::Seed { rows, .. } => (1, *rows),
@@ -52,7 +53,7 @@ impl Expected {
         }
     }
 
-    /// Compares results, as bits, in the tick with this number.
+    /// Compares the results' bits with those expected in the tick `number`.
     pub(crate) fn check(&self, form: &str, number: u32, results: &[Vec<u32>]) -> Result<()> {
         if self.is_right(number, results) {
             return Ok(());
@@ -64,7 +65,7 @@ impl Expected {
         )))
     }
 
-    /// Whether the results are those of the tick.
+    /// Whether the results are those of the tick `number`.
     pub(crate) fn is_right(&self, number: u32, results: &[Vec<u32>]) -> bool {
         match self {
             Self::Seed { rows, sums } => {

@@ -1,4 +1,4 @@
-//! The flags, and what `--help` says.
+//! The command-line flags, with the text that `--help` prints.
 
 use clap::Parser;
 use streamflow::prelude::*;
@@ -72,7 +72,7 @@ pub(crate) struct Flags {
 const EXIT_CODES: &str = "Exit codes: 0 measured; 1 a failure, wrong results among them; 2 wrong flags; 3 there is a GPU, and \
                           no nvcc that compiles the programs by hand";
 
-/// The name that chooses no mode: the program by hand alone.
+/// The value of `--mode` that selects no mode: only the program by hand runs.
 const BY_HAND: &str = "by hand";
 
 fn positive(text: &str) -> Result<usize, String> {
@@ -83,11 +83,11 @@ fn positive(text: &str) -> Result<usize, String> {
 }
 
 impl Flags {
-    /// The chosen workloads.
+    /// Returns the workloads that the flags choose.
     pub(crate) fn workloads(&self) -> Result<Vec<Workload>> {
         let mut list = workloads::all();
         let is_chosen = |name: &str| self.workload.iter().any(|text| name.contains(text.as_str()));
-        // A whole name means that workload alone.
+        // A child process gets whole names: such a name chooses only the workload of exactly this name.
         let whole = |name: &str| self.workload.iter().any(|text| text == name);
         if self.run_once.is_some() || self.company.is_some() {
             list.retain(|workload| whole(&workload.name));
@@ -101,7 +101,7 @@ impl Flags {
         Ok(list)
     }
 
-    /// The chosen modes.
+    /// Returns the modes that the flags choose.
     pub(crate) fn modes(&self) -> Result<Vec<&'static Mode>> {
         let is_known =
             |name: &String| name == BY_HAND || MODES.iter().any(|mode| mode.name == name);
@@ -113,15 +113,15 @@ impl Flags {
         Ok(MODES.iter().filter(is_chosen).collect())
     }
 
-    /// The graphs and programs in this process beside the measured ones.
+    /// Returns the graphs that live in this process next to the measured ones.
     pub(crate) fn company(&self) -> Result<Option<&'static Company>> {
         self.company.as_deref().map(Company::find).transpose()
     }
 
-    /// The flags of several processes: of the programs by hand, and of each mode beside the program that it is compared with;
-    /// or of each workload and mode beside each company.
-    /// A process has one graph of a workload, as a program has. Each further one has streams and memory of its own, and with
-    /// them CUDA's calls take longer.
+    /// Returns the flags of each child process. Without `--beside`: one process for the programs by hand, and one for
+    /// each mode with the program that it is compared with. With `--beside`: one process for each workload, mode and
+    /// company. A process has one graph of a workload, as a real program does: each further graph has streams and memory
+    /// of its own, which make CUDA's calls slower.
     pub(crate) fn of_processes(
         &self,
         workloads: &[Workload],

@@ -1,4 +1,4 @@
-//! The forms of a workload behind one interface, and the form as a graph.
+//! The common trait of a workload's forms (graph or program by hand), and the form that is a graph.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,45 +13,45 @@ use crate::graphs::{self, Any, AnyGraph};
 use crate::run::{Run, Seconds};
 use crate::workloads::{Mode, Work, Workload};
 
-/// The ticks of a turn before the measured ones. Objects that are made once are made there.
+/// How many unmeasured ticks a turn runs first. Objects that are made once are made in these ticks.
 pub(crate) const WARM: u64 = 2;
 
-/// A form of a workload.
+/// One implementation of a workload: a graph in some mode, or a program by hand.
 pub(crate) trait Form {
     fn name(&self) -> &str;
 
     /// Runs [`WARM`] ticks and then `ticks` that are measured. `salt` distinguishes the values of this turn.
     fn batch(&mut self, salt: u32, ticks: u64) -> Result<Seconds>;
 
-    /// The seconds of single ticks, each until its results are on the host.
+    /// Measures single ticks. Returns for each the seconds until its results are on the host.
     fn latencies(&mut self, salt: u32, ticks: u64) -> Result<Vec<f64>>;
 
-    /// Compares the results of the last tick with those that the host computes.
+    /// Compares the results of the last tick with the results that the host computes.
     fn check(&mut self) -> Result<()>;
 
-    /// The work of replay in the last batch. `None` for a form that is not replayed.
+    /// Returns the report of replay in the last batch; `None` for a form that is not replayed.
     fn replay(&self) -> Option<&ReplayReport> {
         None
     }
 
-    /// Runs the program without its order, and returns whether its results are wrong, as they must be. Returns `None`
-    /// for a form that has no such program.
+    /// Runs the program without its waits, and returns whether its results are wrong, as they must be. Returns `None` if
+    /// the form has no such variant.
     fn is_wrong_without_order(&mut self, _salt: u32) -> Result<Option<bool>> {
         Ok(None)
     }
 }
 
-/// A graph of streamflow.
+/// A workload as a graph of streamflow.
 struct Streamed<T: Element> {
     name: &'static str,
     graph: Box<dyn AnyGraph>,
     run: Arc<Run<T>>,
     expected: Expected,
-    /// The work of replay in the last batch.
+    /// The report of replay in the last batch.
     replay: Option<ReplayReport>,
 }
 
-/// Makes the form of a mode.
+/// Makes a workload's graph, run in the given mode.
 pub(crate) fn streamed(
     platform: &Platform,
     workload: &Workload,
@@ -98,7 +98,7 @@ impl<T: Element + Bits> Form for Streamed<T> {
         let mut times = Vec::new();
         for tick in 0..WARM + ticks {
             let start = Instant::now();
-            // A pass runs each node once, producers before consumers.
+            // One pass runs each node once, producers before consumers, so it is a whole tick of the graph.
             let stepped = streamflow::__private::tick(self.graph.graph())?;
             if stepped != Stepped::Ran {
                 return Err(Failure::msg(format!("the pass of tick {tick}: {stepped:?}")));
@@ -124,7 +124,7 @@ impl<T: Element + Bits> Form for Streamed<T> {
     }
 }
 
-/// A number as its bits, so that results of all workloads have one type.
+/// A number type whose values are compared by their bits, so that the results of all workloads have one type.
 pub(crate) trait Bits {
     fn bits(self) -> u32;
 }

@@ -1,4 +1,4 @@
-//! The graphs: NVIDIA's CudaStreamPool example, and those that the tests' `build.rs` writes.
+//! The graphs of the workloads: NVIDIA's CudaStreamPool example, and the task graphs that `build.rs` of the tests writes.
 
 use std::sync::Arc;
 
@@ -24,18 +24,18 @@ graph! {
     }
 }
 
-/// The difference of two exponents that follow each other.
+/// Returns the difference between the exponents of neighbouring pixels.
 pub(crate) fn step([rows, cols]: [usize; 2]) -> f32 {
     10.0 / (rows * cols - 1).max(1) as f32
 }
 
-/// Makes a graph of tasks.
+/// A function that makes a graph of tasks.
 pub(crate) type Make = fn(&Platform, CudaStreamPool, &Arc<Run<u32>>) -> Result<Box<dyn AnyGraph>>;
 
-/// A graph of any type.
+/// A graph of any type, as a trait object.
 pub(crate) trait AnyGraph {
     fn graph(&mut self) -> &mut dyn Graph;
-    /// Lets it ask for replay, as `#[replay]` does.
+    /// Makes the graph ask for replay, as `#[replay]` does.
     fn set_replayed(&mut self);
 }
 
@@ -51,7 +51,7 @@ macro_rules! any {
     )* };
 }
 
-/// A graph as [`AnyGraph`].
+/// Makes a graph of the type `G` usable as an [`AnyGraph`].
 pub(crate) struct Any<G> {
     graph: G,
     is_replayed: bool,
@@ -73,7 +73,7 @@ impl<G: Graph> AnyGraph for Any<G> {
     }
 }
 
-/// The same graph, able to ask for replay without being compiled again.
+/// Delegates to the graph `G`, and decides at run time whether it is replayed. So the graph need not be compiled twice.
 impl<G: Graph> Graph for Any<G> {
     fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
         self.graph.nodes()

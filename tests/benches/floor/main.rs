@@ -44,7 +44,7 @@ use profile::Profile;
 use table::Row;
 use workloads::{Mode, Workload};
 
-/// Counts the allocations of a tick.
+/// The global allocator, which counts the allocations of a tick.
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
@@ -108,7 +108,7 @@ fn measure(flags: &Flags) -> Result<()> {
     }
 }
 
-/// Counts calls in place of measuring times.
+/// With `--calls`: counts driver calls instead of measuring times.
 fn calls_of(
     flags: &Flags,
     ticks_behind: u64,
@@ -130,7 +130,7 @@ fn calls_of(
     Ok(())
 }
 
-/// Measures the driver's calls in place of whole ticks.
+/// With `--profile`: measures each driver call instead of whole ticks.
 fn profiles(flags: &Flags, workloads: &[Workload], modes: &[&Mode]) -> Result<()> {
     let bar = progress::bar((workloads.len() * modes.len()) as u64);
     let mut printer = Printer { as_json: flags.json, is_first: true };
@@ -186,7 +186,7 @@ fn title(flags: &Flags, platform: &Platform) -> Result<()> {
     Ok(())
 }
 
-/// Prints rows above the bar.
+/// Prints rows above the progress bar.
 struct Printer {
     as_json: bool,
     is_first: bool,

@@ -1,4 +1,4 @@
-//! The table of a machine with a GPU: streamflow in turns with the programs by hand.
+//! The table on a machine with a GPU: streamflow in turns with the programs wired by hand in CUDA C++.
 
 use indicatif::ProgressBar;
 use streamflow::prelude::*;
@@ -12,18 +12,18 @@ use crate::table::{self, Row};
 use crate::turns::{Size, Times, quantile, ratio, take_turns};
 use crate::workloads::{Mode, Workload};
 
-/// The number of tasks that a batch runs, and the number of tasks with a measured latency in a turn.
+/// `TASKS`: how many tasks a batch runs. `LATE_TASKS`: how many tasks of a turn have their latency measured.
 const TASKS: usize = 2_500;
 const LATE_TASKS: usize = 500;
 
-/// The programs by hand, of the same workload and on the same device, and what runs beside them.
+/// Makes the tables on a GPU: the compiled programs by hand, the platform of the graphs, and the company in this process.
 pub(crate) struct OnGpu {
     pub(crate) floor: Floor,
     pub(crate) platform: Platform,
 }
 
 impl OnGpu {
-    /// The rows of a workload: alone, and then with the company, if there is any.
+    /// Returns the rows of a workload: measured alone, and then next to the company, if there is one.
     pub(crate) fn rows(
         &self,
         workload: &Workload,
@@ -56,7 +56,7 @@ impl OnGpu {
             latencies: if workload.has_kernels() { by_size(LATE_TASKS, 2, 12) } else { 0 },
             check: true,
         };
-        // By the index of a form, that of the program by hand that it is compared with.
+        // For each form, the index of the program by hand that it is compared with.
         let peers: Vec<usize> = (0..list.len())
             .map(|index| {
                 let mode = index.checked_sub(layouts.len()).map(|mode| modes[mode]);
@@ -66,7 +66,8 @@ impl OnGpu {
             .collect();
         let times = take_turns(&mut list, &mut [], size, bar)?;
         for form in list.iter().filter(|_| workload.has_kernels()) {
-            // A call that was not replayed has a reason.
+            // A share of replayed calls below 95 % is explained: the report has the reason for each call that was not
+            // replayed.
             let share = table::replayed(&**form);
             if let (Some(report), Some(..95.0)) = (form.replay(), share) {
                 let (form, name) = (form.name(), &workload.name);
@@ -93,10 +94,10 @@ impl OnGpu {
     }
 }
 
-/// The column of the quotient of two ratios: in company, over alone.
+/// The column for the host ratio next to a company, divided by the host ratio alone.
 const OVER_ALONE: &str = "over alone";
 
-/// A row for each form.
+/// Returns one row per form, from the measured times.
 fn table_of(
     workload: &Workload,
     list: &[Box<dyn Form>],
@@ -128,14 +129,14 @@ fn table_of(
     rows.collect()
 }
 
-/// The program by hand that a mode is compared with. The first one has a stream for each operator, and the last one the
-/// fewest.
+/// Returns the layout of the program by hand that a mode is compared with. A workload's first layout has a stream for
+/// each operator, and its last layout has the fewest streams.
 fn peer(workload: &Workload, mode: &Mode) -> Layout {
     let [first, .., last] = workload.layouts else { return workload.layouts[0] };
     if mode.is_planned { *last } else { *first }
 }
 
-/// The programs by hand that modes are compared with; all without a mode.
+/// Returns the layouts of the programs by hand that the modes are compared with. Without a mode, returns all layouts.
 fn layouts(workload: &Workload, modes: &[&Mode]) -> Vec<Layout> {
     let is_peer = |layout: &Layout| modes.iter().any(|mode| peer(workload, mode) == *layout);
     let all = workload.layouts.iter().copied();

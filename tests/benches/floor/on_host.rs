@@ -18,14 +18,14 @@ use crate::turns::{Size, difference, quantile, take_turns};
 use crate::wired::Wired;
 use crate::workloads::{Mode, Work, Workload};
 
-/// The ticks after which no queue and no pool grows any more: there are several blocks of memory for each operator, and
-/// each of them keeps a list that grows to the most streams that have ever read it at once.
+/// After this many ticks, queues and pools have stopped growing. Each operator has several blocks of memory, and each
+/// block keeps a list that grows to the largest number of streams that have read it at once.
 const WARM_UP: u64 = 200;
 
-/// The operators that a batch runs: so few that a batch is shorter than a time slice of the system.
+/// How many operators a batch runs. A batch must be shorter than a time slice of the operating system.
 const OPERATORS: usize = 1_000;
 
-/// A platform without work below it, and the switch that turns the driver off.
+/// A platform on a driver that can be switched off, so that only streamflow's own host time is measured.
 pub(crate) struct OnHost {
     null: Arc<Null>,
     platform: Platform,
@@ -35,13 +35,13 @@ pub(crate) struct OnHost {
 impl OnHost {
     pub(crate) fn new() -> Result<Self> {
         let null = Arc::new(Null::new(Arc::new(HostDriver::builder().build())));
-        // The checker of races is on in debug builds, and allocates.
+        // The race checker is off: debug builds turn it on by default, and it allocates memory.
         let driver = Arc::new(Replaying::over(null.clone()));
         let platform = Platform::builder().race_check(false).driver(driver)?;
         Ok(Self { null, platform, counter: RefCell::new(Counter::open().ok()) })
     }
 
-    /// Why there are no instructions, if there are none.
+    /// Returns the text that says how instructions are counted, or that they are not.
     pub(crate) fn counters(&self) -> &'static str {
         if self.counter.borrow().is_some() {
             "by this machine's counters"
@@ -50,7 +50,7 @@ impl OnHost {
         }
     }
 
-    /// Returns a workload's forms, after each has run once on the simulator and their results were compared.
+    /// Returns a workload's forms. Each form has run on the simulator once, and its results were compared.
     pub(crate) fn forms(&self, workload: &Workload, modes: &[&Mode]) -> Result<Vec<Box<dyn Form>>> {
         let mut list: Vec<Box<dyn Form>> = vec![Box::new(Wired::new(&self.platform, workload)?)];
         for mode in modes {
@@ -63,7 +63,7 @@ impl OnHost {
         Ok(list)
     }
 
-    /// The rows of a workload.
+    /// Measures a workload and returns its rows.
     pub(crate) fn rows(
         &self,
         workload: &Workload,
@@ -77,7 +77,7 @@ impl OnHost {
         let size = Size { turns, ticks, latencies: 0, check: false };
         let times = self.null.off(|| take_turns(&mut forms, &mut [], size, bar))?;
         let mut rows = Vec::new();
-        // Each is compared with the program by hand.
+        // The program by hand is the form 0, and every other form is compared with it.
         let others: Vec<_> = (0..forms.len())
             .map(|index| table::others(&forms, &vec![0; forms.len()], index))
             .collect();
@@ -96,12 +96,13 @@ impl OnHost {
             ];
             rows.push(Row::new(&workload.name, form.name(), None, &numbers).beside(others));
         }
-        // Memory and streams are given back to a driver that is on.
+        // The forms are dropped while the driver is on again, since they return memory and streams to it.
         drop(forms);
         Ok(rows)
     }
 
-    /// The instructions and allocations of a tick: those that more ticks need. The instructions that a run needs once cancel.
+    /// Returns the instructions and allocations per tick: the difference between a run of `2 * ticks` and one of `ticks`.
+    /// What a run needs only once cancels out.
     fn counts(&self, form: &mut dyn Form, ticks: u64) -> Result<[Option<f64>; 2]> {
         let mut of = |ticks| -> Result<[Option<u64>; 2]> {
             let read = || self.counter.borrow_mut().as_mut().map(Counter::read).transpose();
@@ -113,14 +114,14 @@ impl OnHost {
             Ok([instructions, Some(allocations)])
         };
         of(WARM_UP)?;
-        // Queues and pools grow to the size that the longer run needs.
+        // Queues and pools first grow to the size that the longer run needs.
         (0..4).try_for_each(|_| of(2 * ticks).map(drop))?;
         let (few, many) = (of(ticks)?, of(2 * ticks)?);
         let more = |index: usize| Some((many[index]? as f64 - few[index]? as f64) / ticks as f64);
         Ok([more(0), more(1)])
     }
 
-    /// Runs one form for so many ticks, for a program that counts instructions from outside.
+    /// Runs one form for `ticks` ticks, for an outside program that counts instructions (valgrind).
     pub(crate) fn run_once(
         &self,
         workload: &Workload,
@@ -135,7 +136,8 @@ impl OnHost {
     }
 }
 
-/// Whether a workload differs from the others where the device does nothing: of images the smallest alone.
+/// Whether a workload is worth a row when the device does nothing. The image sizes then cost the same, so only the
+/// smallest has a row.
 pub(crate) fn is_own(workload: &Workload) -> bool {
     !matches!(workload.work, Work::Seed(shape) if shape != [1, 256])
 }

@@ -1,4 +1,4 @@
-//! The operators of the graphs: NVIDIA's CudaStreamPool example and the tasks of Task Bench, as a user writes them.
+//! The operators of the workloads, as a user writes them: NVIDIA's CudaStreamPool example and the tasks of Task Bench.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use streamflow_tests::floor::{ELEMENTS, absorb, begin, tag, take};
 
 use crate::run::Run;
 
-/// The grid of each task's kernels.
+/// Returns the grid of every task's kernels.
 pub(crate) fn grid() -> Grid {
     Grid::elements(ELEMENTS).threads(32)
 }
 
-/// A task that reads nothing.
+/// A task that reads no other task.
 #[operator(no_new, streams(work))]
 pub(crate) struct Origin {
     #[output]
@@ -22,7 +22,7 @@ pub(crate) struct Origin {
     run: Arc<Run<u32>>,
 }
 
-/// A task that reads one other.
+/// A task that reads the output of one other task.
 #[operator(no_new)]
 pub(crate) struct Step {
     #[input]
@@ -33,7 +33,7 @@ pub(crate) struct Step {
     run: Arc<Run<u32>>,
 }
 
-/// A task that reads several others.
+/// A task that reads the outputs of several other tasks.
 #[operator(no_new)]
 pub(crate) struct Task {
     #[input(many)]
@@ -52,7 +52,7 @@ pub(crate) struct Last {
     run: Arc<Run<u32>>,
 }
 
-/// An end of a fan.
+/// One of the last tasks of a fan.
 #[operator(no_new)]
 pub(crate) struct End {
     #[input]
@@ -179,7 +179,7 @@ impl Compute for Sink {
     }
 }
 
-/// Fills an image with `exp`, from a value that differs from tick to tick.
+/// The source of the image workload: fills an image with `exp`, beginning at a value that differs from tick to tick.
 #[operator(streams(fill))]
 pub(crate) struct Source {
     #[output]
@@ -200,7 +200,7 @@ impl Compute for Source {
     }
 }
 
-/// The first exponent in the tick with this number.
+/// Returns the exponent of the first pixel in the tick with this number.
 pub(crate) fn start(number: u32) -> f32 {
     0.125 * (number % 8) as f32
 }
@@ -227,7 +227,7 @@ impl Compute for Combine {
     }
 }
 
-/// Downloads the sums of each tick, and keeps those of the last.
+/// Downloads the row sums of each tick, and keeps those of the last tick.
 #[operator]
 pub(crate) struct Receive {
     #[input]

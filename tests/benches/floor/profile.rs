@@ -1,4 +1,4 @@
-//! Where the host's time of a tick goes, call by call.
+//! Measures where the host's time of a tick goes, for each kind of driver call.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use crate::table::Row;
 use crate::turns::quantile;
 use crate::workloads::{Mode, Workload};
 
-/// The tasks of a turn.
+/// How many tasks a turn runs.
 const TASKS: usize = 4_000;
 
-/// A platform that measures the calls of its driver.
+/// A platform whose driver measures the time of each call.
 pub(crate) struct Profile {
     timed: Arc<Timed>,
     platform: Platform,
     null: Option<Arc<Null>>,
-    /// The programs by hand, on a GPU.
+    /// The programs by hand in CUDA C++, if there is a GPU.
     by_hand: Option<Floor>,
 }
 
 impl Profile {
-    /// On a GPU, or, with `is_host`, over a driver that does nothing.
+    /// Creates a profile on a GPU, or, with `is_host`, over a driver that does nothing.
     pub(crate) fn new(is_host: bool) -> Result<Self> {
         let null = match is_host {
             true => Some(Arc::new(Null::new(
@@ -46,7 +46,8 @@ impl Profile {
         Ok(Self { timed, platform, null, by_hand })
     }
 
-    /// A row for each form: of each part, the host's time, the calls, and the time of one call of each kind in ns.
+    /// Returns a row for each form. For each part of a tick: the host's time, the number of calls, and the nanoseconds of
+    /// one call of each kind.
     pub(crate) fn rows(
         &self,
         workload: &Workload,
@@ -92,8 +93,8 @@ impl Profile {
         Ok(rows)
     }
 
-    /// A turn's numbers. A batch's first ticks are not in its time, but their calls are counted: twice as many ticks less as
-    /// many have the calls of one batch.
+    /// Measures one turn. Calls are also counted in a batch's warm-up ticks, which its time leaves out. So a batch of `2
+    /// * ticks` minus one of `ticks` is used: it has the calls and the time of exactly `ticks` ticks.
     fn sample(&self, form: &mut dyn Form, ticks: u64, parts: f64, clock: f64) -> Result<Vec<f64>> {
         let mut batch = |ticks| -> Result<_> {
             let before = self.timed.spent();
@@ -107,7 +108,7 @@ impl Profile {
         let (few, many) = (batch(ticks)?, batch(2 * ticks)?);
         let per = ticks as f64 * parts;
         let all_calls: f64 = few.1.iter().zip(&many.1).map(|(few, many)| many.0 - few.0).sum();
-        // The time of the measurement itself is left out.
+        // Each measured call reads the clock twice, so that time is subtracted.
         let host = (many.0 - few.0 - all_calls * clock * 2.0) / per;
         let mut numbers = vec![host, host];
         for (few, many) in few.1.iter().zip(&many.1) {
@@ -121,7 +122,7 @@ impl Profile {
     }
 }
 
-/// The columns of all kinds.
+/// Returns the table's columns for all kinds of calls.
 fn columns() -> impl Iterator<Item = &'static str> {
     Kind::ALL.into_iter().flat_map(|kind| [kind.name(), "ns"])
 }

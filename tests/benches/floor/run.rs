@@ -1,4 +1,5 @@
-//! The facts about a run that the operators of a graph have, and their notes.
+//! The state that a graph's operators share in a benchmark run: which ticks are measured, when they ended, and the
+//! results.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,21 +10,21 @@ use streamflow::prelude::*;
 
 use crate::kernels::Kernels;
 
-/// A tick that no run reaches.
+/// A tick number that no run reaches.
 const NEVER: u64 = u64::MAX;
 
-/// Shared by all operators of a graph.
+/// The shared state of all operators of a graph.
 pub(crate) struct Run<T: Element> {
     pub(crate) kernels: Kernels,
     salt: AtomicU32,
-    /// The tick before the measured ones. The measurement begins at its end.
+    /// The last tick before the measured ones. The measurement begins when this tick ends.
     begin_after: AtomicU64,
-    /// From this tick on, results are kept.
+    /// Results are kept from this tick on.
     keep_from: AtomicU64,
     kept: Mutex<Kept<T>>,
 }
 
-/// The times of a run and the results of its last tick.
+/// The moments of a run, and the results of its last tick.
 pub(crate) struct Kept<T: Element> {
     begin: Option<Instant>,
     queued: Option<Instant>,
@@ -33,8 +34,7 @@ pub(crate) struct Kept<T: Element> {
     results: Vec<(usize, Download<T>)>,
 }
 
-/// The seconds from the beginning of the measurement until all was queued, and until the results had
-/// arrived.
+/// Seconds since the beginning of the measurement: until all work was queued, and until the results had arrived.
 pub(crate) type Seconds = (f64, Option<f64>);
 
 impl<T: Element> Run<T> {
@@ -60,7 +60,7 @@ impl<T: Element> Run<T> {
         self.kernels.any()
     }
 
-    /// Before a run. The numbers of its ticks begin with `salt`.
+    /// Prepares a run. `salt` is added to the numbers of its ticks.
     pub(crate) fn prepare(&self, salt: u32, begin_after: Option<u64>, keep_from: u64) {
         self.salt.store(salt, Ordering::Relaxed);
         self.begin_after.store(begin_after.unwrap_or(NEVER), Ordering::Relaxed);
@@ -70,12 +70,13 @@ impl<T: Element> Run<T> {
         kept.results.clear();
     }
 
-    /// The number of a tick of this run: see [`Kernels::number`].
+    /// Returns the number of a tick of this run, as [`Kernels::number`] defines it.
     pub(crate) fn number(&self, tick: u64) -> u32 {
         self.kernels.number(self.salt.load(Ordering::Relaxed), tick)
     }
 
-    /// Notes the end of an operator's tick, if no operator reads its output.
+    /// Called at the end of a tick by each operator whose output no other operator reads. Notes the time, and keeps the
+    /// result.
     pub(crate) fn end(
         &self,
         tick: u64,
@@ -95,7 +96,7 @@ impl<T: Element> Run<T> {
         Ok(())
     }
 
-    /// Waits for the results. The first operator that is stopped does so.
+    /// Waits until the results have arrived on the host. The first operator whose `stop` is called does so.
     pub(crate) fn wait_blocking(&self) -> Result<()> {
         let mut kept = self.kept();
         if kept.arrived.is_none() {
@@ -107,7 +108,7 @@ impl<T: Element> Run<T> {
         Ok(())
     }
 
-    /// Waits for the results of a tick that has been queued.
+    /// Waits until the results of a queued tick have arrived on the host.
     pub(crate) fn wait_for_tick_blocking(&self, tick: u64) -> Result<()> {
         let kept = self.kept();
         if kept.tick != tick {
@@ -116,19 +117,19 @@ impl<T: Element> Run<T> {
         kept.results.iter().try_for_each(|(_, result)| Ok(result.wait_blocking().map(drop)?))
     }
 
-    /// The times, when the run is over.
+    /// Returns the measured seconds. The run must be over.
     pub(crate) fn seconds(&self) -> Result<Seconds> {
         let kept = self.kept();
         let (Some(begin), Some(queued)) = (kept.begin, kept.queued) else {
             return Err(Failure::msg("the run has not come to its end"));
         };
-        // Without kernels nothing arrives.
+        // A workload without kernels has no results, so no result arrives.
         let arrived = kept.arrived.filter(|_| self.has_kernels());
         let since = |moment: Instant| (moment - begin).as_secs_f64();
         Ok((since(queued), arrived.map(since)))
     }
 
-    /// The number of the last tick, and its results in the order of the graph's list.
+    /// Returns the number of the last tick, and its results in the order of the graph's result list.
     pub(crate) fn results_blocking(&self) -> Result<(u32, Vec<Vec<T>>)> {
         let mut kept = self.kept();
         kept.results.sort_by_key(|(place, _)| *place);

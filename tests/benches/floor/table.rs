@@ -1,4 +1,4 @@
-//! Rows, as text and as JSON, and their medians over processes.
+//! The rows of the table, their output as text and as JSON, and their medians over several processes.
 
 use std::env;
 use std::process::{Command, Stdio};
@@ -10,19 +10,19 @@ use streamflow::prelude::*;
 use crate::forms::Form;
 use crate::turns::quantile;
 
-/// A number of a row, with the name of its column.
+/// A number in a row, with the name of its column.
 pub(crate) type Number = (&'static str, Option<f64>);
 
-/// The company of a form in a process that has nothing but it and the one that it is compared with.
+/// The company of a form in a process that has nothing but this form and the form that it is compared with.
 const ALONE: &str = "alone";
 
-/// A line of the table.
+/// A row of the table: one form of a workload, with its numbers.
 pub(crate) struct Row {
     pub(crate) workload: String,
     pub(crate) form: String,
-    /// The form that the ratios are over.
+    /// The form by whose times the ratios are divided.
     pub(crate) peer: String,
-    /// The other graphs and programs in the process.
+    /// The names of the other graphs and programs in the process.
     pub(crate) company: String,
     pub(crate) numbers: Vec<(String, Option<f64>)>,
 }
@@ -38,7 +38,7 @@ impl Row {
         }
     }
 
-    /// Names more of the company.
+    /// Adds names to the company.
     pub(crate) fn beside(mut self, names: impl IntoIterator<Item = String>) -> Self {
         for name in names {
             self.company = match &*self.company {
@@ -49,7 +49,7 @@ impl Row {
         self
     }
 
-    /// Says that so many workloads were measured in the process before.
+    /// Adds to the company how many workloads were measured in this process before.
     pub(crate) fn after(&mut self, workloads: usize) {
         match workloads {
             0 => {}
@@ -63,12 +63,12 @@ impl Row {
         key(self) == key(other)
     }
 
-    /// Adds a number.
+    /// Adds a number in a new column.
     pub(crate) fn add(&mut self, column: &str, number: Option<f64>) {
         self.numbers.push((column.into(), number));
     }
 
-    /// Replaces a number.
+    /// Replaces the number in an existing column.
     pub(crate) fn set(&mut self, column: &str, value: f64) {
         self.numbers
             .iter_mut()
@@ -76,7 +76,7 @@ impl Row {
             .for_each(|it| it.1 = Some(value));
     }
 
-    /// Prints the row, and the headings above the first one.
+    /// Prints the row as text or JSON. Before the first row, prints the headings.
     #[allow(clippy::print_stdout, reason = "a benchmark")]
     pub(crate) fn print(&self, as_json: bool, is_first: bool) {
         if as_json {
@@ -101,7 +101,7 @@ impl Row {
     fn json(&self) -> Value {
         let numbers = self.numbers.iter().map(|(name, number)| (name.clone(), json!(number)));
         let numbers: Map<String, Value> = numbers.collect();
-        // The order of columns is that of the names' list, since a map has none.
+        // JSON objects have no order, so the order of the columns is a list of its own.
         let columns: Vec<&String> = self.numbers.iter().map(|(name, _)| name).collect();
         json!({
             "workload": self.workload, "form": self.form, "peer": self.peer, "company": self.company,
@@ -127,8 +127,9 @@ impl Row {
     }
 }
 
-/// The company of a form: all others but the one that it is compared with, or, for a program by hand, the only one that is
-/// compared with it. By the index of a form, `peers` has that which it is compared with; a program by hand has its own.
+/// Returns the names of a form's company: all other forms except the one that it is compared with. For a program by hand,
+/// that is the form compared with it, if there is only one. `peers` has, for each form, the index of the program by hand
+/// that it is compared with; a program by hand has its own index.
 pub(crate) fn others(list: &[Box<dyn Form>], peers: &[usize], index: usize) -> Vec<String> {
     let mut compared = (0..list.len()).filter(|at| *at != index && peers[*at] == index);
     let partner = match (peers[index] == index, compared.next(), compared.next()) {
@@ -140,21 +141,22 @@ pub(crate) fn others(list: &[Box<dyn Form>], peers: &[usize], index: usize) -> V
     others.map(|at| list[at].name().to_owned()).collect()
 }
 
-/// How many of a hundred passes of the last batch were replayed, without those that are too small to gain.
+/// Returns what percentage of the passes of the last batch were replayed. Passes that are too small to gain from replay
+/// are not counted.
 pub(crate) fn replayed(form: &dyn Form) -> Option<f64> {
     let report = form.replay()?;
     let all = report.replayed + report.sent;
     Some(100.0 * report.replayed as f64 / all.max(1) as f64)
 }
 
-/// Runs this program in processes, one after the other: so many with each list of arguments. Returns the medians of their
-/// rows.
+/// Runs this program in child processes, one after the other: as many times as asked with each list of arguments. Returns
+/// the medians of the rows that they print.
 pub(crate) fn of_processes(
     processes: usize,
     lists: &[Vec<String>],
     bar: &ProgressBar,
 ) -> Result<Vec<Row>> {
-    // Rows of one form, from all processes.
+    // The rows of all processes, grouped by form.
     let mut forms: Vec<Vec<Row>> = Vec::new();
     for process in 1..=processes {
         for arguments in lists {
@@ -181,12 +183,12 @@ pub(crate) fn of_processes(
             names.push(form[0].workload.clone());
         }
     }
-    // The workloads in their order, and in each the forms in theirs.
+    // Sorts by workload, in the order of the list of workloads. Within a workload the forms keep their order.
     forms.sort_by_key(|form| names.iter().position(|name| *name == form[0].workload));
     Ok(forms.iter().map(|form| median(form)).collect())
 }
 
-/// The median of each number of rows.
+/// Returns a row with the median of each number of the given rows.
 fn median(form: &[Row]) -> Row {
     let first = &form[0];
     let columns = first.numbers.iter().enumerate();

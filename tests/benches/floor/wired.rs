@@ -1,5 +1,5 @@
-//! The form that is wired by hand on streamflow's streams: the same streams, waits, records, memory and launches, without a
-//! graph. The difference to a graph is the cost of ports, queues and the scheduler.
+//! The form that is wired by hand in Rust on streamflow's streams: the same streams, waits, records, memory and launches
+//! as the graph. The difference to the graph is the cost of ports, queues and the scheduler.
 
 use std::time::Instant;
 
@@ -16,12 +16,12 @@ use crate::operators::{grid, start};
 use crate::run::Seconds;
 use crate::workloads::{Work, Workload};
 
-/// The program by hand.
+/// A workload as a program wired by hand on streamflow's streams.
 pub(crate) struct Wired {
     platform: Platform,
     streams: Vec<CudaStream>,
     plan: Plan,
-    /// The records of the last ticks, for each task.
+    /// For each of the last ticks, the records of all tasks.
     records: [Vec<Option<Point>>; SLOTS],
     work: Tensors,
     expected: Expected,
@@ -29,7 +29,7 @@ pub(crate) struct Wired {
     number: u32,
 }
 
-/// The results of the tasks of the last tick.
+/// The output tensors of all tasks in the last tick.
 enum Tensors {
     Seed {
         shape: [usize; 2],
@@ -89,7 +89,7 @@ impl Wired {
         Ok(())
     }
 
-    /// The number that distinguishes a tick of a turn: as the operators' `Run` says.
+    /// Returns the number that distinguishes a tick within a turn, as `Run::number` does for the operators.
     fn number(&self, salt: u32, tick: u64) -> u32 {
         let kernels = match &self.work {
             Tensors::Seed { .. } => Kernels::ForEachRead,
@@ -180,7 +180,7 @@ impl Tensors {
     }
 }
 
-/// Replaces the task's output of the tick before.
+/// Replaces the output that the task made one tick ago.
 fn put<T>(list: &mut Vec<T>, place: usize, value: T) {
     match list.get_mut(place) {
         Some(old) => *old = value,

@@ -1,4 +1,4 @@
-//! The rows of the table: the workloads, and the modes that streamflow runs them in.
+//! The rows of the table: the workloads, and the modes in which streamflow runs them.
 
 use streamflow::prelude::*;
 use streamflow::stream::Assign;
@@ -7,21 +7,22 @@ use streamflow_tests::floor::{Layout, TaskGraph};
 use crate::graphs::{self, Make};
 use crate::kernels::Kernels;
 
-/// A way to run a graph by streamflow, and the program by hand that it is compared with.
+/// How streamflow runs a graph, and with which program by hand this is compared.
 pub(crate) struct Mode {
     pub(crate) name: &'static str,
     pub(crate) pool: fn() -> CudaStreamPool,
-    /// Whether its peer is the program with fewer streams.
+    /// Whether the mode is compared with the program by hand that has fewer streams.
     pub(crate) is_planned: bool,
-    /// Whether its ticks are replayed.
+    /// Whether the graph's ticks are replayed.
     pub(crate) is_replayed: bool,
 }
 
-/// All modes. A new one is a line here.
+/// All modes that `--mode` knows.
 pub(crate) const MODES: &[Mode] = &[
     Mode { name: "per operator", pool: CudaStreamPool::new, is_planned: false, is_replayed: false },
     Mode { name: "planned", pool: planned, is_planned: true, is_replayed: false },
-    // Over the program with a stream for each operator: which streams there are changes nothing in a launch of a graph.
+    // This mode is compared with the program that has a stream for each operator: a replayed tick is one launch of a CUDA
+    // graph, whatever streams there are.
     Mode { name: "replayed", pool: CudaStreamPool::new, is_planned: false, is_replayed: true },
     Mode { name: "planned replayed", pool: planned, is_planned: false, is_replayed: true },
 ];
@@ -30,24 +31,24 @@ fn planned() -> CudaStreamPool {
     CudaStreamPool::new().assign(Assign::Planned { depth: 2 })
 }
 
-/// The measured form.
+/// A workload: the work of a tick that all forms implement.
 pub(crate) struct Workload {
     pub(crate) name: String,
     pub(crate) work: Work,
-    /// The layouts of the programs by hand. The first is that of a stream for each operator.
+    /// The stream layouts of the programs by hand. The first layout has a stream for each operator.
     pub(crate) layouts: &'static [Layout],
 }
 
-/// The work of a workload.
+/// What a workload computes.
 pub(crate) enum Work {
-    /// NVIDIA's CudaStreamPool example with images of this shape. The times are per tick.
+    /// NVIDIA's CudaStreamPool example with images of this shape. Its times are per tick.
     Seed([usize; 2]),
-    /// Tasks. The times are per task.
+    /// A graph of tasks. Its times are per task.
     Tasks { graph: TaskGraph, make: Make, kernels: Kernels },
 }
 
 impl Workload {
-    /// By how many a tick's time is divided.
+    /// Returns by what a tick's time is divided: the number of tasks, or 1.
     pub(crate) fn parts(&self) -> usize {
         match &self.work {
             Work::Seed(_) => 1,
@@ -55,7 +56,7 @@ impl Workload {
         }
     }
 
-    /// The number of operators.
+    /// Returns how many operators the graph has.
     pub(crate) fn operators(&self) -> usize {
         match &self.work {
             Work::Seed(_) => 4,
@@ -75,7 +76,7 @@ impl Workload {
     }
 }
 
-/// All workloads, in the table's order.
+/// Returns all workloads, in the table's order.
 pub(crate) fn all() -> Vec<Workload> {
     const CHAIN: &[Layout] = &[Layout::ByTask, Layout::OneStream];
     const PATTERN: &[Layout] = &[Layout::ByTask, Layout::ByColumn];
@@ -91,11 +92,11 @@ pub(crate) fn all() -> Vec<Workload> {
             (Kernels::None, ", no kernels"),
             (Kernels::One, ", one kernel"),
         ] {
-            // In a chain each task has one kernel anyway.
+            // Only the patterns have a variant with one kernel: in a chain each task launches one kernel anyway.
             if kernels == Kernels::One && layouts != PATTERN {
                 continue;
             }
-            // Without kernels, one stream has nothing to do at all.
+            // A chain on one stream, without kernels, would make no driver calls at all, so that layout is left out.
             let is_chain = layouts == CHAIN && kernels == Kernels::None;
             list.push(Workload {
                 name: format!("{name}{suffix}"),

@@ -1,4 +1,4 @@
-//! The files of the libraries that the process has loaded.
+//! Finds which files of the CUDA libraries this process has loaded.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,9 +6,9 @@ use std::fs;
 const LIBRARIES: [&str; 5] =
     ["libcufft.so", "libcublasLt.so", "libcublas.so", "libcusparse.so", "libcusolver.so"];
 
-/// Prints the files, and returns whether there is at most one of each library.
+/// Prints the loaded files. Returns whether there is at most one file of each library.
 pub(crate) fn print_and_compare() -> bool {
-    // Without such a list there is nothing to compare.
+    // On a system without this list of mapped files, nothing is compared.
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let mut is_same = true;
     for library in LIBRARIES {
@@ -24,7 +24,7 @@ pub(crate) fn print_and_compare() -> bool {
     is_same
 }
 
-/// The mapped files of a library.
+/// Returns the files of a library that the process has mapped.
 fn files<'a>(maps: &'a str, library: &str) -> BTreeSet<&'a str> {
     let paths = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
     paths.filter(|path| path.rsplit('/').next().is_some_and(|it| it.starts_with(library))).collect()

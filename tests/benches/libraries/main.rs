@@ -44,17 +44,17 @@ use streamflow_tests::libraries::Problem;
 use measured::{FORMS, Measured};
 use turns::Turns;
 
-/// How many calls a turn has after its first one. With few calls, the time of the first ones, until their memory is in
-/// the caches, would be a large part.
+/// How many calls a turn has after its first call. With fewer calls, the slow first calls, whose memory is not in the
+/// caches yet, would be a large part of the time.
 const CALLS: usize = 50;
 
-/// How many a turn of a solver has: each launches some hundred kernels. The device takes a thousand ahead, and then the host
-/// would wait for it.
+/// How many calls a turn of a solver has after its first call. Each call launches some hundred kernels. The device
+/// accepts about a thousand queued launches, and beyond that the host would have to wait for it.
 const CALLS_OF_SOLVER: usize = 4;
 
-/// A problem and its name.
+/// A problem to measure, with its name in the table.
 struct Row {
-    /// The name of an argument that chooses it. So does the part before `-`.
+    /// The command-line argument that chooses the row. The part before `-` chooses it as well.
     kind: &'static str,
     name: &'static str,
     problem: fn() -> Problem,
@@ -151,7 +151,7 @@ fn arguments() -> Result<Arguments> {
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            // Cargo adds it.
+            // Cargo passes `--bench` to every benchmark.
             "--bench" => {}
             "--by-hand" => {
                 let path = arguments.next().map(PathBuf::from);
@@ -172,7 +172,7 @@ fn arguments() -> Result<Arguments> {
     Ok(found)
 }
 
-/// Whether all rows were measured.
+/// Measures all chosen rows. Returns whether each was measured without an error.
 fn measure() -> Result<bool> {
     let Arguments { by_hand, turns, is_small, kinds } = arguments()?;
     let platform = Platform::detect()?;
@@ -191,7 +191,7 @@ fn measure() -> Result<bool> {
     println!("{}", Measured::HEADINGS);
     let is_chosen = |kind: &str| kinds.is_empty() || kinds.iter().any(|it| is_of(kind, it));
     if is_small || by_hand.is_none() {
-        // Small products have one kind.
+        // A small problem has only the part of a kind before `-`, so a longer argument chooses it too.
         let is_chosen = |kind: &str| is_chosen(kind) || kinds.iter().any(|it| is_of(it, kind));
         let small = Problem::small().into_iter().filter(|it| is_chosen(it.kind));
         small.for_each(|problem| row(problem.kind, problem, 5));

@@ -1,38 +1,39 @@
-//! The measurements of the turns, and their comparison.
+//! The times measured in turns, and their comparison.
 
 use std::fmt;
 
-/// How many plans there are, and how many programs by hand: each with a stream and memory of its own. As many of both, so that
-/// the code of a call is in the caches as often on both sides.
+/// How many plans there are, and as many programs by hand, each with a stream and memory of its own. The numbers are
+/// equal, so that the code of a call is in the caches equally often on both sides.
 pub(crate) const OF_EACH: usize = 2;
 
-/// The plans, and then the programs.
+/// The number of forms: first all plans, then all programs by hand.
 pub(crate) const FORMS: usize = 2 * OF_EACH;
 
-/// The times of one form's calls in one turn, in seconds for each call.
+/// The times of one form in one turn, in seconds per call.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Times {
     pub(crate) device: f64,
-    /// The first call after the host has waited. The call's memory is no longer in the first caches.
+    /// The host's time of the turn's first call. The host has waited before it, so the call's memory is no longer in the
+    /// fastest caches.
     pub(crate) first: f64,
-    /// Each call after it.
+    /// The host's time of each later call.
     pub(crate) host: f64,
 }
 
-/// The times of each turn.
+/// All measured times of a problem.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     pub(crate) turns: Vec<[Times; FORMS]>,
-    /// The host's seconds of consecutive single calls: one of each form.
+    /// The host's seconds of single calls, in rounds of one call of each form.
     pub(crate) calls: Vec<[f64; FORMS]>,
     pub(crate) difference: f64,
 }
 
-/// How plans differ from programs by hand, beside them in the same turn.
+/// How the plans' times differ from those of the programs by hand, measured in the same turns.
 struct Difference {
-    /// The mean of the medians of each pair.
+    /// The mean over all pairs of a plan and a program of the median difference `plan - program`.
     more: f64,
-    /// The median of how far the second plan is from the first one, and the second program from the first one.
+    /// The median difference of the second plan from the first plan, and of the second program from the first program.
     apart: [f64; 2],
 }
 
@@ -53,7 +54,7 @@ impl Measured {
     }
 }
 
-/// The medians of the plans and of the programs by hand, each the mean of both.
+/// Returns the median time of the plans and that of the programs by hand, each the mean over both.
 fn medians(turns: &[[f64; FORMS]]) -> [f64; 2] {
     let of = |form: usize| median(turns.iter().map(|turn| turn[form]));
     [(of(0) + of(1)) / 2.0, (of(2) + of(3)) / 2.0]

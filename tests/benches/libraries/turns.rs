@@ -1,4 +1,4 @@
-//! The operator that takes the turns.
+//! The operator that runs plans and programs by hand in turns.
 
 use std::time::Instant;
 
@@ -8,13 +8,13 @@ use streamflow_tests::libraries::{Problem, Workload};
 
 use crate::measured::{FORMS, Measured, OF_EACH, Times};
 
-/// The cycles that a stream is kept busy, for each call that is queued meanwhile: 50 µs at 2 GHz, and as much again for
-/// calls that launch many kernels.
+/// How many clock cycles a stream is kept busy for each call that is queued meanwhile: 50 µs at 2 GHz, which is enough
+/// for calls that launch many kernels.
 const CYCLES_PER_CALL: u64 = 100_000;
 const CYCLES_AT_LEAST: u64 = 2_000_000;
 
 impl Times {
-    /// Times a first call, and so many more.
+    /// Measures a first call, and then `calls` more.
     fn of_host(calls: usize, mut call: impl FnMut(usize) -> Result<()>) -> Result<Self> {
         let begin = Instant::now();
         call(1)?;
@@ -26,7 +26,7 @@ impl Times {
     }
 }
 
-/// Compares plans of a problem with programs by hand.
+/// An operator that compares the plans of a problem with programs by hand.
 #[operator(no_new, streams(first, second))]
 pub(crate) struct Turns {
     #[output]
@@ -82,7 +82,7 @@ impl Turns {
         Ok(Times { device: functions.end_blocking(stream) / all as f64, ..times })
     }
 
-    /// Times single calls of all forms, one after the other, so that what slows the host for a while slows all alike.
+    /// Measures single calls of all forms, one after the other, so that a disturbance of the host slows all forms alike.
     fn single_calls(
         &mut self,
         cx: &ExecutionContext,
@@ -92,7 +92,8 @@ impl Turns {
         let Self { plans, programs, by_hand: Some(functions), calls, .. } = self else {
             return Ok(());
         };
-        // Each order as often, and the first call apart.
+        // The number of rounds is a multiple of the number of orders, so each order occurs equally often. The first round
+        // is not counted.
         let rounds = FORMS * (*calls / FORMS / FORMS).max(1);
         let calls = 1 + rounds;
         for (plan, stream) in plans.iter_mut().zip(streams) {
@@ -114,7 +115,7 @@ impl Turns {
                 }
                 seconds[form] = begin.elapsed().as_secs_f64();
             }
-            // The first calls come after the host has waited.
+            // The first round is left out, since the host has waited before it.
             if turn > 0 {
                 to.push(seconds);
             }
@@ -125,7 +126,7 @@ impl Turns {
         Ok(())
     }
 
-    /// The largest difference of a plan's results from a program's.
+    /// Returns the largest difference between the results of a plan and those of its program by hand.
     fn difference(&mut self, streams: &[Stream<'_>; OF_EACH]) -> Result<f64> {
         let mut difference = 0.0_f64;
         for ((plan, case), stream) in self.plans.iter().zip(&mut self.programs).zip(streams) {
@@ -140,7 +141,7 @@ impl Turns {
 
 impl Compute for Turns {
     fn start(&mut self, streams: TurnsStreams<'_>, cx: &ExecutionContext) -> Result<()> {
-        // A hook binds its device when it takes a stream: the code by hand works on it.
+        // Allocating a stream binds its device to the thread, so the code by hand also runs on that device.
         let streams =
             [cx.allocate_cuda_stream(streams.first)?, cx.allocate_cuda_stream(streams.second)?];
         let new_program = || self.by_hand.map(|functions| Case::new(functions, &self.problem));
@@ -163,7 +164,7 @@ impl Compute for Turns {
                     Some(program) => self.of_code_by_hand(program)?,
                 };
             }
-            // The first turn warms up.
+            // The first turn warms up and is not counted.
             if turn > 0 {
                 measured.turns.push(times);
                 self.single_calls(cx, &streams, &mut measured.calls)?;

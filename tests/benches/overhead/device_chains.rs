@@ -16,9 +16,9 @@ use streamflow_tests::layers::Null;
 
 use super::{WARM_UP, compare};
 
-/// Elements of a message.
+/// How many elements a message has.
 const LEN: usize = 8;
-/// How many tasks a measured run has, unless the command line says another number.
+/// How many tasks a measured run has, unless the command line gives another number.
 const TASKS: u64 = 400_000;
 
 #[operator(streams(work))]
@@ -125,19 +125,19 @@ chain!(Chain500: origin [
     t485 t486 t487 t488 t489 t490 t491 t492 t493 t494 t495 t496 t497
 ] sink);
 
-/// The same chain without a graph.
+/// The same chain of tasks on streams, without a graph.
 struct ByHand {
     tasks: Vec<HandTask>,
     ticks: usize,
     launches: bool,
 }
 
-/// A task of a [`ByHand`].
+/// One task of a [`ByHand`] chain.
 struct HandTask {
     stream: CudaStream,
-    /// Two outputs, used in turn.
+    /// Two output tensors, used in alternating ticks.
     out: [Tensor<f32>; 2],
-    /// When the last task on each was done.
+    /// For each output, the record at which the last task on it was done.
     done: [Option<Point>; 2],
 }
 
@@ -162,7 +162,7 @@ impl ByHand {
             if let Some(ready) = from.and_then(|task| task.done[turn]) {
                 stream.wait(ready)?;
             }
-            // The reader of the output that is used again.
+            // The task waits for the next task's reads of this output two ticks ago, before it overwrites the output.
             if let Some(read) = after.first().and_then(|task| task.done[turn]) {
                 stream.wait(read)?;
             }
@@ -184,14 +184,14 @@ impl ByHand {
     }
 }
 
-/// The measured cases: all rows, both forms and many tasks, unless the command line says otherwise.
+/// The cases that are measured: all rows, both forms and many tasks, unless the command line selects fewer.
 #[derive(Default)]
 pub(crate) struct Selection {
-    /// The name of the only row.
+    /// The name of the only row to measure.
     pub(crate) row: Option<String>,
     /// How many tasks a run has.
     pub(crate) tasks: Option<u64>,
-    /// The only form, `graph` or `hand`: for programs that count instructions or misses of caches from outside.
+    /// The only form to run, `graph` or `hand`, for outside programs that count instructions or cache misses.
     pub(crate) form: Option<String>,
 }
 

@@ -113,7 +113,7 @@ fan!(Fan64:
     a0 a1 a2 a3 a4 a5 a6 a7 b0 b1 b2 b3 b4 b5 b6 b7 c0 c1 c2 c3 c4 c5 c6 c7 d0 d1 d2 d3 d4 d5 d6 d7
     e0 e1 e2 e3 e4 e5 e6 e7 f0 f1 f2 f3 f4 f5 f6 f7 g0 g1 g2 g3 g4 g5 g6 g7 h0 h1 h2 h3 h4 h5 h6 h7);
 
-/// Prints the rows, or the one of this name.
+/// Measures and prints all rows, or only the row with the given name.
 pub(crate) fn measure(null: &Arc<Null>, platform: &Platform, row: Option<String>) -> Result<()> {
     println!("\n{:<14}{:>12}{:>15}", "a u64", "per tick", "per operator");
     macro_rules! row {
@@ -134,7 +134,7 @@ pub(crate) fn measure(null: &Arc<Null>, platform: &Platform, row: Option<String>
     if row.as_ref().is_none_or(|row| row == "statistics") { statistics(null) } else { Ok(()) }
 }
 
-/// The cost of statistics: graphs with and without them take turns.
+/// Measures the cost of statistics: graphs with and without statistics take turns.
 fn statistics(null: &Arc<Null>) -> Result<()> {
     let platform = |keep| Platform::builder().statistics(keep).driver(null.clone());
     let (on, off) = (platform(true)?, platform(false)?);
@@ -149,7 +149,7 @@ fn statistics(null: &Arc<Null>) -> Result<()> {
                     for (graph, times) in [&mut on, &mut off].into_iter().zip(&mut times) {
                         let start = Instant::now();
                         graph.run()?;
-                        // The first round warms up.
+                        // The first round warms up and is not counted.
                         if round > 0 {
                             times.push(start.elapsed().as_secs_f64() * 1e9 / ticks as f64);
                         }
@@ -167,7 +167,7 @@ fn statistics(null: &Arc<Null>) -> Result<()> {
     Ok(())
 }
 
-/// The median of the nanoseconds per tick. The first run warms up.
+/// Returns the median nanoseconds per tick. The first run warms up and is not counted.
 fn per_tick(ticks: u64, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     run()?;
     let mut times = Vec::new();

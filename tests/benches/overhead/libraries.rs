@@ -17,13 +17,13 @@ use super::{ROUNDS, median};
 
 /// How many calls a round has.
 const CALLS: usize = 2_000;
-/// Each time is the least of so many, since other programs can only make it longer.
+/// How often each time is measured. The smallest value counts, since other programs can only make it longer.
 const TRIES: usize = 20;
 
-/// How many bytes of other memory are used between two calls: those of a first cache, and half as much.
+/// How many bytes of other memory are touched between two calls: one and a half times a first-level cache.
 const OTHER_MEMORY: usize = 48 << 10;
 
-/// The name of a row, and its problem.
+/// A row's name, and the function that makes its problem.
 type Row = (&'static str, fn() -> Problem);
 
 const ROWS: &[Row] = &[
@@ -33,7 +33,7 @@ const ROWS: &[Row] = &[
     ("cholesky", || Problem::cholesky(2)),
 ];
 
-/// Nanoseconds of a call, one after the other, and with other memory used between two.
+/// The nanoseconds of a call: with calls in direct succession, and with other memory touched between two calls.
 type PerCall = [f64; 2];
 
 #[operator(no_new, streams(calls))]
@@ -44,13 +44,13 @@ struct Calls {
     null: Arc<Null>,
 }
 
-/// Other memory.
+/// Memory that is touched between two calls, to displace their data from the first-level cache.
 struct Other(Vec<u64>);
 
 impl Other {
     const LINE: usize = 64 / size_of::<u64>();
 
-    /// Writes each cache line.
+    /// Writes one word in each cache line.
     #[inline(never)]
     fn touch(&mut self) {
         for line in black_box(&mut self.0).chunks_exact_mut(Self::LINE) {
@@ -59,7 +59,7 @@ impl Other {
     }
 }
 
-/// The time of so many calls, in nanoseconds for each.
+/// Makes a round of calls, and returns the nanoseconds per call.
 fn time(mut call: impl FnMut() -> Result<()>) -> Result<f64> {
     let begin = Instant::now();
     (0..CALLS).try_for_each(|_| call())?;
@@ -132,7 +132,7 @@ graph! {
     }
 }
 
-/// Prints the rows, or the one of this name.
+/// Measures and prints all rows, or only the row with the given name.
 pub(crate) fn measure(null: &Arc<Null>, platform: &Platform, row: Option<String>) -> Result<()> {
     println!("\n{:<14}{:>12}{:>21}", "a library", "per call", "after other memory");
     for (name, problem) in ROWS {

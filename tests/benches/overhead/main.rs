@@ -140,7 +140,7 @@ fn main() -> ExitCode {
 fn measure() -> Result<()> {
     let null = Arc::new(Null::new(Platform::host().build()?.driver().clone()));
     let platform = Platform::builder().driver(null.clone())?;
-    // Cargo adds `--bench`.
+    // Cargo passes `--bench` to every benchmark.
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     match arguments.next().as_deref() {
         Some("u64") => return host_data::measure(&null, &platform, arguments.next()),
@@ -159,7 +159,8 @@ fn measure() -> Result<()> {
             rows!(@one totals, $work, $name, 2, $two);
             rows!(@one totals, $work, $name, 4, $four);
             rows!(@one totals, $work, $name, 16, $sixteen);
-            // The difference removes the fixed cost of a tick, and that of the first and the last node.
+            // The cost of one operator is the slope between a chain with 14 more operators and the shortest chain. It
+            // excludes the fixed cost of a tick and of the first and last node.
             let slope = |pick: fn(&(f64, f64)) -> f64| (pick(&totals[2]) - pick(&totals[0])) / 14.0;
             let (graph, by_hand) = (slope(|t| t.0), slope(|t| t.1));
             println!("{:<8}{:>9}{graph:>9.1} ns{by_hand:>9.1} ns{:>8.2}   per additional operator", $name, "+1", graph / by_hand);
@@ -187,7 +188,7 @@ fn wait_until_idle(by_hand: &ByHand) -> Result<()> {
     Ok(by_hand.streams.iter().try_for_each(CudaStream::synchronize_blocking)?)
 }
 
-/// Returns the nanoseconds per tick of both programs, taking turns.
+/// Returns the nanoseconds per tick of both programs, which take turns.
 fn compare(
     ticks: u64,
     mut one: impl FnMut() -> Result<(), Error>,
@@ -199,7 +200,7 @@ fn compare(
         for (run, times) in runs.into_iter().zip(&mut times) {
             let start = Instant::now();
             run()?;
-            // The first round warms up.
+            // The first round warms up and is not counted.
             if round > 0 {
                 times.push(start.elapsed().as_secs_f64() * 1e9 / ticks as f64);
             }
@@ -214,7 +215,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// The same program without a graph: a stream for each stage. Each stream waits for the previous stage.
+/// The same program without a graph: each stage has a stream, which waits for the previous stage.
 struct ByHand {
     platform: Platform,
     streams: Vec<CudaStream>,
