@@ -15,11 +15,11 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 thread_local! {
-    // `const` and without a destructor: reading it never allocates, and works during thread exit.
+    // A `const` without a destructor: reading the counter never allocates, and works while the thread exits.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How often all threads have allocated.
+/// How many allocations all threads have made.
 static ALL: AtomicU64 = AtomicU64::new(0);
 
 /// The bytes that all threads have allocated and not freed.
@@ -69,8 +69,8 @@ fn note(more: usize, less: usize) {
     }
 }
 
-// SAFETY: every method passes its arguments to the system's allocator, under the same contract. Counting touches only a
-// thread-local integer and atomic ones.
+// SAFETY: every method passes its arguments to the system's allocator, under the same contract. The counting itself
+// touches only a thread-local integer and atomic integers.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size(), 0);
@@ -80,19 +80,19 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         note(layout.size(), 0);
-        // SAFETY: as above.
+        // SAFETY: the caller keeps the contract of this method.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         note(size, layout.size());
-        // SAFETY: as above.
+        // SAFETY: the caller keeps the contract of this method.
         unsafe { System.realloc(pointer, layout, size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         note(0, layout.size());
-        // SAFETY: as above.
+        // SAFETY: the caller keeps the contract of this method.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

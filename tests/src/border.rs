@@ -1,5 +1,5 @@
-//! Programs at the border to cudarc that are refused, or that meet cudarc's actions in drops, in captures and without
-//! its tracking. A GPU executes them, and the tests' `libcuda`.
+//! Programs at the border to cudarc: calls that are refused, and calls that meet cudarc's own actions in drops, in
+//! captures and without its event tracking. They run on a GPU, and on the `libcuda` that the tests provide.
 
 use std::sync::Arc;
 use std::thread;
@@ -15,10 +15,10 @@ use crate::{Failed, check, check_equal, check_error, check_text};
 
 const LEN: usize = 1024;
 
-/// The elements that a fill with the byte 1 makes.
+/// The `f32` whose four bytes are all 1, as a fill with the byte 1 makes it.
 const ONES: f32 = f32::from_bits(0x0101_0101);
 
-/// A program that leaves no memory on the other side of the border.
+/// A program at the border. When it ends, neither side has memory of the other side.
 pub type Program = fn(&Platform) -> Result<(), Failed>;
 
 /// The programs, each with a name that says what it shows.
@@ -33,18 +33,18 @@ pub const PROGRAMS: &[(&str, Program)] = &[
     ("a_stream_for_cudarc_outlives_its_pool_and_its_platform", outliving),
 ];
 
-/// The result of a call of cudarc.
+/// Converts the result of a call of cudarc.
 ///
 /// # Errors
-/// Its name.
+/// The name of cudarc's error.
 pub fn cudarc<T>(result: Result<T, DriverError>) -> Result<T, Failed> {
     result.map_err(|error| Failed::msg(format!("cudarc returned {:?}", error.0)))
 }
 
-/// Waits until all memory is back.
+/// Waits until no more memory is across the border than in `before`.
 ///
 /// # Errors
-/// More memory than before is on the other side of the border.
+/// More memory than before is still across the border.
 pub fn given_back(before: ForeignCounts) -> Result<(), Failed> {
     let end = Instant::now() + Duration::from_secs(10);
     let is_back = |now: ForeignCounts| now.adopted <= before.adopted && now.lent <= before.lent;
@@ -73,14 +73,15 @@ fn slice(on: &Arc<Theirs>, value: f32) -> Result<CudaSlice<f32>, Failed> {
     Ok(slice)
 }
 
-/// The call was refused, for this reason.
+/// Fails unless the call was refused for this reason.
 fn refused<T>(what: &str, result: Result<T>, reason: &str) -> Result<(), Failed> {
     let result = result.map(drop);
     let text = check_error(what, result, |error| matches!(error, Error::Exchange { .. }))?;
     check_text(&text, &[reason])
 }
 
-/// Each call with a stream of cudarc is refused. Their slice and one of our tensors are dropped.
+/// Makes each call of streamflow with a stream of cudarc, and checks that it is refused. Then drops cudarc's slice and
+/// one tensor of streamflow.
 fn each_call_is_refused(
     platform: &Platform,
     (ours, x, y): (&CudaStream, &mut Tensor<f32>, Tensor<f32>),
@@ -114,12 +115,12 @@ fn other_contexts(platform: &Platform) -> Result<(), Failed> {
     cudarc(other.check_err())
 }
 
-/// cudarc's slices keep the stream that they were allocated on, but the stream's owner may destroy it.
+/// cudarc's slices keep the stream that they were allocated on, but that stream's owner may destroy it first.
 fn external_for_cudarc(platform: &Platform) -> Result<(), Failed> {
     let context = cudarc(CudaContext::new(0))?;
     let outside = external(platform, &cudarc(context.new_stream())?)?;
     refused("a stream", for_cudarc(&outside, &context), "its owner may destroy it")?;
-    // The device's default stream lives as long as the device.
+    // The device's default stream is accepted, since it lives as long as the device.
     drop(for_cudarc(&platform.default_stream(device(0))?, &context)?);
     drop(outside);
     cudarc(context.check_err())
@@ -130,7 +131,8 @@ fn empty(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let context = cudarc(CudaContext::new(0))?;
     let theirs = cudarc(context.new_stream())?;
-    // The error that cudarc keeps, if any, after a drop of its own.
+    // Returns the error that cudarc has stored in its context, if any: an error in a drop is stored there, since a drop
+    // can't return it.
     drop(cudarc(theirs.null::<f32>())?);
     let own = context.check_err().map_err(|error| error.0);
     let mut x = platform.tensor::<f32>([0, 3], &ours)?;
@@ -155,12 +157,13 @@ fn begin_capture(theirs: &Theirs) -> Result<(), DriverError> {
     theirs.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
 }
 
-/// No event leads into the graph or out of it, so that it is whole. Slices that are dropped meanwhile are freed afterwards.
+/// Exchanges memory while cudarc captures a graph. No event may lead into the captured graph or out of it. Slices that
+/// are dropped during the capture are freed afterwards.
 fn captured(platform: &Platform) -> Result<(), Failed> {
     let (reason, before) = ("the stream is being captured", foreign_counts());
     let ours = ours(platform)?;
     let (mut x, y) = (ones(platform, &ours)?, ones(platform, &ours)?);
-    // Events of slices would lead into the graph.
+    // Event tracking is off, since cudarc's events of slices would lead into the captured graph.
     let context = cudarc(untracked())?;
     let theirs = cudarc(context.new_stream())?;
     let (mut data, other) = (slice(&theirs, 1.0)?, slice(&theirs, 2.0)?);
@@ -176,7 +179,7 @@ fn captured(platform: &Platform) -> Result<(), Failed> {
     cudarc(context.check_err())
 }
 
-/// The graph could use the view after the claim.
+/// Captures a graph while a slice is claimed: the graph could use the view after the claim has ended.
 fn captured_in_a_claim(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let x = ones(platform, &ours)?;
@@ -186,13 +189,13 @@ fn captured_in_a_claim(platform: &Platform) -> Result<(), Failed> {
     let read = ours.read_cudarc(&x, &theirs, |_| begun = begin_capture(&theirs));
     refused("a claim", read.map_err(Into::into), "the stream is being captured")?;
     cudarc(begun)?;
-    // On a GPU the capture has ended with an error, since the host has waited for all work.
+    // On a GPU this capture has already failed, since the host has waited for all work during it.
     drop(theirs.end_capture(FLAGS));
     check_equal(ours.download_blocking(&x)?, vec![ONES; LEN])?;
     cudarc(context.check_err())
 }
 
-/// Each call of cudarc that makes a context current returns the error that the context keeps, and does nothing.
+/// Each call of cudarc that makes a context current returns the error stored in the context, and does nothing else.
 fn kept_errors(platform: &Platform) -> Result<(), Failed> {
     let before = foreign_counts();
     let ours = ours(platform)?;
@@ -213,13 +216,14 @@ fn kept_errors(platform: &Platform) -> Result<(), Failed> {
     }
     let read = ours.read_cudarc(&x, &theirs, |_| keep());
     refused("an error in a claim", read.map_err(Into::into), reason)?;
-    // Also on a stream that needs no event.
+    // The stored error also fails a call on a stream that needs no event.
     let written = ours.write_cudarc(&mut x, &on_ours, |_| keep());
     refused("an error in a claim of one stream", written.map_err(Into::into), reason)?;
     drop(on_ours);
     cudarc(context.check_err())?;
 
-    // A call that takes data would lose it by an error of an earlier call, and a drop has no result. The error stays.
+    // A call that takes data would lose the data by an error of an earlier call, and a drop can't return an error. So
+    // both leave the stored error where it is.
     let slice = slice(&theirs, 1.0)?;
     keep();
     let adopted = platform.adopt_cudarc(slice, [LEN])?;
@@ -247,7 +251,7 @@ fn untracked_slices(platform: &Platform) -> Result<(), Failed> {
     check_equal(cudarc(fresh.clone_dtoh(&copy))?, vec![7.0; LEN])?;
     cudarc(ours.write_cudarc(&mut x, &fresh, |mut view| fresh.memset_zeros(&mut view))?)?;
     check_equal(ours.download_blocking(&x)?, vec![0.0; LEN])?;
-    // The program orders another stream.
+    // The program makes another stream wait.
     ours.before_cudarc(&another)?;
     let copy = cudarc(ours.read_cudarc(&x, &theirs, |view| another.clone_dtod(&view))?)?;
     ours.after_cudarc(&another)?;
@@ -260,7 +264,7 @@ fn untracked_slices(platform: &Platform) -> Result<(), Failed> {
     cudarc(context.check_err())
 }
 
-/// CUDA's stream has one owner. The owner lives as long as cudarc's stream, and destroys CUDA's.
+/// CUDA's stream has one owner. The owner lives as long as cudarc's stream object, and then destroys CUDA's stream.
 fn outliving(platform: &Platform) -> Result<(), Failed> {
     let context = cudarc(CudaContext::new(0))?;
     let first = Platform::builder().race_check(false).driver(platform.driver().clone())?;
@@ -277,7 +281,7 @@ fn outliving(platform: &Platform) -> Result<(), Failed> {
         cudarc(slice.stream().clone_dtod(&slice).and_then(|copy| copy.stream().clone_dtoh(&copy)))?,
         vec![7.0; LEN],
     )?;
-    // The end of the platform is the next look at the streams that are over.
+    // The streams whose owners are gone are next examined when the platform ends.
     drop(slice);
     cudarc(context.check_err())
 }

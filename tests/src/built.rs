@@ -8,18 +8,18 @@ use streamflow::prelude::*;
 
 use crate::Failed;
 
-/// A graph of nodes in their order, producers before consumers.
+/// A graph whose nodes are listed in their order, producers before consumers.
 pub struct Built {
     platform: Platform,
     nodes: Vec<Box<dyn AnyNode>>,
-    /// The settings of its runs.
+    /// The settings and state of the graph's runs.
     run: RunState,
-    /// Kept until the end, so that no node gets these streams.
+    /// Streams that are held until the graph is dropped, so that no node is allocated one of them.
     _others: Vec<CudaStream>,
 }
 
 impl Built {
-    /// A graph of nodes that [`node`] made. `others` are the streams that wrote first messages.
+    /// Creates a graph of nodes that [`node`] made. `others` are the streams on which the first messages were written.
     ///
     /// # Errors
     /// Those of a graph of `graph!`, as its `new` returns them.
@@ -53,7 +53,7 @@ impl Graph for Built {
     fn handle(&self) {}
 }
 
-/// A node with ports that are connected already.
+/// Makes a node whose ports are connected already.
 ///
 /// # Errors
 /// Those of a node of `graph!`.
@@ -69,7 +69,7 @@ pub fn node<O: Operator>(
     Ok(node)
 }
 
-/// The error of an edge of a plan that names a port which its operators don't have.
+/// The error for a plan with an edge whose port does not exist on the plan's operators.
 pub fn no_such_port() -> Failed {
     Failed::msg("an edge begins or ends at a port that does not exist")
 }

@@ -1,4 +1,4 @@
-//! Checks, and why one failed.
+//! Functions that check a condition in a test and return an error that says why it failed.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use streamflow::schedule::Report;
 /// Why a test body failed. `?` converts any error to it.
 pub use streamflow::Failure as Failed;
 
-/// Fails with a message unless a condition holds.
+/// Returns an error with the message unless the condition holds.
 ///
 /// # Errors
 /// The message.
@@ -16,7 +16,7 @@ pub fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), Failed
     if holds { Ok(()) } else { Err(Failed::msg(message())) }
 }
 
-/// Fails unless two values are equal.
+/// Returns an error unless two values are equal.
 ///
 /// # Errors
 /// Both values.
@@ -44,12 +44,12 @@ pub fn check_close<T: Copy + Into<f64> + fmt::Debug>(
     Ok(())
 }
 
-/// Fails unless a call failed with an error that `is_right` accepts.
+/// Checks that a call failed, with an error that `is_right` accepts.
 ///
 /// Returns the error's text.
 ///
 /// # Errors
-/// The value, or the other error, that the call returned.
+/// The value that the call returned, or another error.
 pub fn check_error<T: fmt::Debug>(
     what: &str,
     result: Result<T, impl Into<Error>>,
@@ -62,10 +62,10 @@ pub fn check_error<T: fmt::Debug>(
     }
 }
 
-/// The text of a run that has stalled; any other end is an error.
+/// Returns the error text of a run that has stalled.
 ///
 /// # Errors
-/// The run's, or that it has ended well.
+/// Any other error of the run, or that the run has ended well.
 pub fn stalled(run: Result<Report, Error>) -> Result<String> {
     match run {
         Err(error @ Error::Stalled { .. }) => Ok(error.to_string()),
@@ -74,7 +74,7 @@ pub fn stalled(run: Result<Report, Error>) -> Result<String> {
     }
 }
 
-/// Fails unless a text has all of these parts.
+/// Checks that a text contains all of these parts.
 ///
 /// # Errors
 /// The first missing part, and the text.
@@ -83,7 +83,7 @@ pub fn check_text(text: &str, parts: &[&str]) -> Result<(), Failed> {
     missing.map_or(Ok(()), |part| Err(Failed::msg(format!("no {part:?} in: {text}"))))
 }
 
-/// Fails if the race checker has found races since the last call.
+/// Checks that the race checker has found no races since the last call.
 ///
 /// # Errors
 /// The races.

@@ -1,7 +1,8 @@
-//! Runs test bodies in separate processes: for state that outlives a test, as a dead CUDA context, or that is read
-//! once, as an environment variable.
+//! Runs test bodies in separate processes. This is for state that outlives a test, such as a dead CUDA context, or that a
+//! process reads only once, such as an environment variable.
 //!
-//! The test binary runs itself again, and its [`Binary`](crate::Binary) calls the function that plays the roles of a suite.
+//! The test binary starts itself again. Its [`Binary`](crate::Binary) then calls the function that plays the roles of the
+//! suite.
 
 use std::env;
 use std::io::{self, Read, Write};
@@ -14,28 +15,29 @@ use streamflow::prelude::*;
 use crate::checks::{Failed, check};
 use crate::started::program;
 
-/// The environment variable with the suite and the role of the process: `suite::role`.
+/// The environment variable that names the suite and the role of this process, as `suite::role`.
 const ROLE: &str = "STREAMFLOW_TEST_CHILD";
 
-/// The line that a child prints after its body has passed and has dropped everything that it made.
+/// The line that a child prints after its body has passed and everything that the body made has been dropped.
 const DONE: &str = "streamflow-test-child: done";
 
-/// The time limit: a child that runs longer hangs. Compiling a few kernels takes much less.
+/// How long a child may run. A child that runs longer is taken to hang, and is killed. Compiling a few kernels takes much
+/// less.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The suite and the role of this process. `None` for the test binary itself.
+/// Returns the suite and the role of this process, or `None` in the test binary itself.
 pub(crate) fn role() -> Option<(String, String)> {
     let value = env::var(ROLE).ok()?;
     let (suite, role) = value.split_once("::")?;
     Some((suite.to_owned(), role.to_owned()))
 }
 
-/// The variable that makes a process of this binary play a role of a suite.
+/// Returns the environment variable that makes a process of this binary play a role of a suite.
 pub fn variable(suite: &str, role: &str) -> (&'static str, String) {
     (ROLE, format!("{suite}::{role}"))
 }
 
-/// A command that starts this binary in a role of a suite.
+/// Returns a command that starts this binary in a role of a suite.
 ///
 /// # Errors
 /// The system does not say which file this binary is.
@@ -51,7 +53,7 @@ pub(crate) fn play(body: impl FnOnce() -> Result<(), Failed>) -> ExitCode {
         Ok(()) => (DONE.to_owned(), ExitCode::SUCCESS),
         Err(failed) => (format!("failed: {failed}"), ExitCode::FAILURE),
     };
-    // The line is lost if the parent has ended. The exit code is still correct.
+    // Writing fails if the parent has ended. The exit code is still correct, so the error is ignored.
     let _ = writeln!(io::stdout(), "{line}");
     code
 }
@@ -84,7 +86,8 @@ pub fn run(suite: &str, role: &str, variables: &[(&str, &str)]) -> Result<(), Fa
     })
 }
 
-/// Waits for the child, and kills it after the time limit. `None`: killed. `Some(None)`: ended by a signal.
+/// Waits for the child, and kills it after the time limit. Returns `None` if it was killed, and `Some(None)` if a signal
+/// ended it.
 fn wait(child: &mut Child) -> io::Result<Option<Option<i32>>> {
     let end = Instant::now() + LIMIT;
     while Instant::now() < end {
@@ -101,7 +104,7 @@ fn wait(child: &mut Child) -> io::Result<Option<Option<i32>>> {
 fn collect(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // An error keeps the bytes that were read before it.
+        // If reading fails, the bytes that were read before the error are used.
         let _ = from.map(|mut from| from.read_to_end(&mut bytes));
         String::from_utf8_lossy(&bytes).into_owned()
     })
@@ -111,10 +114,10 @@ fn text(reader: JoinHandle<String>) -> String {
     reader.join().unwrap_or_else(|_| "(not read)".to_owned())
 }
 
-/// The platform with this name: `cuda`, or a seed of the simulator.
+/// Returns the platform with this name: `cuda`, or a seed of the simulator.
 ///
 /// # Errors
-/// Those of the platform; another name.
+/// Those of the platform; an unknown name.
 pub fn platform(name: &str) -> Result<Platform, Failed> {
     if name == "cuda" {
         return Ok(Platform::cuda()?);

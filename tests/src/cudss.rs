@@ -1,4 +1,4 @@
-//! cuDSS is not part of a CUDA toolkit, so a machine with a GPU may lack it.
+//! Support for tests of cuDSS, which is not part of a CUDA toolkit, so a machine with a GPU may lack it.
 
 use streamflow::driver::DriverError;
 use streamflow::prelude::*;
@@ -8,18 +8,18 @@ use streamflow_math::sparse::Csr;
 
 use crate::Suite;
 
-/// The variable that makes a missing cuDSS a failure.
+/// The environment variable that makes a missing cuDSS a failure.
 const REQUIRE: &str = "STREAMFLOW_REQUIRE_CUDSS";
 
-/// Adds tests that call cuDSS on a GPU. Without it they are reported as ignored there, with the library's own error, or as failed
-/// with `STREAMFLOW_REQUIRE_CUDSS=1`. The simulator needs no library.
+/// Adds tests that call cuDSS on a GPU. On a machine without cuDSS they are reported as ignored, with the library's own
+/// error, or as failed with `STREAMFLOW_REQUIRE_CUDSS=1`. On the simulator they run without the library.
 #[must_use]
 pub fn needed(suite: Suite, add: impl FnOnce(Suite) -> Suite) -> Suite {
     suite.unless_on_cuda(REQUIRE, missing, add)
 }
 
-/// Returns why a platform has no cuDSS. Returns `None` if it has cuDSS, and for each other error: a test then shows
-/// that error.
+/// Returns the reason if a platform has no cuDSS. Returns `None` if it has cuDSS, and also for every other error, which
+/// the test itself will then show.
 pub fn missing(platform: &Platform) -> Option<String> {
     let ticked = OperatorHarness::new(platform, Plans::new()).and_then(|mut it| it.tick());
     let error = ticked.err()?;
@@ -29,7 +29,7 @@ pub fn missing(platform: &Platform) -> Option<String> {
     }
 }
 
-/// Makes a plan in its tick.
+/// An operator that makes a plan of cuDSS in its tick.
 #[operator(streams(work))]
 struct Plans {
     #[output]

@@ -1,4 +1,4 @@
-//! Runs of a graph in each order of its nodes that a scheduler may choose.
+//! Runs a graph in each order of its nodes that a scheduler may choose.
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
@@ -8,7 +8,7 @@ use streamflow::time::Clock;
 
 use crate::Failed;
 
-/// Makes a graph and runs it so many times in a row: on one thread, with workers, and with workers that take turns in the
+/// Makes a graph and runs it several times in a row: on one thread, with workers, and with workers that take turns in the
 /// order of a seed. `judge` gets the result of each run.
 ///
 /// # Errors

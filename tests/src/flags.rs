@@ -1,4 +1,4 @@
-//! Messages in pinned memory. A test reads them without a wait.
+//! Operators with messages in pinned memory, which a test reads without waiting, to see whether the data has arrived.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::kernels::slow_fill;
 use crate::layers::Blind;
 use crate::tensors::LEN;
 
-/// Sends the copy of a tensor full of `first + tick`, made in `cycles`, to pinned memory. The message is complete when the
-/// copy is.
+/// Makes a tensor full of `first + tick` in a kernel of `cycles` clock cycles, copies it to pinned memory, and sends the
+/// copy. The message is complete when the copy is.
 #[operator(streams(tx))]
 #[derive(Debug)]
 pub struct FlagTx {
-    /// The copy.
+    /// The copy in pinned memory.
     #[output]
     flag: Pinned<f32>,
     first: f32,
@@ -32,7 +32,7 @@ impl Compute for FlagTx {
     }
 }
 
-/// Makes a platform without a race checker, for tests that read memory without a wait. A checker would report the race
+/// Makes a platform without a race checker, for tests that read memory without waiting. A checker would report the race
 /// before the data shows it.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! Work outside of streamflow: bare addresses, and compiled code of another origin. This module holds the `unsafe` of
-//! such tests.
+//! Work outside of streamflow: bare addresses, and compiled code that other tools made. The `unsafe` code of such tests
+//! is in this module.
 
 pub mod api_trace;
 mod bare;
@@ -38,7 +38,8 @@ use streamflow_driver::driver::{
     CopyKind, CopyOp, DriverResult, MemoryRange, RawEvent, StreamOptions,
 };
 
-/// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element. Handwritten PTX.
+/// The PTX text of `add(unsigned* data, unsigned long long len, unsigned value)`, which adds `value` to each element. It
+/// is handwritten.
 pub const ADD_PTX: &str = "
 .version 6.4
 .target sm_75
@@ -69,7 +70,7 @@ DONE:
 }
 ";
 
-/// Loads PTX.
+/// Loads PTX as a module.
 ///
 /// # Errors
 /// Those of [`Platform::module`].
@@ -91,7 +92,7 @@ pub fn launch_add(
     launch_add_on(stream, add, Grid::elements(data.len()), data, value)
 }
 
-/// As [`launch_add`], on another grid of at least as many threads as the slice has elements.
+/// Like [`launch_add`], with a given grid that has at least as many threads as the slice has elements.
 ///
 /// # Errors
 /// Those of [`CudaStream::launch_function`].
@@ -102,7 +103,7 @@ pub fn launch_add_on(
     data: &mut DeviceSlice<u32>,
     value: u32,
 ) -> Result<()> {
-    // SAFETY: the function's parameters are an address, a length and a value, and it touches only the slice.
+    // SAFETY: the function's parameters are an address, a length and a value, and the function touches only the slice.
     unsafe {
         Ok(stream.launch_function(add, grid, |to| {
             to.write("data", data);
@@ -111,13 +112,14 @@ pub fn launch_add_on(
     }
 }
 
-/// Device data without its stream. Only for streamflow's own launches and copies.
+/// Returns the data of a message without ordering a stream after it. Only for use with streamflow's own launches and
+/// copies.
 pub fn unordered_data<'t, A: Receive<'t>>(input: In<'t, A, Received>) -> A {
-    // SAFETY: streamflow orders each launch and copy.
+    // SAFETY: streamflow orders each launch and copy that uses the data.
     unsafe { input.into_unordered_data() }
 }
 
-/// A stream that was made outside of streamflow.
+/// A stream that was made directly in the driver, outside of streamflow.
 #[derive(Debug)]
 pub struct ForeignStream {
     driver: Arc<dyn Driver>,
@@ -141,23 +143,23 @@ impl ForeignStream {
     /// # Errors
     /// Those of the platform.
     pub fn borrow<'a>(&'a self, platform: &Platform) -> Result<ExternalStream<'a>> {
-        // SAFETY: the stream lives as long as the borrow; the tests forget no wrapper.
+        // SAFETY: the stream lives as long as the borrow, and the tests leak no wrapper.
         let borrowed = unsafe { BorrowedStream::new(self.raw.device(), self.raw.handle()) };
         Ok(platform.external_stream(borrowed)?)
     }
 
-    /// The driver's handle, for calls of its owner.
+    /// Returns the driver's handle, for calls that the stream's owner makes.
     pub fn raw(&self) -> RawStream {
         self.raw
     }
 
-    /// The number alone, as its owner passes it on.
+    /// Returns the handle's number alone, as the stream's owner passes it on to other code.
     pub fn handle(&self) -> u64 {
         self.raw.handle()
     }
 
-    /// A copy that its owner can queue without streamflow. Source and target have the same length. Their addresses are
-    /// requested on `stream`, which registers a use there: the copy comes after it.
+    /// Prepares a copy that the stream's owner can queue without streamflow. Source and target have the same length.
+    /// Their addresses are requested on `stream`. That registers a use there, and the copy comes after this use.
     ///
     /// # Errors
     /// Those of the driver.
@@ -181,7 +183,7 @@ impl ForeignStream {
     }
 }
 
-/// Borrows a stream by its handle alone.
+/// Borrows a stream of which only the handle's number is known.
 ///
 /// # Errors
 /// Those of the platform and the driver.
@@ -191,7 +193,7 @@ pub fn find<'a>(platform: &Platform, handle: u64) -> Result<ExternalStream<'a>> 
     Ok(platform.external_stream(borrowed)?)
 }
 
-/// Each way to use a number as the handle of a stream or an event, for numbers that are no handles.
+/// Uses a number that is no handle in each call that takes the handle of a stream or an event. Returns the results.
 pub fn uses_of_a_number(
     platform: &Platform,
     stream: &CudaStream,
@@ -201,7 +203,7 @@ pub fn uses_of_a_number(
     let (theirs, event) = unsafe {
         (BorrowedStream::new(stream.device(), number), BorrowedEvent::new(stream.device(), number))
     };
-    // SAFETY: as above.
+    // SAFETY: the number is the handle of nothing, and the call refuses it.
     let found = unsafe { BorrowedStream::find(&**platform.driver(), number) };
     [
         ("stream", found.map(drop).map_err(Into::into)),
@@ -211,16 +213,16 @@ pub fn uses_of_a_number(
     ]
 }
 
-/// The device of a stream, by its handle alone.
+/// Returns the device of a stream of which only the handle's number is known.
 ///
 /// # Errors
 /// Those of the driver.
 pub fn device_of(platform: &Platform, handle: u64) -> DriverResult<DeviceId> {
-    // SAFETY: the tests keep the stream meanwhile.
+    // SAFETY: the tests keep the stream alive during the call.
     unsafe { BorrowedStream::find(&**platform.driver(), handle) }.map(BorrowedStream::device)
 }
 
-/// A copy that streamflow does not see.
+/// A copy that can be queued without streamflow.
 #[derive(Debug)]
 pub struct UnseenCopy<'a> {
     on: &'a ForeignStream,
@@ -228,14 +230,14 @@ pub struct UnseenCopy<'a> {
 }
 
 impl UnseenCopy<'_> {
-    /// Queues the copy.
+    /// Queues the copy directly in the driver.
     ///
     /// # Errors
     /// Those of the driver.
     pub fn queue(&self) -> Result<()> {
         let ForeignStream { driver, raw } = self.on;
         driver.bind(raw.device())?;
-        // SAFETY: both ranges are at least this long, and the tests keep them until the copy is done.
+        // SAFETY: both ranges are at least as long as the copy, and the tests keep them until the copy is done.
         Ok(unsafe { driver.copy(*raw, &self.copy) }?)
     }
 }
@@ -292,14 +294,14 @@ pub fn copy<T: Element>(
     Ok(copied??)
 }
 
-/// A copy between two addresses on one device.
+/// Describes a copy between two addresses on one device.
 fn within_device(source: u64, target: u64, bytes: u64) -> CopyOp {
     let [source, target] = [source, target].map(|address| MemoryRange { address, bytes });
     CopyOp { kind: CopyKind::DeviceToDevice, target, source, rows: None }
 }
 
-/// Queues a copy directly in the driver, without a wait: a race, unless the caller has ordered it. Source and target
-/// have the same length. Blocks until the copy is done, so that the memory is not reused earlier.
+/// Queues a copy directly in the driver, without waits: this is a race unless the caller has ordered the copy. Source and
+/// target have the same length. Blocks until the copy is done, so that the memory is not reused earlier.
 ///
 /// # Errors
 /// Those of the platform and the driver.
@@ -348,7 +350,7 @@ pub fn copy_from<T: Element>(
     Ok(copied?)
 }
 
-/// Launches a kernel without the waits that its arguments need: a race, unless the caller has ordered it.
+/// Launches a kernel without the waits that its arguments need: this is a race unless the caller has ordered the launch.
 ///
 /// # Errors
 /// Those of [`CudaStream::launch_unordered`].
@@ -358,12 +360,12 @@ pub fn launch_unordered<K: Kernel>(
     grid: impl Into<Grid>,
     args: K::Args<'_>,
 ) -> Result<()> {
-    // SAFETY: the kernels of these tests compute numbers from numbers, at indices that do not depend on data. A race
-    // makes wrong data only.
+    // SAFETY: the kernels of these tests compute numbers from numbers, at indices that do not depend on data. So a race
+    // makes only wrong data.
     unsafe { Ok(stream.launch_unordered::<K>(grid, args)?) }
 }
 
-/// Fills bytes that the test owns.
+/// Fills bytes of memory that the test has allocated itself.
 ///
 /// # Errors
 /// Those of the driver.
@@ -418,10 +420,10 @@ pub fn synchronize_stream(driver: &dyn Driver, stream: RawStream) -> DriverResul
     unsafe { driver.synchronize_stream(stream) }
 }
 
-/// Makes an event on `device` and destroys it, without binding the device, as a library does.
+/// Makes an event on `device` and destroys it without binding the device first, as a library may do.
 ///
 /// # Errors
-/// Those of the driver; another device is bound.
+/// Those of the driver, if another device is bound.
 pub fn make_event(driver: &dyn Driver, device: DeviceId) -> DriverResult<()> {
     let event = driver.create_event(device)?;
     // SAFETY: the event was made in this function and is not shared.

@@ -1,11 +1,11 @@
-//! The kernels of the tasks. Each thread reads one number of each input and writes one, so that a kernel is as short as one
-//! with a result can be. No number is ever 0.
+//! The kernels of the tasks. Each thread reads one number of each input and writes one number, so that a kernel is as
+//! short as one with a checkable result can be. No number is ever 0.
 
 use streamflow::prelude::*;
 
 use crate::kernels::mixing::step;
 
-/// The numbers that a task makes.
+/// How many numbers a task makes.
 pub const ELEMENTS: usize = 8;
 
 /// Writes a hash of the tag. On a GPU it first waits for `cycles` clock cycles, so that it can be late.
@@ -43,19 +43,19 @@ pub fn absorb(data: &mut [u32], from: &[u32], tag: u32) {
     absorb_on_host(data, from, tag);
 }
 
-/// The value that [`begin`] writes.
+/// Computes on the host what [`begin`] writes.
 pub(super) fn begin_on_host(out: &mut [u32], tag: u32) {
     out.iter_mut().enumerate().for_each(|(i, out)| *out = step(tag, i as u32) | 1);
 }
 
-/// The value that [`take`] writes.
+/// Computes on the host what [`take`] writes.
 pub(super) fn take_on_host(out: &mut [u32], from: &[u32], tag: u32) {
     for (i, (out, from)) in out.iter_mut().zip(from).enumerate() {
         *out = step(step(tag, *from), i as u32) | 1;
     }
 }
 
-/// The value that [`absorb`] writes.
+/// Computes on the host what [`absorb`] writes.
 pub(super) fn absorb_on_host(data: &mut [u32], from: &[u32], tag: u32) {
     for (data, from) in data.iter_mut().zip(from) {
         *data = step(step(tag, *data), *from) | 1;

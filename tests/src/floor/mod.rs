@@ -1,5 +1,5 @@
-//! Task graphs that the benchmark `floor` measures in several forms: which tasks each one reads, the values that each
-//! task makes, and the waits of a program that is wired by hand.
+//! The task graphs that the benchmark `floor` measures in several forms: the tasks that each task reads, the values that
+//! it makes, and the waits of a program that is wired by hand.
 
 mod kernels;
 pub mod patterns;

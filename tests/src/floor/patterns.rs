@@ -1,18 +1,18 @@
-//! The dependencies in the patterns of Task Bench. The tests' build script uses this file, too, to write their
-//! graphs.
+//! The dependencies of the patterns of Task Bench. The tests' build script also includes this file, to write the graphs.
 
 use crate::random::Random;
 
-/// The tasks of a step.
+/// How many tasks a step has at most.
 pub const COLUMNS: usize = 16;
 
-/// The steps of a tick.
+/// How many steps a tick has.
 pub const STEPS: usize = 16;
 
-/// All patterns.
+/// The names of all patterns.
 pub const PATTERNS: [&str; 6] = ["trivial", "tree", "dom", "fft", "stencil", "random"];
 
-/// The number of tasks in a step. A tree begins with one task and doubles.
+/// Returns how many tasks a step has. In the pattern `tree` the first step has one task, and each step has twice as many
+/// as the step before.
 pub fn width(pattern: &str, step: usize) -> usize {
     match pattern {
         "tree" => COLUMNS.min(1 << step.min(STEPS)),
@@ -20,7 +20,7 @@ pub fn width(pattern: &str, step: usize) -> usize {
     }
 }
 
-/// The columns of the step before that a task reads, in the order of its inputs.
+/// Returns which columns of the previous step a task reads, in the order of its inputs.
 pub fn dependencies(pattern: &str, step: usize, column: usize) -> Vec<usize> {
     let Some(before) = step.checked_sub(1) else { return Vec::new() };
     let tasks = width(pattern, before);

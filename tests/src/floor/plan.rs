@@ -1,46 +1,46 @@
 //! The waits and records of a task graph that is wired by hand.
 //!
-//! Each task has two buffers, for ticks in turn. A task waits for the tasks that it reads from, and for the tasks that
-//! have read, two ticks ago, the buffer that it writes now. A wait that another implies is left out, as an expert
-//! would.
+//! Each task has two buffers, which its ticks use alternately. A task waits for the tasks whose output it reads, and for
+//! the tasks that read, two ticks ago, the buffer that it writes now. A wait that another wait implies is left out, as an
+//! expert would do.
 
 use std::collections::VecDeque;
 
-/// The number of buffers and of events of each task. Ticks use them in turn.
+/// How many buffers and events each task has. Its ticks use them in rotation.
 pub const SLOTS: usize = 2;
 
-/// Ticks after which the waits of a tick are always the same. The last of them is the plan.
+/// After this many ticks, the waits of a tick are always the same. The waits of the last of these ticks are the plan.
 const TICKS: usize = 8;
 
-/// The waits of each task, and the tasks that are waited for, in every tick.
+/// The waits of each task, and the tasks that must record an event. They are the same in every tick.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The stream of each task.
     pub streams: Vec<usize>,
-    /// The tasks with an event that a task waits for. An earlier task's event is that of this tick, and a later task's
-    /// event was recorded two ticks ago. Both events are in the slot of this tick.
+    /// For each task, the tasks whose event it waits for. The event of an earlier task is that of this tick. The event of
+    /// a later task was recorded two ticks ago, in the same slot.
     pub waits: Vec<Vec<usize>>,
-    /// Whether a task records an event.
+    /// For each task, whether it records an event.
     pub records: Vec<bool>,
 }
 
-/// A task in a tick. Later ones are greater.
+/// A task in a tick: the tick's number and the task's number. Later ones compare as greater.
 type Run = (usize, usize);
 
-/// For each stream, how many of its tasks are done.
+/// For each stream, how many of its tasks are known to be done.
 type Done = Vec<usize>;
 
-/// The order of tasks, tick after tick.
+/// The order of the tasks so far, tick after tick.
 struct Order<'a> {
     reads: &'a [Vec<usize>],
     streams: &'a [usize],
     readers: Vec<Vec<usize>>,
-    /// The tasks on each stream, and how many of its own stream come up to and with a task.
+    /// For each task, how many tasks of its own stream are done when it is, itself included.
     on_stream: Vec<usize>,
     place: Vec<usize>,
-    /// The tasks before each stream's next task.
+    /// For each stream, the tasks that precede its next task.
     next: Vec<Done>,
-    /// The tasks before the end of each task of the last ticks, the newest tick first.
+    /// For each task of the last ticks, the tasks that are done when it is. The newest tick comes first.
     after: VecDeque<Vec<Done>>,
     tick: usize,
 }
@@ -62,7 +62,7 @@ impl<'a> Order<'a> {
         Self { reads, streams, readers, on_stream, place, next, after: VecDeque::new(), tick: 0 }
     }
 
-    /// The tasks that a task must come after, the latest first.
+    /// Returns the tasks that a task must come after, the latest first.
     fn needs(&self, task: usize) -> Vec<Run> {
         let mut needs: Vec<Run> = self.reads[task].iter().map(|read| (self.tick, *read)).collect();
         if let Some(before) = self.tick.checked_sub(SLOTS) {
@@ -82,7 +82,7 @@ impl<'a> Order<'a> {
         self.after.push_front(Vec::new());
     }
 
-    /// Orders the next task of a stream after another one.
+    /// Orders the next task of a stream after another task.
     fn wait(&mut self, stream: usize, (tick, task): Run) {
         let after = &self.after[self.tick - tick][task];
         for (own, other) in self.next[stream].iter_mut().zip(after) {
@@ -98,7 +98,8 @@ impl<'a> Order<'a> {
 }
 
 impl Plan {
-    /// The fewest waits: the latest come first, since no earlier one implies a later one.
+    /// Computes the plan with the fewest waits. Each task considers its latest predecessors first, since an earlier wait
+    /// never implies a later one.
     pub fn new(reads: &[Vec<usize>], streams: Vec<usize>) -> Self {
         let mut order = Order::new(reads, &streams);
         let mut waits = Vec::new();
@@ -122,13 +123,13 @@ impl Plan {
         Self { streams, waits, records }
     }
 
-    /// The number of streams.
+    /// Returns how many streams the plan has.
     pub fn stream_count(&self) -> usize {
         self.streams.iter().max().map_or(0, |last| last + 1)
     }
 
-    /// Returns a task that the plan does not order after all its predecessors, if there is one. This check of a plan
-    /// goes by other rules than those that made the plan.
+    /// Returns a task that the plan does not order after all its predecessors, if there is one. This check does not use
+    /// the rules by which the plan was made.
     pub fn unordered(&self, reads: &[Vec<usize>]) -> Option<usize> {
         let mut order = Order::new(reads, &self.streams);
         for tick in 0..TICKS {
@@ -140,7 +141,7 @@ impl Plan {
                     match (other < task, tick.checked_sub(SLOTS)) {
                         (true, _) => order.wait(stream, (tick, other)),
                         (false, Some(before)) => order.wait(stream, (before, other)),
-                        // The other task's event was never recorded, and CUDA does not wait for such an event.
+                        // The other task's event has never been recorded, and CUDA does not wait for such an event.
                         (false, None) => {}
                     }
                 }
@@ -184,7 +185,7 @@ mod tests {
         for graph in graphs() {
             for layout in LAYOUTS {
                 let plan = Plan::new(&graph.reads, graph.streams(layout));
-                // A sample: each one takes seconds.
+                // Only every seventh task is tried, since each one takes seconds.
                 for task in (0..graph.len()).step_by(7) {
                     for wait in 0..plan.waits[task].len() {
                         let mut wrong = plan.clone();

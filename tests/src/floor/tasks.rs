@@ -1,52 +1,53 @@
-//! Task graphs as lists: the tasks that each task reads, and the values that it makes.
+//! Task graphs as lists: for each task, the tasks that it reads. Also the values that each task must make.
 
 use super::kernels::{ELEMENTS, absorb_on_host, begin_on_host, take_on_host};
 use super::patterns::{self, STEPS};
 use crate::kernels::mixing::step;
 
-/// The stream of each task of a program by hand.
+/// Which stream each task of a program by hand uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// A stream of its own, as an operator has.
+    /// Each task has its own stream, as an operator does.
     ByTask,
-    /// The stream of its column.
+    /// All tasks of a column share a stream.
     ByColumn,
-    /// All tasks have the same.
+    /// All tasks share one stream.
     OneStream,
 }
 
 /// The tasks of a tick, producers before consumers.
 #[derive(Debug, Clone, Default)]
 pub struct TaskGraph {
-    /// The tasks that each one reads, in the order of its inputs.
+    /// For each task, the tasks whose output it reads, in the order of its inputs.
     pub reads: Vec<Vec<usize>>,
     /// The column of each task.
     pub columns: Vec<usize>,
     /// The task that only passes on its inputs, without a kernel; `None` if each task has kernels.
     pub sink: Option<usize>,
-    /// The tasks with numbers to compare, in the order of the downloads.
+    /// The tasks whose numbers are compared, in the order of their downloads.
     pub results: Vec<usize>,
 }
 
-/// The number that distinguishes a task's numbers from those of others.
+/// Returns the tag of a task: a number by which its results differ from those of other tasks.
 pub fn tag(task: usize) -> u32 {
     step(0x9e37_79b9, task as u32 + 1)
 }
 
 impl TaskGraph {
-    /// A task that reads nothing, then tasks that each read the one before, and a sink.
+    /// Makes a chain: a task that reads nothing, tasks that each read the task before, and a sink.
     pub fn chain(tasks: usize) -> Self {
         let reads = (0..tasks).map(|task| task.checked_sub(1).into_iter().collect()).collect();
         Self::new(reads, vec![0; tasks], Some(tasks - 1))
     }
 
-    /// Makes a task, and `ends` tasks that read its numbers.
+    /// Makes a fan: one task, and `ends` tasks that read its numbers.
     pub fn fan(ends: usize) -> Self {
         let reads = [vec![]].into_iter().chain((0..ends).map(|_| vec![0])).collect();
         Self::new(reads, (0..=ends).collect(), None)
     }
 
-    /// A pattern of Task Bench. The sink reads the last step; where no step reads another, it reads all tasks.
+    /// Makes a pattern of Task Bench. The sink reads the last step. In a pattern where no step reads another, the sink
+    /// reads all tasks.
     pub fn pattern(name: &str) -> Self {
         let (mut reads, mut columns) = (Vec::<Vec<usize>>::new(), Vec::new());
         let mut before = 0;
@@ -74,7 +75,7 @@ impl TaskGraph {
         Self { reads, columns, sink, results }
     }
 
-    /// Returns the same tasks, each reading only the first of its inputs. The sink still reads all.
+    /// Returns the same tasks, each reading only its first input. The sink still reads all its inputs.
     pub fn of_first_reads(&self) -> Self {
         let mut graph = self.clone();
         for (task, reads) in graph.reads.iter_mut().enumerate() {
@@ -85,7 +86,7 @@ impl TaskGraph {
         graph
     }
 
-    /// The number of tasks.
+    /// Returns how many tasks there are.
     pub fn len(&self) -> usize {
         self.reads.len()
     }
@@ -95,7 +96,7 @@ impl TaskGraph {
         self.reads.is_empty()
     }
 
-    /// The stream of each task.
+    /// Returns the stream of each task.
     pub fn streams(&self, layout: Layout) -> Vec<usize> {
         match layout {
             Layout::ByTask => (0..self.len()).collect(),
@@ -104,8 +105,8 @@ impl TaskGraph {
         }
     }
 
-    /// Returns the numbers of each result in a tick where tasks without inputs combine `salt` with their tags by
-    /// `^`.
+    /// Returns the expected numbers of each result in a tick. `salt` is the number that tasks without inputs combine with
+    /// their tags by `^`.
     pub fn expected(&self, salt: u32) -> Vec<[u32; ELEMENTS]> {
         let mut made: Vec<[u32; ELEMENTS]> = Vec::new();
         for (task, reads) in self.reads.iter().enumerate() {

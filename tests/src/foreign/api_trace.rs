@@ -1,4 +1,4 @@
-//! The trace of CUDA's API that `tests/api_trace/api_trace.c` makes.
+//! Reads the trace of CUDA API calls that `tests/api_trace/api_trace.c` makes.
 
 use std::env;
 use std::ffi::{c_char, c_int};
@@ -8,15 +8,15 @@ use libloading::Library;
 
 use crate::Failed;
 
-/// The variable that makes the CUDA driver load the trace.
+/// The environment variable that makes the CUDA driver load the trace library.
 pub const INJECTION: &str = "CUDA_INJECTION64_PATH";
 
-/// A function of CUDA, and how often it was called.
+/// A CUDA function, and how often it was called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiCalls {
-    /// As `cuLaunchKernel` or, of the runtime API, `cudaMalloc_v3020`.
+    /// The function's name, such as `cuLaunchKernel`, or `cudaMalloc_v3020` for the runtime API.
     pub function: String,
-    /// How often.
+    /// How often the function was called.
     pub count: u64,
 }
 
@@ -41,8 +41,8 @@ impl ApiCalls {
         WORDS.iter().any(|word| self.function.contains(word))
     }
 
-    /// Whether a library has allocated or freed memory in the order of a stream. streamflow itself calls
-    /// `cuMemAllocFromPoolAsync` and `cuMemFreeAsync`, neither of them through the runtime API.
+    /// Whether a library has allocated or freed memory in stream order. streamflow's own calls (`cuMemAllocFromPoolAsync`
+    /// and `cuMemFreeAsync`, directly in the driver API) do not count.
     pub fn is_in_stream_order(&self) -> bool {
         let is_runtime = ["Malloc", "Free"].iter().any(|word| self.function.contains(word));
         let is_async = self.function.contains("Async");
@@ -57,10 +57,10 @@ impl ApiCalls {
     }
 }
 
-/// Parses the lines of the trace: `driver cuLaunchKernel 100`.
+/// Parses a trace, with lines such as `driver cuLaunchKernel 100`.
 ///
 /// # Errors
-/// The first line that is not one of a trace.
+/// The first line that does not belong to a trace.
 pub fn parse(text: &str) -> Result<Vec<ApiCalls>, Failed> {
     let line = |line: &str| {
         let mut words = line.split(' ').skip(1);
@@ -72,7 +72,7 @@ pub fn parse(text: &str) -> Result<Vec<ApiCalls>, Failed> {
     text.lines().map(parsed).collect()
 }
 
-/// The trace of this process.
+/// The trace library in this process.
 #[derive(Debug)]
 pub struct ApiTrace {
     begin: unsafe extern "C" fn() -> c_int,
@@ -81,17 +81,17 @@ pub struct ApiTrace {
 }
 
 impl ApiTrace {
-    /// The trace, if the process was started with one.
+    /// Opens the trace library if the process was started with one.
     ///
     /// # Errors
     /// The variable names no such library.
     pub fn open() -> Result<Option<Self>, Failed> {
         let Some(path) = env::var_os(INJECTION).map(PathBuf::from) else { return Ok(None) };
-        // SAFETY: the driver has loaded the library of this path, or would; it has no initialisers.
+        // SAFETY: the driver loads the same library from this path. The library has no initialisers.
         let library = unsafe { Library::new(path) }?;
-        // The library stays loaded, as the driver's does.
+        // The library is never unloaded, since the driver uses it until the process ends.
         let library: &'static Library = Box::leak(Box::new(library));
-        // SAFETY: the types are those of `api_trace.c`.
+        // SAFETY: the types of the functions are those in `api_trace.c`.
         unsafe {
             Ok(Some(Self {
                 begin: *library.get(b"api_trace_begin")?,
@@ -101,10 +101,10 @@ impl ApiTrace {
         }
     }
 
-    /// Begins to count the calls of all threads, from zero.
+    /// Starts to count the calls of all threads, from zero.
     ///
     /// # Errors
-    /// The driver has not loaded the trace, or CUPTI has refused it.
+    /// The driver has not loaded the trace library, or CUPTI has refused it.
     pub fn begin(&self) -> Result<(), Failed> {
         // SAFETY: the function has no preconditions.
         match unsafe { (self.begin)() } {
@@ -114,19 +114,19 @@ impl ApiTrace {
         }
     }
 
-    /// Ends to count. Makes no allocation.
+    /// Stops counting. Makes no allocation.
     pub fn end(&self) {
         // SAFETY: the function has no preconditions.
         unsafe { (self.end)() }
     }
 
-    /// The counts.
+    /// Returns the counted calls.
     ///
     /// # Errors
-    /// A text that is not a trace.
+    /// The library's text is not a trace.
     pub fn calls(&self) -> Result<Vec<ApiCalls>, Failed> {
         let mut text = vec![0_u8; 1 << 20];
-        // SAFETY: the function writes at most so many bytes.
+        // SAFETY: the function writes at most as many bytes as the length that it gets.
         let length = unsafe { (self.text)(text.as_mut_ptr().cast(), text.len()) };
         if length >= text.len() {
             return Err(Failed::msg("the trace is longer than a megabyte"));

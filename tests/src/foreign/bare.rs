@@ -1,4 +1,4 @@
-//! Raw streams, events and memory, with no order but the one that the test makes.
+//! Raw streams, events and memory of a driver. Nothing orders them except the calls that the test makes.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -20,8 +20,8 @@ use streamflow_driver::driver::{
 /// The size of each allocation.
 pub const BYTES: u64 = 4096;
 
-/// A device without a runtime, with or without a race checker. Dropping it completes all work and frees all that it
-/// made.
+/// A device without streamflow's runtime, with or without a race checker. Dropping this value waits for all work and
+/// frees everything that it made.
 #[derive(Debug)]
 pub struct Bare {
     driver: Arc<dyn Driver>,
@@ -29,12 +29,12 @@ pub struct Bare {
     events: RefCell<Vec<RawEvent>>,
     memory: RefCell<Vec<MemoryRange>>,
     pinned: RefCell<Vec<MemoryRange>>,
-    /// The targets of reads, one for each stream.
+    /// For each stream, the memory to which [`read`](Self::read) copies.
     scratch: RefCell<Vec<(RawStream, MemoryRange)>>,
 }
 
 impl Bare {
-    /// Device 0 of a driver, with its own race checker. The methods fail with the driver's errors.
+    /// Uses device 0 of a driver, with a race checker of its own. The methods fail with the driver's errors.
     ///
     /// # Errors
     /// Those of the driver.
@@ -42,7 +42,7 @@ impl Bare {
         Self::unwatched(Arc::new(RaceChecker::new(driver)))
     }
 
-    /// Device 0 of a driver, without a race checker.
+    /// Uses device 0 of a driver, without a race checker.
     ///
     /// # Errors
     /// Those of the driver.
@@ -58,17 +58,17 @@ impl Bare {
         })
     }
 
-    /// The driver, for another thread.
+    /// Returns the driver, for use on another thread.
     pub fn driver(&self) -> Arc<dyn Driver> {
         self.driver.clone()
     }
 
-    /// The races found since the last call.
+    /// Returns the races found since the last call.
     pub fn races(&self) -> RaceReports {
         self.driver.observer().take_races()
     }
 
-    /// A stream, with a target for its reads.
+    /// Makes a stream, and memory to which its reads copy.
     pub fn stream(&self, flags: StreamFlags) -> DriverResult<RawStream> {
         let options = StreamOptions { flags, ..StreamOptions::default() };
         let stream = self.driver.create_stream(device(0), options)?;
@@ -77,7 +77,7 @@ impl Bare {
         Ok(stream)
     }
 
-    /// The legacy default stream.
+    /// Returns the legacy default stream.
     pub fn default_stream(&self) -> DriverResult<RawStream> {
         let stream = self.driver.default_stream(device(0));
         self.add_scratch(stream)?;
@@ -90,7 +90,7 @@ impl Bare {
         Ok(())
     }
 
-    /// An event.
+    /// Makes an event.
     pub fn event(&self) -> DriverResult<RawEvent> {
         let event = self.driver.create_event(device(0))?;
         self.events.borrow_mut().push(event);
@@ -105,20 +105,21 @@ impl Bare {
         Ok(range)
     }
 
-    /// [`BYTES`] of page-locked memory.
+    /// Allocates [`BYTES`] of page-locked memory.
     pub fn allocate_pinned(&self) -> DriverResult<MemoryRange> {
         let range = self.driver.allocate_pinned(device(0), BYTES)?;
         self.pinned.borrow_mut().push(range);
         Ok(range)
     }
 
-    /// Writes on a stream.
+    /// Queues a write of memory.
     pub fn write(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        // SAFETY: this value owns the memory and frees it last. A race changes plain bytes only.
+        // SAFETY: this value owns the memory and frees it last. The memory has plain bytes, so a race makes only wrong
+        // data.
         unsafe { self.driver.fill(stream, range, 1) }
     }
 
-    /// Reads on a stream.
+    /// Queues a read of memory.
     pub fn read(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         let scratch = self.scratch.borrow();
         let target = scratch.iter().find(|(of, _)| *of == stream).map(|(_, range)| *range);
@@ -135,7 +136,8 @@ impl Bare {
         target: MemoryRange,
     ) -> DriverResult<()> {
         let target = MemoryRange { bytes: source.bytes, ..target };
-        // SAFETY: as in `write`. Pageable memory outlives the call, and its copies block.
+        // SAFETY: this value owns the device memory and frees it last, and a race makes only wrong data. Copies of
+        // pageable memory block, so that memory outlives them.
         unsafe { self.driver.copy(stream, &CopyOp { kind, target, source, rows: None }) }
     }
 
@@ -154,7 +156,8 @@ impl Bare {
             source: MemoryRange { bytes: span(rows.source_pitch), ..source },
             rows: Some(rows),
         };
-        // SAFETY: as in `write`.
+        // SAFETY: this value owns the memory and frees it last. The memory has plain bytes, so a race makes only wrong
+        // data.
         unsafe { self.driver.copy(stream, &copy) }
     }
 
@@ -173,7 +176,7 @@ impl Bare {
         }
     }
 
-    /// Loads a kernel's host body, for a driver that runs host bodies.
+    /// Loads the host body of a kernel, for a driver that runs host bodies.
     pub fn kernel(&self, info: &KernelInfo) -> DriverResult<RawFunction> {
         let no_image = |_| {
             let message = "the kernel has only a host body".to_owned();
@@ -201,17 +204,18 @@ impl Bare {
         unsafe { self.driver.launch(stream, &launch) }
     }
 
-    /// Gives memory to a new owner on a stream.
+    /// Tells the observer that a new owner on this stream gets the memory.
     pub fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        // SAFETY: as in `write`.
+        // SAFETY: this value owns the memory and frees it last. The memory has plain bytes, so a race makes only wrong
+        // data.
         unsafe { self.driver.observer().recycle(stream, range) }
     }
 
     /// Frees memory in the order of a stream.
     pub fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         self.memory.borrow_mut().retain(|owned| *owned != range);
-        // SAFETY: this value owned the memory and has removed it from its list. An unordered use touches memory that
-        // the simulator and CUDA's pool keep.
+        // SAFETY: this value owned the memory and has removed it from its list. If a use is not ordered before the free,
+        // it touches memory that the simulator and CUDA's pool keep.
         unsafe { self.driver.free(stream, range) }
     }
 
@@ -221,13 +225,13 @@ impl Bare {
         unsafe { self.driver.record_event(event, stream) }
     }
 
-    /// Waits for an event.
+    /// Makes a stream wait for an event.
     pub fn wait(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         // SAFETY: this value owns the stream and the event.
         unsafe { self.driver.wait_event(stream, event) }
     }
 
-    /// Makes `to` wait for all work on `from`, if `really`.
+    /// Makes `to` wait for all work on `from` if `really` is true. Otherwise does nothing.
     pub fn order(&self, from: RawStream, to: RawStream, really: bool) -> DriverResult<()> {
         if really {
             let event = self.event()?;
@@ -266,10 +270,10 @@ impl Bare {
         host_function(&*self.driver, stream)
     }
 
-    /// Notes that the calling thread, or the stream `by`, relies on a query that found the stream `on` complete: up to
-    /// the record that an event holds, or as far as it was.
+    /// Sends the note that the calling thread, or the stream `by`, relies on a query that found work of the stream `on`
+    /// complete: the work before the record that the event holds, or all work so far.
     pub fn relies(&self, on: RawStream, record: Option<RawEvent>, by: Option<RawStream>) {
-        // SAFETY: only the checker gets the note, and the test decides whether it is true.
+        // SAFETY: only the race checker gets the note, and the test decides whether it is true.
         unsafe { self.driver.observer().observe(&Note::Relies { on, record, by }) };
     }
 
@@ -279,32 +283,34 @@ impl Bare {
         if let Some(index) = streams.iter().position(|owned| *owned == stream) {
             streams.remove(index);
         }
-        // SAFETY: the stream was of this value. A second call is refused, by the simulator or by a layer of the tests.
+        // SAFETY: this value made the stream. A second call with the handle is refused by the simulator or by a layer of
+        // the tests.
         unsafe { self.driver.destroy_stream(stream) }
     }
 
     /// Destroys an event. A test may go on to use its handle.
     pub fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
         self.events.borrow_mut().retain(|owned| *owned != event);
-        // SAFETY: as above.
+        // SAFETY: this value made the event. A second call with the handle is refused by the simulator or by a layer of
+        // the tests.
         unsafe { self.driver.destroy_event(event) }
     }
 
-    /// Notes that work on a stream gets the address of memory.
+    /// Sends the note that work on a stream gets the address of memory.
     #[track_caller]
     pub fn address(&self, stream: RawStream, range: MemoryRange, mode: AccessMode) {
         let note = Note::ForeignAccess { stream, range, mode, location: Location::caller() };
-        // SAFETY: as in `relies`.
+        // SAFETY: only the race checker gets the note, and the test decides whether it is true.
         unsafe { self.driver.observer().observe(&note) };
     }
 
-    /// Takes memory from other code.
+    /// Tells the observer that the runtime adopts memory of other code.
     pub fn adopt(&self, range: MemoryRange) -> DriverResult<()> {
-        // SAFETY: as in `write`; the caller disowns it.
+        // SAFETY: this value owns the memory and frees it last, and the caller disowns it before.
         unsafe { self.driver.observer().adopt(device(0), range) }
     }
 
-    /// Gives memory back to other code in the order of a stream.
+    /// Tells the observer that memory goes back to other code, in the order of a stream.
     pub fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         // SAFETY: this value owns the stream and frees the memory last.
         unsafe { self.driver.observer().disown(stream, range) }
@@ -317,11 +323,11 @@ impl Bare {
         unsafe { self.driver.free_pinned(device(0), range) }
     }
 
-    /// Notes that the host accesses memory, as a guard does.
+    /// Sends the note that the host accesses memory, as the library's guards do.
     #[track_caller]
     pub fn host(&self, range: MemoryRange, mode: AccessMode) {
         let note = Note::HostAccess { range, mode, location: Location::caller() };
-        // SAFETY: as in `relies`.
+        // SAFETY: only the race checker gets the note, and the test decides whether it is true.
         unsafe { self.driver.observer().observe(&note) };
     }
 }
@@ -353,21 +359,21 @@ impl Drop for Bare {
         }
         let default = self.driver.default_stream(device(0));
         for range in self.memory.get_mut().drain(..) {
-            // SAFETY: as above.
+            // SAFETY: this value owns its streams, events and memory, and frees each once, when all are idle.
             done = done.and(unsafe { self.driver.free(default, range) });
         }
-        // SAFETY: as above.
+        // SAFETY: this value owns its streams, events and memory, and frees each once, when all are idle.
         done = done.and(unsafe { self.driver.synchronize_stream(default) });
         for range in self.pinned.get_mut().drain(..) {
-            // SAFETY: as above.
+            // SAFETY: this value owns its streams, events and memory, and frees each once, when all are idle.
             done = done.and(unsafe { self.driver.free_pinned(device(0), range) });
         }
         for event in self.events.get_mut().drain(..) {
-            // SAFETY: as above.
+            // SAFETY: this value owns its streams, events and memory, and frees each once, when all are idle.
             done = done.and(unsafe { self.driver.destroy_event(event) });
         }
         for stream in self.streams.get_mut().drain(..) {
-            // SAFETY: as above.
+            // SAFETY: this value owns its streams, events and memory, and frees each once, when all are idle.
             done = done.and(unsafe { self.driver.destroy_stream(stream) });
         }
         if !std::thread::panicking() {
@@ -376,7 +382,7 @@ impl Drop for Bare {
     }
 }
 
-/// The bytes `from..to` of a range.
+/// Returns the bytes `from..to` of a range.
 pub fn part(range: MemoryRange, from: u64, to: u64) -> MemoryRange {
     MemoryRange { address: range.address + from, bytes: to - from }
 }

@@ -1,4 +1,4 @@
-//! The libraries called by hand: the code of `tests/benches/libraries/by_hand.cu`.
+//! Calls the code of `tests/benches/libraries/by_hand.cu`, which uses NVIDIA's libraries directly.
 
 use std::ffi::{CString, c_char, c_int, c_longlong, c_void};
 use std::path::Path;
@@ -17,7 +17,7 @@ type New = unsafe extern "C" fn(
     c_int,
 ) -> *mut c_void;
 
-/// The functions of the library.
+/// The functions of the compiled `by_hand.cu`.
 #[derive(Debug, Clone, Copy)]
 pub struct ByHand {
     new: New,
@@ -30,7 +30,7 @@ pub struct ByHand {
 }
 
 impl ByHand {
-    /// Opens the library, and never closes it: its CUDA runtime keeps streams and memory.
+    /// Opens the compiled library. It is never closed, since its CUDA runtime keeps streams and memory.
     ///
     /// # Errors
     /// There is no such library, or it is another one.
@@ -38,7 +38,7 @@ impl ByHand {
         // SAFETY: the path names the library that `by_hand.cu` was compiled to. Loading it runs only the CUDA runtime's
         // initialisation.
         let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(path) }?));
-        // SAFETY: the types are those of `by_hand.cu`.
+        // SAFETY: the types of the functions are those in `by_hand.cu`.
         unsafe {
             Ok(Self {
                 new: *library.get(b"by_hand_new")?,
@@ -52,41 +52,42 @@ impl ByHand {
         }
     }
 
-    /// Keeps the stream of this handle busy for so many cycles, and marks the beginning of the work queued next.
+    /// Keeps a stream busy for this many clock cycles, and marks the beginning of the work that is queued next.
     pub fn begin(&self, stream: u64, cycles: u64) {
         // SAFETY: the stream is alive, and the queued work touches no memory.
         unsafe { (self.begin)(stream as *mut c_void, cycles as c_longlong) }
     }
 
-    /// Marks the end on the stream of this handle, waits for it, and returns the device's seconds since the begin.
+    /// Marks the end of the work on a stream, waits for it, and returns how many seconds the device has taken since
+    /// [`begin`](Self::begin).
     pub fn end_blocking(&self, stream: u64) -> f64 {
-        // SAFETY: as in `begin`.
+        // SAFETY: the stream is alive, and the queued work touches no memory.
         f64::from(unsafe { (self.end)(stream as *mut c_void) }) / 1e3
     }
 }
 
-/// A plan with its operands, by hand, on the current device, alive until the process ends.
+/// A plan with its operands in the code by hand, on the current device. It is never destroyed.
 #[derive(Debug)]
 pub struct Case {
     functions: ByHand,
     case: *mut c_void,
 }
 
-// SAFETY: the code by hand may be called on any thread, by one at a time: a `Case` is used by `&mut` alone.
+// SAFETY: the code by hand may be called on any thread, but only by one at a time. A `Case` is used only through `&mut`.
 unsafe impl Send for Case {}
 
 impl Case {
     /// Makes the plan, on a stream of its own.
     ///
     /// # Errors
-    /// The library has no such problem.
+    /// The library does not know this kind of problem.
     pub fn new(functions: ByHand, problem: &Problem) -> Result<Self, Failed> {
         let kind = CString::new(problem.kind)?;
         let sizes: Vec<i64> = problem.sizes.iter().map(|&size| size as i64).collect();
         let inputs: Vec<_> = problem.inputs.iter().map(Values::as_ptr).collect();
         let bytes: Vec<_> = problem.inputs.iter().map(Values::bytes).collect();
         let (sizes_len, inputs_len) = (sizes.len() as c_int, inputs.len() as c_int);
-        // SAFETY: the pointers have as many elements as is said, and the inputs as many bytes.
+        // SAFETY: each pointer has as many elements or bytes as the length beside it says.
         let case = unsafe {
             (functions.new)(
                 kind.as_ptr(),
@@ -103,28 +104,29 @@ impl Case {
         Ok(Self { functions, case })
     }
 
-    /// Prepares so many calls, and waits until the device has nothing to do.
+    /// Prepares the operands of `calls` calls, and waits until the device is idle.
     pub fn prepare_blocking(&mut self, calls: usize) {
-        // SAFETY: the case is alive, and this is its only user.
+        // SAFETY: the case is alive, and `&mut self` makes this its only user.
         unsafe { (self.functions.prepare)(self.case, calls as c_int) }
     }
 
-    /// Queues so many calls.
+    /// Queues `calls` calls.
     pub fn call(&mut self, calls: usize) {
-        // SAFETY: as in `prepare_blocking`.
+        // SAFETY: the case is alive, and `&mut self` makes this its only user.
         unsafe { (self.functions.call)(self.case, calls as c_int) }
     }
 
-    /// The handle of its stream.
+    /// Returns the handle of the case's stream.
     pub fn stream(&mut self) -> u64 {
-        // SAFETY: as in `prepare_blocking`.
+        // SAFETY: the case is alive, and `&mut self` makes this its only user.
         unsafe { (self.functions.stream)(self.case) as u64 }
     }
 
-    /// Replaces values with the result of the calls, of as many bytes.
+    /// Overwrites `values` with the result of the calls, which has the same number of bytes.
     pub fn result_blocking(&mut self, values: &mut Values) {
         let bytes = values.bytes();
-        // SAFETY: as in `prepare_blocking`; the values have as many bytes, and any bytes are numbers.
+        // SAFETY: the case is alive, and `&mut self` makes this its only user. The result has as many bytes as `values`,
+        // and any bytes are valid numbers.
         unsafe { (self.functions.result)(self.case, values.as_mut_ptr(), bytes) }
     }
 }

@@ -1,4 +1,4 @@
-//! cudarc beside streamflow, without the order that streamflow makes.
+//! Uses cudarc next to streamflow without the waits that streamflow would make.
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub fn unseen(
     Ok(ManuallyDrop::new(unsafe { theirs.upgrade_device_ptr(address, memory.len()) }))
 }
 
-/// A slice of cudarc as a tensor that comes after nothing.
+/// Returns a slice of cudarc as a tensor, without a wait for the slice's work.
 ///
 /// # Errors
 /// Those of streamflow.
@@ -36,19 +36,19 @@ pub fn adopted_at_once(platform: &Platform, slice: CudaSlice<f32>) -> Result<Ten
     Ok(platform.adopt_tensor(memory, [len], After::Complete)?)
 }
 
-/// Memory of a slice as a tensor. The slice may be dropped before the tensor.
+/// Returns the memory of a slice as a tensor that does not own the slice. So the slice may be dropped before the tensor.
 ///
 /// # Errors
 /// Those of streamflow.
 pub fn adopted_without_owner(platform: &Platform, slice: &CudaSlice<f32>) -> Result<Tensor<f32>> {
     let (address, noted) = slice.device_ptr(slice.stream());
     drop(noted);
-    // SAFETY: a race with what uses the memory after the slice is the subject of the test.
+    // SAFETY: the tests are about the race between the tensor and the next user of the slice's memory.
     let memory = unsafe { ForeignMemory::new(device(0), address, slice.num_bytes() as u64, ()) };
     Ok(platform.adopt_tensor(memory, [slice.len()], After::Complete)?)
 }
 
-/// A stream of streamflow for cudarc.
+/// Returns a stream of streamflow as a stream of cudarc.
 ///
 /// # Errors
 /// Those of streamflow.
@@ -60,16 +60,16 @@ pub fn for_cudarc<'s>(
     Ok(unsafe { stream.to_cudarc(context) }?)
 }
 
-/// A stream of cudarc for streamflow.
+/// Returns a stream of cudarc as an external stream of streamflow.
 ///
 /// # Errors
 /// Those of streamflow.
 pub fn external(platform: &Platform, theirs: &Arc<Theirs>) -> Result<ExternalStream<'static>> {
-    // SAFETY: the tests capture nothing on a stream while it is an external one.
+    // SAFETY: the tests capture nothing on a stream while it is borrowed as an external stream.
     Ok(unsafe { platform.external_cudarc(theirs) }?)
 }
 
-/// A context that notes no uses of slices.
+/// Returns a context of cudarc with event tracking off, so that it records no uses of slices.
 ///
 /// # Errors
 /// Those of cudarc.
@@ -80,7 +80,7 @@ pub fn untracked() -> Result<Arc<CudaContext>, DriverError> {
     Ok(context)
 }
 
-/// The bytes that cudarc's slices have, in the default pool of the context's device.
+/// Returns how many bytes of the device's default pool are in use: cudarc's slices are allocated there.
 ///
 /// # Errors
 /// Those of CUDA.
@@ -88,7 +88,7 @@ pub fn used_by_cudarc(context: &CudaContext) -> Result<u64, DriverError> {
     let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT;
     let (mut pool, mut used) = (std::ptr::null_mut(), 0_u64);
     context.bind_to_thread()?;
-    // SAFETY: the places are of the types that CUDA documents for these calls.
+    // SAFETY: the pointers are to variables of the types that CUDA documents for these calls.
     unsafe {
         sys::cuDeviceGetDefaultMemPool(&raw mut pool, context.cu_device()).result()?;
         sys::cuMemPoolGetAttribute(pool, attribute, (&raw mut used).cast()).result()?;

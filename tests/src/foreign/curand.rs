@@ -1,4 +1,5 @@
-//! cuRAND's host generator, the oracle of random numbers. The generator needs no GPU and no driver.
+//! Calls cuRAND's host generator, with whose random numbers the library's are compared. The generator needs no GPU and no
+//! driver.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -16,11 +17,11 @@ type Handle = *mut c_void;
 type Fill<T> = unsafe extern "C" fn(Handle, *mut T, usize) -> Status;
 type FillNormal<T> = unsafe extern "C" fn(Handle, *mut T, usize, T, T) -> Status;
 
-/// cuRAND.
+/// The loaded library cuRAND.
 #[derive(Debug)]
 pub struct Curand {
     library: Library,
-    /// cuRAND needs it, and finds it only by name.
+    /// The CUDA runtime, loaded globally because cuRAND looks it up by name.
     _runtime: Library,
 }
 
@@ -29,7 +30,7 @@ impl Curand {
     /// `STREAMFLOW_CURAND_DIR` names.
     ///
     /// # Errors
-    /// The reason why there is no cuRAND, as text.
+    /// A text that says why cuRAND can't be loaded.
     pub fn load() -> Result<Self, String> {
         let variable = "STREAMFLOW_CURAND_DIR";
         let dir = std::env::var_os(variable)
@@ -43,13 +44,13 @@ impl Curand {
         Ok(Self { _runtime: open("libcudart.so.13")?, library: open("libcurand.so.10")? })
     }
 
-    /// A host generator of this seed and offset.
+    /// Makes a host generator with this seed and offset.
     ///
     /// # Errors
-    /// A missing function, and cuRAND's status.
+    /// A missing function, or cuRAND's status.
     pub fn philox(&self, seed: u64, offset: u64) -> Result<HostPhilox<'_>, Failed> {
         let mut made = HostPhilox { of: self, handle: null_mut() };
-        // SAFETY: the types are those of `curand.h`; the pointer is to a place for the handle.
+        // SAFETY: the types are those of `curand.h`, and the pointer is to a variable for the handle.
         let status = unsafe {
             let create: Symbol<unsafe extern "C" fn(*mut Handle, i32) -> Status> =
                 self.library.get(b"curandCreateGeneratorHost")?;
@@ -110,7 +111,7 @@ impl HostPhilox<'_> {
         self.fill_normal("curandGenerateNormalDouble", len, of)
     }
 
-    /// The status of `curandGenerateLongLong`, which has no numbers of this generator.
+    /// Returns the status of `curandGenerateLongLong`, which is an error: this generator makes no 64-bit integers.
     ///
     /// # Errors
     /// A missing function.
@@ -124,7 +125,7 @@ impl HostPhilox<'_> {
     }
 
     fn set(&mut self, name: &str, value: u64) -> Result<(), Failed> {
-        // SAFETY: both functions that are set by it have this type in `curand.h`.
+        // SAFETY: both functions that are called here have this type in `curand.h`.
         let status = unsafe {
             let set: Symbol<unsafe extern "C" fn(Handle, u64) -> Status> =
                 self.of.library.get(name.as_bytes())?;
@@ -150,7 +151,7 @@ impl HostPhilox<'_> {
         (mean, deviation): (T, T),
     ) -> Result<Vec<T>, Failed> {
         let mut out = vec![T::default(); len];
-        // SAFETY: as in `fill`.
+        // SAFETY: the callers name functions that have this type in `curand.h`; `out` has room for `len` values.
         let status = unsafe {
             let fill: Symbol<FillNormal<T>> = self.of.library.get(name.as_bytes())?;
             fill(self.handle, out.as_mut_ptr(), len, mean, deviation)

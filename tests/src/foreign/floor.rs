@@ -1,4 +1,4 @@
-//! Task graphs wired by hand in C++: the code of `tests/benches/floor/by_hand.cpp`, as a library.
+//! Task graphs that are wired by hand in C++. Calls the code of `tests/benches/floor/by_hand.cpp`, compiled to a library.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::Path;
@@ -12,20 +12,20 @@ use crate::floor::Plan;
 
 type Raw = *mut c_void;
 
-/// An argument of a launch.
+/// An argument of a kernel launch.
 #[derive(Debug, Clone, Copy)]
 pub enum Argument {
     /// The address of a buffer.
     Buffer(Buffer),
-    /// A number, in as many of the lowest bytes as the kernel's parameter has.
+    /// A number. The kernel gets as many of its lowest bytes as its parameter has.
     Value(u64),
-    /// This number `^` the sum of the tick's number and the salt.
+    /// The given number `^` (the number of the tick + the salt).
     TickBits(u32),
-    /// The number of the tick and the salt, modulo 8, times 0.125, as an `f32`.
+    /// An `f32`: ((the number of the tick + the salt) modulo 8) times 0.125.
     TickStart,
-    /// How many cycles the kernel is late: 0, unless [`Program::break_order`] sets it.
+    /// For how many clock cycles the kernel delays: 0, unless [`Program::break_order`] sets another number.
     Late,
-    /// This number `^` the salt.
+    /// The given number `^` the salt.
     SaltBits(u32),
 }
 
@@ -49,15 +49,15 @@ impl From<Argument> for RawArgument {
     }
 }
 
-/// Two buffers of a program, for ticks in turn.
+/// A pair of buffers of a program, which its ticks use alternately.
 #[derive(Debug, Clone, Copy)]
 pub struct Buffer(c_int);
 
-/// A kernel of a program.
+/// A kernel that a program has loaded.
 #[derive(Debug, Clone, Copy)]
 pub struct Function(c_int);
 
-/// The functions of the library.
+/// The functions of the compiled `by_hand.cpp`.
 #[derive(Debug, Clone, Copy)]
 pub struct Floor {
     error: unsafe extern "C" fn() -> *const c_char,
@@ -77,14 +77,14 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// Opens the library, and never closes it.
+    /// Opens the compiled library. It is never closed.
     ///
     /// # Errors
     /// There is no such library, or it is another one.
     pub fn open(path: &Path) -> Result<Self, Failed> {
         // SAFETY: the path names the library that `by_hand.cpp` was compiled to. Loading it runs no code of its own.
         let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(path) }?));
-        // SAFETY: the types are those of `by_hand.cpp`.
+        // SAFETY: the types of the functions are those in `by_hand.cpp`.
         unsafe {
             Ok(Self {
                 error: *library.get(b"floor_error")?,
@@ -105,7 +105,7 @@ impl Floor {
     }
 
     fn failed(&self) -> Failed {
-        // SAFETY: the library returns a text that stays until its next call on this thread.
+        // SAFETY: the library returns a text that stays valid until its next call on this thread.
         let text = unsafe { CStr::from_ptr((self.error)()) };
         Failed::msg(format!("the program by hand: {}", text.to_string_lossy()))
     }
@@ -115,23 +115,23 @@ impl Floor {
     }
 }
 
-/// A program on a device: its streams, events, memory and tasks.
+/// A program wired by hand on a device: its streams, events, memory and tasks.
 #[derive(Debug)]
 pub struct Program {
     functions: Floor,
     raw: Raw,
-    /// For each task, its stream and its waits.
+    /// The plan: for each task, its stream and its waits.
     plan: Plan,
     tasks: usize,
 }
 
 impl Program {
-    /// A program without tasks, on the device of this ordinal, with the streams of a plan.
+    /// Makes a program without tasks, on the device with this ordinal, with the streams of a plan.
     ///
     /// # Errors
     /// The driver's.
     pub fn new(functions: Floor, ordinal: u32, plan: Plan) -> Result<Self, Failed> {
-        // SAFETY: any numbers are right.
+        // SAFETY: the function accepts any numbers.
         let raw = unsafe { (functions.new)(ordinal as c_int, plan.stream_count() as c_int) };
         if raw.is_null() {
             return Err(functions.failed());
@@ -162,7 +162,7 @@ impl Program {
     /// # Errors
     /// The driver's.
     pub fn buffer(&mut self, bytes: usize) -> Result<Buffer, Failed> {
-        // SAFETY: as above.
+        // SAFETY: the program is alive.
         let index = unsafe { (self.functions.buffer)(self.raw, bytes) };
         Ok(Buffer(self.functions.check(index)?))
     }
@@ -175,7 +175,7 @@ impl Program {
         let task = self.tasks;
         let waits: Vec<c_int> = self.plan.waits[task].iter().map(|task| *task as c_int).collect();
         let (stream, records) = (self.plan.streams[task] as c_int, self.plan.records[task].into());
-        // SAFETY: as above; the pointer has as many elements as is said.
+        // SAFETY: the program is alive, and each pointer has as many elements as the length beside it says.
         let index = unsafe {
             (self.functions.task)(self.raw, stream, records, waits.as_ptr(), waits.len() as c_int)
         };
@@ -196,7 +196,8 @@ impl Program {
         arguments: &[Argument],
     ) -> Result<(), Failed> {
         let list: Vec<RawArgument> = arguments.iter().map(|it| (*it).into()).collect();
-        // SAFETY: as above. The caller's arguments are those of the kernel, in its order: a benchmark compares the results.
+        // SAFETY: the program is alive. The caller passes the kernel's arguments in their order; a benchmark compares the
+        // results.
         let done = unsafe {
             (self.functions.launch)(
                 self.raw,
@@ -211,8 +212,8 @@ impl Program {
         self.functions.check(done).map(drop)
     }
 
-    /// Adds the download of a buffer to a task: in each tick, or in the last of those that are queued together. Returns
-    /// its number.
+    /// Adds the download of a buffer to a task: in each tick, or only in the last of the ticks that are queued together.
+    /// Returns the download's number.
     ///
     /// # Errors
     /// The driver's.
@@ -222,20 +223,20 @@ impl Program {
         buffer: Buffer,
         in_each_tick: bool,
     ) -> Result<usize, Failed> {
-        // SAFETY: as above.
+        // SAFETY: the program is alive.
         let index = unsafe {
             (self.functions.download)(self.raw, task as c_int, buffer.0, in_each_tick.into())
         };
         Ok(self.functions.check(index)? as usize)
     }
 
-    /// Leaves all waits out and makes some kernels late, or makes the program whole again.
+    /// With `is_broken`, leaves all waits out of the program and delays some kernels. Otherwise restores the waits.
     ///
     /// # Errors
     /// None that is expected.
     pub fn break_order(&mut self, is_broken: bool) -> Result<(), Failed> {
         let cycles = if is_broken { 4_000_000 } else { 0 };
-        // SAFETY: as above.
+        // SAFETY: the program is alive.
         let done = unsafe { (self.functions.break_order)(self.raw, (!is_broken).into(), cycles) };
         self.functions.check(done).map(drop)
     }
@@ -252,40 +253,41 @@ impl Program {
         kernels: bool,
         keep: bool,
     ) -> Result<(), Failed> {
-        // SAFETY: as above.
+        // SAFETY: the program is alive.
         let done = unsafe {
             (self.functions.queue)(self.raw, first, ticks, salt, kernels.into(), keep.into())
         };
         self.functions.check(done).map(drop)
     }
 
-    /// Waits until the last downloads have arrived.
+    /// Waits until the last downloads are complete.
     ///
     /// # Errors
     /// The driver's.
     pub fn finish_blocking(&mut self) -> Result<(), Failed> {
-        // SAFETY: as above.
+        // SAFETY: the program is alive.
         let done = unsafe { (self.functions.finish)(self.raw) };
         self.functions.check(done).map(drop)
     }
 
-    /// Fills all memory with zeros, when no task uses it any more.
+    /// Fills all memory with zeros, after all tasks that use it.
     ///
     /// # Errors
     /// The driver's.
     pub fn poison_blocking(&mut self) -> Result<(), Failed> {
-        // SAFETY: as above.
+        // SAFETY: the program is alive.
         let done = unsafe { (self.functions.poison)(self.raw) };
         self.functions.check(done).map(drop)
     }
 
-    /// Waits, and copies the latest result of a download.
+    /// Waits for a download, and returns its latest result.
     ///
     /// # Errors
     /// The driver's.
     pub fn result_blocking(&mut self, download: usize, len: usize) -> Result<Vec<u32>, Failed> {
         self.finish_blocking()?;
-        // SAFETY: as above; the caller's buffer has so many words, no download is on its way, and any bytes are a word.
+        // SAFETY: the program is alive. The buffer has room for this many words, no download is in flight, and any bytes
+        // are valid words.
         let words = unsafe {
             let result = (self.functions.result)(self.raw, download as c_int);
             std::slice::from_raw_parts(result.cast::<u32>(), len)
@@ -296,7 +298,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: this is the last use.
+        // SAFETY: the program is alive, and this is its last use.
         unsafe { (self.functions.drop)(self.raw) }
     }
 }

@@ -1,4 +1,4 @@
-//! A graph by hand, with all kinds of work.
+//! Builds a CUDA graph by calls of the driver, with all kinds of work as nodes.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use streamflow_driver::driver::{
 
 use super::ADD_PTX;
 
-/// A graph that is destroyed with its owner, after its launches are complete.
+/// A graph that is destroyed when its owner is dropped, after its launches are complete.
 #[derive(Debug)]
 struct Graph {
     driver: Arc<dyn Driver>,
@@ -26,7 +26,7 @@ struct Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        // SAFETY: it is this value's, and the program waits for its launches.
+        // SAFETY: this value owns the graph, and the program has waited for its launches.
         if let Err(error) = unsafe { self.driver.destroy_graph(self.raw) } {
             tracing::error!(%error, "destroying a graph");
         }
@@ -35,7 +35,7 @@ impl Drop for Graph {
 
 impl Graph {
     fn launch_blocking(&self, stream: RawStream) -> Result<()> {
-        // SAFETY: both are alive, and the memory of the graph is that of the caller's borrows.
+        // SAFETY: the graph and the stream are alive, and the graph's memory is borrowed by the caller.
         unsafe {
             self.driver.launch_graph(self.raw, stream)?;
             Ok(self.driver.synchronize_stream(stream)?)
@@ -90,7 +90,7 @@ pub fn twice(
     let op = |kind, source, target, rows| GraphWork::Copy(CopyOp { kind, target, source, rows });
     // SAFETY: no simulator runs it.
     let body = unsafe { LibraryBody::new("fill", |_| Ok(())) };
-    // A library has its own statuses, and these don't say why a call of CUDA failed.
+    // A library returns statuses of its own, which don't say why a CUDA call failed. So the CUDA error is stored here.
     let cause = RefCell::new(None);
     let filled = |stream: RawStream, byte| -> Result<(), LibraryError> {
         // SAFETY: the memory is `data`, and the stream is alive.
@@ -130,13 +130,13 @@ pub fn twice(
     let nodes = nodes.map(|(work, after)| GraphNode { work, after });
     // SAFETY: the kernel touches only `data`, and all memory is borrowed until the last launch is complete.
     let graph = unsafe { driver.create_graph(device(0), &nodes) }.map_err(of_cuda)?;
-    // The graph has a copy of it.
+    // The captured graph may go, since the new graph has a copy of it as a node.
     drop(captured);
     let graph = Graph { driver: driver.clone(), raw: graph };
     graph.launch_blocking(raw)?;
     let params = [params[0], params[1], Param::new(4_u32)];
     let launch = Launch { params: &params, ..launch };
-    // SAFETY: the fourth node is this launch, with another number.
+    // SAFETY: the fourth node is this launch, with another value of one parameter.
     unsafe { graph.driver.set_graph_kernel(graph.raw, 3, &launch) }?;
     graph.launch_blocking(raw)
 }

@@ -1,4 +1,4 @@
-//! A library of the tests: it copies and fills.
+//! A library for tests, whose functions copy and fill memory.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use streamflow_driver::driver::MemoryRange;
 use super::outside::library;
 use super::within_device;
 
-/// Whether a call may be captured.
+/// Whether a library call may be captured into a CUDA graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Captures {
     /// The call may be captured, and queues its work on the stream that it gets.
     All,
-    /// The call says that it may be captured, and queues nothing where it is captured.
+    /// The call says that it may be captured, but queues nothing while it is captured.
     Nothing,
     /// The call may not be captured.
     Never,
 }
 
-/// The host body of [`CopyLibrary::fill`].
+/// Returns the host body of [`CopyLibrary::fill`].
 pub fn filling() -> HostBody {
     HostBody::new("testFill", |operands| {
         let (to, byte) = (operands.write::<u32>(), operands.value::<u8>());
@@ -31,7 +31,7 @@ pub fn filling() -> HostBody {
     })
 }
 
-/// Copies by a function of a library. On a GPU the function is CUDA's own copy.
+/// A library with a function that copies. On a GPU the function is CUDA's own copy.
 #[derive(Debug, Clone)]
 pub struct CopyLibrary {
     driver: Arc<dyn Driver>,
@@ -39,6 +39,8 @@ pub struct CopyLibrary {
 }
 
 impl CopyLibrary {
+    /// Opens the library.
+    ///
     /// # Errors
     /// Those of the driver.
     pub fn new(platform: &Platform) -> Result<Self> {
@@ -50,7 +52,7 @@ impl CopyLibrary {
         Ok(Self { driver: library(platform)?, body })
     }
 
-    /// Copies `from` to `to`, which have one length.
+    /// Copies `from` to `to`, which have the same length.
     ///
     /// # Errors
     /// Those of the call.
@@ -64,7 +66,7 @@ impl CopyLibrary {
         self.copy_with(&self.body, stream, from, to)
     }
 
-    /// As [`copy`](Self::copy), with another host body.
+    /// Like [`copy`](Self::copy), with another host body.
     ///
     /// # Errors
     /// Those of the call.
@@ -81,7 +83,7 @@ impl CopyLibrary {
         let mut call = Call::new("the tests' library", "testCopy");
         let (from, to) = (call.read("from", from), call.write("to", to));
         let queue = |stream: RawStream| {
-            // SAFETY: both ranges have this length, and are claimed.
+            // SAFETY: both ranges have this length, and the call has claimed them.
             let copied = unsafe { self.driver.copy(stream, &within_device(from, to, bytes)) };
             let status = match copied {
                 Ok(()) => 0,
@@ -116,7 +118,7 @@ impl CopyLibrary {
         let own = stream.make_object(|own| Ok(own.handle()))?;
         let queue = |stream: RawStream| {
             let range = MemoryRange { address, bytes };
-            // SAFETY: the range has this length, and is claimed.
+            // SAFETY: the range has this length, and the call has claimed it.
             let filled = || unsafe { self.driver.fill(stream, range, byte) };
             let is_idle = captures == Captures::Nothing && stream.handle() != own;
             let filled = if is_idle { Ok(()) } else { filled() };
@@ -131,10 +133,10 @@ impl CopyLibrary {
         unsafe { Ok(call.queue(stream, body, queue)?) }
     }
 
-    /// A call with more claims than there is room for.
+    /// Makes a call with more claims than a call has room for.
     ///
     /// # Errors
-    /// That one.
+    /// The error of the refused claim.
     pub fn claim_too_much(&self, stream: &CudaStream, data: &DeviceSlice<f32>) -> Result<()> {
         let mut call = Call::new("the tests' library", "testCopy");
         for _ in 0..=streamflow::library::MAX_CLAIMS {
@@ -144,10 +146,10 @@ impl CopyLibrary {
         unsafe { Ok(call.queue(stream, &self.body, |_| Ok(()))?) }
     }
 
-    /// A call that is to write more than it has room to claim.
+    /// Makes a call that claims more writes than a call has room for.
     ///
     /// # Errors
-    /// That one.
+    /// The error of the refused claim.
     pub fn write_too_much(&self, stream: &CudaStream, all: &mut [Tensor<f32>]) -> Result<()> {
         let mut call = Call::new("the tests' library", "testCopy");
         for data in all {
@@ -157,10 +159,10 @@ impl CopyLibrary {
         unsafe { Ok(call.queue(stream, &self.body, |_| Ok(()))?) }
     }
 
-    /// A call that fails with a status.
+    /// Makes a call whose library function fails with a status.
     ///
     /// # Errors
-    /// That one, on a GPU.
+    /// The error with the status, on a GPU.
     pub fn fail(&self, stream: &CudaStream, to: &mut DeviceSlice<f32>) -> Result<()> {
         let mut call = Call::new("the tests' library", "testFail");
         call.write("to", to);

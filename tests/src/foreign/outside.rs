@@ -1,4 +1,5 @@
-//! Memory that other code owns: with a stream that writes it, and an owner that poisons it when it gets it back.
+//! Memory that other code owns, with a stream of that code that writes it. When the owner gets its memory back, it
+//! overwrites the memory with poison.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,23 +19,24 @@ use streamflow_driver::driver::{
     StreamOptions,
 };
 
-/// The byte that a write of an [`Outside`] sets.
+/// The byte with which [`Outside::write`] fills memory.
 pub const BYTE: u8 = 0x40;
 
-/// The element that these bytes make.
+/// The `f32` whose four bytes are [`BYTE`].
 pub const VALUE: f32 = f32::from_bits(u32::from_ne_bytes([BYTE; 4]));
 
-/// The byte that memory has after its owner got it back.
+/// The byte with which the owner fills its memory after it got the memory back.
 const POISON: u8 = 0xf3;
 
-/// The work of an owner when it gets its memory back, before it poisons the memory.
+/// A function that an owner calls when it gets its memory back, before it poisons the memory.
 type OnReturn = Box<dyn FnOnce() + Send>;
 
-/// Memory of other code, for elements of `f32`: allocated and used by a driver of its own on a GPU, and ordinary host
-/// memory on the simulator. So no layer of the platform's driver sees the other code's uses of the memory, as with a
-/// library.
+/// Memory of other code, for elements of `f32`. On a GPU a driver of its own allocates and uses the memory. On the
+/// simulator it is ordinary host memory. So no layer of the platform's driver sees the other code's uses of the memory,
+/// as with a real library.
 pub struct Outside {
-    /// On the simulator that of the platform, for functions on its streams.
+    /// The driver of the other code. On the simulator this is the platform's driver, which calls host functions on its
+    /// streams.
     driver: Arc<dyn Driver>,
     device: DeviceId,
     range: MemoryRange,
@@ -43,7 +45,7 @@ pub struct Outside {
     returned: Arc<Returned>,
 }
 
-/// Whether memory is with its owner again.
+/// Shared state that says whether the owner has its memory back.
 #[derive(Debug, Default)]
 pub struct Returned {
     is_back: AtomicBool,
@@ -61,7 +63,7 @@ impl Returned {
         *self.thread.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Blocks until the memory is back, for 10 s at most. Whether it is.
+    /// Blocks until the owner has the memory back, for at most 10 s. Returns whether it has.
     pub fn wait(&self) -> bool {
         let end = Instant::now() + Duration::from_secs(10);
         while !self.is_back() && Instant::now() < end {
@@ -72,7 +74,7 @@ impl Returned {
 }
 
 impl Outside {
-    /// Memory for `len` elements, with the value 0.
+    /// Allocates memory for `len` elements, which are 0.
     ///
     /// # Errors
     /// Those of the driver.
@@ -80,12 +82,12 @@ impl Outside {
         let (driver, device) = (library(platform)?, device(0));
         let bytes = (len * size_of::<f32>()) as u64;
         let range = if is_simulated(&*driver) {
-            // Never freed: in a control that drops waits, work uses it later than its owner has it back.
+            // The memory is never freed: in a control that drops waits, work may use it after its owner got it back.
             let storage = vec![0.0_f32; len].leak();
             MemoryRange { address: storage.as_mut_ptr().expose_provenance() as u64, bytes }
         } else {
             on_a_stream(&*driver, device, |stream| {
-                // SAFETY: the stream is alive, and the memory just allocated.
+                // SAFETY: the stream is alive, and the memory was just allocated.
                 unsafe {
                     let range = driver.allocate(stream, bytes, MemorySource::Unused)?;
                     driver.fill(stream, range, 0).map(|()| range)
@@ -96,21 +98,21 @@ impl Outside {
         Ok(Self { driver, device, range, on_return, at_the_end: None, returned })
     }
 
-    /// The last work of the owner, after it has freed its memory.
+    /// Sets what the owner does last, after it has freed its memory.
     #[must_use]
     pub fn at_the_end(mut self, call: impl FnOnce() + Send + 'static) -> Self {
         self.at_the_end = Some(Box::new(call));
         self
     }
 
-    /// The work of the owner when it gets its memory back.
+    /// Sets what the owner does first when it gets its memory back.
     #[must_use]
     pub fn on_return(mut self, call: impl FnOnce() + Send + 'static) -> Self {
         self.on_return = Some(Box::new(call));
         self
     }
 
-    /// Whether the memory is with its owner again.
+    /// Returns the shared state that says whether the owner has its memory back.
     pub fn returned(&self) -> Arc<Returned> {
         self.returned.clone()
     }
@@ -126,11 +128,11 @@ impl Outside {
             return Ok(unsafe { self.driver.fill(stream, self.range, BYTE) }?);
         }
         let data = Box::into_raw(Box::new(self.range)).cast();
-        // SAFETY: as above; the call owns its data.
+        // SAFETY: the memory lives until its owner gets it back, after this write. The host function owns its data.
         Ok(unsafe { self.driver.launch_host_function(stream, HostFunction { call: write, data }) }?)
     }
 
-    /// The memory as a tensor.
+    /// Adopts the memory as a tensor of `f32`.
     ///
     /// # Errors
     /// Those of the platform.
@@ -138,7 +140,7 @@ impl Outside {
         self.adopt_as(platform, after)
     }
 
-    /// The same, with other elements.
+    /// Adopts the memory as a tensor of elements of another type.
     ///
     /// # Errors
     /// Those of the platform.
@@ -161,7 +163,7 @@ impl Drop for Outside {
             Ok(())
         } else {
             on_a_stream(&*self.driver, self.device, |stream| {
-                // SAFETY: the memory is this owner's again.
+                // SAFETY: the owner has its memory back, so no other code uses it.
                 unsafe {
                     self.driver.fill(stream, self.range, POISON)?;
                     self.driver.synchronize_stream(stream)?;
@@ -185,7 +187,7 @@ impl std::fmt::Debug for Outside {
     }
 }
 
-/// The driver that other code uses.
+/// Returns the driver that the other code uses.
 pub(super) fn library(platform: &Platform) -> DriverResult<Arc<dyn Driver>> {
     static OF_GPU: OnceLock<Arc<CudaDriver>> = OnceLock::new();
     if is_simulated(&**platform.driver()) {
@@ -203,12 +205,12 @@ fn is_simulated(driver: &dyn Driver) -> bool {
 }
 
 unsafe extern "C" fn write(data: *mut c_void) {
-    // SAFETY: the data that `Outside::write` gave to this call alone.
+    // SAFETY: `Outside::write` made the box for this one call.
     let range = *unsafe { Box::from_raw(data.cast::<MemoryRange>()) };
     set(range, BYTE);
 }
 
-/// Sets the bytes of host memory that [`Outside::new`] has made.
+/// Sets the bytes of host memory that [`Outside::new`] has allocated.
 fn set(range: MemoryRange, byte: u8) {
     let start = std::ptr::with_exposed_provenance_mut::<u8>(range.address as usize);
     // SAFETY: the memory is never freed.
@@ -223,7 +225,7 @@ fn on_a_stream<R>(
 ) -> DriverResult<R> {
     driver.bind(device)?;
     let stream = driver.create_stream(device, StreamOptions::default())?;
-    // SAFETY: made above, and destroyed last.
+    // SAFETY: the stream was made above, and is destroyed last.
     unsafe {
         let done = queue(stream);
         driver.synchronize_stream(stream)?;
@@ -232,7 +234,7 @@ fn on_a_stream<R>(
     }
 }
 
-/// An event of other code.
+/// An event that other code owns.
 #[derive(Debug)]
 pub struct ForeignEvent {
     driver: Arc<dyn Driver>,
@@ -248,22 +250,22 @@ impl ForeignEvent {
         let driver = platform.driver().clone();
         driver.bind(stream.device())?;
         let raw = driver.create_event(stream.device())?;
-        // SAFETY: both are alive.
+        // SAFETY: the event and the stream are alive.
         unsafe { driver.record_event(raw, stream) }?;
         Ok(Self { driver, raw })
     }
 
-    /// Makes a stream of other code wait for the event, without streamflow.
+    /// Makes a stream of other code wait for the event. streamflow does not see this wait.
     ///
     /// # Errors
     /// Those of the driver.
     pub fn hold_back(&self, stream: RawStream) -> Result<()> {
         self.driver.bind(stream.device())?;
-        // SAFETY: both are alive.
+        // SAFETY: the event and the stream are alive.
         Ok(unsafe { self.driver.wait_event(stream, self.raw) }?)
     }
 
-    /// The event, for streamflow.
+    /// Borrows the event for streamflow.
     pub fn borrow(&self) -> BorrowedEvent<'_> {
         // SAFETY: the event is alive while it is borrowed.
         unsafe { BorrowedEvent::new(self.raw.device(), self.raw.handle()) }
@@ -273,7 +275,7 @@ impl ForeignEvent {
 impl Drop for ForeignEvent {
     fn drop(&mut self) {
         let bound = self.driver.bind(self.raw.device());
-        // SAFETY: made by this type, not borrowed any more, and destroyed once.
+        // SAFETY: this type made the event, which is no longer borrowed, and destroys it once.
         let destroyed = bound.and_then(|()| unsafe { self.driver.destroy_event(self.raw) });
         assert!(destroyed.is_ok() || thread::panicking(), "{destroyed:?}");
     }
@@ -287,7 +289,8 @@ impl Drop for ForeignEvent {
 pub fn order_outside(driver: &dyn Driver, from: RawStream, to: RawStream) -> Result<()> {
     driver.bind(from.device())?;
     let event = driver.create_event(from.device())?;
-    // SAFETY: the streams are alive, and the event is destroyed last; a driver lets its record and its wait finish.
+    // SAFETY: the streams are alive. The event is destroyed after its record and its wait were queued, and a driver
+    // finishes both.
     unsafe {
         driver.record_event(event, from)?;
         driver.wait_event(to, event)?;
@@ -295,7 +298,7 @@ pub fn order_outside(driver: &dyn Driver, from: RawStream, to: RawStream) -> Res
     }
 }
 
-/// Queues setting each byte of a tensor that other code has got, as that code does.
+/// Queues a fill of a tensor that was exported to other code, as that code does it.
 ///
 /// # Errors
 /// Those of the driver.
@@ -309,25 +312,25 @@ pub fn fill_outside(
     let bytes = len as u64 * u64::from(tensor.dtype().bits) / 8;
     let range = MemoryRange { address: tensor.address(), bytes };
     driver.bind(stream.device())?;
-    // SAFETY: the tensor is not given back yet, and this is its memory.
+    // SAFETY: the range is the tensor's memory, and the tensor is not given back yet.
     Ok(unsafe { driver.fill(stream, range, byte) }?)
 }
 
-/// Takes over a tensor that other code has got, as that code gives it back.
+/// Imports a tensor that was exported to other code, as that code passes it back.
 ///
 /// # Errors
 /// Those of [`DlTensor::from_versioned`].
 pub fn from_outside(given: DlExport) -> Result<DlTensor> {
-    // SAFETY: the pointer is the only one to the structure.
+    // SAFETY: no other pointer to the structure is used.
     Ok(unsafe { DlTensor::from_versioned(given.into_raw()) }?)
 }
 
-/// Notes a use of a shared tensor on a stream, for other code that works there.
+/// Registers a write of a shared tensor on a stream, for other code that works there.
 ///
 /// # Errors
 /// Those of streamflow.
 pub fn use_shared(tensor: &Shared<Tensor<f32>>, stream: &CudaStream) -> Result<u64> {
-    // SAFETY: the tests write it on this stream alone.
+    // SAFETY: the tests write the tensor on this stream alone.
     Ok(unsafe { tensor.write_raw(stream, |address| address) }?)
 }
 
@@ -362,7 +365,7 @@ pub fn read_outside(
     let copied: DriverResult<()> = stream.write_raw(target, |target| {
         let [source, target] = [source, target].map(|address| MemoryRange { address, bytes });
         let copy = CopyOp { kind: CopyKind::DeviceToDevice, target, source, rows: None };
-        // SAFETY: both have this length; the caller gives the source back after the call.
+        // SAFETY: source and target have this length. The caller gives the source back after this call.
         unsafe { platform.driver().copy(stream.raw(), &copy) }
     })?;
     Ok(copied?)

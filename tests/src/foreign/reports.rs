@@ -1,10 +1,10 @@
-//! The programs of the guide's page about the reports of the race checker, each wrong and right. The programs call
-//! the driver directly, since streamflow's own calls free and destroy in order.
+//! The programs of the guide's page about the race checker's reports, each in a wrong and a right version. The programs
+//! call the driver directly, since streamflow's own calls free and destroy in the right order.
 
 use streamflow::prelude::*;
 use streamflow_driver::driver::MemorySource;
 
-/// Reads memory that was only allocated.
+/// Reads memory that was allocated and not written.
 ///
 /// # Errors
 /// Those of the platform.
@@ -17,7 +17,7 @@ pub fn unwritten(platform: &Platform, stream: &CudaStream) -> Result<()> {
 /// Reads memory that a fill has written.
 ///
 /// # Errors
-/// As above.
+/// Those of the platform.
 pub fn written(platform: &Platform, stream: &CudaStream) -> Result<()> {
     let mut sums = platform.buffer::<f32>(64, stream)?;
     stream.fill_bytes(&mut sums, 0)?;
@@ -28,7 +28,7 @@ pub fn written(platform: &Platform, stream: &CudaStream) -> Result<()> {
 /// Fills memory that was freed.
 ///
 /// # Errors
-/// As above.
+/// Those of the platform.
 pub fn freed(platform: &Platform, stream: &CudaStream) -> Result<()> {
     let driver = platform.driver();
     // SAFETY: none! The fill comes after the free.
@@ -43,7 +43,7 @@ pub fn freed(platform: &Platform, stream: &CudaStream) -> Result<()> {
 /// Fills memory before it is freed.
 ///
 /// # Errors
-/// As above.
+/// Those of the platform.
 pub fn freed_last(platform: &Platform, stream: &CudaStream) -> Result<()> {
     let driver = platform.driver();
     // SAFETY: the stream is alive, and the free comes after the only use of the memory.
@@ -58,7 +58,7 @@ pub fn freed_last(platform: &Platform, stream: &CudaStream) -> Result<()> {
 /// Records an event that was destroyed.
 ///
 /// # Errors
-/// As above; the driver's refusal, where no later event has the same handle.
+/// Those of the platform; the driver's refusal, unless a later event has the same handle.
 pub fn stale(platform: &Platform, stream: &CudaStream) -> Result<()> {
     let driver = platform.driver();
     // SAFETY: none! The event is destroyed before the record.
@@ -73,7 +73,7 @@ pub fn stale(platform: &Platform, stream: &CudaStream) -> Result<()> {
 /// Destroys an event after its record.
 ///
 /// # Errors
-/// As above.
+/// Those of the platform.
 pub fn destroyed_last(platform: &Platform, stream: &CudaStream) -> Result<()> {
     let driver = platform.driver();
     // SAFETY: the stream and the event are alive; CUDA finishes the record of a destroyed event.
