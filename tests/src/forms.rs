@@ -1,18 +1,19 @@
-//! The forms that the tests run in: the variables that set something for all graphs or platforms. A test that has
-//! nothing to show in a form is reported as ignored there, with the reason: [`Suite::except`](crate::Suite::except).
+//! The forms in which the tests run. A form is an environment variable that sets something for all graphs or platforms. A
+//! test that shows nothing in some form is reported as ignored there, with the reason:
+//! [`Suite::except`](crate::Suite::except).
 
 use std::env;
 
-/// A variable of the environment, with the values that make another form.
+/// An environment variable, with the values that select this form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// `STREAMFLOW_WORKERS=n`: workers run the graphs that set no scheduler.
+    /// `STREAMFLOW_WORKERS=n`: workers run each graph that does not set a scheduler itself.
     Workers,
     /// `STREAMFLOW_REPLAY`: graphs are replayed.
     Replayed,
-    /// `STREAMFLOW_REPLAY=always`: each pass becomes a graph, also one that comes for the first time.
+    /// `STREAMFLOW_REPLAY=always`: each pass becomes a CUDA graph, even a pass that comes for the first time.
     ReplayedAlways,
-    /// `STREAMFLOW_ASSIGN=planned:n`: operators share streams.
+    /// `STREAMFLOW_ASSIGN=planned:n`: operators that follow each other share streams.
     Planned,
 }
 
@@ -25,7 +26,7 @@ impl Form {
         }
     }
 
-    /// Whether the tests run in this form.
+    /// Whether the environment selects this form.
     pub fn is_set(self) -> bool {
         self.value().is_some()
     }
@@ -44,7 +45,8 @@ impl Form {
         }
     }
 
-    /// Why a test does not run now: the variable, and `reason`.
+    /// Returns why a test does not run in this process: the variable's name, and `reason`. Returns `None` if the form is
+    /// not selected.
     pub(crate) fn excludes(self, reason: &str) -> Option<String> {
         self.value().map(|value| format!("{}={value}: {reason}", self.variable()))
     }

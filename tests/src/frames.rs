@@ -1,4 +1,4 @@
-//! Frames that are numbers: a camera, and operators on its frames.
+//! A camera whose frames are numbers, and operators that work on the frames.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use streamflow::prelude::*;
 
 use crate::seen::{Seen, push_seen};
 
-/// Sends the numbers of its ticks.
+/// A camera: sends the number of each tick.
 #[operator]
 pub struct Camera {
-    /// The number of the tick.
+    /// The number of the tick, as a frame.
     #[output]
     frame: u64,
 }
@@ -20,13 +20,13 @@ impl Compute for Camera {
     }
 }
 
-/// Needs 100 ms for a frame.
+/// Finds values in a frame, which takes 100 ms.
 #[operator]
 pub struct Detect {
-    /// A frame.
+    /// The frame to examine.
     #[input]
     frame: &u64,
-    /// The values that were found there.
+    /// The values that were found in the frame.
     #[output]
     found: u64,
 }
@@ -42,10 +42,10 @@ impl Compute for Detect {
 /// Sends every second frame on.
 #[operator]
 pub struct Half {
-    /// A frame.
+    /// The frame to examine.
     #[input]
     frame: &u64,
-    /// The values that were found there.
+    /// The values that were found in the frame.
     #[output]
     found: u64,
 }
@@ -57,13 +57,13 @@ impl Compute for Half {
     }
 }
 
-/// Sends frames on as data of its own.
+/// Sends each frame on as new data, so that the messages have this node as their origin.
 #[operator]
 pub struct Renew {
-    /// A frame.
+    /// The frame to examine.
     #[input]
     frame: &u64,
-    /// The values that were found there.
+    /// The values that were found in the frame.
     #[output]
     found: u64,
 }
@@ -75,10 +75,10 @@ impl Compute for Renew {
     }
 }
 
-/// Notes the messages that it receives together.
+/// Notes which frame and found values it receives together in a tick.
 #[operator]
 pub struct Overlay {
-    /// A frame.
+    /// The frame of the camera.
     #[input]
     frame: &u64,
     /// The values that were found in a frame.

@@ -1,4 +1,4 @@
-//! The examples' graphs behind one interface, so that a test can run all of them.
+//! The graphs of the examples behind one type, so that a test can run all of them.
 
 use streamflow::prelude::*;
 use streamflow_examples::edges::EdgesApp;
@@ -8,19 +8,19 @@ use streamflow_examples::temporal::TemporalFilter;
 
 use crate::Failed;
 
-/// A callback for each tick of a sink, in order. An error of the callback ends the run.
+/// The callback that a graph's sink calls for each tick, in order. An error of the callback ends the run.
 pub type OnTick = Box<dyn FnMut(u64) -> Result<()> + Send>;
 
 /// A graph of the examples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Example {
-    /// `cuda_stream_pool`.
+    /// The example `cuda_stream_pool`.
     Pool,
-    /// `cuda_stream_pool --default-stream`.
+    /// The example `cuda_stream_pool --default-stream`.
     Default,
-    /// `edges`.
+    /// The example `edges`.
     Edges,
-    /// `temporal_filter`.
+    /// The example `temporal_filter`.
     Temporal,
 }
 

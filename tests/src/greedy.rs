@@ -1,4 +1,5 @@
-//! The greedy scheduler, for tests of its order, also where the environment sets workers.
+//! Selects the greedy scheduler (one thread, static order) for tests of its order, even if the environment selects
+//! workers.
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;

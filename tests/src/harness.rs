@@ -1,15 +1,15 @@
-//! Runs one test body on both platforms.
+//! Runs one test body on the host simulator and on a GPU.
 //!
-//! A body runs on the host simulator under several seeds, as one test `suite::name::host`, and on a GPU as
-//! `suite::name::cuda`. Without a GPU, that is reported as ignored, with the reason, and never as
-//! passed. The race checker runs always on the simulator, and on a GPU in debug builds or with
-//! `STREAMFLOW_RACE_CHECK=1`. A body with a race fails.
+//! A body runs on the simulator under several seeds, as one test `suite::name::host`, and on a GPU as
+//! `suite::name::cuda`. Without a GPU, the second test is reported as ignored, with the reason, and never as passed. On
+//! the simulator the race checker always runs. On a GPU it runs in debug builds, or with `STREAMFLOW_RACE_CHECK=1`. A
+//! body with a race fails.
 //!
-//! - `STREAMFLOW_TEST_SEEDS=n` runs bodies under the seeds `0..n`. Without it, bodies have 8 of them. In the fast
+//! - `STREAMFLOW_TEST_SEEDS=n` runs bodies under the seeds `0..n`. Without the variable, bodies have 8 seeds. In the fast
 //!   tier those with much data have 2.
-//! - `STREAMFLOW_TEST_SEED=n` runs them under this one seed, to replay a failure.
-//! - `STREAMFLOW_REQUIRE_CUDA=1` makes a missing GPU a failure. `STREAMFLOW_REQUIRE_GPUS=1` makes it a failure
-//!   if a test of several devices has too few GPUs.
+//! - `STREAMFLOW_TEST_SEED=n` runs bodies under this one seed, to replay a failure.
+//! - `STREAMFLOW_REQUIRE_CUDA=1` makes a missing GPU a failure. `STREAMFLOW_REQUIRE_GPUS=1` makes it a failure if a test
+//!   of several devices has too few GPUs.
 
 use std::any::Any;
 use std::env;
@@ -33,10 +33,11 @@ use crate::layers::gates::spread_streams;
 use crate::seeds;
 use crate::tier::Tier;
 
-/// The variable that makes too few GPUs a failure.
+/// The environment variable that makes it a failure if a test of several devices has too few GPUs.
 const REQUIRE_GPUS: &str = "STREAMFLOW_REQUIRE_GPUS";
 
-/// Makes a simulator that executes work at submission, with a host that sleeps as for a GPU.
+/// Makes a simulator that executes work as soon as it is queued. A host thread that waits for the work sleeps, as it does
+/// for a GPU.
 ///
 /// # Errors
 /// The driver's.
@@ -54,17 +55,17 @@ impl<F: Fn(&Platform) -> Result<(), Failed> + Send + 'static> Body for F {}
 type Tests = fn() -> Suite;
 type Child = fn(&str) -> Result<(), Failed>;
 
-/// The suites of one test binary. Each test is called by its suite and its name: `suite::name::host`.
+/// The suites of one test binary. A test's full name has the suite, its name and the platform: `suite::name::host`.
 #[derive(Debug, Default)]
 pub struct Binary {
     suites: Vec<(&'static str, Tests)>,
     children: Vec<(&'static str, Child)>,
-    /// How many tests may wait for a time of the system, beside one for each core.
+    /// How many threads run tests in addition to one thread per core.
     waiting: usize,
 }
 
 impl Binary {
-    /// A binary without suites.
+    /// Creates a binary without suites.
     pub fn new() -> Self {
         Self::default()
     }
@@ -76,14 +77,15 @@ impl Binary {
         self
     }
 
-    /// Names the function that plays the roles of a suite, in [`child`] processes.
+    /// Sets the function that plays the roles of a suite in [`child`] processes.
     #[must_use]
     pub fn children(mut self, suite: &'static str, play: Child) -> Self {
         self.children.push((suite, play));
         self
     }
 
-    /// Has so many threads for tests beyond one for each core: for suites with tests that wait for seconds without work.
+    /// Runs tests on this many threads in addition to one per core. For suites with tests that sleep for seconds without
+    /// using a core.
     #[must_use]
     pub fn waiting(mut self, threads: usize) -> Self {
         self.waiting = threads;
@@ -98,7 +100,7 @@ impl Binary {
         self.run_with(&arguments)
     }
 
-    /// As [`run`](Self::run), one test at a time: for tests that count calls or memory of the whole process.
+    /// Like [`run`](Self::run), one test at a time: for tests that count calls or memory of the whole process.
     pub fn run_one_at_a_time(self) -> ExitCode {
         self.run_with(&Arguments { test_threads: Some(1), ..Arguments::from_args() })
     }
@@ -117,19 +119,20 @@ impl Binary {
 
 type Runner = Box<dyn FnOnce() -> Result<Completion, libtest_mimic::Failed> + Send>;
 
-/// Tests of one subject.
+/// A suite: the tests of one subject.
 #[derive(Default)]
 pub struct Suite {
     tests: Vec<(String, Runner)>,
-    /// The forms that the added tests don't run in, each with the reason.
+    /// The forms in which the tests added next do not run, each with the reason.
     exceptions: Vec<(Form, &'static str)>,
-    /// Whether the tests that are added have much data.
+    /// Whether the tests added next have much data.
     is_large: bool,
-    /// The needs of the added tests on a GPU.
+    /// What the tests added next need on a GPU, if anything.
     needed: Option<Needed>,
 }
 
-/// The variable that makes it a failure if something is missing, and why a platform lacks it.
+/// The environment variable that makes it a failure if a needed thing is missing, and the function that returns why a
+/// platform lacks it.
 type Needed = (&'static str, fn(&Platform) -> Option<String>);
 
 impl fmt::Debug for Suite {
@@ -139,12 +142,12 @@ impl fmt::Debug for Suite {
 }
 
 impl Suite {
-    /// A suite without tests.
+    /// Creates a suite without tests.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds tests that have nothing to show in a form. There each of them is reported as ignored, with the reason.
+    /// Adds tests that show nothing in a form. In that form each of them is reported as ignored, with the reason.
     #[must_use]
     pub fn except(
         mut self,
@@ -158,7 +161,8 @@ impl Suite {
         suite
     }
 
-    /// Adds tests with so much data that a seed takes seconds. In the fast [`Tier`] each has the first two seeds.
+    /// Adds tests with so much data that one seed takes seconds. In the fast [`Tier`] each of them runs under the first
+    /// two seeds only.
     #[must_use]
     pub fn large(mut self, add: impl FnOnce(Self) -> Self) -> Self {
         self.is_large = true;
@@ -166,8 +170,8 @@ impl Suite {
         Self { is_large: false, ..suite }
     }
 
-    /// Adds tests that need something which a machine with a GPU may lack. There each of them is reported as ignored, with the
-    /// reason that `missing` returns, or as failed if the environment variable `require` is 1.
+    /// Adds tests that need something which a machine with a GPU may lack. On such a machine each of them is reported as
+    /// ignored, with the reason that `missing` returns, or as failed if the environment variable `require` is 1.
     #[must_use]
     pub fn unless_on_cuda(
         mut self,
@@ -180,7 +184,7 @@ impl Suite {
         Self { needed: before, ..suite }
     }
 
-    /// Adds a test that runs unless a form excludes it.
+    /// Adds a test. If the current form excludes the test, it is reported as ignored.
     fn add(
         &mut self,
         name: String,
@@ -189,26 +193,27 @@ impl Suite {
         let exceptions = self.exceptions.clone();
         let runner = move || {
             let excluded = exceptions.iter().find_map(|(form, reason)| form.excludes(reason));
-            // No variable makes this a failure: in this form the test can't run anywhere.
+            // The variable's name is empty, so nothing makes this a failure: in this form the test can't run on any
+            // machine.
             excluded.map_or_else(runner, |reason| skip("", &reason))
         };
         self.tests.push((name, Box::new(runner)));
     }
 
-    /// Adds a body for both platforms.
+    /// Adds a body that runs on the simulator and on a GPU.
     #[must_use]
     pub fn both(self, name: &str, body: impl Body + Clone) -> Self {
         self.devices(name, 1, body)
     }
 
-    /// Adds a body for the host simulator only. The body gets a new platform for each seed.
+    /// Adds a body that runs only on the host simulator. The body gets a new platform for each seed.
     #[must_use]
     pub fn host(self, name: &str, body: impl Body) -> Self {
         self.host_devices(name, 1, body)
     }
 
-    /// Adds a body that needs several devices, for both platforms. On a machine with fewer GPUs, the GPU test is
-    /// reported as ignored, with the reason.
+    /// Adds a body that needs several devices, and runs on the simulator and on GPUs. On a machine with fewer GPUs, the
+    /// GPU test is reported as ignored, with the reason.
     #[must_use]
     pub fn devices(self, name: &str, count: usize, body: impl Body + Clone) -> Self {
         self.host_devices(name, count, body.clone()).cuda_devices(name, count, body)
@@ -216,25 +221,26 @@ impl Suite {
 
     fn host_devices(self, name: &str, count: usize, body: impl Body) -> Self {
         self.seeded(name, move |seed| {
-            // With the race checker, and without it, as most programs run.
+            // The body runs with the race checker, and without it, as most programs run.
             for check in [true, false] {
                 let platform =
                     Platform::host().seed(seed).devices(count).race_check(check).build()?;
                 body(&platform)?;
                 check_races(&platform)?;
             }
-            // The threads of such a device are the system's: no seed repeats them.
+            // This simulator executes on threads of the operating system, whose order no seed repeats. So one run is
+            // enough.
             if seed == 0 { body(&working_alone(count)?) } else { Ok(()) }
         })
     }
 
-    /// Adds a body for a GPU only.
+    /// Adds a body that runs only on a GPU.
     #[must_use]
     pub fn cuda(self, name: &str, body: impl Body) -> Self {
         self.cuda_devices(name, 1, body)
     }
 
-    /// Adds a body for several GPUs only.
+    /// Adds a body that runs only on several GPUs.
     #[must_use]
     pub fn cuda_devices(mut self, name: &str, count: usize, body: impl Body) -> Self {
         let needed = self.needed;
@@ -276,7 +282,7 @@ impl Suite {
         name: &str,
         body: impl FnOnce() -> Result<(), Failed> + Send + 'static,
     ) -> Self {
-        // The test always runs, so it needs no variable that requires it.
+        // The variable's name is empty: the test always runs, so nothing need be required.
         self.optional(name, "", || body().map(|()| None))
     }
 
@@ -297,7 +303,7 @@ impl Suite {
         self
     }
 
-    /// The names of the tests so far, each with its platform: `name::host`.
+    /// Returns the names of the tests added so far, each with its platform: `name::host`.
     pub fn names(&self) -> Vec<String> {
         self.tests.iter().map(|(name, _)| name.clone()).collect()
     }
@@ -308,7 +314,7 @@ impl Suite {
     }
 }
 
-/// Runs a body on a platform that may lack what the body needs.
+/// Runs a body on a platform, or reports the test as ignored if the platform lacks what the body needs.
 fn on_platform(
     platform: &Platform,
     needed: Option<Needed>,
@@ -350,7 +356,7 @@ fn under_seeds(
     Ok(())
 }
 
-/// Turns a panic into a failure, so that the caller can add the seed to its message.
+/// Calls the body, and converts a panic into an error, so that the caller can add the seed to the message.
 fn catch<T>(body: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
     catch_unwind(AssertUnwindSafe(body))
         .unwrap_or_else(|panic| Err(Failed::msg(panic_text(&*panic))))
@@ -364,7 +370,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
     format!("panicked: {}", text.unwrap_or("with a value that is not text"))
 }
 
-/// The text of a failure, and those of its causes that it does not say itself.
+/// Returns the text of a failure. Adds the text of each cause that the failure's own text does not contain.
 fn with_causes(failed: &Failed) -> String {
     let mut text = failed.to_string();
     let mut cause = failed.source();

@@ -1,5 +1,5 @@
-//! The tests' kernels: [slow](fill), [broken](trap), [of every type](axpy), and kernels with results
-//! that [identify their inputs](mixing).
+//! The tests' kernels: [slow](fill) ones, [broken](trap) ones, kernels [of every element type](axpy), and kernels with
+//! results that [identify their inputs](mixing).
 
 mod broken;
 mod complex;

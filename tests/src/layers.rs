@@ -1,4 +1,4 @@
-//! Drivers that are wrong on purpose. Controls and failure tests run on them.
+//! Layers (drivers that wrap another driver) that are wrong on purpose. Control tests and failure tests run on them.
 
 #[macro_use]
 mod pass;

@@ -1,4 +1,4 @@
-//! Calls of libraries' plans, with operands of their own: the benchmark `libraries` measures them, and a test traces the
+//! Calls of libraries' plans, with their operands. The benchmark `libraries` measures these calls, and a test traces the
 //! CUDA calls that they make.
 
 mod fft;
@@ -13,8 +13,8 @@ use streamflow::prelude::*;
 
 /// A plan with its operands.
 pub trait Workload: Send {
-    /// Prepares so many calls, where a call overwrites its operand. After the first time with this number of calls it
-    /// makes no resources.
+    /// Prepares the operands of `calls` calls, if a call overwrites its operand. The second time with the same number of
+    /// calls, it allocates nothing.
     ///
     /// # Errors
     /// Those of the driver.
@@ -29,17 +29,17 @@ pub trait Workload: Send {
     /// Those of the plan.
     fn call(&mut self, stream: &Stream<'_>) -> Result<()>;
 
-    /// The values that the first call after `prepare` wrote.
+    /// Returns the values that the first call after `prepare` wrote.
     ///
     /// # Errors
     /// Those of the driver.
     fn result_blocking(&self, stream: &Stream<'_>) -> Result<Values>;
 }
 
-/// How the workload of a problem is made.
+/// A function that makes the workload of a problem.
 type Make = fn(&Problem, &ExecutionContext, &Stream<'_>) -> Result<Box<dyn Workload>>;
 
-/// The kinds of problems, and how their workloads are made.
+/// The kinds of problems, and the function that makes the workload of each kind.
 const KINDS: &[(&str, Make)] = &[
     ("fft", fft::fft),
     ("matmul", matmul::matmul),
@@ -47,16 +47,16 @@ const KINDS: &[(&str, Make)] = &[
     ("cholesky", solve::cholesky),
 ];
 
-/// The error for a problem with sizes and inputs of another kind.
+/// The error for a problem whose sizes and inputs do not fit its kind.
 fn of_another_kind() -> Failure {
     Failure::msg("sizes and inputs of another problem")
 }
 
 impl Problem {
-    /// Makes the plan on a stream of an operator, and uploads the operands.
+    /// Makes the problem's plan on a stream of an operator, and uploads its operands.
     ///
     /// # Errors
-    /// A problem of no known kind; those of the plan; those of the driver.
+    /// A problem of an unknown kind; the errors of the plan and of the driver.
     pub fn workload(
         &self,
         cx: &ExecutionContext,
@@ -69,7 +69,7 @@ impl Problem {
         make(self, cx, stream)
     }
 
-    /// Small problems of each kind.
+    /// Returns small problems of each kind.
     pub fn small() -> Vec<Self> {
         vec![
             Self::fft(1, &[120]),

@@ -1,4 +1,4 @@
-//! The lines that are logged.
+//! Collects the lines that the code under test logs.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,8 +9,8 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::with_default;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Calls a function. Returns its result, and the errors and warnings that this thread has logged meanwhile: the level, and each
-/// field as `name=value`.
+/// Calls a function. Returns its result, and the errors and warnings that this thread has logged meanwhile. Each line has
+/// the level, and each field as `name=value`.
 pub fn logged<R>(call: impl FnOnce() -> R) -> (R, Vec<String>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let kept = lines.clone();
@@ -22,11 +22,12 @@ pub fn logged<R>(call: impl FnOnce() -> R) -> (R, Vec<String>) {
     (result, lines)
 }
 
-/// A subscriber that calls `line` for each line up to a level, with the line's level and fields: each a space and `name=value`.
+/// A subscriber that calls `line` for each logged line up to a level. The line has its level and its fields: each a space
+/// and `name=value`.
 pub struct EachLine<F> {
-    /// The level.
+    /// The highest level whose lines are passed to the function.
     pub level: LevelFilter,
-    /// The function.
+    /// The function that gets each line.
     pub line: F,
 }
 

@@ -1,4 +1,4 @@
-//! Random numbers of every element type, and exact arithmetic to compare with.
+//! Random numbers of every element type, and exact arithmetic with which results are compared.
 
 use std::ops::{Add, Mul};
 
@@ -14,12 +14,12 @@ pub trait Number: Element + Mul<Output = Self> + Add<Output = Self> {
     fn factor(random: &mut Random) -> Self;
     /// A random term, small enough that `a * x + y` fits into the type.
     fn term(random: &mut Random) -> Self;
-    /// The distance of `found` from `a * x + y`, and its bound.
+    /// Returns the distance of `found` from `a * x + y`, and the largest distance that is correct.
     fn error(found: Self, a: Self, x: Self, y: Self) -> (f64, f64);
 }
 
-/// Integers are exact. A term has all bits but two, and a factor is below its square root. 64-bit numbers do not fit
-/// into a double.
+/// Integers, which must be exact. A term uses all bits of the type but two, and a factor is below the square root of
+/// that. 64-bit numbers do not fit into a double, so differences are computed as integers.
 macro_rules! integers {
     ($($ty:ty),*) => {$(
         impl Number for $ty {
@@ -44,14 +44,14 @@ macro_rules! integers {
 }
 integers!(i8, i16, i32, i64, u8, u16, u32, u64);
 
-/// Floats: the product and the sum are each rounded once, by at most half an ε of their value, so 1 ε of `|a x| + |y|`
-/// is enough (c = 1, n = 1), plus half the smallest number for each subnormal result. The reference is exact: it keeps
-/// the rounding errors of the product and the sum.
+/// Floats. The product and the sum are each rounded once, by at most half an ε of their value, so an error of 1 ε of `|a
+/// x| + |y|` is correct (c = 1, n = 1), plus half the smallest number for each subnormal result. The reference is exact:
+/// it includes the rounding errors of the product and the sum.
 macro_rules! floats {
     ($($ty:ty: $to:expr, $from:expr, $epsilon:expr, $smallest:expr;)*) => {$(
         impl Number for $ty {
             fn factor(random: &mut Random) -> Self {
-                // All 53 bits of a double are used.
+                // The numbers use all 53 bits of a double.
                 let bits = (random.bits() >> 11) as f64 / (1_u64 << 52) as f64;
                 $from(bits - 1.0)
             }
@@ -65,7 +65,7 @@ macro_rules! floats {
                 let product = a * x;
                 let product_error = a.mul_add(x, -product);
                 let sum = product + y;
-                // Knuth's two-sum.
+                // Knuth's two-sum computes the rounding error of the sum.
                 let part = sum - product;
                 let sum_error = (product - (sum - part)) + (y - part);
                 let off = (found - sum) - (product_error + sum_error);
@@ -82,7 +82,7 @@ floats! {
 }
 
 /// Complex numbers. Each part is a sum of two products and a term, with each operation rounded once. The reference is
-/// of doubles and exact enough for floats; for doubles its own roundings count once more.
+/// computed in doubles. That is exact enough for floats; for doubles the bound includes the reference's own roundings.
 macro_rules! complex {
     ($($part:ty),*) => {$(
         impl Number for Complex<$part> {

@@ -6,7 +6,7 @@ use streamflow::port::Receive;
 use streamflow::prelude::*;
 use streamflow::time::Timestamp;
 
-/// Makes tensors on its own stream.
+/// A source that makes tensors on its own stream.
 #[operator(streams(fill, spare))]
 #[derive(Debug)]
 pub struct Source {
@@ -17,7 +17,7 @@ pub struct Source {
     #[output]
     image: Tensor<f32>,
     len: usize,
-    /// Set in `start`.
+    /// Whether `start` was called.
     #[cfg(debug_assertions)]
     started: bool,
     #[cfg(not(debug_assertions))]
@@ -40,7 +40,7 @@ impl Compute for Source {
     }
 }
 
-/// Takes one input and writes it in place; reads the other input.
+/// Takes one input's tensor and writes it in place; reads the other input.
 #[operator]
 #[derive(Debug)]
 pub struct InPlace {
@@ -88,8 +88,7 @@ impl Compute for Delay {
     }
 }
 
-/// An operator with host data only, and ports with names that could collide with generated names, or that are
-/// keywords.
+/// An operator with host data only. Its ports' names are keywords, or could collide with generated names.
 #[operator]
 #[derive(Debug)]
 pub struct Names {
@@ -118,7 +117,7 @@ impl Compute for Names {
     }
 }
 
-/// Calls a function. The operator's type parameter occurs in its state, and not in its ports.
+/// Calls a function. The type parameter occurs in the operator's state, and not in its ports.
 #[operator]
 #[allow(missing_debug_implementations, reason = "a function does not implement Debug")]
 pub struct Apply<F: Fn(f32) -> f32 + Send + 'static, const N: usize> {
@@ -138,7 +137,8 @@ impl<F: Fn(f32) -> f32 + Send + 'static, const N: usize> Compute for Apply<F, N>
     }
 }
 
-/// An operator with type parameters only in its ports, a default, a where clause, and a handwritten constructor.
+/// An operator with type parameters that occur only in its ports, a default, a where clause, and a handwritten
+/// constructor.
 #[operator(no_new, streams(copy))]
 #[derive(Debug)]
 pub struct Pass<M, E = f32>
@@ -179,7 +179,7 @@ where
     }
 }
 
-/// A generic message.
+/// A generic message with two fields.
 #[derive(Debug, Message)]
 pub struct Pair<A, B>(pub A, pub B);
 

@@ -1,5 +1,5 @@
-//! Programs with data that is right only because one dependency orders their work, and their controls: the same
-//! programs without the dependency.
+//! Test programs whose data is right only because one dependency orders their work. Each has a control: the same program
+//! without the dependency, which must give wrong data.
 
 use std::sync::Arc;
 
@@ -15,36 +15,37 @@ use crate::layers::gates::Ended;
 use crate::layers::{DropWaits, Gates};
 use crate::{Failed, Suite, check};
 
-/// A program. Returns whether its data was right.
+/// A program. It returns whether its data was right.
 pub type Program = fn(&Platform) -> Result<bool>;
 
 /// Selects the waits of a stream for an event that a control drops.
 pub type Drops = fn(RawStream, RawEvent) -> bool;
 
-/// Options for one freed block in flight: the next allocation of its size takes this block, and must wait for it.
+/// Pool options that allow one freed block in flight: the next allocation of its size takes this block, and must wait for
+/// it.
 pub const MEMORY: MemoryOptions = MemoryOptions::new().in_flight(1).small_in_flight(1);
 
-/// The number of seeds of a control, and of the seeds that must give wrong data.
+/// How many seeds a control is tried with. A second constant says how many of them must give wrong data.
 const CONTROL_SEEDS: u64 = 100;
 const MUST_SHOW: usize = 30;
 
 impl Suite {
-    /// Adds a program for both platforms, and a control: the program without any wait between streams must give wrong
-    /// data.
+    /// Adds a program for simulator and GPU, and its control: the same program without any wait between streams must give
+    /// wrong data.
     #[must_use]
     pub fn ordered(self, name: &str, program: Program) -> Self {
         self.right(name, program, move |driver| without_waits(program, driver))
     }
 
-    /// As [`ordered`](Self::ordered), for order that does not come from a stream's wait. The control is `wrong`, a
+    /// Like [`ordered`](Self::ordered), for an order that does not come from a stream's wait. The control is `wrong`, a
     /// program without that order.
     #[must_use]
     pub fn contrasted(self, name: &str, program: Program, wrong: Program) -> Self {
         self.right(name, program, move |driver| by_data(wrong, driver))
     }
 
-    /// As [`ordered`](Self::ordered), for order that comes from a condition, so that streams need not wait. The control
-    /// is `wrong`, the program without the condition, and without waits.
+    /// Like [`ordered`](Self::ordered), for an order that comes from a condition, so that streams need not wait. The
+    /// control is `wrong`, the program without the condition, run without waits.
     #[must_use]
     pub fn conditional(self, name: &str, program: Program, wrong: Program) -> Self {
         self.right(name, program, move |driver| without_waits(wrong, driver))
@@ -64,7 +65,7 @@ impl Suite {
         )
     }
 
-    /// Adds a control, `name_control`: `is_right` must return false.
+    /// Adds a control named `name_control`: `is_right` must return false.
     #[must_use]
     pub fn control(
         self,
@@ -74,7 +75,7 @@ impl Suite {
         self.control_on(&format!("{name}_control"), 1, MUST_SHOW, is_right)
     }
 
-    /// As [`control`](Self::control), with a full name and on several devices.
+    /// Like [`control`](Self::control), with the control's full name, and on several devices.
     #[must_use]
     pub fn control_on(
         self,
@@ -86,8 +87,8 @@ impl Suite {
         self.control_of(name, (devices, must_show), None, is_right)
     }
 
-    /// Adds a control. On both platforms `is_right` must return false behind [`Gates`], and `whole` true. On the simulator
-    /// `must_show` of 100 seeds must give wrong data, too.
+    /// Adds a control. Behind [`Gates`], `is_right` must return false and `whole` must return true, on simulator and GPU.
+    /// On the simulator, `must_show` of 100 seeds must give wrong data as well.
     fn control_of(
         self,
         name: &str,
@@ -95,7 +96,8 @@ impl Suite {
         whole: Option<Program>,
         is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed> + Send + Clone + 'static,
     ) -> Self {
-        // Replay puts graphs that share memory in order by itself, so that fewer seeds show a missing wait.
+        // Fewer seeds are required with replay, which orders passes that share memory by itself, so that a missing wait
+        // shows less often.
         let must_show = if Form::Replayed.is_set() { must_show / 3 } else { must_show };
         let on_gpu = is_right.clone();
         self.plain(&format!("{name}::host"), move || {
@@ -119,8 +121,8 @@ impl Suite {
     }
 }
 
-/// Fails unless the data of a control is wrong behind [`Gates`], and, if the control is a program without some of its order,
-/// the data of the whole program is right there.
+/// Checks that the data of a control is wrong behind [`Gates`]. If the control is a program without some of its order,
+/// also checks that the data of the whole program is right there.
 fn shows(
     driver: Arc<dyn Driver>,
     whole: Option<Program>,
@@ -129,7 +131,7 @@ fn shows(
     let has_code = driver.observer().works_alone();
     let gates = Arc::new(Gates::new(driver)?);
     if has_code {
-        // CUDA and the libraries load code, and may wait for the device meanwhile.
+        // A first run without gates loads the code of CUDA and the libraries, since loading may wait for the device.
         let _unheld = gates.before(&is_right)?.with?;
     }
     let behind = |is_right: &dyn Fn(Arc<dyn Driver>) -> Result<bool, Failed>| {
@@ -153,7 +155,7 @@ fn shows(
     })
 }
 
-/// A platform on any driver, with [`MEMORY`].
+/// Makes a platform on any driver, with the memory options [`MEMORY`].
 ///
 /// # Errors
 /// Those of the platform.
@@ -161,7 +163,7 @@ pub fn platform(driver: Arc<dyn Driver>) -> Result<Platform, Error> {
     Platform::builder().memory(MEMORY).driver(driver)
 }
 
-/// Fails unless a program's data is right, with [`MEMORY`].
+/// Checks that a program's data is right with the memory options [`MEMORY`].
 ///
 /// # Errors
 /// Those of the program; wrong data.
@@ -173,8 +175,8 @@ where
     check(right, || "the data is wrong".into())
 }
 
-/// Whether a program's data is right. This platform has no race checker, since a checker could end the run before the
-/// data is compared. The GPU's driver may have one already: then its races count as wrong data.
+/// Returns whether a program's data is right. The platform has no race checker, since a checker could end the run before
+/// the data is compared. The GPU's driver may have a race checker already: its races then count as wrong data.
 fn by_data(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
     let builder = Platform::builder().memory(MEMORY).race_check(false);
     let platform = builder.driver(driver)?;
@@ -185,10 +187,10 @@ fn by_data(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
     Ok(right & platform.take_races().is_empty())
 }
 
-/// Whether a program's data is right without some of the waits between streams.
+/// Returns whether a program's data is right without some of the waits between streams.
 ///
 /// # Errors
-/// Those of the program; it has no such wait, so the control would prove nothing.
+/// Those of the program; no such wait was made, so the control would prove nothing.
 pub fn without(program: Program, driver: Arc<dyn Driver>, drops: Drops) -> Result<bool, Failed> {
     without_these(program, Arc::new(DropWaits::when(driver, drops)))
 }
@@ -199,7 +201,7 @@ fn without_these(program: Program, broken: Arc<DropWaits>) -> Result<bool, Faile
     Ok(right)
 }
 
-/// As [`without`], without any wait between streams.
+/// Like [`without`], without any wait between streams.
 ///
 /// # Errors
 /// Those of [`without`].
@@ -219,7 +221,7 @@ mod tests {
         Arc::new(HostDriver::builder().seed(1).policy(Policy::Lazy).build())
     }
 
-    /// A stream reads what another one writes. `between` runs after the reader's work is queued.
+    /// A program in which a stream reads what another stream writes. `between` runs after the reader's work is queued.
     fn reads(platform: &Platform, between: impl FnOnce(&CudaStream) -> Result<()>) -> Result<bool> {
         let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
         let (writer, reader) = (pool.allocate("writer")?, pool.allocate("reader")?);
@@ -235,7 +237,7 @@ mod tests {
         reads(platform, |_| Ok(()))
     }
 
-    /// The text of a control that shows nothing.
+    /// Returns the failure text of a control that gives right data.
     fn text(
         driver: Arc<dyn Driver>,
         whole: Option<Program>,
@@ -248,17 +250,17 @@ mod tests {
     fn a_missing_wait_shows_behind_gates() {
         let control = |driver| without_waits(whole, driver);
         assert_eq!(text(lazy(), Some(whole), control), "");
-        // The simulator executes at once here: the gates alone hold nothing back.
+        // This simulator executes work as it is queued, so a gate's host function runs while the gate is closed.
         let eager = Arc::new(HostDriver::builder().seed(0).policy(Policy::Eager).build());
         assert!(text(eager, None, control).starts_with("a gate has opened by itself"));
     }
 
     #[test]
     fn a_control_whose_gate_opens_before_the_read_fails() {
-        // The host waits for the writer.
+        // In this program the host waits for the writer, once the reader's work is queued.
         let early: Program = |platform| reads(platform, |on| Ok(on.synchronize_blocking()?));
         let found = text(lazy(), Some(whole), |driver| {
-            // The reader executes after it: it is lazy, too.
+            // The simulator is lazy: the reader executes after the writer, so the data is right without waits.
             without_waits(early, driver)
         });
         assert_eq!(found, "behind gates, the data is right without the dependency");
@@ -272,7 +274,7 @@ mod tests {
         let found = text(checked.clone(), Some(whole), |driver| {
             let broken = Arc::new(DropWaits::all(driver));
             let right = by_data(whole, broken.clone());
-            // As when another thread destroys a plan: the races are discarded late.
+            // Races are discarded late, as when another thread destroys a plan.
             thread::spawn(move || {
                 (0..1000).for_each(|_| thread::yield_now());
                 drop(broken);

@@ -1,4 +1,4 @@
-//! A graph of operators with two plans each, on two streams: of transforms, products, sparse products and solvers.
+//! A graph whose operators each have two plans on two streams: of transforms, products, sparse products and solvers.
 
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
@@ -11,19 +11,19 @@ use streamflow_math::sparse::{Csr, SpMv};
 use crate::graph_runs::OnTick;
 use crate::kernels::fill;
 
-/// The number of elements of a message.
+/// How many elements a message has.
 const N: usize = 6;
 
-/// How far a result may be from its value.
+/// How far a result may be from the exact value.
 const NEAR: f32 = 1e-3;
 
-/// The beginning of the error for wrong data.
+/// The beginning of the error text for wrong data.
 const WRONG: &str = "wrong data";
 
-/// Two plans, made in `start`.
+/// The two plans of an operator, made in `start`.
 type Two<A, B> = Option<(Plan<A>, Plan<B>)>;
 
-/// The value of a tick's message: another one than in the ticks before.
+/// Returns the value of a tick's message, which differs from those of the ticks before.
 fn value(tick: u64) -> f32 {
     (1 + tick % 5) as f32
 }
@@ -44,7 +44,7 @@ impl Compute for Values {
     }
 }
 
-/// Transforms on one stream, and back on another.
+/// Transforms on one stream, and transforms back on another stream.
 #[operator(streams(other))]
 struct Transforms {
     #[input]
@@ -75,7 +75,7 @@ impl Compute for Transforms {
     }
 }
 
-/// `2 x + 1` by a product with a bias, and `x` more by another library's handle on another stream.
+/// Computes `2 x + 1` by a product with a bias, and adds `x` with another library handle on another stream.
 #[operator(streams(other))]
 struct Products {
     #[input]
@@ -118,7 +118,7 @@ struct SparseProducts {
     a: Option<Csr<f32>>,
 }
 
-/// The elements of the diagonal.
+/// Returns the elements of the diagonal.
 fn diagonal() -> [f32; N] {
     std::array::from_fn(|row| (1 + row) as f32)
 }
@@ -146,7 +146,7 @@ impl Compute for SparseProducts {
     }
 }
 
-/// Solves with the same matrix, twice, on two streams.
+/// Solves two systems with the same matrix, on two streams.
 #[operator(streams(other))]
 struct Systems {
     #[input]
@@ -185,7 +185,7 @@ fn not_started() -> Failure {
     Failure::msg("`start` has not made the plans")
 }
 
-/// Compares each tick's numbers.
+/// Compares each tick's numbers with the expected ones.
 #[operator]
 struct Compares {
     #[input]
@@ -198,7 +198,7 @@ impl Compute for Compares {
         let x = io.x.receive().into_data();
         let wanted = 3.0 * value(cx.tick()) + 1.0;
         let found = match x.wait_blocking() {
-            // So it is for a solver that has read too early.
+            // A solver's error also counts as wrong data: the solver may have read its matrix too early.
             Err(error) if error.find_cause::<streamflow_math::Error>().is_some() => {
                 return Err(Failure::msg(format!("{WRONG}: {error}")));
             }
@@ -213,7 +213,7 @@ impl Compute for Compares {
 }
 
 graph! {
-    /// Numbers that go through two plans of each library.
+    /// The graph: numbers go through two plans of each library.
     struct Plans(ticks: u64, on_tick: OnTick) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new();
 
@@ -245,10 +245,10 @@ pub fn run(platform: &Platform, ticks: u64, on_tick: OnTick) -> Result<(), Error
     Plans::new(platform, ticks, on_tick)?.run().map(drop)
 }
 
-/// Runs the graph. Returns whether its data was right.
+/// Runs the graph, and returns whether its data was right.
 ///
 /// # Errors
-/// Other errors than wrong data.
+/// Errors other than wrong data.
 pub fn is_right(platform: &Platform, ticks: u64) -> Result<bool> {
     match run(platform, ticks, Box::new(|_| Ok(()))) {
         Ok(()) => Ok(true),

@@ -1,8 +1,8 @@
-//! Programs where one missing dependency makes wrong data. Each is right, and must be wrong when a driver drops its
-//! waits.
+//! Programs in which one missing dependency makes wrong data. Each program is right, and must be wrong when a driver
+//! drops its waits.
 //!
 //! Each returns whether the data was right. The slow side is queued first, and the data of the fast side is read first,
-//! so that only the dependency between them keeps them in order.
+//! so that only the dependency between them orders them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -15,13 +15,13 @@ use crate::foreign;
 use crate::kernels::{add_one, slow_copy, slow_fill};
 pub use crate::ordered::Program;
 
-/// Not a multiple of a warp, a block or a granule.
+/// The length of a buffer: no multiple of a warp, a block or a granule.
 const LEN: usize = 1003;
 
-/// Cycles, much longer than a launch: about 10 ms on a GPU.
+/// A number of clock cycles that takes much longer than a launch: about 10 ms on a GPU.
 const SLOW: u64 = 20_000_000;
 
-/// All programs, named after their laws.
+/// All programs, named after the laws of streamflow that they test.
 pub const ALL: &[(&str, Program)] = &[
     ("law7_two_readers_then_a_write", two_readers_then_a_write),
     ("law7_two_readers_then_drop_and_reuse", two_readers_then_drop_and_reuse),
@@ -35,9 +35,9 @@ pub const ALL: &[(&str, Program)] = &[
     ("law9_drop_on_another_thread", drop_on_another_thread),
 ];
 
-/// The barrier of the legacy default stream. CUDA orders it, not streamflow: without any waits, the barrier still
-/// orders a `Blocking` stream, and not a `NonBlocking` one. Returns whether the default stream read the data that the
-/// other stream wrote.
+/// Tests the barrier of the legacy default stream, which CUDA makes and not streamflow: even without waits, work on the
+/// default stream is ordered with a `Blocking` stream, and not with a `NonBlocking` one. Returns whether the default
+/// stream read the data that the other stream wrote.
 ///
 /// # Errors
 /// Those of the platform.
@@ -62,16 +62,17 @@ fn streams(platform: &Platform) -> Result<Streams> {
     Ok(Streams { a: pool.allocate("a")?, b: pool.allocate("b")?, c: pool.allocate("c")? })
 }
 
-/// Loads the kernels early: loading a kernel may wait for running kernels, and so would hide a missing dependency.
+/// Loads the kernels before a program starts: loading a kernel may wait for running kernels, which would hide a missing
+/// dependency.
 fn load_kernels(platform: &Platform, stream: &CudaStream) -> Result<()> {
-    // These buffers have another size than the programs' buffers, so that the programs don't reuse their memory.
+    // These buffers have a different size from the programs' buffers, so that the programs don't reuse their memory.
     let (mut one, mut other) = (platform.buffer(1, stream)?, platform.buffer(1, stream)?);
     stream.launch::<slow_fill>(1, (&mut one, 0.0, 0))?;
     stream.launch::<add_one>(1, (&mut one,))?;
     Ok(stream.launch::<slow_copy>(1, (&mut other, &one, 0))?)
 }
 
-/// A buffer full of `value`. The fill is complete when this returns.
+/// Returns a buffer full of `value`. The fill is complete when this function returns.
 fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer<f32>> {
     load_kernels(platform, stream)?;
     let mut buffer = platform.buffer(LEN, stream)?;
@@ -84,8 +85,8 @@ fn holds(stream: &CudaStream, buffer: &DeviceSlice<f32>, value: f32) -> Result<b
     Ok(stream.download_blocking(buffer)?.iter().all(|&x| x == value))
 }
 
-/// A hazard of cudarc. cudarc keeps one read event per buffer, so the faster reader overwrites the event of the slower
-/// one.
+/// A hazard that cudarc has: cudarc keeps one read event per buffer, so the faster of two readers overwrites the event of
+/// the slower one.
 fn two_readers_then_a_write(platform: &Platform) -> Result<bool> {
     let Streams { a, b, c } = streams(platform)?;
     let mut source = filled(platform, &c, 7.0)?;
@@ -120,7 +121,7 @@ fn allocated_here_written_there(platform: &Platform) -> Result<bool> {
     let mut copy = filled(platform, &a, 0.0)?;
     a.launch::<slow_copy>(LEN, (&mut copy, &first, SLOW))?;
     drop(first);
-    // In stream order, the memory is free on `a` only.
+    // A free in stream order makes the memory free on `a` only.
     let mut second = platform.buffer::<f32>(LEN, &a)?;
     b.launch::<slow_fill>(LEN, (&mut second, 9.0, 0))?;
     let written = holds(&b, &second, 9.0)?;
@@ -151,8 +152,8 @@ fn moved_to_an_extra_stream(platform: &Platform) -> Result<bool> {
     Ok(there & holds(&a, &moved, 9.0)?)
 }
 
-/// Work outside of streamflow with registered uses is ordered like launches: its read comes after the earlier write and
-/// before the later one.
+/// Work outside of streamflow whose uses are registered is ordered like launches: its read comes after the earlier write
+/// and before the later one.
 fn raw_addresses(platform: &Platform) -> Result<bool> {
     let Streams { a, b, c } = streams(platform)?;
     let mut source = filled(platform, &a, 0.0)?;
@@ -184,7 +185,7 @@ fn panic_after_a_launch(platform: &Platform) -> Result<bool> {
     let hook = AssertUnwindSafe(|| -> Result<()> {
         let source = source;
         a.launch::<slow_copy>(LEN, (&mut slow, &source, SLOW))?;
-        // Unlike `panic!`, this prints no message in the test's output.
+        // `resume_unwind` prints no message in the test's output, unlike `panic!`.
         std::panic::resume_unwind(Box::new("in the middle of a hook"));
     });
     let unwound = catch_unwind(hook).is_err();

@@ -11,32 +11,32 @@ use self::splitmix::SplitMix;
 pub struct Random(SplitMix);
 
 impl Random {
-    /// A generator with this seed.
+    /// Creates a generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(SplitMix::new(seed))
     }
 
-    /// Any 64 bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.bits()
     }
 
-    /// A number in `0..n`; `n` is not 0.
+    /// Returns a number in `0..n`; `n` is not 0.
     pub fn below(&mut self, n: usize) -> usize {
         (self.bits() % n as u64) as usize
     }
 
-    /// A number in `-1.0..1.0`, a multiple of 2⁻²³.
+    /// Returns a number in `-1.0..1.0`, a multiple of 2⁻²³.
     pub fn signed(&mut self) -> f32 {
         (self.bits() >> 40) as f32 / (1 << 23) as f32 - 1.0
     }
 
-    /// `n` numbers in `-1.0..1.0`.
+    /// Returns `n` numbers in `-1.0..1.0`.
     pub fn floats(&mut self, n: usize) -> Vec<f32> {
         (0..n).map(|_| self.signed()).collect()
     }
 
-    /// `n` bytes.
+    /// Returns `n` bytes.
     pub fn bytes(&mut self, n: usize) -> Vec<u8> {
         (0..n).map(|_| (self.bits() >> 56) as u8).collect()
     }

@@ -1,4 +1,4 @@
-//! Operators on numbers, for tests of how runs go on and end.
+//! Operators that pass numbers on, for tests of how runs go on and end.
 
 use streamflow::prelude::*;
 
@@ -18,7 +18,7 @@ impl Compute for Pass {
     }
 }
 
-/// Takes a number of each input.
+/// Receives a number of each input.
 #[operator]
 #[derive(Debug)]
 pub struct Join {

@@ -1,24 +1,24 @@
-//! The random cases that a test tries.
+//! Decides which random cases a test tries.
 
 use std::time::{Duration, Instant};
 
 use crate::seeds::variable;
 use crate::{Failed, Tier};
 
-/// The cases of a test that draws them. Each has a number, its seed.
+/// The cases of a test that draws its cases at random. Each case has a number, which is its seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search {
-    /// The case that a failure names.
+    /// Only one case: the one that a failure has named.
     One(u64),
-    /// The cases `0..n`: the same ones on each machine, however fast it is.
+    /// The cases `0..n`, which are the same on each machine, however fast it is.
     Count(u64),
-    /// The cases from 0 on, as many as there is time for.
+    /// The cases from 0 on, as many as this time allows.
     For(Duration),
 }
 
 impl Search {
-    /// The search that the environment selects: `{name}_SEED=n` one case, `{name}_SECONDS=n` a time, and neither `count`
-    /// cases, or a part of them in the fast [`Tier`].
+    /// Returns the search that the environment selects: one case with `{name}_SEED=n`, a time with `{name}_SECONDS=n`.
+    /// Without these variables: `count` cases, or a part of them in the fast [`Tier`].
     ///
     /// # Errors
     /// A variable that is not valid.
@@ -29,7 +29,7 @@ impl Search {
         Ok(number("SEED")?.map(Self::One).or(seconds).unwrap_or(Self::Count(cases)))
     }
 
-    /// The seeds of the cases. The time of [`For`](Self::For) begins here.
+    /// Returns the seeds of the cases. The time of [`For`](Self::For) begins now.
     pub fn seeds(self) -> impl Iterator<Item = u64> + Send {
         let (seeds, time) = match self {
             Self::One(seed) => (seed..=seed, None),

@@ -1,21 +1,21 @@
-//! The seeds of the host simulator for a test.
+//! The seeds of the host simulator under which a test runs.
 
 use std::env;
 use std::ops::Range;
 
-/// The number of seeds of most tests.
+/// How many seeds most tests have.
 pub(crate) const DEFAULT: u64 = 8;
 
-/// The variable with the number of seeds.
+/// The environment variable with the number of seeds.
 const COUNT: &str = "STREAMFLOW_TEST_SEEDS";
 
-/// The variable with the one seed to run.
+/// The environment variable with the only seed to run.
 pub(crate) const ONE: &str = "STREAMFLOW_TEST_SEED";
 
-/// The seeds that the environment selects, or the first `default` ones.
+/// Returns the seeds that the environment selects, or the first `default` ones.
 ///
 /// # Errors
-/// The text of a variable that is not valid.
+/// A text about a variable that is not valid.
 pub fn from_env(default: u64) -> Result<Range<u64>, String> {
     seeds(variable(ONE)?, variable(COUNT)?, default)
 }
@@ -24,7 +24,7 @@ fn seeds(one: Option<u64>, count: Option<u64>, default: u64) -> Result<Range<u64
     match (one, count) {
         (Some(u64::MAX), _) => Err(format!("{ONE} is too large; set it to less than {}", u64::MAX)),
         (Some(seed), _) => Ok(seed..seed + 1),
-        // Without seeds, every test would pass.
+        // No seeds is an error, since every test would pass.
         (None, Some(0)) => {
             Err(format!("{COUNT} is 0, so that no test would run; set it to at least 1"))
         }
@@ -32,7 +32,7 @@ fn seeds(one: Option<u64>, count: Option<u64>, default: u64) -> Result<Range<u64
     }
 }
 
-/// The whole number of a variable, if it is set.
+/// Returns the whole number that a variable has, if it is set.
 pub(crate) fn variable(name: &str) -> Result<Option<u64>, String> {
     let Some(value) = env::var_os(name) else { return Ok(None) };
     let number = value.to_str().and_then(|text| text.trim().parse().ok());

@@ -1,11 +1,11 @@
-//! Lists that operators add the received messages to, for the test to check.
+//! Lists to which operators add the messages that they receive, for the test to check.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::prelude::*;
 use streamflow_examples::deliver::Report;
 
-/// A list that operators add to. Clones share the list.
+/// A list to which operators add entries. Clones share the list.
 pub type Seen<T> = Arc<Mutex<Vec<T>>>;
 
 /// Adds an entry.
@@ -13,7 +13,7 @@ pub fn push_seen<T>(seen: &Seen<T>, what: T) {
     seen.lock().unwrap_or_else(PoisonError::into_inner).push(what);
 }
 
-/// A copy of all entries.
+/// Returns a copy of all entries.
 pub fn all<T: Clone>(seen: &Seen<T>) -> Vec<T> {
     seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
@@ -23,7 +23,7 @@ pub fn take<T>(seen: &Seen<T>) -> Vec<T> {
     std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A report callback for a graph of the examples, and the list that it fills: each tick with its elements.
+/// Returns a report callback for a graph of the examples, and the list that it fills: each tick with its elements.
 pub fn report<E: Element>() -> (Seen<(u64, Vec<E>)>, Report<E>) {
     let seen = Seen::default();
     let noted = seen.clone();

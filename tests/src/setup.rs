@@ -1,11 +1,11 @@
-//! The setup of test bodies: a stream, data, and a platform that records its driver calls.
+//! Helpers that set up a test body: a stream, data, and a platform that records its driver calls.
 
 use std::sync::Arc;
 
 use streamflow::driver::{Driver, Recorder};
 use streamflow::prelude::*;
 
-/// A stream from a pool of size 1, on device 0.
+/// Returns a stream from a pool of size 1, on device 0.
 ///
 /// # Errors
 /// Those of the platform.
@@ -13,7 +13,7 @@ pub fn stream(platform: &Platform) -> Result<CudaStream, Error> {
     platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
 }
 
-/// A tensor with these values.
+/// Returns a tensor with these values.
 ///
 /// # Errors
 /// Those of the platform.
@@ -27,7 +27,7 @@ pub fn uploaded<T: Element>(
     Ok(tensor)
 }
 
-/// A platform on a driver, and the recorder of its driver calls.
+/// Returns a platform on a driver, and the recorder of its driver calls.
 ///
 /// # Errors
 /// Those of the platform.

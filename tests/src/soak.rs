@@ -15,7 +15,7 @@ use streamflow::time::{Clock, Timestamp};
 use crate::random::Random;
 use crate::{Failed, check, check_equal};
 
-/// The edges of the graph, as indices of [`Counts`].
+/// The edges of the graph, as indices into [`Counts`].
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Frame,
@@ -31,7 +31,7 @@ enum Way {
     Pulse,
 }
 
-/// Each way with the name of its edge.
+/// Each edge with its name.
 const WAYS: [(Way, &str); 11] = [
     (Way::Frame, "camera.frame >> decode.frame"),
     (Way::ToLeft, "decode.image >> left.image"),
@@ -46,7 +46,7 @@ const WAYS: [(Way, &str); 11] = [
     (Way::Pulse, "pulse.pulse >> store.pulse"),
 ];
 
-/// The operators that may fail, as indices of [`Counts`].
+/// The operators that may fail, as indices into [`Counts`].
 #[derive(Debug, Clone, Copy)]
 enum Fails {
     Camera,
@@ -57,7 +57,7 @@ enum Fails {
     Batch,
 }
 
-/// The counts of all operators.
+/// How many messages each operator has sent and received, and how often it has failed.
 #[derive(Debug, Default)]
 pub struct Counts {
     seed: u64,
@@ -78,7 +78,7 @@ impl Counts {
         self.received[way as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Fails in one of 200 calls.
+    /// Fails at random, in one of 200 calls.
     fn may_fail(&self, operator: Fails) -> Result<()> {
         let attempt = self.attempts[operator as usize].fetch_add(1, Ordering::Relaxed);
         if mix(self.seed ^ ((operator as u64) << 56) ^ attempt).is_multiple_of(200) {
@@ -88,14 +88,14 @@ impl Counts {
         Ok(())
     }
 
-    /// Adds a value to the digest of the run.
+    /// Adds a value to the run's digest.
     fn digest(&self, value: u64) {
         let digest = self.digest.load(Ordering::Relaxed);
         self.digest.store(mix(digest ^ value), Ordering::Relaxed);
     }
 }
 
-/// Sends 0, 1, 2, … The last tick closes the handle, so that the run ends.
+/// Sends the numbers 0, 1, 2, … The last tick closes the handle, so that the run ends.
 #[operator]
 struct Camera {
     #[output]
@@ -130,7 +130,7 @@ impl Compute for Lidar {
     }
 }
 
-/// Loses a frame when it fails: its policy is `skip`.
+/// Loses a frame when it fails, since its failure policy is `skip`.
 #[operator]
 struct Decode {
     #[input]
@@ -150,7 +150,7 @@ impl Compute for Decode {
     }
 }
 
-/// Fails before it receives, and is restarted: no frame is lost.
+/// Fails before it receives, and is then restarted, so no frame is lost.
 #[operator]
 struct Left {
     #[input]
@@ -232,7 +232,7 @@ impl Compute for Track {
     }
 }
 
-/// Notifies `pulse` for each tenth state.
+/// Notifies the handle `pulse` at each tenth state that it receives.
 #[operator]
 struct Control {
     #[input]
@@ -248,7 +248,7 @@ impl Compute for Control {
         self.counts.digest(state);
         self.counts.may_fail(Fails::Control)?;
         if cx.tick().is_multiple_of(10) {
-            // The handle may be closed already, at the end of the run.
+            // An error is ignored: at the end of the run, the handle may be closed already.
             let _closed = self.notices.notify();
         }
         Ok(())
@@ -375,17 +375,17 @@ graph! {
 /// The result of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// A digest of all values, and of the times at which they arrived.
+    /// A digest of all received values, and of the times at which they arrived.
     pub digest: u64,
-    /// The ticks of all operators together.
+    /// How many ticks all operators together have run.
     pub ticks: u64,
-    /// How many of them failed.
+    /// How many of the ticks failed.
     pub failures: u64,
-    /// The simulated time of the end.
+    /// How long the run took in simulated time.
     pub took: Duration,
 }
 
-/// Runs the graph in simulated time, and checks that each message that was sent was received, or is in the report.
+/// Runs the graph in simulated time. Checks that each message that was sent was received, or is counted in the report.
 ///
 /// # Errors
 /// The errors of the run and of the checks.
@@ -393,7 +393,7 @@ pub fn run(seed: u64, frames: u64) -> Result<Outcome, Failed> {
     run_with(seed, frames, &Workers::none())
 }
 
-/// As [`run`], with workers on real threads. The digest is another one in each run.
+/// Like [`run`], with workers on real threads. The digest then differs from run to run.
 ///
 /// # Errors
 /// As for [`run`].
@@ -403,7 +403,8 @@ pub fn run_with(seed: u64, frames: u64, workers: &Workers) -> Result<Outcome, Fa
     run_on(&platform, seed, frames, workers)
 }
 
-/// As [`run`], on a platform with a simulated clock: in an explored test, workers take turns, and a seed repeats the run.
+/// Like [`run`], on a given platform with a simulated clock: in an explored test, workers take turns, and a seed repeats
+/// the run.
 ///
 /// # Errors
 /// As for [`run`].

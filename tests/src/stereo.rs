@@ -1,4 +1,4 @@
-//! Operators for the tests' graphs: cameras, casts, a fusion, and a sink that shows the result.
+//! Operators for the tests' graphs: cameras, casts, a fusion of two images, and a sink that notes the result.
 
 use crate::kernels::slow_fill;
 use streamflow::prelude::*;
@@ -12,7 +12,7 @@ pub fn bytes_to_floats(out: &mut [f32], bytes: &[u8]) {
     out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = f32::from(*byte));
 }
 
-/// Writes `value` everywhere.
+/// Writes `value` to all elements.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = value;
@@ -21,7 +21,7 @@ pub fn fill_bytes(out: &mut [u8], value: u8) {
     out.fill(value);
 }
 
-/// `depth = left - right`
+/// Computes `depth = left - right`.
 #[kernel(requires(depth.len() == left.len(), left.len() == right.len()), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < depth_len) depth[i] = left[i] - right[i];
@@ -32,7 +32,7 @@ pub fn difference(depth: &mut [f32], left: &[f32], right: &[f32]) {
     }
 }
 
-/// Changes the sign.
+/// Changes the sign of each element.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < data_len) data[i] = -data[i];
@@ -41,7 +41,7 @@ pub fn negate(data: &mut [f32]) {
     data.iter_mut().for_each(|x| *x = -*x);
 }
 
-/// Makes frames of bytes, each full of `first` plus the tick.
+/// A camera: makes frames of bytes, each full of `first` plus the tick's number.
 #[operator(streams(grab))]
 #[derive(Debug)]
 pub struct Camera {
@@ -62,7 +62,7 @@ impl Compute for Camera {
     }
 }
 
-/// Converts bytes to floats, slowly.
+/// Converts bytes to floats in a slow kernel.
 #[operator]
 #[derive(Debug)]
 pub struct Cast {
@@ -82,7 +82,7 @@ impl Compute for Cast {
     }
 }
 
-/// Left minus right.
+/// Computes the left image minus the right one.
 #[operator]
 #[derive(Debug)]
 pub struct Fuse {
@@ -122,7 +122,7 @@ impl Compute for Invert {
     }
 }
 
-/// Keeps the first value of each image, and a label if there is one.
+/// Notes the first value of each image, and the label if one arrives.
 #[operator]
 #[derive(Debug)]
 pub struct Show {
@@ -130,12 +130,12 @@ pub struct Show {
     image: &Tensor<f32>,
     #[input(optional)]
     label: &u64,
-    /// The first value and the label of each image.
+    /// For each image, the first value and the label.
     seen: Vec<(f32, Option<u64>)>,
 }
 
 impl Show {
-    /// The first value and the label of each image.
+    /// Returns the first value and the label of each image.
     pub fn seen(&self) -> &[(f32, Option<u64>)] {
         &self.seen
     }

@@ -5,18 +5,19 @@ use streamflow::prelude::*;
 use crate::kernels::slow_fill;
 use crate::seen::{Seen, push_seen};
 
-/// Not a multiple of a warp, a block or a granule.
+/// The length of a tensor: no multiple of a warp, a block or a granule.
 pub const LEN: usize = 1003;
 
-/// Cycles, much longer than a launch: about 10 ms on a GPU.
+/// A number of clock cycles that takes much longer than a launch: about 10 ms on a GPU.
 pub const SLOW: u64 = 20_000_000;
 
-/// Emits a tensor full of `first + tick`, made in `cycles`: Holoscan's `PingTensorTxOp`. With `own`, it works on its
-/// own stream (`async_device_allocation`), otherwise on the default stream, so that the message names no stream.
+/// Emits a tensor full of `first + tick`, made in `cycles` clock cycles, as Holoscan's `PingTensorTxOp` does. With `own`,
+/// it works on its own stream (`async_device_allocation`). Otherwise it works on the default stream, so that the message
+/// names no stream.
 #[operator(streams(tx))]
 #[derive(Debug)]
 pub struct Tx {
-    /// The tensor.
+    /// The tensor of this tick.
     #[output]
     image: Tensor<f32>,
     first: f32,
@@ -34,7 +35,7 @@ impl Compute for Tx {
     }
 }
 
-/// As `Tx`, but it writes the tensor on one stream and sends it on another.
+/// Like `Tx`, but writes the tensor on one stream and sends it on another.
 #[operator(streams(write, send))]
 #[derive(Debug)]
 pub struct SourceElsewhere {
@@ -53,7 +54,7 @@ impl Compute for SourceElsewhere {
     }
 }
 
-/// Whether a tensor is full of `value`. The download is on `stream`.
+/// Returns whether a tensor is full of `value`. The tensor is downloaded on `stream`.
 ///
 /// # Errors
 /// Those of the driver.
@@ -116,13 +117,13 @@ pub fn value(cx: &ExecutionContext, image: &Tensor<f32>, stream: &Stream<'_>) ->
     Ok(if same { values[0] } else { f32::NAN })
 }
 
-/// The numbers as tensor values.
+/// Converts numbers to the values of a tensor.
 #[must_use]
 pub fn floats(values: impl Iterator<Item = usize>) -> Vec<f32> {
     values.map(|value| value as f32).collect()
 }
 
-/// The stream's number, the same as in a message's `StreamRef`.
+/// Returns the stream's number, as a message's `StreamRef` has it.
 ///
 /// # Errors
 /// Those of the driver.

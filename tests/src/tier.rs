@@ -1,5 +1,5 @@
-//! How much the tests try. `cargo test` is the fast tier: each suite runs, with fewer random cases and fewer faults.
-//! `STREAMFLOW_TESTS=full` is the full one.
+//! How many cases the tests try. `cargo test` runs the fast tier: all suites, with fewer random cases and fewer faults.
+//! `STREAMFLOW_TESTS=full` selects the full tier.
 
 use std::env;
 
@@ -7,15 +7,15 @@ use crate::Failed;
 
 const VARIABLE: &str = "STREAMFLOW_TESTS";
 
-/// How many times as many random cases the full tier tries.
+/// By which factor the full tier tries more random cases than the fast tier.
 const MORE: u64 = 8;
 
-/// A part of all that the tests can try.
+/// How much of all that the tests can try is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
-    /// Each suite, in minutes.
+    /// All suites with few cases, which takes minutes.
     Fast,
-    /// The tests that a change must pass.
+    /// All cases that a change must pass.
     Full,
 }
 
@@ -34,7 +34,7 @@ impl Tier {
         }
     }
 
-    /// How many of so many random cases are tried, at least one.
+    /// Returns how many of `full` random cases are tried, at least one.
     #[must_use]
     pub fn cases(self, full: u64) -> u64 {
         match self {

@@ -1,10 +1,10 @@
-//! A waker with all of its code in the test: a waker made by [`Wake`](std::task::Wake) runs no code of the test when it
+//! A waker whose code is all in the test. A waker made by [`Wake`](std::task::Wake) would run no code of the test when it
 //! is cloned.
 
 use std::sync::Arc;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// The part of a waker that is called.
+/// Which part of a waker is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The waker is cloned.
@@ -15,7 +15,7 @@ pub enum Part {
     Drop,
 }
 
-/// Makes a waker that calls this function, as do its clones.
+/// Makes a waker. The waker and its clones call this function for each part.
 pub fn calling<F: Fn(Part) + Send + Sync + 'static>(call: F) -> Waker {
     let call = Arc::into_raw(Arc::new(call)).cast();
     // SAFETY: the functions of the table are those of this type. Each keeps the count of the `Arc` right, and `call` is
@@ -30,7 +30,7 @@ impl<F: Fn(Part) + Send + Sync + 'static> Table<F> {
         RawWakerVTable::new(Self::clone, Self::wake, Self::wake_by_ref, Self::drop);
 
     unsafe fn clone(call: *const ()) -> RawWaker {
-        // SAFETY: the waker that is cloned has one count, and the clone gets another one.
+        // SAFETY: the waker that is cloned owns one count of the `Arc`, and the clone gets another count.
         let function = unsafe {
             Arc::increment_strong_count(call.cast::<F>());
             &*call.cast::<F>()
@@ -40,19 +40,19 @@ impl<F: Fn(Part) + Send + Sync + 'static> Table<F> {
     }
 
     unsafe fn wake(call: *const ()) {
-        // SAFETY: this has the count of the waker.
+        // SAFETY: this call takes over the waker's count of the `Arc`.
         let function = unsafe { Arc::from_raw(call.cast::<F>()) };
         function(Part::Wake);
     }
 
     unsafe fn wake_by_ref(call: *const ()) {
-        // SAFETY: the waker lives.
+        // SAFETY: the waker is alive, and so is its function.
         let function = unsafe { &*call.cast::<F>() };
         function(Part::Wake);
     }
 
     unsafe fn drop(call: *const ()) {
-        // SAFETY: this has the count of the waker.
+        // SAFETY: this call takes over the waker's count of the `Arc`.
         let function = unsafe { Arc::from_raw(call.cast::<F>()) };
         function(Part::Drop);
     }

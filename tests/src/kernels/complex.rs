@@ -4,12 +4,12 @@ use num_complex::ComplexFloat;
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 
-/// How many results [`complex_math`] has for each pair of numbers.
+/// How many results [`complex_math`] writes for each pair of numbers.
 pub const RESULTS: usize = 14;
 
 /// A complex number that is made of doubles.
 pub trait Made: ComplexFloat<Real: Into<f64>> {
-    /// The number with these parts, rounded.
+    /// Makes a number from a real and an imaginary part, rounded to the type.
     fn made(re: f64, im: f64) -> Self;
 }
 
@@ -25,7 +25,7 @@ impl Made for Complex<f64> {
     }
 }
 
-/// Each operation with two complex numbers and a real one.
+/// Computes each operation on two complex numbers and a real one.
 #[kernel(
     instances(Complex<f32>, Complex<f64>),
     partial,

@@ -10,17 +10,17 @@ pub fn step(hash: u32, value: u32) -> u32 {
     hash ^ (hash >> 13)
 }
 
-/// The hash of `values`, starting from `hash`.
+/// Computes the hash of `values`, starting from `hash`.
 pub fn fold(hash: u32, values: &[u32]) -> u32 {
     values.iter().fold(hash, |hash, value| step(hash, *value))
 }
 
-/// Element `i` of an output with this hash.
+/// Computes element `i` of an output whose hash is `hash`.
 pub fn element(hash: u32, i: usize) -> u32 {
     step(hash, i as u32) | 1
 }
 
-/// Writes the hash of the tag.
+/// Writes an output from the hash of the tag.
 #[kernel(unsafe cuda = "
     auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
     long long start = clock64();
@@ -33,7 +33,7 @@ pub fn make(out: &mut [u32], tag: u32, cycles: u64) {
     out.iter_mut().enumerate().for_each(|(i, out)| *out = element(tag, i));
 }
 
-/// Writes the hash of the tag and `a`.
+/// Writes an output from the hash of the tag and of each element of `a`.
 #[kernel(unsafe cuda = "
     auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
     long long start = clock64();
@@ -51,7 +51,7 @@ pub fn map(out: &mut [u32], a: &[u32], tag: u32, cycles: u64) {
     out.iter_mut().enumerate().for_each(|(i, out)| *out = element(hash, i));
 }
 
-/// Writes the hash of the tag, `a` and then `b`.
+/// Writes an output from the hash of the tag, of `a` and then of `b`.
 #[kernel(unsafe cuda = "
     auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
     long long start = clock64();
@@ -88,7 +88,7 @@ pub fn change(data: &mut [u32], a: &[u32], tag: u32, cycles: u64) {
     data.iter_mut().enumerate().for_each(|(i, data)| *data = element(step(hash, *data), i));
 }
 
-/// Changes each element of both slices in place, by the tag.
+/// Changes each element of both slices in place, by the hash of the tag.
 #[kernel(unsafe cuda = "
     auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
     long long start = clock64();
@@ -106,10 +106,11 @@ pub fn both(a: &mut [u32], b: &mut [u32], tag: u32, cycles: u64) {
     }
 }
 
-/// The bits of an element that are its number: few enough that a library's sums of them are exact.
+/// A mask for the bits of an element that are used as its number. They are so few that a library's `f32` sums of the
+/// numbers are exact.
 pub const NUMBER: u32 = 0xfff;
 
-/// The number of each element, for a library that computes with `f32`.
+/// Writes the number of each element, as `f32`, for a library that computes with `f32`.
 #[kernel(requires(out.len() == a.len()), unsafe cuda = "
     long long start = clock64();
     while (clock64() - start < (long long)cycles) {}
@@ -122,7 +123,7 @@ pub fn numbers(out: &mut [f32], a: &[u32], cycles: u64) {
     out.iter_mut().zip(a).for_each(|(out, a)| *out = (a & NUMBER) as f32);
 }
 
-/// Writes the hash of the tag and of each number divided by `count` and rounded.
+/// Writes an output from the hash of the tag and of each input number, divided by `count` and rounded.
 #[kernel(requires(out.len() == a.len()), unsafe cuda = "
     auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
     long long start = clock64();

@@ -1,5 +1,5 @@
-//! Kernels that are slow on purpose. On a GPU they keep their stream busy for a number of clock cycles, so that a
-//! missing wait makes wrong data. The simulator does not need this: its seeds delay them.
+//! Kernels that are slow on purpose. On a GPU they keep their stream busy for a number of clock cycles, so that a missing
+//! wait gives wrong data. On the simulator they are not slow: its seeds delay the work instead.
 
 use streamflow::prelude::*;
 
@@ -15,7 +15,7 @@ pub fn spin(out: &mut [f32], cycles: u64) {
     let _ = (out, cycles);
 }
 
-/// Waits `cycles` clock cycles, then writes `value` everywhere.
+/// Waits `cycles` clock cycles, then writes `value` to all elements.
 #[kernel(unsafe cuda = "
     long long start = clock64();
     while (clock64() - start < (long long)cycles) {}
@@ -40,7 +40,7 @@ pub fn slow_copy(out: &mut [f32], input: &[f32], cycles: u64) {
     out.copy_from_slice(input);
 }
 
-/// Writes `value` everywhere, without waiting.
+/// Writes `value` to all elements, without waiting.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = value;
@@ -58,7 +58,7 @@ pub fn add_one(data: &mut [f32]) {
     data.iter_mut().for_each(|x| *x += 1.0);
 }
 
-/// Writes the sum of the products to `out[0]`, by one thread.
+/// Writes the sum of the products to `out[0]`. One thread does all the work.
 #[kernel(partial, requires(a.len() == b.len()), unsafe cuda = "
     if (thread_index() != 0 || out_len == 0) return;
     float sum = 0.0f;
@@ -71,8 +71,8 @@ pub fn dot(out: &mut [f32], a: &[f32], b: &[f32]) {
     }
 }
 
-/// Writes the number of the multiprocessor that each thread ran on. Each thread first waits `cycles` clock cycles, so
-/// that the blocks spread over all permitted multiprocessors. The host has one.
+/// Writes for each thread the number of the multiprocessor that it ran on. Each thread first waits `cycles` clock cycles,
+/// so that the blocks spread over all permitted multiprocessors. On the host there is one multiprocessor.
 #[kernel(unsafe cuda = "
     long long start = clock64();
     while (clock64() - start < (long long)cycles) {}

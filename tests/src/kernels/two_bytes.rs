@@ -1,10 +1,10 @@
-//! Kernels with elements that Rust has no type for.
+//! Kernels with element types that Rust itself lacks: `f16`, `bf16` and `Bool8`.
 
 use streamflow::f16;
 use streamflow::memory::{Bool8, Complex, bf16};
 use streamflow::prelude::*;
 
-/// Rounds floats to two bytes, and doubles too.
+/// Rounds numbers to two-byte floats: from `f32`, and from `f64`.
 #[kernel(
     requires(x.len() == out.len(), y.len() == out.len(), from_doubles.len() == out.len()),
     unsafe cuda = "
@@ -22,20 +22,20 @@ pub fn to_bf16(out: &mut [bf16], from_doubles: &mut [bf16], x: &[f32], y: &[f64]
     }
 }
 
-/// `half::bf16::from_f64` ignores the lower four bytes of the number, so it rounds what lies just beyond the middle as
-/// the middle.
+/// Rounds an `f64` to `bf16`. `half::bf16::from_f64` ignores the lower four bytes of the number, so it rounds a number
+/// just beyond the middle of two `bf16` as if it were the middle.
 fn rounded(y: f64) -> bf16 {
     let near = y as f32;
     let bits = near.to_bits();
     if y.is_nan() || f64::from(near) == y {
         return bf16::from_f32(near);
     }
-    // Toward zero, with the last digit set.
+    // An `f32` that was rounded toward zero and then has its last bit set: `bf16` rounds it as it would round `y`.
     let is_beyond = f64::from(near).abs() > y.abs();
     bf16::from_f32(f32::from_bits((bits - u32::from(is_beyond)) | 1))
 }
 
-/// Writes `out[i] = mask[i] ? a : b`, and whether that differs from the flag. Any byte but 0 is true.
+/// Writes `out[i] = mask[i] ? a : b`, and whether `mask[i]` differs from the flag. Any byte other than 0 is true.
 #[kernel(
     requires(mask.len() == out.len(), differs.len() == out.len()),
     unsafe cuda = "
@@ -58,7 +58,7 @@ pub fn select(
     }
 }
 
-/// Writes scalars of the types that have structs in CUDA. In the parameters' order, neighbours have different alignments.
+/// Writes scalars of the types that are structs in CUDA. Neighbouring parameters have different alignments.
 #[kernel(
     partial,
     requires(out.len() == 8),

@@ -6,7 +6,7 @@ use streamflow::f16;
 use streamflow::memory::{Complex, bf16};
 use streamflow::prelude::*;
 
-/// `out = a * x + y`.
+/// Computes `out = a * x + y`.
 #[kernel(
     instances(f16, bf16, Complex<f32>, Complex<f64>, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64),
     requires(x.len() == out.len(), y.len() == out.len()),
@@ -20,7 +20,7 @@ pub fn axpy<T: Element + Mul<Output = T> + Add<Output = T>>(out: &mut [T], a: T,
     }
 }
 
-/// Writes scalars of every type. In the parameters' order, neighbours have different alignments.
+/// Writes scalars of every type. Neighbouring parameters have different alignments.
 #[kernel(
     partial,
     requires(floats.len() == 3, ints.len() == 4, naturals.len() == 5),
@@ -78,7 +78,7 @@ pub fn transpose(out: &mut [i32], input: &[i32], rows: u32, cols: u32) {
     }
 }
 
-/// Writes the number of each element, row by row, in loops over the rows and columns.
+/// Writes the index of each element, counted row by row. The threads loop over the rows and columns.
 #[kernel(grid_stride, unsafe cuda = "
     unsigned long long rows = out_len / cols, height = gridDim.y * blockDim.y;
     for (unsigned long long y = thread_index_y(); y < rows; y += height)
@@ -91,7 +91,7 @@ pub fn number_in_rows(out: &mut [i32], cols: u32) {
     }
 }
 
-/// Reverses the elements, in a loop of the block's threads. A block needs dynamic shared memory for all elements, four
+/// Reverses the elements. Each block's threads loop over them. A block needs dynamic shared memory for all elements, four
 /// bytes each; with less, the kernel writes nothing.
 #[kernel(
     grid_stride,

@@ -6,7 +6,7 @@ use streamflow::kernel::Strided;
 use streamflow::memory::{Complex, bf16};
 use streamflow::prelude::*;
 
-/// `out[y, x] = factor * a[y, x]`. The grid is `[cols, rows]`.
+/// Computes `out[y, x] = factor * a[y, x]`. The grid is `[cols, rows]`.
 #[kernel(
     instances(f32, bf16, Complex<f64>),
     requires(out.shape() == a.shape()),
@@ -24,7 +24,8 @@ pub fn scale_view<T: Element + Mul<Output = T>>(
     }
 }
 
-/// Adds a slice to a view of three dimensions and a view of one, by the number of the element; two views are written.
+/// Adds a slice to a view of three dimensions and to a view of one dimension, by the index of the element. Writes two
+/// views.
 #[kernel(
     requires(out.shape() == a.shape(), line.len() == b.len(), out.len() == b.len()),
     unsafe cuda = "
@@ -46,7 +47,7 @@ pub fn add_views(
     }
 }
 
-/// The number of each element, counted in a loop of the grid.
+/// Writes the index of each element. The grid's threads loop over the elements.
 #[kernel(
     grid_stride,
     unsafe cuda = "

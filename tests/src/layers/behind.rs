@@ -1,4 +1,4 @@
-//! A driver that counts calls, with a device that is behind the host.
+//! A layer that counts driver calls, and makes the device appear to be behind the host.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,37 +11,37 @@ use streamflow_driver::driver::{CopyOp, DriverResult, Launch, Layer, RawEvent};
 /// How often each kind of call was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// `launch`.
+    /// How often `launch` was called.
     pub launches: u64,
-    /// `copy`.
+    /// How often `copy` was called.
     pub copies: u64,
-    /// `record_event`.
+    /// How often `record_event` was called.
     pub records: u64,
-    /// `wait_event`.
+    /// How often `wait_event` was called.
     pub waits: u64,
-    /// `query_event` and `query_stream`.
+    /// How often `query_event` and `query_stream` were called.
     pub queries: u64,
-    /// `synchronize_event` and `synchronize_stream`.
+    /// How often `synchronize_event` and `synchronize_stream` were called.
     pub synchronizations: u64,
-    /// `bind`.
+    /// How often `bind` was called.
     pub binds: u64,
 }
 
-/// The work of the device, and the part of it that is done.
+/// How much work was queued, and how much of it counts as done.
 #[derive(Debug, Default)]
 struct Device {
     counts: Counts,
-    /// The calls of launches, copies, records and waits.
+    /// How many launches, copies, records and waits were queued.
     queued: u64,
-    /// The work that a thread has waited for.
+    /// Up to which of these calls a thread has waited for the work.
     done: u64,
-    /// The place of the latest record of an event, and of the latest work of a stream.
+    /// For each event, the number of its latest record among these calls; for each stream, the number of its latest work.
     events: HashMap<u64, u64>,
     streams: HashMap<u64, u64>,
 }
 
-/// Counts calls. A query finds work complete if it was queued so many calls ago, in place of a real device's pace, or
-/// if a thread has waited for it.
+/// A layer that counts calls. A query finds work complete only if a set number of calls was queued after it, or if a
+/// thread has waited for it. This stands for the pace of a real device.
 #[derive(Debug)]
 pub struct Behind {
     below: Arc<dyn Driver>,
@@ -50,17 +50,17 @@ pub struct Behind {
 }
 
 impl Behind {
-    /// Passes all calls on, over a driver that answers each query with "complete".
+    /// Creates the layer above a driver that answers each query with "complete".
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, by: AtomicU64::new(0), device: Mutex::default() }
     }
 
-    /// From now on the device is so many calls behind.
+    /// Sets by how many calls the device is behind from now on.
     pub fn set(&self, calls: u64) {
         self.by.store(calls, Ordering::Relaxed);
     }
 
-    /// The calls until now.
+    /// Returns the calls counted so far.
     pub fn counts(&self) -> Counts {
         self.device().counts
     }
@@ -69,7 +69,7 @@ impl Behind {
         self.device.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes work on a stream.
+    /// Counts a call that queues work on a stream. Returns its number.
     fn queue(&self, stream: RawStream, count: impl FnOnce(&mut Counts) -> &mut u64) -> u64 {
         let mut device = self.device();
         *count(&mut device.counts) += 1;
@@ -79,7 +79,7 @@ impl Behind {
         place
     }
 
-    /// Whether the device has come to a place.
+    /// Whether the device counts as having reached the call that `place` returns.
     fn has_reached(&self, place: impl FnOnce(&Device) -> Option<u64>) -> bool {
         let mut device = self.device();
         device.counts.queries += 1;
@@ -87,7 +87,7 @@ impl Behind {
         place <= device.done || place + self.by.load(Ordering::Relaxed) <= device.queued
     }
 
-    /// A thread waits for a place.
+    /// Notes that a thread waits for the call that `place` returns.
     fn wait(&self, place: impl FnOnce(&Device) -> Option<u64>) {
         let mut device = self.device();
         device.counts.synchronizations += 1;
@@ -95,7 +95,7 @@ impl Behind {
     }
 }
 
-// SAFETY: all calls are passed on. "Not complete" promises nothing.
+// SAFETY: all calls are passed to the driver below. The answer "not complete" promises nothing.
 unsafe impl Layer for Behind {
     fn below(&self) -> &dyn Driver {
         &*self.below

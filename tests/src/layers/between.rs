@@ -1,4 +1,4 @@
-//! A driver that lets other code run before it makes a call, or after it has made it.
+//! A layer that lets test code run directly before or after a driver call.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use streamflow::driver::{Driver, RawStream};
 use streamflow_driver::driver::{CopyOp, DriverResult, Layer, RawEvent};
 
-/// Runs code once during the next wait, record, query or copy: before or after the driver below has taken the call, and
-/// in any case before the caller has it back. The layer changes no call.
+/// Runs a closure once, during the next wait, record, query or copy: before or after the driver below executes the call,
+/// and before the caller gets its result. The layer changes no call.
 pub struct Between {
     below: Arc<dyn Driver>,
     next: Mutex<Option<(Moment, Code)>>,
@@ -15,28 +15,28 @@ pub struct Between {
 
 type Code = Box<dyn FnOnce() + Send>;
 
-/// When the code runs.
+/// When the closure runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// Before the call is made.
+    /// Before the driver below gets the call.
     Before,
-    /// After the call was made.
+    /// After the driver below has executed the call.
     After,
 }
 
 impl Between {
-    /// Passes all calls to `below`.
+    /// Creates the layer above `below`, to which all calls are passed.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, next: Mutex::default() }
     }
 
-    /// Runs `code` during the next of these calls.
+    /// Runs `code` during the next wait, record, query or copy.
     pub fn during_next(&self, moment: Moment, code: impl FnOnce() + Send + 'static) {
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some((moment, Box::new(code)));
     }
 
     fn with<R>(&self, call: impl FnOnce() -> R) -> R {
-        // Without the lock: the code may make calls itself.
+        // The lock is released before the closure runs, since the closure may make driver calls itself.
         let next = self.next.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (before, after) = match next {
             Some((Moment::Before, code)) => (Some(code), None),
@@ -63,22 +63,22 @@ unsafe impl Layer for Between {
     }
 
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this method.
         self.with(|| unsafe { self.below.record_event(event, stream) })
     }
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this method.
         self.with(|| unsafe { self.below.wait_event(stream, event) })
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this method.
         self.with(|| unsafe { self.below.synchronize_event(event) })
     }
 
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this method.
         self.with(|| unsafe { self.below.copy(stream, copy) })
     }
 }

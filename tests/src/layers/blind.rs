@@ -1,4 +1,4 @@
-//! A driver that reports everything as complete, on request, without a query.
+//! A layer that, on request, reports all work as complete without asking the device.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use streamflow::driver::{Driver, RawStream};
 use streamflow_driver::driver::{DriverResult, Layer, RawEvent};
 
-/// While it is blind, queries report completion and waits return immediately. A test can then read memory without
+/// A layer that can be blind: then queries return "complete" and waits return at once. So a test can read memory without
 /// completing the work that writes it.
 #[derive(Clone)]
 pub struct Blind {
@@ -22,12 +22,12 @@ impl fmt::Debug for Blind {
 }
 
 impl Blind {
-    /// Wraps a driver, and is not blind yet.
+    /// Creates the layer above a driver. It is not blind yet.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, blind: Arc::default() }
     }
 
-    /// Calls `look` while blind.
+    /// Calls `look` while the layer is blind.
     pub fn during<R>(&self, look: impl FnOnce() -> R) -> R {
         self.blind.store(true, Ordering::Release);
         let found = look();
@@ -40,9 +40,9 @@ impl Blind {
     }
 }
 
-// SAFETY: this layer breaks a driver's promises on purpose: it reports copies as complete that may not be. The tests'
-// programs then read numbers that the device may be writing, to find whether the copy was done, and synchronise their
-// streams at the end.
+// SAFETY: this layer breaks a driver's promises on purpose: it reports copies as complete that may not be complete. The
+// tests then read plain numbers that the device may be writing, to find out whether the copy was done. They synchronise
+// their streams at the end.
 unsafe impl Layer for Blind {
     fn below(&self) -> &dyn Driver {
         &*self.below

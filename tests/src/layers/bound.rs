@@ -1,4 +1,4 @@
-//! A driver that checks which device is bound.
+//! A layer that checks which device is bound on the calling thread.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ thread_local! {
     static BOUND: Cell<Option<DeviceId>> = const { Cell::new(None) };
 }
 
-/// Rejects the calls that fail on a GPU because of the device that is bound on the calling thread. A default stream's
-/// handle names no device, and an event is made on the bound device: both need the right device. Another stream's
-/// handle names its device: it needs any bound device. A library works on the bound device.
+/// A layer that rejects each call that would fail on a GPU because of the bound device. A default stream's handle names
+/// no device, and an event is made on the bound device: these calls need the right device. Another stream's handle names
+/// its device, so its calls need any bound device. A library works on the bound device.
 #[derive(Debug)]
 pub struct Bound(Arc<dyn Driver>);
 
 impl Bound {
-    /// Checks all calls to `below`.
+    /// Creates the layer above `below`.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self(below)
     }
 }
 
 impl Bound {
-    /// Makes a device current on this thread as another library does, unknown to any call of the driver.
+    /// Makes a device current on this thread as another library does, without a call of the driver.
     pub fn bind_unseen(device: DeviceId) {
         BOUND.set(Some(device));
     }
@@ -95,7 +95,7 @@ bound! {
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), check_stream stream;
 }
 
-// SAFETY: as for the driver's calls.
+// SAFETY: a call that fails promises nothing, and all other calls are passed to the driver below.
 unsafe impl Libraries for Bound {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         self.check_device("call_library", stream.device())?;

@@ -1,4 +1,4 @@
-//! A driver that breaks one clause of its contract.
+//! A layer that breaks one clause of the driver's contract.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use streamflow_driver::driver::{
     StreamOptions,
 };
 
-/// A clause that [`Breaks`] breaks, as the contract says it.
+/// A clause of the contract that [`Breaks`] can break. The variants have the contract's words.
 #[allow(missing_docs, reason = "each name is the clause")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clause {
@@ -47,14 +47,14 @@ pub enum Clause {
     AdoptionIsPassed,
 }
 
-/// Keeps the contract but for one clause, in each call that the clause is about. Only for a simulator with two devices,
-/// and for programs with kernels that compute numbers from numbers.
+/// A layer that keeps the contract except for one clause, which it breaks in each call that the clause is about. Only for
+/// a simulator with two devices, and for programs with kernels that compute numbers from numbers.
 #[derive(Debug)]
 pub struct Breaks {
     below: Arc<dyn Driver>,
     clause: Option<Clause>,
     times: AtomicUsize,
-    /// The objects that were made first, for answers that give them out again.
+    /// The objects that were made first. A clause about new objects is broken by returning these again.
     first: Mutex<First>,
 }
 
@@ -65,7 +65,7 @@ struct First {
 }
 
 impl Breaks {
-    /// Breaks a clause, or none, above a driver.
+    /// Creates the layer above a driver. It breaks the given clause, or none.
     pub fn new(below: Arc<dyn Driver>, clause: Option<Clause>) -> Self {
         Self { below, clause, times: AtomicUsize::new(0), first: Mutex::default() }
     }
@@ -75,7 +75,7 @@ impl Breaks {
         self.times.load(Ordering::Relaxed)
     }
 
-    /// Whether this call breaks the clause.
+    /// Whether to break the clause in this call. Also counts the call.
     fn breaks(&self, clause: Clause) -> bool {
         let breaks = self.clause == Some(clause);
         if breaks {
@@ -88,12 +88,12 @@ impl Breaks {
         self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The other device.
+    /// Returns the other one of the two devices.
     fn other(device: DeviceId) -> DeviceId {
         streamflow::device(1 - device.index() as u32)
     }
 
-    /// A stream of this layer's own.
+    /// Returns a stream of this layer on which misplaced work is queued.
     fn elsewhere(&self, stream: RawStream) -> DriverResult<RawStream> {
         let known = self.first().stream;
         if let Some(known) = known {
@@ -200,7 +200,7 @@ unsafe impl Layer for Breaks {
         {
             return Ok(memory);
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller keeps the contract of this method.
         let range = unsafe { self.below.allocate(stream, bytes, source) }?;
         self.first().memory.get_or_insert(range);
         Ok(match self.clause {
@@ -222,7 +222,7 @@ unsafe impl Layer for Breaks {
             return Ok(());
         }
         if self.breaks(Clause::FreeFreesOnce) {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller keeps the contract of this method.
             unsafe { self.below.free(stream, range) }?;
         }
         pass!([unsafe] self.below.free(stream, range))
@@ -240,7 +240,7 @@ unsafe impl Layer for Breaks {
             copy.source.bytes /= 2;
             copy.target.bytes /= 2;
         }
-        // Without notes a report of this has no operator.
+        // Without notes, the report of the resulting race names no operator.
         if self.breaks(Clause::CopyIsOnItsStream) || self.clause == Some(Clause::NotesArePassed) {
             stream = self.elsewhere(stream)?;
         }
@@ -270,7 +270,7 @@ unsafe impl Layer for Breaks {
     ) -> DriverResult<LoadedKernel> {
         if self.breaks(Clause::KernelIsOfTheDevice) {
             self.below.bind(Self::other(device))?;
-            // SAFETY: the caller's contract; the images of a source are for any device.
+            // SAFETY: the caller keeps the contract of this method, and the images of a source are valid for any device.
             return unsafe { self.below.load_kernel(Self::other(device), source) };
         }
         // SAFETY: the caller's contract.

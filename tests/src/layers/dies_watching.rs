@@ -1,4 +1,4 @@
-//! A driver that panics where the library watches downloads.
+//! A layer that panics in the thread of the library that watches downloads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,8 +7,8 @@ use std::thread;
 use streamflow::driver::{Driver, RawStream};
 use streamflow_driver::driver::{DriverResult, Layer, RawEvent};
 
-/// The first query of the thread that watches awaited downloads panics. Until then, queries of other threads find nothing
-/// complete, so that there is something to watch.
+/// A layer in which the first query by the thread that watches awaited downloads panics. Until then, queries of other
+/// threads return "not complete", so that the thread has something to watch.
 #[derive(Debug)]
 pub struct DiesWatching {
     below: Arc<dyn Driver>,
@@ -16,7 +16,7 @@ pub struct DiesWatching {
 }
 
 impl DiesWatching {
-    /// Passes all other calls to `below`.
+    /// Creates the layer above `below`, to which all other calls are passed.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, has_panicked: AtomicBool::new(false) }
     }
@@ -26,7 +26,7 @@ impl DiesWatching {
         self.has_panicked.load(Ordering::Acquire)
     }
 
-    /// Whether the driver below is asked.
+    /// Whether a query is passed to the driver below.
     #[allow(clippy::panic, reason = "this is what the layer is for")]
     fn asks(&self) -> bool {
         let watches = thread::current().name() == Some("streamflow downloads");

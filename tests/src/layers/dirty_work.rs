@@ -1,4 +1,4 @@
-//! A driver that dirties work areas.
+//! A layer that overwrites the work areas of library calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use streamflow::driver::{Driver, RawStream};
 use streamflow_driver::driver::{DriverResult, Layer, Libraries, LibraryCall};
 
-/// Fills the work areas of each call of a library, the claims with the name `work`, just before the call. A call that
-/// expects something in them then has wrong data.
+/// A layer that fills the work areas of each library call (the claims with the name `work`) just before the call. A call
+/// that relies on earlier content of its work area then has wrong data.
 #[derive(Debug)]
 pub struct DirtyWork {
     below: Arc<dyn Driver>,
@@ -15,18 +15,19 @@ pub struct DirtyWork {
 }
 
 impl DirtyWork {
-    /// Dirties work areas above a driver.
+    /// Creates the layer above a driver.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, filled: AtomicU64::new(0) }
     }
 
-    /// How many work areas were filled.
+    /// Returns how many work areas were filled.
     pub fn filled(&self) -> u64 {
         self.filled.load(Ordering::Relaxed)
     }
 }
 
-// SAFETY: all calls are passed on. The fills touch memory that the call claims to write, on its stream, just before it.
+// SAFETY: all calls are passed to the driver below. The fills touch memory that the call claims to write, on the call's
+// stream, just before the call.
 unsafe impl Layer for DirtyWork {
     fn below(&self) -> &dyn Driver {
         &*self.below
@@ -42,10 +43,10 @@ unsafe impl Libraries for DirtyWork {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         for access in call.accesses.iter().filter(|access| access.argument == "work") {
             self.filled.fetch_add(1, Ordering::Relaxed);
-            // SAFETY: the call may write this memory at this place in the stream.
+            // SAFETY: the call may write this memory at this point of the stream, so a fill may as well.
             unsafe { self.below.fill(stream, access.range, 0xff) }?;
         }
-        // SAFETY: the caller's.
+        // SAFETY: the caller keeps the contract of this method.
         unsafe { self.below.libraries().call_library(stream, call) }
     }
 }

@@ -1,4 +1,4 @@
-//! A driver that fails one call.
+//! A layer that makes one driver call fail.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,23 +14,23 @@ use streamflow_driver::driver::{
 };
 use streamflow_driver::driver::{GreenContext, Image};
 
-/// Fails the n-th call of one kind, and passes all other calls to the driver below.
+/// A layer that makes the n-th call of one kind fail, and passes all other calls to the driver below.
 #[derive(Debug)]
 pub struct FailNth {
     below: Arc<dyn Driver>,
     kind: CallKind,
-    /// The number of calls of this kind before the one that fails.
+    /// How many calls of this kind are passed on before one fails.
     left: AtomicU64,
     failed: AtomicU64,
 }
 
 impl FailNth {
-    /// Fails the `nth` call of `kind`, counted from 0.
+    /// Creates a layer in which the `nth` call of `kind` fails, counted from 0.
     pub fn new(below: Arc<dyn Driver>, kind: CallKind, nth: u64) -> Self {
         Self { below, kind, left: AtomicU64::new(nth), failed: AtomicU64::new(0) }
     }
 
-    /// Makes the next call of the kind fail, independent of the count.
+    /// Makes the next call of the kind fail, whatever the count is.
     pub fn fail_next(&self) {
         self.fail_nth(0);
     }
@@ -45,13 +45,12 @@ impl FailNth {
         self.failed.load(Ordering::Relaxed) > 0
     }
 
-    /// Fails if this is the n-th call of the kind.
+    /// Returns an error if this is the n-th call of the kind.
     fn check(&self, kind: CallKind, device: DeviceId) -> DriverResult<()> {
         if kind != self.kind {
             return Ok(());
         }
-        // Below zero the counter wraps to the largest number. No test counts down from there to zero
-        // again.
+        // Below zero the counter wraps to the largest number. No test makes so many calls that it reaches zero again.
         if self.left.fetch_sub(1, Ordering::Relaxed) != 0 {
             return Ok(());
         }
@@ -66,7 +65,7 @@ impl FailNth {
     }
 }
 
-/// Defines the kinds, and the methods that check each call before they pass it on.
+/// Defines the kinds of calls, and the layer's methods, which check each call before they pass it on.
 macro_rules! calls {
     ({$(
         $kind:ident [$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) -> $ret:ty,
@@ -79,12 +78,12 @@ macro_rules! calls {
         pub enum CallKind {
             $(#[doc = concat!("[`Driver::", stringify!($method), "`].")] $kind,)*
             $(#[doc = concat!("[`Observer::", stringify!($tell), "`].")] $told,)*
-            /// [`Libraries::call_library`].
+            /// A call of [`Libraries::call_library`].
             CallLibrary,
         }
 
         impl CallKind {
-            /// All kinds.
+            /// All kinds of calls.
             pub const ALL: &[Self] = &[$(Self::$kind,)* $(Self::$told,)* Self::CallLibrary];
 
             /// The method's name.
@@ -171,7 +170,7 @@ calls! {
 }
 }
 
-// SAFETY: as for the driver's calls.
+// SAFETY: a call that fails promises nothing, and all other calls are passed to the driver below.
 unsafe impl Libraries for FailNth {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         self.check(CallKind::CallLibrary, stream.device())?;
@@ -198,7 +197,7 @@ mod tests {
         assert!(failing.has_failed());
         let text = events[2].as_ref().unwrap_err().to_string();
         assert!(text.contains("create_event") && text.contains("INJECTED"), "{text}");
-        // Calls of other kinds pass.
+        // Calls of other kinds succeed.
         assert!((0..5).all(|_| Driver::bind(&failing, device).is_ok()));
     }
 

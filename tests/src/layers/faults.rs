@@ -1,4 +1,4 @@
-//! Faults of the driver: a driver that fails one call as CUDA documents it, and counts live objects.
+//! Faults of CUDA: a layer that makes one driver call fail as CUDA documents it, and counts live objects.
 
 mod documented;
 mod injector;

@@ -1,4 +1,4 @@
-//! A driver with a device that does nothing until the host waits for it.
+//! A layer in which the device executes nothing until the host waits for it.
 
 mod flags;
 mod held;
@@ -21,15 +21,16 @@ use self::held::{Held, Point};
 use self::run::Run;
 use self::watch::{Last, Opens, Quiet};
 
-/// Holds each piece of work back behind a *gate*, which opens when the host waits for this work, or for work that comes
-/// after it. So a stream that waits for another one on the device finds all of its work done, and a stream that should wait
-/// and does not finds none: a missing wait makes wrong data, however fast the device is.
+/// A layer that holds each piece of work back behind a *gate*, which opens when the host waits for this work, or for
+/// later work that depends on it. So if a stream waits for another one on the device, all work of the other stream is
+/// done before. If it should wait and does not, none is done: a missing wait makes wrong data, however fast the device
+/// is.
 ///
 /// On a GPU a gate is a kernel that waits for a flag in page-locked memory, queued before the work. On the simulator a
-/// gate is a host function that checks that the gate is open: under [`Lazy`](streamflow::driver::host::Policy::Lazy)
-/// the simulator executes in the same order by itself. Work behind a gate is never replayed.
+/// gate is a host function that checks that the gate is open: under [`Lazy`](streamflow::driver::host::Policy::Lazy) the
+/// simulator executes in the same order by itself. Work behind a gate is never replayed.
 ///
-/// New memory has NaNs, as on the simulator.
+/// New memory is filled with NaNs, as on the simulator.
 #[derive(Debug)]
 pub struct Gates {
     below: Arc<dyn Driver>,
@@ -37,32 +38,33 @@ pub struct Gates {
     held: Mutex<Held>,
     kernels: Loaded<LoadedKernel>,
     modules: Loaded<RawModule>,
-    /// Whether work is held back.
+    /// Whether work is being held back.
     is_holding: AtomicBool,
-    /// The last call while work is held back.
+    /// The latest driver call made while work was held back.
     last: Mutex<Last>,
-    /// The first wait of the host that has opened all gates.
+    /// The first wait of the host that has opened all gates, as a text.
     waited: Mutex<Option<String>>,
 }
 
-/// A look at the calls comes after this time.
+/// How often the watching thread looks at the latest call.
 const LOOKS: Duration = Duration::from_millis(200);
 
-/// How a run has ended, and how its gates have opened beside the waits of the host that [`Gates`] sees.
+/// How a run has ended, and how gates have opened other than by the waits of the host that [`Gates`] sees.
 #[derive(Debug)]
 pub struct Ended<T> {
-    /// The result of the run.
+    /// The value that the run returned.
     pub with: T,
-    /// Whether one has opened by itself: the host has waited for work behind it in a way that [`Gates`] does not see.
+    /// Whether a gate has opened by itself: the host has waited for work behind the gate in a way that [`Gates`] does not
+    /// see.
     pub by_itself: bool,
-    /// The first wait of the host, in a call or outside of the driver, that has opened all gates.
+    /// The first wait of the host, in a driver call or outside of the driver, that has opened all gates.
     pub waited: Option<String>,
     /// Whether nothing of the run uses its driver any more.
     pub is_over: bool,
 }
 
 impl Gates {
-    /// Passes all calls to `below`, and holds nothing back but in [`behind`](Self::behind).
+    /// Creates the layer above `below`. It holds work back only during [`behind`](Self::behind).
     ///
     /// # Errors
     /// Those of the driver.
@@ -74,7 +76,7 @@ impl Gates {
             held.add_default(below.default_stream(device));
             devices.push(Flags::new(&*below, device)?);
         }
-        // As before: the caller has bound none, or the first one.
+        // Restores the device that was bound before: the caller has bound none, or the first one.
         if let Some(first) = (below.device_count() > 1).then(|| streamflow::device(0)) {
             below.bind(first)?;
         }
@@ -90,7 +92,7 @@ impl Gates {
         })
     }
 
-    /// Holds back the work of `run`, on the driver that it gets. Ends as [`before`](Self::before).
+    /// Calls `run` with a driver that holds back its work. Then ends the run as [`before`](Self::before) does.
     ///
     /// # Errors
     /// Those of the driver.
@@ -102,7 +104,8 @@ impl Gates {
         self.before(|driver| {
             thread::scope(|scope| {
                 let (_ends, ended) = channel();
-                // The simulator by itself executes the work that the host waits for.
+                // No watching thread is needed on the simulator, which executes the work that the host waits for by
+                // itself.
                 if self.below.observer().works_alone() {
                     scope.spawn(|| self.watch(ended));
                 }
@@ -111,8 +114,8 @@ impl Gates {
         })
     }
 
-    /// Calls `run` without holding back its work, opens all gates, waits for the device, and waits until other threads
-    /// have dropped their objects of the run: the thread that destroys plans waits for the device in each of them.
+    /// Calls `run` without holding back its work. Then opens all gates, waits for the device, and waits until other
+    /// threads have dropped their objects of the run: the thread that destroys plans waits for the device for each plan.
     ///
     /// # Errors
     /// Those of the driver.
@@ -137,7 +140,7 @@ impl Gates {
         &self.devices[device.index()]
     }
 
-    /// Opens the gates that a point is behind.
+    /// Opens the gates that must be open before a point can be complete.
     fn open_for(&self, point: Point) {
         let opened = lock(&self.held).open(point);
         opened.into_iter().for_each(|gate| self.flags(gate.device).open(gate));
@@ -148,7 +151,7 @@ impl Gates {
         opened.into_iter().for_each(|gate| self.flags(gate.device).open(gate));
     }
 
-    /// Places a gate before the next work of a stream.
+    /// Queues a gate on a stream, before the stream's next work.
     fn hold(&self, stream: RawStream) -> DriverResult<()> {
         if !self.is_holding.load(Ordering::Acquire) {
             return Ok(());
@@ -157,7 +160,7 @@ impl Gates {
         self.flags(gate.device).queue(&*self.below, stream, gate)
     }
 
-    /// Makes a call below.
+    /// Makes a call to the driver below, and notes it for the watching thread.
     fn call<T>(
         &self,
         name: &'static str,
@@ -173,13 +176,15 @@ impl Gates {
         result
     }
 
-    /// Opens gates when the host makes no call. CUDA and libraries may wait in any call, for the stream that the call is
-    /// about, or for the device. Outside of the driver, a library waits while it makes or destroys a plan.
+    /// Watches the calls from a thread of its own, and opens gates when no new call is made: the host may then be
+    /// waiting. CUDA and libraries may wait in any call, for the stream that the call is about, or for the device.
+    /// Outside of the driver, a library waits while it makes or destroys a plan.
     fn watch(&self, ended: Receiver<()>) {
         let mut quiet = Quiet::default();
         while ended.recv_timeout(LOOKS) == Err(RecvTimeoutError::Timeout) {
             let last = *lock(&self.last);
-            // A statement of its own: opening locks, too.
+            // This is a statement of its own, so that the lock is released before gates are opened, which takes the lock
+            // again.
             let opens = quiet.look(&last, lock(&self.held).is_any_closed());
             match opens {
                 None => {}
@@ -192,7 +197,7 @@ impl Gates {
         }
     }
 
-    /// Queues work behind a gate.
+    /// Queues a gate on the stream and then the work.
     fn queue(
         &self,
         name: &'static str,
@@ -205,7 +210,7 @@ impl Gates {
         })
     }
 
-    /// Whether a query is answered with "not complete".
+    /// Whether to answer a query with "not complete".
     fn finds_closed(&self, point: Point) -> bool {
         let is_closed = lock(&self.held).finds_closed(point);
         if !is_closed {
@@ -214,7 +219,7 @@ impl Gates {
         is_closed
     }
 
-    /// Takes code that is loaded, or loads it: CUDA may then wait for the kernels that run.
+    /// Returns code that was loaded before, or loads it: while CUDA loads code, it may wait for the kernels that run.
     fn loaded<T: Copy>(
         &self,
         loaded: &Loaded<T>,
@@ -231,8 +236,8 @@ impl Gates {
     }
 }
 
-/// Lets 32 streams of this process, the most that CUDA can, reach the device without a queue in common. By default 8 do:
-/// work of two streams that share a queue may wait behind a gate of one of them.
+/// Sets CUDA's variable for the number of hardware queues to 32, the maximum, so that 32 streams reach the device without
+/// a shared queue. The default is 8: work of two streams that share a queue may wait behind a gate of one of them.
 pub(crate) fn spread_streams() {
     const CONNECTIONS: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
     if std::env::var_os(CONNECTIONS).is_none() {
@@ -248,7 +253,7 @@ impl Drop for Gates {
         if self.below.sticky_error().is_some() {
             return;
         }
-        // After an error, memory is not freed: work may use it.
+        // After an error, memory is leaked, since work may use it.
         let devices = &self.devices;
         let waited = devices.iter().try_for_each(|flags| flags.wait_for_device(&*self.below));
         let _freed =

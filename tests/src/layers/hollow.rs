@@ -1,32 +1,32 @@
-//! A driver that makes large allocations small.
+//! A layer that makes large allocations small, for tests with huge operands.
 
 use std::sync::Arc;
 
 use streamflow::driver::{Driver, RawStream};
 use streamflow_driver::driver::{DriverResult, Layer, MemoryRange, MemorySource, Observer};
 
-/// An allocation of more than [`LIMIT`](Self::LIMIT) bytes has as many, and says that it has all. So a test can have operands
-/// that no memory has room for, if nothing touches them.
+/// A layer that allocates at most [`LIMIT`](Self::LIMIT) bytes but reports the whole size. So a test can have operands
+/// for which no memory has room, if nothing touches them.
 #[derive(Debug)]
 pub struct Hollow(Arc<dyn Driver>);
 
 impl Hollow {
-    /// The most bytes of an allocation.
+    /// How many bytes an allocation really has at most.
     pub const LIMIT: u64 = 1 << 20;
 
-    /// Wraps a driver.
+    /// Creates the layer above a driver.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self(below)
     }
 
-    /// The memory that is really there.
+    /// Returns the part of a range that is really allocated.
     fn real(range: MemoryRange) -> MemoryRange {
         MemoryRange { bytes: range.bytes.min(Self::LIMIT), ..range }
     }
 }
 
-// SAFETY: the driver below has the memory that is there. Memory beyond it is only for tests with calls that are refused
-// before any work is queued.
+// SAFETY: the driver below has allocated the real part of each range. The tests make only calls that are refused before
+// any work touches the rest.
 unsafe impl Layer for Hollow {
     fn below(&self) -> &dyn Driver {
         &*self.0

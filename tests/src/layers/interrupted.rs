@@ -1,4 +1,4 @@
-//! A driver that drops a wait when two threads interleave.
+//! A layer that drops a wait when the calls of two threads interleave.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,15 +7,15 @@ use std::thread::{self, ThreadId};
 use streamflow::driver::{Driver, RawStream};
 use streamflow_driver::driver::{DriverResult, Layer, RawEvent};
 
-/// Drops a wait if another thread has recorded or waited since this thread recorded. This fault needs two threads, and
-/// calls of the other thread between two calls of this one.
+/// A layer that drops a wait if another thread has recorded or waited since this thread's last record. So the fault needs
+/// two threads, and calls of the second thread between two calls of the first.
 pub struct Interrupted {
     below: Arc<dyn Driver>,
     last: Mutex<Option<ThreadId>>,
 }
 
 impl Interrupted {
-    /// Wraps a driver.
+    /// Creates the layer above a driver.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, last: Mutex::default() }
     }
@@ -31,7 +31,7 @@ impl fmt::Debug for Interrupted {
     }
 }
 
-// SAFETY: this layer breaks a driver's promises on purpose: see `DropWaits`.
+// SAFETY: this layer breaks a driver's promises on purpose, for the same kind of programs as `DropWaits`.
 unsafe impl Layer for Interrupted {
     fn below(&self) -> &dyn Driver {
         &*self.below

@@ -1,4 +1,4 @@
-//! A driver with a late device.
+//! A layer that makes the device appear late.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use streamflow::driver::{Driver, RawStream};
 use streamflow_driver::driver::{DriverResult, Layer, RawEvent};
 
-/// The number of queries that find nothing complete before the driver below answers one, and so on.
+/// A layer in which several queries in a row return "not complete" before the driver below answers one. `times` says how
+/// many. Then this begins again.
 #[derive(Debug)]
 pub struct Late {
     below: Arc<dyn Driver>,
@@ -15,7 +16,7 @@ pub struct Late {
 }
 
 impl Late {
-    /// Passes all other calls to `below`.
+    /// Creates the layer above `below`, to which all other calls are passed.
     pub fn new(below: Arc<dyn Driver>, times: u64) -> Self {
         Self { below, times, asked: AtomicU64::new(0) }
     }

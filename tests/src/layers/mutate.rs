@@ -1,8 +1,9 @@
-//! A driver that drops one dependency of a graph: a call that the runtime orders work with.
+//! A layer that drops one dependency of a graph: a driver call by which the runtime orders work.
 //!
-//! The runtime orders work with waits, records, deferred frees, and waits and queries of the host. Each of these is a
-//! [`Dependency`], named by its place in the graph, so that it is the same in each tick and each run. The layer lists
-//! the dependencies, and drops one of them. The layer is above a race checker and below the runtime: the checker sees
+//! The runtime orders work with waits, records, deferred frees, and waits and queries of the host. Each of these calls is
+//! a
+//! [`Dependency`], named by its place in the graph, so that it has the same name in each tick and each run. The layer
+//! lists the dependencies, and drops one of them. It lies above a race checker and below the runtime: the checker sees
 //! only executed calls, and the runtime assumes that its dependency is in effect.
 
 mod declared;
@@ -36,15 +37,15 @@ pub use log::{Access, Log, LogStep};
 pub use numbers::Dropped;
 use numbers::Numbers;
 
-/// Lists the dependencies, and drops one. See the [module](self).
+/// A layer that lists the dependencies, and drops one of them. See the [module](self).
 pub struct Mutate {
     below: Arc<dyn Driver>,
     dropped: Option<Dependency>,
-    /// Hides the races that a checker below has found.
+    /// Whether the layer hides the races that a checker below has found.
     quiet: bool,
-    /// Whether it takes notes.
+    /// Whether the layer accepts notes.
     watches: bool,
-    /// Set after the end of a run: every call passes, and no dependency is listed.
+    /// Whether the run has ended. Then every call passes, and no dependency is listed.
     ended: AtomicBool,
     declared: Arc<Mutex<declared::OfRun>>,
     state: Mutex<State>,
@@ -53,14 +54,14 @@ pub struct Mutate {
 #[derive(Default)]
 struct State {
     threads: Threads,
-    /// The current visit of each host thread.
+    /// For each host thread, the place that it visits now.
     visits: HashMap<usize, Visit>,
     names: Names,
     dependencies: BTreeSet<Dependency>,
     log: Log,
-    /// The streams that have waited since their last free.
+    /// The streams that have waited for an event since the last free on them.
     waited: HashSet<RawStream>,
-    /// For each device, a stream without waits: a free on it is not deferred.
+    /// For each device, a stream that never waits, so that a free on it is not deferred.
     no_wait_streams: HashMap<DeviceId, RawStream>,
     numbers: Numbers,
 }
@@ -82,7 +83,7 @@ impl State {
 }
 
 impl Mutate {
-    /// Drops `dependency`, in every tick.
+    /// Creates a layer that drops `dependency` in every tick.
     pub fn new(below: Arc<dyn Driver>, dependency: Option<Dependency>) -> Self {
         let mut state = State::default();
         for device in (0..below.device_count() as u32).map(streamflow::device) {
@@ -95,15 +96,15 @@ impl Mutate {
         Self { below, dropped: dependency, quiet: false, watches: true, ended, declared, state }
     }
 
-    /// Hides the races that a checker below finds.
+    /// Makes the layer hide the races that a checker below finds.
     #[must_use]
     pub fn quiet(mut self) -> Self {
         self.quiet = true;
         self
     }
 
-    /// Takes no notes, so that the runtime acts as without a checker, and drops the dependencies that an earlier run
-    /// has dropped.
+    /// Makes the layer accept no notes, so that the runtime acts as without a checker. The layer then drops the same
+    /// dependencies that an earlier run has dropped, by number.
     #[must_use]
     pub fn unwatched(mut self, dropped: &Dropped) -> Self {
         self.watches = false;
@@ -112,22 +113,22 @@ impl Mutate {
         self
     }
 
-    /// Ends the run. Later calls only free things, when all work is complete.
+    /// Ends the run. All work is complete, and later calls only free things.
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// The dependencies so far.
+    /// Returns the dependencies listed so far.
     pub fn dependencies(&self) -> BTreeSet<Dependency> {
         self.lock().dependencies.clone()
     }
 
-    /// How often the dependency was dropped. A run that never dropped it proves nothing.
+    /// Returns how often the dependency was dropped. A run that never dropped it proves nothing.
     pub fn times(&self) -> u64 {
         self.lock().numbers.dropped().len() as u64
     }
 
-    /// The dropped calls and declarations, by number.
+    /// Returns the dropped calls and declarations, by number.
     pub fn dropped(&self) -> Dropped {
         let dependencies = self.lock().numbers.dropped().to_vec();
         Dropped { dependencies, declarations: declared::dropped(&self.declared) }
@@ -139,17 +140,17 @@ impl Mutate {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics under the lock.
+        // No code panics while it holds this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state, or `None` after the end of the run.
+    /// Returns the state, or `None` after the end of the run.
     fn running(&self) -> Option<MutexGuard<'_, State>> {
         (!self.ended.load(Ordering::Relaxed)).then(|| self.lock())
     }
 
-    /// Logs a step, unless the run has ended. A call is logged after it was made: where threads take turns, the turn passes
-    /// before the simulator makes the call, and so the log has the calls of all threads in their order.
+    /// Logs a step, unless the run has ended. A call is logged after it was made. In a test whose threads take turns, the
+    /// turn passes before the simulator makes the call, so the log has the calls of all threads in their order.
     fn log_step(&self, step: impl FnOnce(&mut Log) -> LogStep) {
         if let Some(mut state) = self.running() {
             let step = step(&mut state.log);
@@ -164,7 +165,7 @@ impl Mutate {
         drops
     }
 
-    /// This layer's stream without waits.
+    /// Returns a stream of this layer that never waits.
     fn no_wait_stream(&self, device: DeviceId) -> DriverResult<RawStream> {
         if let Some(stream) = self.lock().no_wait_streams.get(&device) {
             return Ok(*stream);
@@ -185,8 +186,9 @@ impl Drop for Mutate {
 }
 
 // In all comments below, the caller's contract is that of the same method of `Driver`. SAFETY: this layer breaks a
-// driver's promises on purpose: streams race that should wait. As for `DropWaits`, the kernels of its programs compute
-// numbers from numbers. The programs run on the simulator; it executes one operation at a time and keeps freed memory.
+// driver's promises on purpose: work of streams races, since their waits are dropped. As for `DropWaits`, the kernels of
+// its programs compute numbers from numbers. The programs run on the simulator, which executes one operation at a time
+// and keeps freed memory.
 unsafe impl Layer for Mutate {
     fn below(&self) -> &dyn Driver {
         &*self.below
@@ -284,14 +286,15 @@ unsafe impl Layer for Mutate {
         if let Some(mut state) = self.running() {
             let name = state.names.stream(stream);
             let dependency = state.visit().dependency(DependencyKind::Free, name, None);
-            // The runtime defers a free only after a wait for the memory's users.
+            // A free after a wait on its stream is a deferred one: the runtime has made the stream wait for the memory's
+            // users.
             let dropped = state.waited.remove(&stream) && self.drops(&mut state, dependency);
             drop(state);
             if dropped {
                 instead = Some(self.no_wait_stream(stream.device())?);
             }
         }
-        // Before the call, since it may give the address to another thread.
+        // The accesses are looked up before the call, since another thread may get the same address right after it.
         let accesses = self.lock().log.accesses(&[(range, Write)]);
         // SAFETY: the caller's contract, except for the order. This layer breaks the order on purpose.
         unsafe { self.below.free(instead.unwrap_or(stream), range) }?;
@@ -319,7 +322,7 @@ unsafe impl Layer for Mutate {
         Ok(())
     }
 
-    /// Passes the accesses that the kernel makes instead of the declared ones.
+    /// Replaces the declared accesses by those that the kernel really makes.
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         let accesses = declared::actual_accesses(launch);
         let launch = Launch { accesses: &accesses, ..*launch };
@@ -342,7 +345,7 @@ unsafe impl Layer for Mutate {
     }
 }
 
-// SAFETY: as for the driver's calls.
+// SAFETY: this layer breaks the order of work on purpose, as in its calls of `Layer`.
 unsafe impl Libraries for Mutate {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         // SAFETY: the caller's contract.
@@ -361,7 +364,7 @@ impl Observer for Mutate {
         Some(self.below.observer())
     }
 
-    /// This layer needs the notes for the name of the calling operator, unless it goes by numbers.
+    /// Notes tell this layer the name of the calling operator. It needs none if it goes by numbers.
     fn watches(&self) -> bool {
         self.watches
     }

@@ -1,4 +1,4 @@
-//! A driver that reports no event as complete, for ever or for some queries.
+//! A layer that reports events as not complete, for ever or for some queries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,34 +6,34 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use streamflow::driver::{Driver, DriverError, RawStream};
 use streamflow_driver::driver::{DriverResult, HostFunction, Layer, RawEvent};
 
-/// Every query of an event returns "not complete", so that the waiting thread goes to sleep.
+/// A layer in which queries of events return "not complete", so that the waiting thread goes to sleep.
 #[derive(Debug)]
 pub struct NotYet {
     below: Arc<dyn Driver>,
     fails: bool,
-    /// How many queries get that answer.
+    /// How many more queries return "not complete".
     left: AtomicU64,
     host_functions: AtomicU64,
 }
 
 impl NotYet {
-    /// Passes all other calls to `below`.
+    /// Creates the layer above `below`, to which all other calls are passed.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         let (left, host_functions) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
         Self { below, fails: false, left, host_functions }
     }
 
-    /// So many queries from now on get that answer. Later ones are passed on.
+    /// Lets only the next `queries` queries return "not complete". Later queries are passed on.
     pub fn for_next(&self, queries: u64) {
         self.left.store(queries, Ordering::Release);
     }
 
-    /// How many host functions were queued.
+    /// Returns how many host functions were queued.
     pub fn host_functions(&self) -> u64 {
         self.host_functions.load(Ordering::Acquire)
     }
 
-    /// As [`new`](Self::new), but a query fails once a host function that would wake the thread is queued.
+    /// Like [`new`](Self::new), but a query fails once a host function that would wake the thread has been queued.
     pub fn failing_in_sleep(below: Arc<dyn Driver>) -> Self {
         Self { fails: true, ..Self::new(below) }
     }
@@ -48,7 +48,7 @@ unsafe impl Layer for NotYet {
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         let order = Ordering::AcqRel;
         if self.left.fetch_update(order, Ordering::Acquire, |left| left.checked_sub(1)).is_err() {
-            // SAFETY: the caller promises the same for this layer.
+            // SAFETY: the caller keeps the same contract of the same method.
             return unsafe { self.below.query_event(event) };
         }
         if !self.fails || self.host_functions.load(Ordering::Acquire) == 0 {
@@ -68,7 +68,7 @@ unsafe impl Layer for NotYet {
         stream: RawStream,
         function: HostFunction,
     ) -> DriverResult<()> {
-        // SAFETY: the caller promises the same for this layer.
+        // SAFETY: the caller keeps the same contract of the same method.
         unsafe { self.below.launch_host_function(stream, function) }?;
         self.host_functions.fetch_add(1, Ordering::Release);
         Ok(())

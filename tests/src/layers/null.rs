@@ -1,4 +1,4 @@
-//! A driver that can be switched off.
+//! A layer that can be switched off, so that no call reaches the driver below.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,8 @@ use streamflow_driver::driver::{
     Observer, RawEvent, RawGraph,
 };
 
-/// While it is off, the calls of a warm pipeline succeed without doing anything. The remaining time is the cost of the
-/// layers above. Results are then wrong.
+/// A layer that can be off: then the calls of a warm pipeline succeed without doing anything. The remaining time is the
+/// cost of the code above. Results are then wrong.
 ///
 /// Switch it off when no work is in flight, and on again before making, reading or dropping anything that needs the
 /// driver.
@@ -22,12 +22,12 @@ pub struct Null {
 }
 
 impl Null {
-    /// Wraps a driver, and is on.
+    /// Creates the layer above a driver. It is on.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, off: AtomicBool::new(false) }
     }
 
-    /// Calls `run` while off.
+    /// Calls `run` while the layer is off.
     pub fn off<T>(&self, run: impl FnOnce() -> T) -> T {
         self.off.store(true, Ordering::Relaxed);
         let value = run();
@@ -84,9 +84,9 @@ nothing! {
     [unsafe] fn set_graph_kernel(graph: RawGraph, node: u32, launch: &Launch<'_>) -> () = ();
 }
 
-// SAFETY: as for the driver's calls.
+// SAFETY: while off, this layer reports success for calls that were never made.
 unsafe impl Libraries for Null {
-    // As CUDA's driver.
+    // Library calls are made as on CUDA's driver.
     fn library_calls(&self) -> LibraryCalls {
         if self.is_off() { LibraryCalls::Body } else { self.below.libraries().library_calls() }
     }

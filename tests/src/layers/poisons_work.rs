@@ -1,4 +1,4 @@
-//! A driver that overwrites the work areas of libraries.
+//! A layer that overwrites the work areas of library calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use streamflow::driver::{Driver, RawStream};
 use streamflow_driver::driver::{DriverResult, Layer, Libraries, LibraryCall};
 
-/// Before each call of a library, fills the call's work area with bytes of 255, on the call's stream. So no call can
-/// use the data that an earlier one left there.
+/// A layer that fills the work area of each library call with bytes of 255, just before the call, on the call's stream.
+/// So no call can use data that an earlier call left there.
 pub struct PoisonsWork {
     below: Arc<dyn Driver>,
     poisoned: AtomicU64,
@@ -21,12 +21,12 @@ impl fmt::Debug for PoisonsWork {
 }
 
 impl PoisonsWork {
-    /// Passes all calls to `below`.
+    /// Creates the layer above `below`, to which all calls are passed.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, poisoned: AtomicU64::new(0) }
     }
 
-    /// How many work areas were filled.
+    /// Returns how many work areas were filled.
     pub fn poisoned(&self) -> u64 {
         self.poisoned.load(Ordering::Relaxed)
     }
@@ -43,11 +43,11 @@ unsafe impl Layer for PoisonsWork {
     }
 }
 
-// SAFETY: as for the driver's calls.
+// SAFETY: the fills write memory that the call may write, in the order of the call's stream.
 unsafe impl Libraries for PoisonsWork {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         for access in call.accesses.iter().filter(|access| access.argument == "work area") {
-            // SAFETY: the caller's contract: the memory is alive, and ordered for writes by this stream.
+            // SAFETY: by the caller's contract the memory is alive, and this stream is ordered to write it.
             unsafe { self.below.fill(stream, access.range, 255)? };
             self.poisoned.fetch_add(1, Ordering::Relaxed);
         }

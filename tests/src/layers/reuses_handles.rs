@@ -1,4 +1,4 @@
-//! A driver that gives the handles of destroyed streams and events out again, as CUDA does.
+//! A layer that reuses the handles of destroyed streams and events, as CUDA does.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,7 +6,7 @@ use streamflow::driver::{Driver, RawStream};
 use streamflow::platform::DeviceId;
 use streamflow_driver::driver::{DriverResult, Layer, RawEvent, StreamOptions};
 
-/// A destroyed object is kept, and is the next that is made. Only for streams of the same options.
+/// A layer that keeps a destroyed object, and returns it as the next new one. Only for streams with the same options.
 #[derive(Debug)]
 pub struct ReusesHandles {
     below: Arc<dyn Driver>,
@@ -15,7 +15,7 @@ pub struct ReusesHandles {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// As the driver below has made them.
+    /// Destroyed streams, with the handles that the driver below gave them.
     streams: Vec<RawStream>,
     events: Vec<RawEvent>,
     free_streams: Vec<RawStream>,
@@ -23,7 +23,7 @@ struct Known {
 }
 
 impl ReusesHandles {
-    /// Wraps a driver.
+    /// Creates the layer above a driver.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, known: Mutex::default() }
     }
@@ -33,7 +33,7 @@ impl ReusesHandles {
     }
 }
 
-// SAFETY: each handle that is given out is live, and is given out to one owner at a time.
+// SAFETY: each handle that the layer returns is live, and has one owner at a time.
 unsafe impl Layer for ReusesHandles {
     fn below(&self) -> &dyn Driver {
         &*self.below

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use streamflow::driver::{Driver, RawStream};
 use streamflow_driver::driver::{CopyOp, CopyRows, DriverResult, Layer, MemoryRange};
 
-/// Leaves out the last row of each copy of rows, for controls of tests of such copies.
+/// A layer that leaves out the last row of each copy of rows, for control tests of such copies.
 #[derive(Debug)]
 pub struct ShortRows(Arc<dyn Driver>);
 
 impl ShortRows {
-    /// Passes all other calls to `below`.
+    /// Creates the layer above `below`, to which all other calls are passed.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self(below)
     }
 }
 
-// SAFETY: copies read and write less than they should, and all other calls are passed to the driver below. Then plain
-// numbers are wrong.
+// SAFETY: copies read and write less memory than they should, and all other calls are passed to the driver below. So only
+// plain numbers are wrong.
 unsafe impl Layer for ShortRows {
     fn below(&self) -> &dyn Driver {
         &*self.0

@@ -1,4 +1,4 @@
-//! A driver that counts calls and measures their times.
+//! A layer that counts driver calls and measures their times.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use streamflow_driver::driver::{
     CopyOp, DriverResult, Launch, Layer, MemoryRange, MemorySource, RawEvent, RawGraph,
 };
 
-/// A kind of call.
+/// A kind of driver call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each has the name of its call")]
 pub enum Kind {
@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds of calls.
     pub const ALL: [Self; 10] = [
         Self::Launch,
         Self::Copy,
@@ -41,7 +41,7 @@ impl Kind {
         Self::SetGraphKernel,
     ];
 
-    /// The name in a table.
+    /// Returns the kind's name in a table.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Launch => "launches",
@@ -61,13 +61,13 @@ impl Kind {
 /// How often calls of a kind were made, and how long they took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// How often.
+    /// How often calls of this kind were made.
     pub calls: u64,
-    /// The time of all, in ns, with that of the clock.
+    /// The time of all these calls in ns, which includes reading the clock.
     pub nanoseconds: u64,
 }
 
-/// Passes all calls on, and measures them. Only one thread calls this layer.
+/// A layer that passes all calls on and measures them. Only one thread calls this layer.
 #[derive(Debug)]
 pub struct Timed {
     below: Arc<dyn Driver>,
@@ -75,12 +75,12 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Measures the calls of a driver.
+    /// Creates the layer above a driver.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, spent: Default::default() }
     }
 
-    /// The time that each kind has taken until now, in the order of [`Kind::ALL`].
+    /// Returns the time that each kind of call has taken so far, in the order of [`Kind::ALL`].
     pub fn spent(&self) -> [Spent; Kind::ALL.len()] {
         self.spent.each_ref().map(|(calls, time)| Spent {
             calls: calls.load(Ordering::Relaxed),
@@ -88,7 +88,7 @@ impl Timed {
         })
     }
 
-    /// The time that the clock adds to each call, in ns.
+    /// Returns by how many ns reading the clock lengthens each call.
     pub fn clock() -> f64 {
         const PAIRS: u32 = 100_000;
         let all = (0..PAIRS).map(|_| Instant::now().elapsed()).sum::<std::time::Duration>();
@@ -100,15 +100,15 @@ impl Timed {
         let done = call();
         let took = begin.elapsed().as_nanos() as u64;
         let (calls, time) = &self.spent[kind as usize];
-        // Only one thread writes, and a load and a store are cheaper than the atomic addition for several
-        // threads.
+        // Only one thread writes the counters. A load and a store are cheaper than an atomic addition, which several
+        // threads would need.
         calls.store(calls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         time.store(time.load(Ordering::Relaxed) + took, Ordering::Relaxed);
         done
     }
 }
 
-// SAFETY: all calls are passed on.
+// SAFETY: all calls are passed to the driver below.
 unsafe impl Layer for Timed {
     fn below(&self) -> &dyn Driver {
         &*self.below

@@ -1,4 +1,4 @@
-//! A driver that launches no kernel.
+//! A layer that launches no kernel, and logs launches instead.
 
 use std::fmt;
 use std::fs::File;
@@ -13,12 +13,12 @@ use streamflow_driver::driver::{
 };
 use streamflow_driver::driver::{DriverResult, Image};
 
-/// A layer above a `libcuda` with one kernel that stands for all others. A launch is a line in a file, and nothing
-/// else: the driver below does not get it.
+/// A layer above a `libcuda` that has only one kernel, which stands for all others. A launch writes a line to a file, and
+/// is not passed to the driver below.
 pub struct Unlaunched {
     below: Arc<dyn Driver>,
     log: File,
-    /// Whether calls of libraries that may be captured are.
+    /// Whether library calls that may be captured are captured.
     captures: bool,
 }
 
@@ -29,23 +29,23 @@ impl fmt::Debug for Unlaunched {
 }
 
 impl Unlaunched {
-    /// The name of the kernel that the library has.
+    /// The name of the only kernel in that `libcuda`.
     const ENTRY: &str = "add";
 
-    /// Wraps a driver.
+    /// Creates the layer above a driver.
     pub fn new(below: Arc<dyn Driver>, log: File) -> Self {
         Self { below, log, captures: false }
     }
 
-    /// The same, but each call of a library that may be captured is captured, and not made. The libraries queue
+    /// Like [`new`](Self::new), but each library call that may be captured is captured, and not made. The libraries queue
     /// nothing, so such a capture ends with an error.
     pub fn capturing(below: Arc<dyn Driver>, log: File) -> Self {
         Self { captures: true, ..Self::new(below, log) }
     }
 }
 
-// SAFETY: kernels do nothing here, so their results are the bytes that the memory had. The layer is for tests of which
-// calls are made.
+// SAFETY: kernels are not executed, so their results are the bytes that the memory had before. The layer is only for
+// tests of which calls are made.
 unsafe impl Layer for Unlaunched {
     fn below(&self) -> &dyn Driver {
         &*self.below
@@ -63,7 +63,7 @@ unsafe impl Layer for Unlaunched {
     }
 
     unsafe fn launch(&self, _: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
-        // A test that reads the file finds that a line is missing.
+        // An error is ignored: the test that reads the file then finds that a line is missing.
         let _written = (&self.log).write_all(format!("launch {}\n", launch.name).as_bytes());
         Ok(())
     }
@@ -73,9 +73,9 @@ unsafe impl Layer for Unlaunched {
     }
 }
 
-// SAFETY: as for the driver's calls.
+// SAFETY: kernels are not executed, so their results are the bytes that the memory had before.
 unsafe impl Libraries for Unlaunched {
-    // Plans then make their calls as on a GPU, without the values that only the simulator and checkers read.
+    // Plans make their calls as on a GPU, without the values that only the simulator and checkers read.
     fn library_calls(&self) -> LibraryCalls {
         self.below.libraries().library_calls()
     }

@@ -1,17 +1,18 @@
-//! A simulator that stands for a device that works on while the host makes no call.
+//! A layer that makes a simulator appear as a device that works on while the host makes no call.
 
 use std::sync::Arc;
 
 use streamflow::driver::Driver;
 use streamflow_driver::driver::{Layer, Observer};
 
-/// Says that queued work goes on while the host makes no call. So a scheduler that waits sleeps, and a thread of the
-/// library takes memory back that other code has returned, as on a GPU. Below is a simulator that executes work at
-/// submission, or the program queries the simulator in its waits.
+/// A layer that says that queued work goes on while the host makes no call. So a scheduler that waits sleeps, and a
+/// thread of the library takes back memory that other code has returned, as on a GPU. The driver below is a simulator
+/// that executes work at submission, or the program queries the simulator while it waits.
 #[derive(Debug)]
 pub struct WorksAlone(pub Arc<dyn Driver>);
 
-// SAFETY: every call is forwarded unchanged. A wait for work without calls may be long, and breaks no promise.
+// SAFETY: every call is forwarded unchanged. A thread may wait long for work if no call is made, but that breaks no
+// promise.
 unsafe impl Layer for WorksAlone {
     fn below(&self) -> &dyn Driver {
         &*self.0

@@ -1,4 +1,4 @@
-//! Transforms.
+//! The workload of Fourier transforms.
 
 use streamflow::memory::Complex;
 use streamflow::prelude::*;

@@ -1,4 +1,4 @@
-//! Products of dense matrices.
+//! The workload of products of dense matrices.
 
 use streamflow::prelude::*;
 use streamflow_math::Plan;

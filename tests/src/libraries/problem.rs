@@ -1,4 +1,4 @@
-//! The problems that a library is to solve, without the library.
+//! The problems that a library is to solve, as sizes and input values.
 
 use std::ffi::c_void;
 
@@ -6,22 +6,22 @@ use streamflow::memory::{Complex, bf16};
 
 use crate::random::Random;
 
-/// Elements of one type.
+/// A list of numbers of one element type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Single precision.
     F32(Vec<f32>),
     /// Double precision.
     F64(Vec<f64>),
-    /// Half a single, with its range.
+    /// `bf16` numbers: two bytes, with the range of single precision.
     Bf16(Vec<bf16>),
     /// Complex numbers of single precision.
     C64(Vec<Complex<f32>>),
-    /// Indices.
+    /// Indices of sparse matrices.
     I32(Vec<i32>),
 }
 
-/// Runs an expression with the vector of each variant.
+/// Evaluates an expression with the vector of whichever variant the value has.
 macro_rules! each {
     ($values:expr, $it:ident => $do:expr) => {
         match $values {
@@ -35,22 +35,22 @@ macro_rules! each {
 }
 
 impl Values {
-    /// Where they begin.
+    /// Returns the address of the first number.
     pub fn as_ptr(&self) -> *const c_void {
         each!(self, it => it.as_ptr().cast())
     }
 
-    /// Where they begin, to write them.
+    /// Returns the address of the first number, to write the numbers.
     pub fn as_mut_ptr(&mut self) -> *mut c_void {
         each!(self, it => it.as_mut_ptr().cast())
     }
 
-    /// Their size in memory.
+    /// Returns the numbers' size in bytes.
     pub fn bytes(&self) -> usize {
         each!(self, it => size_of_val(it.as_slice()))
     }
 
-    /// As numbers of double precision. A complex number is two.
+    /// Returns the numbers in double precision. A complex number becomes two.
     pub fn numbers(&self) -> Vec<f64> {
         match self {
             Self::F32(it) => it.iter().map(|&x| x.into()).collect(),
@@ -61,7 +61,8 @@ impl Values {
         }
     }
 
-    /// The largest difference from others, over the largest number. A NaN makes it infinite.
+    /// Returns the largest difference between two lists of numbers, relative to the largest number. A NaN makes it
+    /// infinite.
     pub fn difference(&self, others: &Self) -> f64 {
         let (a, b) = (self.numbers(), others.numbers());
         let largest = a.iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
@@ -71,19 +72,19 @@ impl Values {
     }
 }
 
-/// The problem that a library is to solve: the same for a plan and for the code by hand.
+/// A problem that a library is to solve. A plan and the code by hand get the same problem.
 #[derive(Debug)]
 pub struct Problem {
-    /// The library's function, in the words of the code by hand.
+    /// The name of the kind, which the code by hand also knows.
     pub kind: &'static str,
-    /// Their meaning depends on the kind.
+    /// The sizes. Their meaning depends on the kind.
     pub sizes: Vec<usize>,
-    /// The operands.
+    /// The values of the operands.
     pub inputs: Vec<Values>,
 }
 
 impl Problem {
-    /// A forward transform of complex numbers. Sizes: the batch, then the dimensions.
+    /// Makes a problem: a forward transform of complex numbers. Its sizes are the batch, then the dimensions.
     pub fn fft(batch: usize, dimensions: &[usize]) -> Self {
         let (mut random, elements) = (Random::new(1), batch * dimensions.iter().product::<usize>());
         let mut number = || Complex::new(random.signed(), random.signed());
@@ -92,8 +93,8 @@ impl Problem {
         Self { kind: "fft", sizes, inputs: vec![Values::C64(input)] }
     }
 
-    /// A batch of products of `m` x `k` and `k` x `n` matrices of `f32`. Sizes: the bytes of an element, `m`, `n`, `k`,
-    /// the batch.
+    /// Makes a problem: a batch of products of `m` x `k` and `k` x `n` matrices of `f32`. Its sizes are the bytes of an
+    /// element, `m`, `n`, `k` and the batch.
     pub fn matmul(m: usize, n: usize, k: usize, batch: usize) -> Self {
         let mut random = Random::new(2);
         let (a, b) = (random.floats(batch * m * k), random.floats(batch * k * n));
@@ -101,7 +102,7 @@ impl Problem {
         Self { kind: "matmul", sizes: vec![4, m, n, k, batch], inputs }
     }
 
-    /// As [`matmul`](Self::matmul), of `bf16`: sums of `f32` are rounded to `bf16`.
+    /// Like [`matmul`](Self::matmul), for `bf16`: the sums are computed in `f32` and rounded to `bf16`.
     pub fn matmul_bf16(m: usize, n: usize, k: usize, batch: usize) -> Self {
         let mut random = Random::new(3);
         let mut some = |len: usize| (0..len).map(|_| bf16::from_f32(random.signed())).collect();
@@ -109,8 +110,9 @@ impl Problem {
         Self { kind: "matmul", sizes: vec![2, m, n, k, batch], inputs }
     }
 
-    /// The product of a square sparse matrix of `f32` with a vector: each row has as many elements, one in each of as many
-    /// equal ranges of columns. Sizes: rows, columns, elements. Inputs: offsets, columns, values, the vector.
+    /// Makes a problem: the product of a square sparse matrix of `f32` with a vector. Each row has `per_row` elements,
+    /// one in each of `per_row` equal ranges of columns. Its sizes are rows, columns and elements. Its inputs are
+    /// offsets, columns, values and the vector.
     pub fn spmv(rows: usize, per_row: usize) -> Self {
         let (mut random, stored) = (Random::new(4), rows * per_row);
         let range = rows / per_row;
@@ -123,7 +125,8 @@ impl Problem {
         Self { kind: "spmv", sizes: vec![rows, rows, stored], inputs }
     }
 
-    /// The factor of a symmetric positive definite matrix of `f64`. Sizes: its rows.
+    /// Makes a problem: the Cholesky factor of a symmetric positive definite matrix of `f64`. Its size is the number of
+    /// rows.
     pub fn cholesky(n: usize) -> Self {
         let random = Random::new(5).floats(n * n);
         let element = |at: usize| {

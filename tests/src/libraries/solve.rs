@@ -1,4 +1,4 @@
-//! Factors of dense matrices.
+//! The workload of factors of dense matrices.
 
 use streamflow::prelude::*;
 use streamflow_math::Plan;
@@ -6,7 +6,7 @@ use streamflow_math::solve::{Checked, Cholesky};
 
 use super::{Problem, Values, Workload, of_another_kind};
 
-/// Each call overwrites one copy of the matrix.
+/// A workload in which each call overwrites one copy of the matrix.
 struct Factor {
     plan: Plan<Cholesky<f64>>,
     matrix: Tensor<f64>,

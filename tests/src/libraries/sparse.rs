@@ -1,4 +1,4 @@
-//! Products with sparse matrices.
+//! The workload of products with sparse matrices.
 
 use streamflow::prelude::*;
 use streamflow_math::Plan;

@@ -15,7 +15,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// Whether the context executes nothing any more after this error.
+    /// Whether the context can't execute anything after this error.
     pub fn is_sticky(self) -> bool {
         STICKY.contains(&self)
     }
@@ -30,7 +30,7 @@ pub struct Function {
     pub errors: &'static [Code],
 }
 
-/// Defines the codes as constants.
+/// Defines the error codes as constants.
 macro_rules! codes {
     ($($name:ident = $number:literal,)*) => {
         $(pub(super) const $name: Code = Code { number: $number, name: concat!("CUDA_ERROR_", stringify!($name)) };)*
@@ -166,7 +166,7 @@ table! {
     "launch": cuLaunchKernel [DEINITIALIZED, NOT_INITIALIZED, INVALID_CONTEXT, INVALID_HANDLE, INVALID_IMAGE,
         INVALID_VALUE, LAUNCH_FAILED, LAUNCH_OUT_OF_RESOURCES, LAUNCH_TIMEOUT, LAUNCH_INCOMPATIBLE_TEXTURING,
         SHARED_OBJECT_INIT_FAILED, NOT_FOUND];
-    // A library has numbers of its own; these are the errors that its launches may meet.
+    // A library returns its own error numbers. These are the CUDA errors that its launches may meet.
     "call_library": cuLaunchKernelEx [DEINITIALIZED, NOT_INITIALIZED, INVALID_CONTEXT, INVALID_HANDLE, INVALID_IMAGE,
         INVALID_VALUE, LAUNCH_FAILED, LAUNCH_OUT_OF_RESOURCES, LAUNCH_TIMEOUT, LAUNCH_INCOMPATIBLE_TEXTURING,
         SHARED_OBJECT_INIT_FAILED];
@@ -188,7 +188,8 @@ table! {
     "destroy_graph": cuGraphExecDestroy [DEINITIALIZED, NOT_INITIALIZED, INVALID_VALUE];
 }
 
-/// CUDA's functions behind a call of the driver. None for a call that never reaches CUDA, as `recycle`.
+/// Returns the CUDA functions behind a driver call. The list is empty for a call that never reaches CUDA, such as
+/// `recycle`.
 pub fn functions(call: &str) -> &'static [Function] {
     CALLS.iter().find(|(name, _)| *name == call).map_or(&[], |(_, functions)| functions)
 }

@@ -1,4 +1,4 @@
-//! A driver that fails one call as CUDA documents it, and counts live objects.
+//! A layer that makes one driver call fail as CUDA documents it, and counts live objects.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -13,15 +13,16 @@ use streamflow_driver::driver::Sticky;
 use super::ledger::{Ledger, Live};
 use super::{Code, functions};
 
-/// A call of a program: its place, its function, and the number of earlier calls of that function there.
+/// Names one call of a program: the place of the call, its function, and how many calls of that function the place has
+/// made before.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
-    /// The phase of the program, inside of a hook the node and the hook, and the program's line if it is known:
-    /// `run: source1.compute, at seed_graph.rs:60`. For `bind` with the call before it.
+    /// The place: the phase of the program, the node and the hook (inside of a hook), and the program's line if it is
+    /// known, such as `run: source1.compute, at seed_graph.rs:60`. For `bind` it also names the previous call.
     pub place: Arc<str>,
-    /// As in [`CALLS`](super::CALLS).
+    /// The name of the driver call, as in [`CALLS`](super::CALLS).
     pub call: &'static str,
-    /// From 0.
+    /// How many calls of the same name the place has made before.
     pub nth: u64,
 }
 
@@ -36,12 +37,13 @@ impl fmt::Display for Target {
 pub struct Fault {
     /// The function of CUDA that returns the error.
     pub function: &'static str,
-    /// The error. A [sticky](Code::is_sticky) one is returned once, and all later calls are refused with it.
+    /// The error that is returned. A [sticky](Code::is_sticky) error is returned once, and all later calls are refused
+    /// with it.
     pub code: Code,
-    /// Whether the call has its effect all the same. Not for calls that make something, nor for records and host
-    /// functions: the driver's contract says that these have no effect when they fail.
+    /// Whether the call does its work although it fails. Never set for calls that make something, nor for records and
+    /// host functions: by the driver's contract, those have no effect when they fail.
     pub takes_effect: bool,
-    /// Whether all later calls of the same kind fail in the same way, until [`Injector::disarm`].
+    /// Whether all later calls of the same kind fail as well, until [`Injector::disarm`].
     pub lasts: bool,
 }
 
@@ -53,17 +55,17 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The word in the text of each injected error.
+/// A text that each injected error contains.
 pub const INJECTED: &str = "injected by a test";
 
-/// `CUDA_ERROR_OUT_OF_MEMORY`.
+/// The number of `CUDA_ERROR_OUT_OF_MEMORY`.
 const OUT_OF_MEMORY: i32 = 2;
-/// `CUDA_ERROR_DEINITIALIZED`.
+/// The number of `CUDA_ERROR_DEINITIALIZED`.
 pub(super) const DEINITIALIZED: i32 = 4;
 
-/// Fails one call, and counts all calls and live objects. After a sticky error the layer acts as
-/// [`CudaDriver`](streamflow_driver::driver::cuda::CudaDriver): it refuses calls that submit or wait, and calls that
-/// give something back do nothing.
+/// A layer that makes one call fail, and counts all calls and live objects. After a sticky error the layer acts like
+/// [`CudaDriver`](streamflow_driver::driver::cuda::CudaDriver): it refuses calls that submit or wait, and calls that give
+/// something back do nothing.
 pub struct Injector {
     pub(super) below: Arc<dyn Driver>,
     watches: bool,
@@ -73,7 +75,7 @@ pub struct Injector {
 
 pub(super) struct State {
     phase: &'static str,
-    /// Where each thread is.
+    /// The place in the program at which each thread is.
     places: HashMap<ThreadId, Place>,
     counts: BTreeMap<(Arc<str>, &'static str), u64>,
     armed: Option<(Target, Fault)>,
@@ -81,15 +83,15 @@ pub(super) struct State {
     pub(super) ledger: Ledger,
 }
 
-/// Where a thread is.
+/// The place in the program at which a thread is.
 struct Place {
     place: Arc<str>,
-    /// The call before.
+    /// The name of the thread's previous call.
     previous: &'static str,
 }
 
 impl State {
-    /// Where the calling thread is.
+    /// Returns the place of the calling thread.
     fn here(&mut self) -> &mut Place {
         let phase = self.phase;
         let place = || Place { place: phase.into(), previous: "" };
@@ -97,25 +99,25 @@ impl State {
     }
 }
 
-/// Whether a driver that is shutting down has already done the work of this call, so that its error does not count
-/// (law 11).
+/// Whether a call gives something back. A driver that is shutting down has done that already, so the call's error does
+/// not count (law 11).
 pub fn gives_back(call: &str) -> bool {
     ["bind", "destroy_stream", "destroy_event", "destroy_graph", "free", "free_pinned"]
         .contains(&call)
 }
 
-/// The subject of a call, for its error.
+/// What a call is about, for the error that it returns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About<'a> {
     pub(super) call: &'static str,
     pub(super) device: DeviceId,
-    /// The size of an allocation.
+    /// The size, if the call allocates.
     pub(super) bytes: Option<u64>,
-    /// The kernel that is loaded.
+    /// The kernel's name, if the call loads a kernel.
     pub(super) kernel: Option<&'a str>,
 }
 
-/// The fate of a call.
+/// What happens to a call.
 pub(super) enum Verdict {
     Passes,
     /// The call does nothing, and succeeds.
@@ -127,8 +129,8 @@ pub(super) enum Verdict {
 }
 
 impl Injector {
-    /// Wraps a driver. With `watches` the platform sends notes that tell the hooks; a race checker above this layer
-    /// passes them on.
+    /// Creates the layer above a driver. With `watches`, the platform sends it notes, by which it knows the hooks; a race
+    /// checker above this layer passes the notes on.
     pub fn new(below: Arc<dyn Driver>, watches: bool) -> Self {
         let state = State {
             phase: "",
@@ -141,17 +143,17 @@ impl Injector {
         Self { below, watches, sticky: OnceLock::new(), state: Mutex::new(state) }
     }
 
-    /// Makes one call fail.
+    /// Makes the call that `target` names fail.
     pub fn arm(&self, target: Target, fault: Fault) {
         self.state().armed = Some((target, fault));
     }
 
-    /// No call fails from now on, except after a sticky error.
+    /// Lets all calls succeed from now on, except after a sticky error.
     pub fn disarm(&self) {
         self.state().armed = None;
     }
 
-    /// Begins a phase of the program.
+    /// Begins a phase of the program, which later places name.
     pub fn begin(&self, phase: &'static str) {
         let mut state = self.state();
         state.phase = phase;
@@ -163,17 +165,17 @@ impl Injector {
         self.state().has_fired
     }
 
-    /// How many calls were made, by place and kind.
+    /// Returns how many calls were made, by place and function.
     pub fn counts(&self) -> BTreeMap<(Arc<str>, &'static str), u64> {
         self.state().counts.clone()
     }
 
-    /// How many objects are alive.
+    /// Returns how many objects are alive.
     pub fn live(&self) -> Live {
         self.state().ledger.live()
     }
 
-    /// Gives back all live objects, and returns descriptions of those that were given back twice.
+    /// Destroys and frees all live objects. Returns descriptions of the objects that the program gave back twice.
     pub fn clean_up(&self) -> Vec<String> {
         let mut ledger = std::mem::take(&mut self.state().ledger);
         let troubles = std::mem::take(&mut ledger.troubles);
@@ -193,7 +195,7 @@ impl Injector {
         self.watches
     }
 
-    /// Follows the hooks.
+    /// Follows the program's hooks by the notes.
     pub(super) fn follow(&self, note: &Note<'_>) {
         let mut state = self.state();
         let phase = state.phase;
@@ -210,7 +212,7 @@ impl Injector {
         }
     }
 
-    /// Counts a call, and decides whether it fails.
+    /// Counts a call, and decides whether the call fails.
     pub(super) fn judge(&self, about: About<'_>) -> Verdict {
         let About { call, device, .. } = about;
         if let Some(cause) = self.sticky.get() {
@@ -222,7 +224,7 @@ impl Injector {
         let mut place = here.place.clone();
         let previous = std::mem::replace(&mut here.previous, call);
         if call == "bind" {
-            // Most calls bind first. Their purpose shows in the calls before them.
+            // Most driver calls are preceded by `bind`. The call before the `bind` tells what it is for.
             place = format!("{place}, after {previous}").into();
         }
         let count = state.counts.entry((place.clone(), call)).or_default();
@@ -237,7 +239,7 @@ impl Injector {
         let fault = *fault;
         state.has_fired = true;
         drop(state);
-        // As `check_given_back`: a driver that is shutting down has freed everything.
+        // A driver that is shutting down has freed everything already, as the library's `check_given_back` assumes.
         if fault.code.number == DEINITIALIZED && gives_back(call) {
             return Verdict::IsSkipped;
         }
@@ -245,7 +247,7 @@ impl Injector {
         if fault.takes_effect { Verdict::TakesEffectAndFails(error) } else { Verdict::Fails(error) }
     }
 
-    /// The error as `driver/cuda/error.rs` and `driver/cuda/module.rs` make it.
+    /// Makes the error as `driver/cuda/error.rs` and `driver/cuda/module.rs` make it.
     fn error(&self, about: About<'_>, device: DeviceId, fault: Fault) -> DriverError {
         let Fault { function: call, code: Code { number: code, name }, .. } = fault;
         let message = INJECTED.to_owned();

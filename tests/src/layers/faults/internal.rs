@@ -5,10 +5,10 @@
 
 use super::documented::*;
 
-/// Defines the list: each function with its errors.
+/// Defines the list of functions, each with its errors.
 macro_rules! list {
     ($($function:ident [$($error:ident),*];)*) => {
-        /// The functions, without those of [`CALLS`].
+        /// The functions that are not in [`CALLS`].
         pub const INTERNAL: &[Function] =
             &[$(Function { name: stringify!($function), errors: &[$($error),*] }),*];
     };
@@ -51,7 +51,8 @@ list! {
     cuGreenCtxStreamCreate [DEINITIALIZED, NOT_INITIALIZED, INVALID_CONTEXT, INVALID_VALUE, OUT_OF_MEMORY];
 }
 
-/// The errors that CUDA documents for a function, by the name of its symbol: `cuStreamDestroy_v2` is `cuStreamDestroy`.
+/// Returns the errors that CUDA documents for a function, by its symbol's name: `cuStreamDestroy_v2` means
+/// `cuStreamDestroy`.
 pub fn documented(symbol: &str) -> Option<&'static Function> {
     let name = symbol.strip_suffix("_v2").unwrap_or(symbol);
     let of_calls = CALLS.iter().flat_map(|(_, functions)| functions.iter());

@@ -1,4 +1,4 @@
-//! The calls of an [`Injector`].
+//! The driver calls of an [`Injector`].
 
 use streamflow::driver::{Driver, RawStream};
 use streamflow::platform::DeviceId;
@@ -19,7 +19,7 @@ fn about(call: &'static str, device: DeviceId) -> About<'static> {
 }
 
 impl Injector {
-    /// A call that submits or waits.
+    /// Makes a call that submits work or waits.
     fn submit<T>(
         &self,
         call: &'static str,
@@ -44,7 +44,7 @@ impl Injector {
         }
     }
 
-    /// Makes and notes an object.
+    /// Makes a call that creates an object, and adds the object to the ledger.
     fn make<T: Copy>(
         &self,
         about: About<'_>,
@@ -56,7 +56,7 @@ impl Injector {
         Ok(made)
     }
 
-    /// Notes and gives back an object.
+    /// Makes a call that gives an object back, and removes the object from the ledger.
     fn give_back(
         &self,
         call: &'static str,
@@ -73,7 +73,7 @@ impl Injector {
             Verdict::Fails(error) => return Err(error),
             Verdict::TakesEffectAndFails(error) => Err(error),
         };
-        // Noted first, since an object that is given back twice must not reach a GPU.
+        // The ledger is changed before the call, since an object that is given back twice must not reach a GPU.
         let before = self.state().ledger.troubles.len();
         note(&mut self.state().ledger);
         if self.state().ledger.troubles.len() == before {
@@ -83,7 +83,7 @@ impl Injector {
     }
 }
 
-/// Passes an `unsafe` call on, inside of a closure that has the driver below.
+/// Passes an `unsafe` call on, inside of a closure that gets the driver below.
 macro_rules! below {
     (|$driver:ident| $call:expr) => {
         |$driver: &dyn Driver| {
@@ -310,7 +310,7 @@ unsafe impl Layer for Injector {
     }
 }
 
-// SAFETY: as for the driver's calls.
+// SAFETY: a call that fails promises nothing, and all other calls are passed to the driver below.
 unsafe impl Libraries for Injector {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         let make = below!(|driver| driver.libraries().call_library(stream, call));

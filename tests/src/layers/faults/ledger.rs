@@ -11,15 +11,15 @@ use streamflow_driver::driver::{MemoryRange, RawEvent, RawGraph};
 /// How many objects are alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Live {
-    /// Streams.
+    /// How many streams are alive.
     pub streams: usize,
-    /// Events.
+    /// How many events are alive.
     pub events: usize,
-    /// Executable graphs.
+    /// How many executable graphs are alive.
     pub graphs: usize,
-    /// Blocks of device memory.
+    /// How many blocks of device memory are alive.
     pub device: usize,
-    /// Blocks of page-locked memory.
+    /// How many blocks of page-locked memory are alive.
     pub pinned: usize,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Live {
     }
 }
 
-/// The live objects, and the objects that were given back while they were not alive.
+/// The live objects, and a description of each object that was given back while it was not alive.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     streams: BTreeMap<(usize, u64), RawStream>,
@@ -110,11 +110,11 @@ impl Ledger {
         }
     }
 
-    /// Gives back all live objects to the driver that they came from. Their users are gone.
+    /// Gives all live objects back to the driver that made them. Nothing uses them any more.
     pub(super) fn give_back(&mut self, driver: &dyn Driver) {
         let Self { streams, events, graphs, device: blocks, pinned, .. } = std::mem::take(self);
         for id in (0..driver.device_count() as u32).map(device) {
-            // Errors are those of a device that fails on its own: there is nothing else to do about them.
+            // Only a device that has failed returns an error here, and nothing more can be done about that.
             let _bound = driver.bind(id);
             let free_on = driver.default_stream(id);
             let own = streams.values().filter(|stream| stream.device() == id);
@@ -131,7 +131,7 @@ impl Ledger {
                 let _freed = unsafe { driver.free(free_on, *range) };
             }
             for (_, range) in pinned.values().filter(|(on, _)| *on == id) {
-                // SAFETY: as above.
+                // SAFETY: the memory is alive, its users are gone, and their streams are idle.
                 let _freed = unsafe { driver.free_pinned(id, *range) };
             }
             for event in events.values().filter(|event| event.device() == id) {
@@ -139,7 +139,7 @@ impl Ledger {
                 let _destroyed = unsafe { driver.destroy_event(*event) };
             }
             for stream in streams.values().filter(|stream| stream.device() == id) {
-                // SAFETY: as above.
+                // SAFETY: the stream is alive, and its users are gone.
                 let _destroyed = unsafe { driver.destroy_stream(*stream) };
             }
         }

@@ -1,4 +1,4 @@
-//! Libraries that handle a failed call wrongly.
+//! A layer that handles a failed call wrongly, as a buggy library would.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,30 +9,30 @@ use streamflow_driver::driver::{DriverResult, Launch, Layer, RawEvent};
 
 use super::INJECTED;
 
-/// The mistake when a launch fails.
+/// What the layer does wrong after a failed launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// The error is swallowed.
+    /// It reports success.
     Swallows,
-    /// The error is returned and logged.
+    /// It returns the error and also logs it.
     ReportsTwice,
-    /// The error does not name the call.
+    /// It returns an error that does not name the call.
     IsNameless,
-    /// An event is not destroyed afterwards.
+    /// It does not destroy one of the events afterwards.
     Leaks,
-    /// Events are destroyed twice afterwards.
+    /// It destroys events twice afterwards.
     GivesBackTwice,
-    /// All later launches fail, too.
+    /// It lets all later launches fail, too.
     IsUnusable,
-    /// All later launches are left out.
+    /// It leaves all later launches out.
     IsWrong,
-    /// All later waits are left out.
+    /// It leaves all later waits out.
     DropsWaits,
-    /// The call does not return.
+    /// It never returns from the call.
     Hangs,
 }
 
-/// A library that mishandles a failed launch: a layer above the [`Injector`](super::Injector), for controls.
+/// A layer that mishandles a failed launch. It lies above the [`Injector`](super::Injector), and is for control tests.
 #[derive(Debug)]
 pub struct Mishandles {
     below: Arc<dyn Driver>,
@@ -41,7 +41,7 @@ pub struct Mishandles {
 }
 
 impl Mishandles {
-    /// Passes all other calls to `below`.
+    /// Creates the layer above `below`, to which all other calls are passed.
     pub fn new(below: Arc<dyn Driver>, how: How) -> Self {
         Self { below, how, has_failed: AtomicBool::new(false) }
     }
@@ -51,8 +51,8 @@ impl Mishandles {
     }
 }
 
-// SAFETY: this layer breaks a driver's promises on purpose, after a call has failed. The kernels of its programs
-// compute plain numbers.
+// SAFETY: this layer breaks a driver's promises on purpose, after a call has failed. The kernels of its programs compute
+// plain numbers.
 unsafe impl Layer for Mishandles {
     fn below(&self) -> &dyn Driver {
         &*self.below

@@ -16,17 +16,20 @@ use streamflow_driver::driver::{
 
 use super::held::Gate;
 
-/// A gate opens by itself after this time, and the control then fails: without it, a wait that nobody sees would hang.
+/// After this time a gate opens by itself, and the control then fails. Otherwise a wait that the layer does not see would
+/// hang.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// So many streams of a device have gates, and so many bytes of page-locked memory are there for its programs.
+/// How many streams of a device can have gates. A second constant says how many bytes of page-locked memory the programs
+/// can use.
 const FLAGS: usize = 4096;
 const RESERVE: u64 = 1 << 20;
 
-/// Page-locked memory is poisoned with this byte, and so is device memory: a NaN.
+/// The byte that fills new page-locked and device memory. Elements of it are NaNs.
 pub(super) const POISON: u8 = 0xFF;
 
-/// Waits until the flag has the gate's number. A flag of its own says that a gate has waited too long.
+/// A kernel that waits until the flag has reached the gate's number. If a gate has waited too long, the kernel sets
+/// another flag that says so.
 const PTX: &str = r"
 .version 6.3
 .target sm_75
@@ -67,23 +70,23 @@ DONE:
 }
 ";
 
-/// The flags of a device.
+/// The flags of a device, and the memory that the layer lends to programs.
 #[derive(Debug)]
 pub(super) struct Flags {
     device: DeviceId,
     memory: MemoryRange,
-    /// On a GPU: the kernel that waits.
+    /// The kernel that waits for a flag, on a GPU.
     waits: Option<RawFunction>,
-    /// The layer's own stream, for work that is not the program's. No gate holds this work back.
+    /// A stream of the layer itself, for work that is not the program's. No gate is queued on it.
     own: RawStream,
     reserve: MemoryRange,
     reserved: AtomicUsize,
-    /// Page-locked memory that is freed last: freeing it waits for the device.
+    /// Page-locked memory that programs have freed. It is really freed last, since freeing it waits for the device.
     freed: Mutex<Vec<MemoryRange>>,
 }
 
-/// A gate on the simulator. Work executes only in calls there, so a gate that is closed when it executes has waited
-/// too long.
+/// The data of a gate on the simulator, which is a host function. The simulator executes work only in driver calls, so a
+/// gate that is closed when its function is called has waited too long.
 struct HostGate {
     flag: &'static AtomicU32,
     late: &'static AtomicU32,
@@ -103,7 +106,7 @@ impl Flags {
         below.bind(device)?;
         let memory = below.allocate_pinned(device, (FLAGS * size_of::<u32>()) as u64)?;
         let reserve = below.allocate_pinned(device, RESERVE)?;
-        // SAFETY: both were just allocated, and no work uses them.
+        // SAFETY: flags and reserve were just allocated, and no work uses them.
         unsafe {
             std::ptr::write_bytes(at::<u8>(memory.address), 0, FLAGS * size_of::<u32>());
             std::ptr::write_bytes(at::<u8>(reserve.address), POISON, RESERVE as usize);
@@ -112,14 +115,14 @@ impl Flags {
         let waits = below.observer().works_alone().then(|| load(below, device)).transpose()?;
         let reserved = AtomicUsize::new(0);
         let flags = Self { device, memory, waits, own, reserve, reserved, freed: Mutex::default() };
-        // The first launch may load code, and CUDA then waits for kernels.
+        // A first gate is queued at once: the first launch may load code, and CUDA then waits for running kernels.
         flags.queue(below, own, Gate { device, flag: 1, number: 0 })?;
         // SAFETY: the stream was made above.
         unsafe { below.synchronize_stream(own) }?;
         Ok(flags)
     }
 
-    /// Flag 0 is that of gates that have waited too long.
+    /// Returns the flag with this index. Flag 0 is set by gates that have waited too long.
     fn flag(&self, index: usize) -> &'static AtomicU32 {
         let address = self.memory.address + (index.min(FLAGS - 1) * size_of::<u32>()) as u64;
         // SAFETY: the address is within the memory. The memory is initialised, and freed last, after all work of the
@@ -132,7 +135,7 @@ impl Flags {
         let Some(function) = self.waits else {
             let (flag, late) = (self.flag(gate.flag), self.flag(0));
             let data = Box::into_raw(Box::new(HostGate { flag, late, number: gate.number })).cast();
-            // SAFETY: the stream is the caller's, and the box lives until the call.
+            // SAFETY: the stream is the caller's, and the box lives until the function is called.
             return unsafe {
                 below.launch_host_function(on, HostFunction { call: wait_on_host, data })
             };
@@ -159,7 +162,7 @@ impl Flags {
         unsafe { below.launch(on, &launch) }
     }
 
-    /// Opens a gate, and those of the stream before it.
+    /// Opens a gate, and all earlier gates of the same stream.
     pub(super) fn open(&self, gate: Gate) {
         self.flag(gate.flag).fetch_max(gate.number, Ordering::Release);
     }
@@ -173,7 +176,7 @@ impl Flags {
         self.flag(0).store(0, Ordering::Release);
     }
 
-    /// Writes poison into memory that no work uses yet, and waits for that.
+    /// Fills memory that no work uses yet with poison, and waits until that is done.
     pub(super) fn poison(&self, below: &dyn Driver, range: MemoryRange) -> DriverResult<()> {
         below.bind(self.device)?;
         // SAFETY: the caller has allocated the range, and the stream lives as long as `self`.
@@ -191,7 +194,7 @@ impl Flags {
         fits.then(|| MemoryRange { address: self.reserve.address + start, bytes })
     }
 
-    /// Takes memory back, to free it last.
+    /// Takes back page-locked memory that a program frees. It is really freed last.
     pub(super) fn give_back(&self, range: MemoryRange) {
         let within = self.reserve.address..self.reserve.end();
         if !within.contains(&range.address) {
@@ -199,7 +202,7 @@ impl Flags {
         }
     }
 
-    /// Waits for all work of the device. All gates are open.
+    /// Waits for all work of the device. The caller has opened all gates.
     pub(super) fn wait_for_device(&self, below: &dyn Driver) -> DriverResult<()> {
         below.bind(self.device)?;
         // SAFETY: the stream lives as long as `self`.
@@ -209,7 +212,7 @@ impl Flags {
         }
     }
 
-    /// Frees all memory, after all work of the device.
+    /// Frees all memory of the layer. All work of the device is complete.
     pub(super) fn free(&self, below: &dyn Driver) -> DriverResult<()> {
         let freed = std::mem::take(&mut *self.freed.lock().unwrap_or_else(PoisonError::into_inner));
         // SAFETY: the caller has waited for all work, and has dropped the programs that had the memory.
@@ -222,12 +225,12 @@ impl Flags {
     }
 }
 
-/// A pointer to host memory of the driver.
+/// Converts the address of page-locked memory to a pointer.
 fn at<T>(address: u64) -> *mut T {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
-/// The kernel. The kernel's code is a module's, so that no tick with a gate is replayed.
+/// Loads the kernel that waits. It is loaded from a module, so that no tick with a gate is replayed.
 fn load(below: &dyn Driver, device: DeviceId) -> DriverResult<RawFunction> {
     let name = "streamflow_gate";
     // SAFETY: the image is text.
@@ -238,5 +241,5 @@ fn load(below: &dyn Driver, device: DeviceId) -> DriverResult<RawFunction> {
     Ok(unsafe { below.load_kernel(device, &source) }?.function)
 }
 
-/// Compiled kernels by their device, name and code: code that is loaded once is there in the next run.
+/// The compiled kernels that are loaded, by device, name and code. They stay loaded for the next run.
 pub(super) type Loaded<T> = Mutex<HashMap<(DeviceId, String, Vec<u8>), T>>;

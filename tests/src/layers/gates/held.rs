@@ -1,4 +1,5 @@
-//! The gates that work, events and streams are behind, from the calls of the driver alone.
+//! Keeps track of the gates that must open before work, events and streams are complete. All of it follows from the
+//! driver calls.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,7 +7,7 @@ use streamflow::driver::RawStream;
 use streamflow::platform::DeviceId;
 use streamflow_driver::driver::RawEvent;
 
-/// For each stream the number of the last of its gates that something is behind.
+/// For each stream, the number of its last gate that must open first.
 #[derive(Debug, Clone, Default)]
 struct Behind(BTreeMap<RawStream, u32>);
 
@@ -19,16 +20,16 @@ impl Behind {
     }
 }
 
-/// The gates of a stream, numbered from 1.
+/// The gates of a stream. They are numbered from 1.
 #[derive(Debug)]
 struct Gates {
-    /// The place of the stream's flag among those of its device.
+    /// The index of the stream's flag among those of its device.
     flag: usize,
     placed: u32,
     opened: u32,
 }
 
-/// A gate: which one of a stream, and the place of the stream's flag.
+/// A gate: its number on its stream, and the index of the stream's flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Gate {
     pub(super) device: DeviceId,
@@ -36,28 +37,28 @@ pub(super) struct Gate {
     pub(super) number: u32,
 }
 
-/// The point that a call of the host waits for.
+/// The work for which a host call waits.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Point {
     Stream(RawStream),
     Event(RawEvent),
 }
 
-/// All gates, and the work behind them.
+/// All gates, and which of them work and events are behind.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     gates: HashMap<RawStream, Gates>,
     streams: HashMap<RawStream, Behind>,
     events: HashMap<RawEvent, Behind>,
-    /// The legacy default streams, and the streams that are ordered with them.
+    /// The legacy default stream of each device. Its work is ordered with that of all blocking streams.
     defaults: HashMap<DeviceId, RawStream>,
     blocking: HashSet<RawStream>,
-    /// How many queries in a row have found a closed gate.
+    /// How many queries in a row have found a gate closed.
     queries: u32,
 }
 
-/// So many queries in a row find a gate closed before it opens: a loop of queries ends, and a pool that looks which of
-/// its blocks are free opens nothing.
+/// After this many queries in a row that find a gate closed, the gate opens. So a loop of queries ends, but a pool that
+/// queries which of its blocks are free opens nothing.
 const QUERIES: u32 = 256;
 
 impl Held {
@@ -73,23 +74,24 @@ impl Held {
         }
     }
 
-    /// Another stream may get the handle. The gates keep their numbers, since the work still executes.
+    /// Notes that a stream was destroyed, and that another stream may get its handle. The numbering of its gates goes on,
+    /// since its work has yet to execute.
     pub(super) fn destroy_stream(&mut self, stream: RawStream) {
         self.streams.remove(&stream);
         self.blocking.remove(&stream);
     }
 
-    /// Notes a new event without a record.
+    /// Notes a new event that has no record yet.
     pub(super) fn create_event(&mut self, event: RawEvent) {
         self.events.insert(event, Behind::default());
     }
 
-    /// Notes that another event may get the handle.
+    /// Notes that an event was destroyed, and that another event may get its handle.
     pub(super) fn destroy_event(&mut self, event: RawEvent) {
         self.events.remove(&event);
     }
 
-    /// A new gate, for the next work of a stream.
+    /// Numbers a new gate for the next work of a stream.
     pub(super) fn place(&mut self, stream: RawStream) -> Gate {
         self.pass_barrier(stream);
         let device = stream.device();
@@ -101,7 +103,8 @@ impl Held {
         gate
     }
 
-    /// The legacy default stream is ordered with the blocking streams of its device, in both directions.
+    /// Orders a stream's next work with the legacy default stream, if it is a blocking stream of the device, and the
+    /// reverse.
     fn pass_barrier(&mut self, stream: RawStream) {
         let Some(&default) = self.defaults.get(&stream.device()) else { return };
         let mut before = Behind::default();
@@ -119,20 +122,20 @@ impl Held {
         self.streams.entry(stream).or_default().join(&before);
     }
 
-    /// Notes a record.
+    /// Notes that an event records the work of a stream so far.
     pub(super) fn record(&mut self, event: RawEvent, stream: RawStream) {
         self.pass_barrier(stream);
         let behind = self.streams.get(&stream).cloned().unwrap_or_default();
         self.events.insert(event, behind);
     }
 
-    /// Notes a wait. An event that other code has recorded may be behind each gate.
+    /// Notes that a stream waits for an event. An event that other code has recorded counts as behind every gate.
     pub(super) fn wait(&mut self, stream: RawStream, event: RawEvent) {
         let behind = self.behind(Point::Event(event));
         self.streams.entry(stream).or_default().join(&behind);
     }
 
-    /// Notes a wait for all work of the device.
+    /// Notes that a stream waits for all work of its device.
     pub(super) fn wait_for_device(&mut self, stream: RawStream) {
         let all = self.all();
         self.streams.entry(stream).or_default().join(&all);
@@ -149,17 +152,18 @@ impl Held {
         Behind(self.gates.iter().map(|(&stream, gates)| (stream, gates.placed)).collect())
     }
 
-    /// Whether the host may wait for a host function on this stream: a stream of wake-ups has no other work.
+    /// Whether the host may be waiting for a host function on this stream: a stream on which only host functions are
+    /// queued wakes threads.
     pub(super) fn wakes(&self, stream: RawStream) -> bool {
         !self.streams.get(&stream).is_some_and(|behind| behind.0.contains_key(&stream))
     }
 
-    /// Whether a gate is closed.
+    /// Whether any gate is closed.
     pub(super) fn is_any_closed(&self) -> bool {
         self.gates.values().any(|gates| gates.opened < gates.placed)
     }
 
-    /// Opens all gates that a point is behind. Returns those that were closed, of each stream the last one.
+    /// Opens all gates that a point is behind. Returns the gates that were closed, for each stream only the last one.
     pub(super) fn open(&mut self, point: Point) -> Vec<Gate> {
         let behind = self.behind(point);
         self.open_these(&behind)
@@ -206,7 +210,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes handles, by a driver, since only a driver can make them.
+    /// Makes handles by a driver, since nothing else can make them.
     fn handles<const N: usize>() -> DriverResult<([RawStream; N], RawEvent, RawStream)> {
         let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().build());
         let device = streamflow::device(0);
@@ -235,7 +239,7 @@ mod tests {
         assert_eq!((first.number, later.number, first.flag), (1, 2, later.flag));
         assert_eq!(numbers(held.open(Point::Stream(b))), [(2, 1)]);
         held.wait(b, event);
-        // The gate after the record stays closed.
+        // The gate that was placed after the record stays closed.
         assert_eq!(numbers(held.open(Point::Stream(b))), [(1, 1)]);
         assert!(held.is_any_closed());
         assert_eq!(numbers(held.open_all()), [(1, 2)]);
@@ -251,7 +255,7 @@ mod tests {
         held.wait(b, event);
         assert_eq!(numbers(held.open(Point::Stream(b))), [(1, 1)]);
         held.place(a);
-        // An event without a record is complete.
+        // An event that was never recorded counts as complete.
         held.create_event(event);
         assert!(held.open(Point::Event(event)).is_empty());
         Ok(())

@@ -1,4 +1,4 @@
-//! The calls of a driver behind gates.
+//! The driver calls of the layer [`Gates`].
 
 use streamflow::driver::{Driver, RawStream};
 use streamflow::platform::DeviceId;
@@ -13,8 +13,8 @@ use super::flags::POISON;
 use super::held::Point;
 use super::{Gates, lock};
 
-// SAFETY: work executes in the order of its stream, later than it could. "Not complete" promises nothing. Page-locked memory
-// from the reserve has one owner, and memory is freed after all work. Code that is loaded stays loaded.
+// SAFETY: work executes in the order of its stream, only later. "Not complete" promises nothing. Page-locked memory from
+// the reserve has one owner, and memory is freed after all work. Loaded code stays loaded.
 unsafe impl Layer for Gates {
     fn below(&self) -> &dyn Driver {
         &*self.below
@@ -105,8 +105,8 @@ unsafe impl Layer for Gates {
             None,
             |below| pass!([unsafe] below.allocate(stream, bytes, source)),
         )?;
-        // Memory of a device has the data that earlier programs left there. A race checker would not see that the host
-        // has waited for such memory.
+        // New memory of a device has data that earlier programs left there, so it is poisoned. Not under a race checker, which
+        // would not see that the host has waited for the write of the poison.
         if source == MemorySource::Unused
             && self.below.observer().works_alone()
             && !self.below.observer().watches()
@@ -180,7 +180,7 @@ unsafe impl Layer for Gates {
     ) -> DriverResult<LoadedKernel> {
         let name = format!("{} {}", source.name, source.entry);
         match source.code {
-            // The simulator's body.
+            // A kernel without an image: the body for the simulator.
             _ if !self.below.observer().works_alone() => {
                 pass!([unsafe] self.below.load_kernel(device, source))
             }
@@ -220,7 +220,7 @@ unsafe impl Layer for Gates {
             on,
             |below| pass!([unsafe] below.launch_host_function(stream, function)),
         )?;
-        // The host may wait for the function, without a call.
+        // The function may wake a host thread that waits without a driver call.
         if lock(&self.held).wakes(stream) {
             self.open_for(Point::Stream(stream));
         }
@@ -236,7 +236,7 @@ unsafe impl Layer for Gates {
     }
 }
 
-// SAFETY: as for the driver's calls.
+// SAFETY: work executes in the order of its stream, only later.
 unsafe impl Libraries for Gates {
     unsafe fn call_library(&self, stream: RawStream, call: &LibraryCall<'_>) -> DriverResult<()> {
         self.queue(

@@ -1,4 +1,4 @@
-//! The driver of one run.
+//! The driver that one run gets, which shows when the run is over.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,7 +8,7 @@ use streamflow_driver::driver::Layer;
 
 use super::Gates;
 
-/// Passes all calls, and closes a channel when nothing of the run has this driver any more.
+/// A layer that passes all calls on. When the last user of this driver drops it, a channel is closed.
 #[derive(Debug)]
 pub(super) struct Run {
     below: Arc<Gates>,

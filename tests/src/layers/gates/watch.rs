@@ -1,22 +1,22 @@
-//! A host that makes no call waits.
+//! Decides whether the host waits, from the fact that it makes no driver calls.
 
 use std::fmt;
 
 use super::held::Point;
 
-/// The last call of the driver.
+/// The latest driver call.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Last {
     /// How many calls have begun.
     number: u64,
     name: &'static str,
-    /// The point that the call may wait for, beside the device.
+    /// The point for which the call may wait, instead of the whole device.
     on: Option<Point>,
     is_within: bool,
 }
 
 impl Last {
-    /// Notes a call. Returns its number.
+    /// Notes the beginning of a call. Returns the call's number.
     pub(super) fn begin(&mut self, name: &'static str, on: Option<Point>) -> u64 {
         *self = Self { number: self.number + 1, name, on, is_within: true };
         self.number
@@ -28,7 +28,7 @@ impl Last {
     }
 }
 
-/// The wait of a host that makes no later call.
+/// Describes the wait of a host that has made no call since this one.
 impl fmt::Display for Last {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name;
@@ -39,14 +39,14 @@ impl fmt::Display for Last {
     }
 }
 
-/// The gates that open for a host that waits.
+/// Which gates to open for a host that waits.
 #[derive(Debug)]
 pub(super) enum Opens {
     For(Point),
     All,
 }
 
-/// How many looks in a row have found no new call while a gate was closed.
+/// Counts how many looks in a row have found a closed gate and no new call.
 #[derive(Debug, Default)]
 pub(super) struct Quiet {
     seen: u64,
@@ -54,8 +54,8 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    /// The gates to open. After one quiet look they are those that the point of a call is behind: then a control still
-    /// decides. After two, they are all.
+    /// Returns which gates to open. After one look without a new call: those that the call's point is behind, so that a
+    /// control can still show a missing wait. After two: all gates.
     pub(super) fn look(&mut self, last: &Last, is_any_closed: bool) -> Option<Opens> {
         let is_quiet = is_any_closed && last.number == self.seen;
         *self = Self { seen: last.number, looks: if is_quiet { self.looks + 1 } else { 0 } };
@@ -92,7 +92,7 @@ mod tests {
             let (ends, ended) = channel();
             thread::scope(|scope| {
                 scope.spawn(|| gates.watch(ended));
-                // As a library that waits for the work.
+                // Loops like a library that waits for the work without driver calls.
                 while lock(&gates.held).is_any_closed() {
                     thread::yield_now();
                 }
@@ -118,13 +118,13 @@ mod tests {
         assert_eq!(last.to_string(), "`launch` has waited for the device");
         assert!(quiet.look(&last, false).is_none(), "no gate is closed");
 
-        // The host does nothing for a call that has returned.
+        // The call has returned, so the host waits for nothing in it.
         last.end(launch);
         assert!(quiet.look(&last, true).is_none());
         assert!(matches!(quiet.look(&last, true), Some(Opens::All)));
         assert_eq!(last.to_string(), "the host has waited outside of the driver, after `launch`");
 
-        // A call of another thread that returns late says nothing about the last one.
+        // That another thread's earlier call returns late says nothing about the latest call.
         let free = last.begin("free", None);
         last.end(launch);
         assert!(last.is_within && quiet.look(&last, true).is_none());

@@ -1,9 +1,9 @@
-//! Kernels with declared accesses that can be made wrong, for one argument of one node, in every tick; and the same for
-//! the claims of each call of a library, in debug builds.
+//! Kernels whose declared accesses can be made wrong, for one argument of one node, in every tick. In debug builds the
+//! same is possible for the claims of each library call.
 //!
 //! The runtime gets the wrong declaration. For a kernel, the layer replaces it with the accesses that follow from the
-//! parameters, so that a checker below sees the memory that the kernel touches. A call reaches the layer with its own
-//! claims.
+//! parameters, so that a checker below sees the memory that the kernel touches. A library call reaches the layer with its
+//! own claims.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -29,16 +29,16 @@ pub enum Misdeclared {
     LeftOut,
 }
 
-/// The declaration of one argument.
+/// Names the declaration of one argument, and how it is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Declaration {
-    /// The node that launches the kernel, or makes the call.
+    /// The node that launches the kernel or makes the library call.
     pub node: Box<str>,
-    /// The kernel, or the library's function.
+    /// The name of the kernel, or of the library's function.
     pub kernel: &'static str,
-    /// The argument.
+    /// The name of the argument.
     pub argument: &'static str,
-    /// How it is wrong.
+    /// How the declaration is wrong.
     pub wrong: Misdeclared,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for Declaration {
     }
 }
 
-/// The declarations of a run's launches, by all of its threads.
+/// The declarations in a run's launches, on all of its threads.
 #[derive(Debug, Default)]
 pub(super) struct OfRun {
     wrong: Option<Declaration>,
@@ -61,7 +61,7 @@ pub(super) struct OfRun {
     numbers: Numbers,
 }
 
-/// The run and the node that the calling thread launches kernels for.
+/// For the calling thread: the run, and the node for which it launches kernels.
 #[derive(Debug, Default)]
 struct Current {
     node: Box<str>,
@@ -73,9 +73,10 @@ thread_local! {
     static LEFT_OUT: Cell<Option<Claim>> = const { Cell::new(None) };
 }
 
-/// Calls `run` on this thread with one wrong declaration, also of launches by the threads that enter nodes of a
-/// [`Mutate`](super::Mutate) that `run` makes. Returns its value, all declarations that could be wrong, and how often this
-/// one was.
+/// Calls `run` on this thread with one wrong declaration. The declaration is also wrong in launches by threads that enter
+/// nodes of a
+/// [`Mutate`](super::Mutate) that `run` makes. Returns the value of `run`, all declarations that could be made wrong, and
+/// how often this one was.
 pub fn declarations<T>(
     wrong: Option<&Declaration>,
     run: impl FnOnce() -> T,
@@ -90,33 +91,33 @@ pub fn declarations<T>(
     (done, seen, numbers.dropped().len() as u64)
 }
 
-/// The function and the argument of a claim.
+/// A claim, by the names of the library's function and of the argument.
 pub type Claim = (&'static str, &'static str);
 
-/// Leaves a claim out of each call that this thread makes, from now on; `None` ends that. Returns whether the build can: release
-/// builds have no claims that can be left out.
+/// Leaves a claim out of each library call that this thread makes, from now on; `None` ends that. Returns whether the
+/// build supports this: release builds have no claims that can be left out.
 pub fn leave_claim_out(claim: Option<Claim>) -> bool {
     LEFT_OUT.set(claim);
     take_claims()
 }
 
-/// From now on, [`claimed`] decides about each claim of the process.
+/// Lets [`claimed`] decide about each claim in the process from now on. Returns whether the build supports this.
 fn take_claims() -> bool {
-    // SAFETY: tests make claims wrong on the simulator alone.
+    // SAFETY: tests make claims wrong only on the simulator.
     unsafe { take_claims_by(claimed) }
 }
 
-/// The declarations of the run that the calling thread is in.
+/// Returns the declarations of the run that the calling thread is in.
 pub(super) fn of_run() -> Arc<Mutex<OfRun>> {
     CURRENT.with_borrow(|current| current.of_run.clone())
 }
 
-/// The declarations that are wrong are those of an earlier run.
+/// Makes the declarations wrong that an earlier run has made wrong, by number.
 pub(super) fn repeat(of_run: &Arc<Mutex<OfRun>>, dropped: Vec<u64>) {
     lock(of_run).numbers = Numbers::repeat(dropped);
 }
 
-/// The declarations that were wrong, by number.
+/// Returns which declarations were wrong, by number.
 pub(super) fn dropped(of_run: &Arc<Mutex<OfRun>>) -> Vec<u64> {
     lock(of_run).numbers.dropped().to_vec()
 }
@@ -125,12 +126,12 @@ fn lock(of_run: &Mutex<OfRun>) -> MutexGuard<'_, OfRun> {
     of_run.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The calling thread launches the kernels of a node from now on.
+/// Notes that the calling thread launches the kernels of this node from now on.
 pub(super) fn enter(of_run: &Arc<Mutex<OfRun>>, node: &str) {
     CURRENT.set(Current { node: node.into(), of_run: of_run.clone() });
 }
 
-/// How this launch misdeclares the argument, or `None` if the declaration is right.
+/// Returns how this launch must misdeclare the argument, or `None` if it must declare it correctly.
 fn declared(kernel: &'static str, argument: &'static str, mode: AccessMode) -> Option<Misdeclared> {
     CURRENT.with_borrow(|current| {
         let of_run = &mut *lock(&current.of_run);
@@ -149,7 +150,7 @@ fn declared(kernel: &'static str, argument: &'static str, mode: AccessMode) -> O
     })
 }
 
-/// How the runtime takes a claim of a call.
+/// Returns the access with which the runtime gets a claim of a library call, or `None` to leave the claim out.
 fn claimed(function: &'static str, argument: &'static str, mode: AccessMode) -> Option<AccessMode> {
     if LEFT_OUT.get() == Some((function, argument)) {
         return None;
@@ -186,16 +187,16 @@ fn write<'a>(
     }
 }
 
-/// Passes the parameters of a slice and no access: an empty slice has an address, and touches nothing.
+/// Passes a slice's parameters without an access, by way of an empty slice: that has an address and touches nothing.
 fn leave_out<'a>(to: &mut Passing<'a>, argument: &'static str, slice: &'a DeviceSlice<f32>) {
     if let Some(nothing) = slice.slice(..0) {
-        // The slice must live as long as the arguments. The leak is a few bytes per launch of a test.
+        // The empty slice must live as long as the arguments, so it is leaked. That is a few bytes per launch of a test.
         to.read_address(argument, Box::leak(Box::new(nothing)));
         to.scalar(slice.len() as u64);
     }
 }
 
-/// Defines kernels with launches that can declare wrong accesses.
+/// Defines kernels whose launches can declare wrong accesses.
 macro_rules! declared {
     ($($name:ident = $kernel:ty, ($($arg:ident: $ty:ty = $pass:ident),*);)*) => {
         $(
@@ -203,8 +204,8 @@ macro_rules! declared {
             #[derive(Debug)]
             pub enum $name {}
 
-            // SAFETY: the parameters are those of the kernel, in their order. The declared accesses are wrong on
-            // purpose, in tests on the simulator.
+            // SAFETY: the parameters are those of the kernel, in their order. The declared accesses are wrong on purpose,
+            // in tests on the simulator.
             unsafe impl Kernel for $name {
                 type Args<'a> = ($($ty,)*);
                 const INFO: &'static KernelInfo = <$kernel>::INFO;
@@ -240,7 +241,8 @@ declared! {
     );
 }
 
-/// The accesses of a kernel of this file, computed from its parameters. For another kernel, the declared accesses.
+/// Returns the accesses of a kernel of this file, computed from its parameters. For another kernel, returns the declared
+/// accesses.
 pub(super) fn actual_accesses(launch: &Launch<'_>) -> Vec<Access> {
     let Some(info) = KERNELS.iter().find(|info| info.name == launch.name) else {
         return launch.accesses.to_vec();
@@ -255,7 +257,7 @@ pub(super) fn actual_accesses(launch: &Launch<'_>) -> Vec<Access> {
             }
             ParamKind::Slice => AccessMode::Read,
             ParamKind::SliceMut => AccessMode::Write,
-            // No kernel of this file has views.
+            // The kernels of this file take no views.
             ParamKind::View(_) | ParamKind::ViewMut(_) => continue,
         };
         if let (Some(address), Some(len)) = (params.next(), params.next()) {

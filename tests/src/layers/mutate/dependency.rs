@@ -1,4 +1,4 @@
-//! The names of dependencies: where in a graph the runtime orders work.
+//! Names of dependencies, which say where in a graph the runtime orders work.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,34 +7,34 @@ use std::sync::Arc;
 use streamflow::driver::RawStream;
 use streamflow_driver::driver::RawEvent;
 
-/// The call that makes a dependency.
+/// The kind of call that makes a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DependencyKind {
     /// A stream waits for an event.
     Wait,
     /// An event is recorded.
     Record,
-    /// Memory is freed on a stream that has waited for its users. Dropping the dependency frees it immediately.
+    /// Memory is freed on a stream that has waited for the memory's users. If this is dropped, the memory is freed
+    /// immediately.
     Free,
-    /// The host blocks until an event or a stream is complete. Dropping the dependency means that it does not block.
+    /// The host blocks until an event or a stream is complete. If this is dropped, the host does not block.
     HostWait,
-    /// The host queries an event or a stream that is not complete. Dropping the dependency means that the query reports
-    /// it as complete.
+    /// The host queries an event or a stream that is not complete. If this is dropped, the query returns "complete".
     HostQuery,
 }
 
-/// A dependency, the same in each tick.
+/// A dependency, which has the same name in each tick.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dependency {
-    /// The call that makes it.
+    /// The kind of call that makes the dependency.
     pub kind: DependencyKind,
-    /// The node and its hook, or `after` with the hook that has returned.
+    /// Where the call is made: the node and its hook, or `after` with the hook that has returned before.
     pub place: Arc<str>,
-    /// The stream that waits, records or frees, or that the host waits for.
+    /// The stream that waits, records or frees, or for which the host waits.
     pub stream: Arc<str>,
-    /// The stream that is waited for.
+    /// The stream whose work is waited for.
     pub on: Option<Arc<str>>,
-    /// The number among equal dependencies in one visit of the place, from 0.
+    /// How many equal dependencies the same visit of the place has made before.
     pub nth: u32,
 }
 
@@ -61,12 +61,12 @@ impl fmt::Display for Dependency {
     }
 }
 
-/// A visit of a place: a hook from its beginning to its end, or the time until the next hook.
+/// A visit of a place: one call of a hook, or the time from its end to the next hook.
 #[derive(Debug)]
 pub(super) struct Visit {
     place: Arc<str>,
     after: Arc<str>,
-    /// The latest dependency of each kind between the same streams in this visit.
+    /// For each kind and pair of streams, the latest dependency of this visit.
     latest: Vec<Dependency>,
 }
 
@@ -95,7 +95,7 @@ impl Visit {
         Dependency { kind, place: self.place.clone(), stream, on: None, nth: 0 }
     }
 
-    /// The next dependency of this visit.
+    /// Names the next dependency of this visit.
     pub(super) fn dependency(
         &mut self,
         kind: DependencyKind,
@@ -127,14 +127,14 @@ impl Names {
         self.streams.insert(stream, name.into());
     }
 
-    /// The streams that have a name, in a fixed order.
+    /// Returns the streams that have a name, in a fixed order.
     pub(super) fn streams(&self) -> Vec<RawStream> {
         let mut streams: Vec<_> = self.streams.keys().copied().collect();
         streams.sort_unstable();
         streams
     }
 
-    /// The name of a stream. Only the runtime's reclaim streams have no label.
+    /// Returns the name of a stream. Only the runtime's streams for reclaiming memory have no label.
     pub(super) fn stream(&self, stream: RawStream) -> Arc<str> {
         let reclaim = || format!("the reclaim stream of {}", stream.device()).into();
         self.streams.get(&stream).cloned().unwrap_or_else(reclaim)

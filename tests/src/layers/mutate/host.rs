@@ -1,4 +1,4 @@
-//! Host threads: their places in a program, their waits and their queries.
+//! The host threads of a program: their places, their waits and their queries.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use streamflow_driver::driver::DriverResult;
 use super::dependency::Names;
 use super::{DependencyKind, LogStep, Mutate};
 
-/// The numbers of a program's threads: those that the program sets, else in the order of their first calls.
+/// The numbers of a program's threads. A thread has the number that the program sets, or one by the order of the first
+/// calls.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     numbers: HashMap<ThreadId, usize>,
@@ -20,7 +21,7 @@ impl Threads {
         self.numbers.insert(thread::current().id(), number);
     }
 
-    /// The number of the calling thread.
+    /// Returns the number of the calling thread.
     pub(super) fn number(&mut self) -> usize {
         let next = self.numbers.len();
         *self.numbers.entry(thread::current().id()).or_insert(next)
@@ -75,7 +76,7 @@ impl Mutate {
         Ok(())
     }
 
-    /// Logs a query of the host. Returns whether to report completion.
+    /// Logs a query of the host. Returns whether to report it as complete.
     pub(super) fn reports_complete(
         &self,
         complete: bool,
@@ -83,7 +84,7 @@ impl Mutate {
         step: impl Fn(bool) -> LogStep,
     ) -> bool {
         let Some(mut state) = self.running() else { return complete };
-        // If the work is complete, the result is true, so there is nothing to drop.
+        // If the work is complete, the query's answer is true anyway, so there is nothing to drop.
         let dropped = !complete && {
             let name = label(&state.names);
             let dependency = state.visit().query_dependency(DependencyKind::HostQuery, name);

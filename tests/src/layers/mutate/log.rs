@@ -1,4 +1,4 @@
-//! The log of a run, for computing its order.
+//! The log of a run's steps, from which a test computes the order of its work.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use streamflow_driver::driver::{AccessMode, MemoryRange, RawEvent};
 /// An access to bytes of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// The number of the allocation, from 0. Reallocated memory has a new number.
+    /// The number of the allocation, from 0. Memory that is reused gets a new number.
     pub block: u32,
     /// The first byte, as an offset in the allocation.
     pub start: u64,
@@ -18,28 +18,28 @@ pub struct Access {
     pub mode: AccessMode,
 }
 
-/// An entry of a log: a step of a run. A dropped step was not executed.
+/// An entry of a log: one step of a run. A step marked as dropped was not executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are the arguments of the call")]
 pub enum LogStep {
-    /// A launch, copy, fill, allocation or reuse is queued.
+    /// A launch, copy, fill, allocation or reuse of memory is queued.
     Work { stream: RawStream, what: Box<str>, accesses: Vec<Access> },
-    /// Memory is freed, on `instead` if the dependency was dropped.
+    /// Memory is freed on `stream`, or on `instead` if the dependency was dropped.
     Free { stream: RawStream, instead: Option<RawStream>, accesses: Vec<Access> },
     /// An event is recorded.
     Record { event: RawEvent, stream: RawStream, dropped: bool },
     /// A stream waits for an event.
     Wait { event: RawEvent, stream: RawStream, dropped: bool },
-    /// The host found an event complete. `dropped`: the layer only reported it so.
+    /// The host found an event complete. If `dropped`, the layer reported it as complete although it was not.
     EventComplete { event: RawEvent, dropped: bool },
-    /// The host found a stream complete. `dropped`: the layer only reported it so.
+    /// The host found a stream complete. If `dropped`, the layer reported it as complete although it was not.
     StreamComplete { stream: RawStream, dropped: bool },
     /// The host accesses memory.
     Host { accesses: Vec<Access> },
-    /// The stream `by`, or the thread, relies on work of the stream `on` that a thread has found complete: on the work before
-    /// the record that the event holds, if that is known.
+    /// The stream `by`, or the calling thread, relies on work of the stream `on` that a thread has found complete: on the
+    /// work before the record that the event holds, if that is known.
     Relies { on: RawStream, record: Option<RawEvent>, by: Option<RawStream> },
-    /// All later steps come after the earlier steps of all threads.
+    /// The calling thread has joined all others: all later steps come after the earlier steps of all threads.
     Joined,
 }
 
@@ -47,20 +47,20 @@ pub enum LogStep {
 #[derive(Debug, Default)]
 pub struct Log {
     steps: Vec<(usize, LogStep)>,
-    /// The latest allocation at each address: its number and its bytes.
+    /// For each address, its latest allocation: the number and the size in bytes.
     blocks: HashMap<u64, (u32, u64)>,
     count: u32,
-    /// In the order that the platform has got them in.
+    /// The streams, in the order in which the platform has got them.
     streams: Vec<RawStream>,
 }
 
 impl Log {
-    /// The steps, each with the number of its host thread.
+    /// Returns the steps, each with the number of its host thread.
     pub fn steps(&self) -> &[(usize, LogStep)] {
         &self.steps
     }
 
-    /// The platform's number of a stream. `None` for a stream that the layer has made for itself.
+    /// Returns the platform's number of a stream, or `None` for a stream that the layer has made for itself.
     pub fn number(&self, stream: RawStream) -> Option<usize> {
         self.streams.iter().position(|other| *other == stream)
     }
@@ -87,10 +87,11 @@ impl Log {
         LogStep::Work { stream, what: what.into(), accesses: self.accesses(touched) }
     }
 
-    /// The accesses to memory from this driver. Other host memory is not shared, so it is left out.
+    /// Converts accesses by address into accesses of numbered allocations of this driver. Other host memory is left out,
+    /// since it is not shared.
     pub(super) fn accesses(&self, touched: &[(MemoryRange, AccessMode)]) -> Vec<Access> {
         let found = touched.iter().filter_map(|&(range, mode)| {
-            // Tests allocate little and use whole allocations.
+            // A linear search is enough, since tests make few allocations and use whole ones.
             let within = |(start, (_, bytes)): &(&u64, &(u32, u64))| {
                 range.address.checked_sub(**start).is_some_and(|offset| offset < *bytes)
             };

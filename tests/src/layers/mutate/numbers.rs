@@ -1,31 +1,32 @@
-//! The places of a mutation by number: where no layer takes notes, nothing names the node that makes a call.
+//! Identifies dropped calls by number: where the layer accepts no notes, nothing names the node that makes a call.
 
-/// The calls and declarations that a run has dropped, each by its number among all of its kind, from 0. A run under the same seed makes the same
-/// calls, so a later run without notes can drop the same.
+/// The calls and declarations that a run has dropped, each by its number among all of its kind, from 0. A run under the
+/// same seed makes the same calls, so a later run without notes can drop the same ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// Calls.
+    /// The numbers of dropped calls.
     pub dependencies: Vec<u64>,
-    /// Declarations and claims.
+    /// The numbers of wrong declarations and claims.
     pub declarations: Vec<u64>,
 }
 
-/// The numbers of one run.
+/// Counts the calls (or declarations) of one run, and remembers those that were dropped.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     next: u64,
     dropped: Vec<u64>,
-    /// The numbers of an earlier run, used in place of names.
+    /// The numbers that an earlier run has dropped, used in place of names.
     repeated: Option<Vec<u64>>,
 }
 
 impl Numbers {
-    /// Decides by the numbers of an earlier run.
+    /// Decides by the numbers that an earlier run has dropped.
     pub(super) fn repeat(dropped: Vec<u64>) -> Self {
         Self { repeated: Some(dropped), ..Self::default() }
     }
 
-    /// Whether the next one is dropped: by its name, or as in the earlier run.
+    /// Whether the next call is dropped. `is_named` says whether it is by its name; the numbers of an earlier run have
+    /// precedence.
     pub(super) fn drops(&mut self, is_named: bool) -> bool {
         let number = self.next;
         self.next += 1;
