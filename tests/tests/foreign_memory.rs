@@ -1,5 +1,5 @@
-//! Memory across the border, in both directions: ordered by streams and events, used until its last use, and given back
-//! under no lock.
+//! Tests memory that crosses the border to other code, in both directions. It is ordered by streams and events, stays
+//! allocated until its last use, and is given back while no lock is held.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,8 +23,8 @@ use streamflow_tests::{Failed, Suite, check, check_equal};
 const LEN: usize = 1003;
 const SLOW: u64 = 20_000_000;
 
-/// Programs with data that is right only because of a wait, as in `Suite::ordered`. The controls of the last two also
-/// need the threads that give memory back to be fast, so fewer seeds must show it.
+/// Programs whose data is right only because of a wait, as in `Suite::ordered`. The controls of the last two programs
+/// also need fast threads that give memory back, so fewer seeds must show wrong data.
 const PROGRAMS: &[(&str, Program, usize)] = &[
     ("adopted_memory_comes_after_a_stream", after_stream, 30),
     ("adopted_memory_comes_after_an_event", after_event, 30),
@@ -60,8 +60,8 @@ pub(crate) fn suite() -> Suite {
         })
 }
 
-/// Other code gets a tensor, writes it on a stream of its own, and gives it back for another stream of ours. The other
-/// code has ordered its stream and that stream itself: the race checker sees only the orders of streamflow.
+/// Lends a tensor to other code, which writes it on a stream of its own and gives it back for another stream of ours. The
+/// other code orders the two streams itself, so the race checker sees only the orders that streamflow makes.
 fn there_and_back(below: Arc<dyn Driver>) -> Result<(), Failed> {
     let platform = Platform::builder().race_check(true).driver(below.clone())?;
     let foreign = ForeignStream::create(&platform, device(0))?;
@@ -82,12 +82,12 @@ fn there_and_back(below: Arc<dyn Driver>) -> Result<(), Failed> {
     check(races.is_empty(), || races.to_string())
 }
 
-/// Other code gets an address, queues slow work on the stream, and streamflow uses the tensor then.
+/// Other code gets an address and then queues slow work on the stream. After that, streamflow uses the tensor.
 fn moved_use(platform: &Platform) -> Result<bool> {
     use_after_other_code(platform, true)
 }
 
-/// The control: the use is where it was when the other code got the address.
+/// The control: the use counts from the moment at which the other code got the address.
 fn unmoved_use(platform: &Platform) -> Result<bool> {
     use_after_other_code(platform, false)
 }
@@ -97,7 +97,7 @@ fn use_after_other_code(platform: &Platform, moves: bool) -> Result<bool> {
     let (mut slow, mut copy) = (filled(platform, &work, 0.0)?, filled(platform, &ours, 0.0)?);
     let shared = Shared::new(filled_tensor(platform, &ours)?);
     let address = use_shared(&shared, &work)?;
-    // The point that was noted is recorded, so it does not cover what follows.
+    // The record was made when the address was requested, so it does not cover the work queued later.
     ours.wait(work.record()?)?;
     work.launch::<slow_fill>(LEN, (&mut slow, 1.0, SLOW))?;
     write_outside(platform, work.raw(), address, LEN)?;
@@ -110,12 +110,12 @@ fn use_after_other_code(platform: &Platform, moves: bool) -> Result<bool> {
     Ok(right)
 }
 
-/// Other code asks for its stream first, and takes the address then.
+/// Other code orders its stream first, and requests the address after that.
 fn ordered_early(platform: &Platform) -> Result<bool> {
     address_after_stream(platform, true)
 }
 
-/// The control.
+/// The control of `ordered_early`: the other code's stream is not ordered.
 fn not_ordered(platform: &Platform) -> Result<bool> {
     address_after_stream(platform, false)
 }
@@ -137,7 +137,7 @@ fn address_after_stream(platform: &Platform, orders: bool) -> Result<bool> {
     Ok(right)
 }
 
-/// The tensor is dropped while other code's work with it is queued.
+/// The tensor is dropped while other code's work on it is queued.
 fn moved_and_dropped(platform: &Platform) -> Result<bool> {
     let (work, ours) = (ours(platform)?, ours(platform)?);
     let (mut slow, mut copy) = (filled(platform, &work, 0.0)?, filled(platform, &work, 0.0)?);
@@ -193,7 +193,7 @@ fn after_stream(platform: &Platform) -> Result<bool> {
     holds(&ours, &copy, VALUE)
 }
 
-/// The stream itself is unknown to streamflow.
+/// Only the event orders the memory: streamflow does not know the other code's stream.
 fn after_event(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
@@ -208,7 +208,7 @@ fn after_event(platform: &Platform) -> Result<bool> {
     holds(&ours, &copy, VALUE)
 }
 
-/// Once it is adopted, memory is written and read on several streams.
+/// Adopted memory is written and read on several streams.
 fn two_streams(platform: &Platform) -> Result<bool> {
     let (a, b) = (ours(platform)?, ours(platform)?);
     let mut copy = filled(platform, &b, 0.0)?;
@@ -232,7 +232,7 @@ fn exported(platform: &Platform) -> Result<bool> {
     Ok(right)
 }
 
-/// The owner poisons its memory when it gets it back.
+/// The adopted tensor is dropped while a kernel reads it. The owner poisons its memory when it gets it back.
 fn dropped_while_read(platform: &Platform) -> Result<bool> {
     let platform = ordered::platform(platform.driver().clone())?;
     let ours = ours(&platform)?;
@@ -242,16 +242,17 @@ fn dropped_while_read(platform: &Platform) -> Result<bool> {
     let tensor = memory.adopt(&platform, After::Complete)?;
     ours.launch::<slow_copy>(LEN, (&mut copy, &tensor, SLOW))?;
     drop(tensor);
-    // On the simulator the end of the platform waits for memory that goes back.
+    // On the simulator, dropping the platform waits for memory that goes back.
     drop(platform);
-    // In the control the memory goes back while the kernel reads.
+    // In the control the memory goes back while the kernel still reads.
     while !returned.is_back() && !ours.is_complete()? {
         thread::sleep(Duration::from_millis(1));
     }
     holds(&ours, &copy, 0.0)
 }
 
-/// Other code reads a tensor slowly on a stream of its own, and has given it back by then.
+/// Other code has given a tensor back, while its slow read on a stream of its own is still queued. Then the memory is
+/// reused.
 fn reused(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
@@ -264,7 +265,7 @@ fn reused(platform: &Platform) -> Result<bool> {
     theirs.launch::<slow_fill>(LEN, (&mut result, -1.0, SLOW))?;
     read_outside(platform, &theirs, address, &mut result)?;
     drop(managed);
-    // On a GPU another thread takes the memory back. The other thread does not wait for the kernel.
+    // On a GPU another thread takes the memory back, without waiting for the kernel.
     let end = Instant::now() + Duration::from_secs(2);
     let mut others = Vec::new();
     loop {
@@ -280,8 +281,8 @@ fn reused(platform: &Platform) -> Result<bool> {
     holds(&theirs, &result, 7.0)
 }
 
-/// As with Python's interpreter lock: the owner takes a lock to get its memory back. The thread that holds the lock
-/// drops the tensor, waits for its work, and ends the platform.
+/// The owner takes a lock when it gets its memory back, as with Python's interpreter lock. The thread that holds this
+/// lock drops the tensor, waits for its work, and drops the platform.
 fn lock_is_held(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::builder().driver(on.driver().clone())?;
     let ours = ours(&platform)?;
@@ -306,7 +307,8 @@ fn lock_is_held(on: &Platform) -> Result<(), Failed> {
     check(returned.thread() != Some(thread::current().id()), || "it goes back in the drop".into())
 }
 
-/// No lock of streamflow is held while an owner gets its memory back: it queues work, waits for it, and drops other memory.
+/// streamflow holds no lock while an owner gets its memory back: the owner queues work, waits for it, and drops other
+/// memory.
 fn owner_calls(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::builder().driver(on.driver().clone())?;
     let stream = ours(&platform)?;
@@ -322,11 +324,11 @@ fn owner_calls(on: &Platform) -> Result<(), Failed> {
     check(all_returned.iter().all(|it| it.wait()), || "the memory did not go back".into())
 }
 
-/// As a slice of cudarc: the owner frees its memory by CUDA, and makes no device current.
+/// The owner frees its memory by CUDA without making a device current, as a slice of cudarc does.
 fn owner_is_bound(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::builder().driver(on.driver().clone())?;
     if platform.device_info(device(0))?.ordinal.is_some() {
-        // The thread that drops owners may have the context still, from another one.
+        // The thread that drops owners may still have a context from an earlier owner.
         let left = Arc::new(Mutex::new(Err(String::new())));
         let leaving = Outside::new(&platform, LEN)?.at_the_end({
             let left = left.clone();

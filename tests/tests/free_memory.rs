@@ -43,7 +43,8 @@ fn recorded_with(
     Ok((recorder, platform))
 }
 
-/// The most bytes that were held at a time, and those at the end: of page-locked or of device memory.
+/// Returns the most bytes that were allocated at one time, and the bytes at the end: of page-locked memory or of device
+/// memory.
 fn held(calls: &[Call], is_pinned: bool) -> (u64, u64) {
     let (mut now, mut most) = (0_u64, 0_u64);
     let bytes = |place: &RecordedRange| match *place {
@@ -67,7 +68,7 @@ fn frees_pinned(recorder: &Recorder) -> usize {
     recorder.count(|call| matches!(call, Call::FreePinned { .. }))
 }
 
-/// A size between 32 and 256 KiB, another one for each number.
+/// Returns a size between 32 and 256 KiB, which differs for each number.
 fn size(number: usize) -> usize {
     (32 << 10) + (number.wrapping_mul(2_654_435_761) >> 3) % (224 << 10)
 }
@@ -88,7 +89,7 @@ impl Compute for Sizes {
     }
 }
 
-/// Downloads it, and compares it.
+/// Downloads its message and compares the data.
 #[operator]
 struct Compare {
     #[input]
@@ -126,7 +127,7 @@ fn many_sizes(platform: &Platform, memory: MemoryOptions) -> Result<Vec<Call>, F
     Ok(recorder.calls())
 }
 
-/// All sizes at once would be 21 MB. Each power of two has eight.
+/// Downloads all sizes. Blocks of all sizes at once would need 21 MB; each power of two has eight sizes.
 fn many_downloads(platform: &Platform) -> Result<(), Failed> {
     let calls = many_sizes(platform, MemoryOptions::new())?;
     let (most, _) = held(&calls, true);
@@ -156,7 +157,7 @@ fn beyond_the_limit(platform: &Platform) -> Result<(), Failed> {
     let alone = platform.pinned::<u8>(device(0), 10 * 4096 + 1);
     let text = check_error("alone", alone, exhausted)?;
     check_text(&text, &["device 0", "45056 bytes", "0 of 40960", "`MemoryOptions::pinned_limit`"])?;
-    // All of the limit can be used, also where a size is rounded up.
+    // The whole limit can be used, even if a size is rounded up.
     drop(platform.pinned::<u8>(device(0), 9 * 4096 + 5)?);
     let kept = platform.pinned::<u8>(device(0), 6 * 4096)?;
     let data = platform.upload(&[5_u8; 5 * 4096])?;
@@ -168,7 +169,8 @@ fn beyond_the_limit(platform: &Platform) -> Result<(), Failed> {
     check(s.download(&data)?.wait_blocking()? == [5; 5 * 4096], || "wrong data".into())
 }
 
-/// The device may still use a free block: it is the next one, and no memory is made or freed.
+/// The device may still use a free block. The next allocation of its size gets this block, and the driver neither
+/// allocates nor frees memory.
 fn same_size(platform: &Platform) -> Result<(), Failed> {
     const LEN: usize = 1024;
     let (recorder, platform) = recorded_with(platform, MemoryOptions::new().pinned_limit(4096))?;
@@ -185,7 +187,7 @@ fn same_size(platform: &Platform) -> Result<(), Failed> {
     check_equal(held(&recorder.calls(), true).0, 4096)
 }
 
-/// Downloads data of so many bytes in each tick.
+/// Downloads data of a given number of bytes in each tick.
 #[operator(streams(work))]
 struct Large {
     #[output]
@@ -214,7 +216,7 @@ fn end_of_a_run(platform: &Platform) -> Result<(), Failed> {
     let mut small = Downloads::new(&platform, MIB)?;
     let mut large = Downloads::new(&platform, 17 * MIB)?;
     small.run()?;
-    // A little stays, so that the next run need not make it again.
+    // Some free memory is kept, so that the next run need not allocate it again.
     check_equal(frees_pinned(&recorder), 0)?;
     large.run()?;
     let (_, now) = held(&recorder.calls(), true);
@@ -224,7 +226,7 @@ fn end_of_a_run(platform: &Platform) -> Result<(), Failed> {
     no_free_before_a_copy(&recorder)
 }
 
-/// Page-locked memory was given back, and all of it after the last copy.
+/// Checks that page-locked memory was given back, and only after the last copy.
 fn no_free_before_a_copy(recorder: &Recorder) -> Result<(), Failed> {
     let calls = recorder.calls();
     let copied = calls.iter().rposition(|call| matches!(call, Call::Copy { .. }));
@@ -270,7 +272,7 @@ fn trim(platform: &Platform) -> Result<(), Failed> {
     check_equal(platform.trim()?, Trimmed::default())?;
     let mut of_platform = platform.buffer::<f32>(1000, &s)?;
     let mut of_allocator = allocator.buffer::<u8>(4096, &s)?;
-    // Work that uses it is not done yet.
+    // The memory's last work is not complete yet.
     s.launch::<fill>(1000, (&mut of_platform, 1.0))?;
     s.fill_bytes(&mut of_allocator, 1)?;
     drop(s.download(&of_platform)?);
@@ -300,7 +302,7 @@ fn trim_in_use(platform: &Platform) -> Result<(), Failed> {
     check(s.download_blocking(&data)? == [4.0; 700], || "the data is wrong".into())
 }
 
-/// `trim` binds each device. A stream of another one than the last needs its own again.
+/// `trim` binds each device. A stream of another device than the last one must bind its own again.
 fn bound_after_trim(_: &Platform) -> Result<(), Failed> {
     let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().devices(2).build());
     let (recorder, platform) = recorded(driver)?;
@@ -317,10 +319,10 @@ fn bound_after_trim(_: &Platform) -> Result<(), Failed> {
     check_equal(bound, Some(device(0)))
 }
 
-/// The device's memory.
+/// How many bytes of memory the device has.
 const DEVICE: usize = 64 << 10;
 
-/// The pools of a device with little memory.
+/// Several pools on a device with little memory.
 struct Pools {
     platform: Platform,
     unbounded: Allocator,
@@ -366,7 +368,7 @@ fn each_pool_for_each(seed: u64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Memory that a slow kernel of another stream still reads is free in one pool, and another pool needs it.
+/// A slow kernel of another stream still reads memory that is free in one pool, and another pool needs that memory.
 fn in_order(seed: u64) -> Result<(), Failed> {
     let pools = Pools::new(seed)?;
     let (a, b) = (stream(&pools.platform)?, stream(&pools.platform)?);
@@ -407,7 +409,7 @@ fn holders(seed: u64) -> Result<(), Failed> {
             "`HostBuilder::memory`",
         ],
     )?;
-    // The memory that was given back for the refused block is there for a smaller one.
+    // The memory that was given back for the refused allocation is available for a smaller one.
     pools.buffer(0, 16 << 10, &a).map(drop)?;
     Ok(())
 }
@@ -418,7 +420,7 @@ fn parts(platform: &Platform) -> Result<(), Failed> {
     for (i, value) in staging.as_mut_slice_blocking()?.iter_mut().enumerate() {
         *value = i as u16;
     }
-    // A packet of each size, also of none, from another place.
+    // Packets of several sizes, including zero, from different offsets.
     for (start, len) in [(0, 140), (7, 1), (100, 0), (900, 0), (450, 450), (0, 900)] {
         let mut packet = platform.tensor::<u16>([len], &s)?;
         let part = staging.slice(start..start + len).ok_or_else(|| Failed::msg("a part"))?;
@@ -433,7 +435,7 @@ fn parts(platform: &Platform) -> Result<(), Failed> {
     let mut inner = middle.slice_mut(10..=12).ok_or_else(|| Failed::msg("a part of a part"))?;
     s.download_into(&packet, &mut inner)?;
     check_equal(inner.as_slice_blocking()?, &[0xffff; 3])?;
-    // The host writes a part, after the copy.
+    // The host writes a part of the buffer after the copy.
     middle.as_mut_slice_blocking()?[13] = 5;
     check_equal(&staging.as_slice_blocking()?[309..315], &[309, 0xffff, 0xffff, 0xffff, 5, 314])
 }
@@ -459,7 +461,7 @@ fn bounds(platform: &Platform) -> Result<(), Failed> {
     check(staging.into_part(..11).is_none(), || "a part beyond the end".into())
 }
 
-/// Fills a buffer of the largest size, and sends the filled part.
+/// Fills a buffer of the largest size, and sends only the filled part.
 #[operator(streams(work))]
 struct Packets {
     #[output]

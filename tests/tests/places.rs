@@ -1,5 +1,6 @@
-//! Conditions, elements, errors, operators and calls of the driver are added in several places. Each has a page in `docs` with the
-//! places. These tests read the names from the code that defines them, and ask each place for all of them.
+//! Conditions, elements, errors, operators and driver calls each have to be added in several places of the code. A page
+//! in `docs` lists the places for each. These tests read the names from the code that defines them, and check that each
+//! place has all of them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -22,7 +23,7 @@ fn tokens(relative: &str) -> TokenStream {
     text(relative).parse().unwrap_or_else(|error| panic!("{relative}: {error}"))
 }
 
-/// The files of Rust at a path, and below it.
+/// Returns the Rust files in a folder and its subfolders.
 fn files(at: &Path) -> Vec<PathBuf> {
     if at.is_dir() {
         let below = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().path());
@@ -32,7 +33,7 @@ fn files(at: &Path) -> Vec<PathBuf> {
     is_rust.then(|| at.to_owned()).into_iter().collect()
 }
 
-/// Calls a function with each list of tokens: that of the code, and that of each group in it.
+/// Calls a function with each list of tokens: the code's own, and that of each group inside of it.
 fn each_list(code: TokenStream, see: &mut impl FnMut(&[TokenTree])) {
     let list: Vec<_> = code.into_iter().collect();
     see(&list);
@@ -63,7 +64,7 @@ fn groups(code: TokenStream, words: &[&str], delimiter: Delimiter) -> Vec<TokenS
     found
 }
 
-/// The list of a constant: `const NAME: &[…] = &[…]`.
+/// Returns the list in a constant: `const NAME: &[…] = &[…]`.
 fn constant(code: TokenStream, name: &str) -> TokenStream {
     let mut found = TokenStream::new();
     each_list(code, &mut |list| {
@@ -76,7 +77,7 @@ fn constant(code: TokenStream, name: &str) -> TokenStream {
     found
 }
 
-/// The strings in code, without their quotation marks.
+/// Returns the strings in code, without their quotation marks.
 fn strings(code: TokenStream) -> Names {
     let mut found = Names::new();
     each_list(code, &mut |list| {
@@ -108,7 +109,7 @@ fn identifiers_below(places: &[&str], words: &[&str], delimiter: Delimiter) -> N
     groups.flat_map(identifiers).collect()
 }
 
-/// Fails for names that a place has not.
+/// Fails if names are missing in a place.
 fn check_all(names: &Names, place: &str, there: &Names) {
     let missing: Vec<_> = names.difference(there).collect();
     assert!(!names.is_empty() && missing.is_empty(), "{place} has not: {missing:?}");
@@ -138,7 +139,8 @@ fn first_column(page: &str, title: &str) -> Names {
     words.collect()
 }
 
-/// The kinds of the macro, its errors and the words of editors: `streamflow-macros/src/graph/tests/conditions.rs`.
+/// Checks the kinds of the macro, its errors and the words that editors offer:
+/// `streamflow-macros/src/graph/tests/conditions.rs`.
 #[test]
 fn each_condition_is_in_its_places() {
     let names = conditions();
@@ -158,7 +160,7 @@ fn each_condition_is_in_its_places() {
 
 // ---- elements ------------------------------------------------------------------------------------
 
-/// Rust's and NumPy's names of the element types.
+/// Returns the names of the element types in Rust and in NumPy.
 fn elements() -> (Names, Names) {
     let files = files(&path("streamflow/src/memory/element"));
     let lists = files.iter().flat_map(|file| {
@@ -177,7 +179,7 @@ fn elements() -> (Names, Names) {
     (rust, numpy)
 }
 
-/// The types in a list with commas.
+/// Returns the types in a list with commas.
 fn types(list: TokenStream) -> Names {
     let list: Vec<_> = list.into_iter().collect();
     let types = list.split(|token| is(Some(token), ","));
@@ -197,7 +199,7 @@ fn each_element_is_in_its_places() {
         let there = strings(tokens(place));
         check_all(&numpy, place, &there.union(&others).cloned().collect());
     }
-    // A mask is no number.
+    // `Bool8` is a mask and not a number.
     let numbers = &rust - &Names::from(["Bool8".to_owned()]);
     let typed = "tests/src/kernels/typed.rs";
     let instances = groups(tokens(typed), &["instances"], Delimiter::Parenthesis);
@@ -222,7 +224,7 @@ const BY_TEXT: &[(&str, &str, &str)] = &[
     ("Unhandled", "tests/tests/graph_ends.rs", "neither received, left nor discarded"),
 ];
 
-/// Errors that no test in Rust names, with the reason.
+/// Errors that no Rust test names, each with the reason.
 const NOT_NAMED: &[(&str, &str)] = &[
     ("NoThread", "the system would have to refuse a thread"),
     ("NoWatcher", "the system would have to refuse a thread"),
@@ -232,7 +234,7 @@ const NOT_NAMED: &[(&str, &str)] = &[
     ),
 ];
 
-/// The variants of an enum, each with its attributes and its fields.
+/// Returns the variants of an enum, each with its attributes and its fields.
 fn variants(file: &str, name: &str) -> Vec<(String, Vec<TokenTree>)> {
     let body = groups(tokens(file), &["enum", name], Delimiter::Brace);
     let mut variants: Vec<(String, Vec<TokenTree>)> = Vec::new();
@@ -265,7 +267,7 @@ fn is_library(place: &Path) -> bool {
     place.ends_with("streamflow/src") || place.ends_with("crates")
 }
 
-/// The code of tests that names an error: whole files of tests, and `mod tests` in others.
+/// Returns the test code that may name an error: whole files of tests, and `mod tests` of other files.
 fn tests_of_errors() -> Vec<TokenStream> {
     let mut code = Vec::new();
     for place in
@@ -322,14 +324,14 @@ fn an_error_that_is_known_by_its_text_has_this_text() {
 
 // ---- operators -----------------------------------------------------------------------------------
 
-/// A folder, and those in it: each has its own `mod.rs`.
+/// Returns a folder and its subfolders, each of which has a `mod.rs`.
 fn folders(at: &Path) -> Vec<PathBuf> {
     let inner = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().path());
     let inner = inner.filter(|path| path.is_dir()).flat_map(|path| folders(&path));
     [at.to_owned()].into_iter().chain(inner).collect()
 }
 
-/// The structs with `#[operator]` in the files of a folder, without those of the folders in it.
+/// Returns the structs with `#[operator]` in the files of a folder, without its subfolders.
 fn operators(folder: &Path) -> Names {
     let mut names = Names::new();
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -384,7 +386,7 @@ fn each_operator_is_in_its_places() {
 
 // ---- calls of the driver -------------------------------------------------------------------------
 
-/// Calls that queue nothing and make nothing: a recorder does not note them, and no test makes one fail.
+/// Driver calls that queue nothing and make nothing. The recorder does not note them, and no test makes one fail.
 const QUESTIONS: &[&str] = &[
     "name",
     "device_count",
@@ -416,7 +418,7 @@ fn each_call_of_the_driver_is_in_its_places() {
     if let Some(TokenTree::Group(body)) = code[at.unwrap()..].iter().find(is_body) {
         calls = functions(body.stream());
     }
-    // The compiler asks drivers for each call. Of layers it asks for none: they would pass a new one on.
+    // The compiler requires each call in drivers, but not in layers: a layer passes a new call on by default.
     let layers = format!("{folder}/layer.rs");
     check_all(&calls, &layers, &functions(tokens(&layers)));
     let questions: Names = QUESTIONS.iter().map(|name| (*name).to_owned()).collect();
@@ -424,7 +426,7 @@ fn each_call_of_the_driver_is_in_its_places() {
     let effects = &calls - &questions;
     let recorder = format!("{folder}/recorder/layer.rs");
     check_all(&effects, &recorder, &functions(tokens(&recorder)));
-    // The event of a stream with times fails as any other event does.
+    // An event that measures times fails as any other event does, so no test makes it fail.
     let failing = &effects - &Names::from(["create_timing_event".to_owned()]);
     let fail_nth = "tests/src/layers/fail_nth.rs";
     check_all(&failing, fail_nth, &functions(tokens(fail_nth)));

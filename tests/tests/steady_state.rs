@@ -1,5 +1,5 @@
-//! Law 12: after warm-up a tick makes no allocation on the host or a device, no stream and no event. The driver gets
-//! only launches, copies, records, waits and queries.
+//! Tests law 12: after warm-up a tick makes no allocation on the host or a device, no stream and no event. The driver
+//! gets only launches, copies, records, waits and queries.
 
 #[path = "steady_state/ends.rs"]
 mod ends;
@@ -67,8 +67,8 @@ pub(crate) fn suite() -> Suite {
 /// How many resources may be made after the warm-up. With workers, the most messages that are alive at once, and the
 /// most points that one worker polls, may come later than that. An allocation in each tick would be 1000.
 fn late() -> u64 {
-    // With replay, calls that a seed makes rare come a second time late, and a graph of them has some 50 allocations. Several
-    // such graphs are made where memory has many readers.
+    // With replay, call sequences that a seed makes rare come a second time late, and then a CUDA graph is made of them,
+    // with some 50 allocations. Memory with many readers makes several such graphs.
     let is_replayed = Form::Replayed.is_set();
     if !Form::Workers.is_set() && !is_replayed { 0 } else { 100 + 400 * u64::from(is_replayed) }
 }
@@ -101,7 +101,7 @@ fn is_steady(call: &Call) -> bool {
             // The host function wakes a run that sleeps until the device is done. On a slow device a run sleeps in each
             // tick.
             | Call::HostFunction { .. }
-            // Not a CUDA call: it declares to the simulator that memory has a new owner.
+            // `Recycle` is not a CUDA call: it tells the simulator that memory has a new owner.
             | Call::Recycle { .. }
     )
 }
@@ -127,18 +127,18 @@ fn no_heap_allocations(platform: &Platform) -> Result<(), Failed> {
     check(allocations == 0, || format!("{allocations} allocations in {TICKS} ticks"))
 }
 
-/// The numbers of kernels and copies of one tick.
+/// Returns how many kernels and how many copies one tick has.
 fn work_per_tick(example: Example) -> (usize, usize) {
     match example {
         Example::Pool | Example::Default => (3, 1),
         Example::Edges => (6, 2),
-        // Kernels: the pattern, a part of each of four frames, the fade and the mix. Copies: the edge's and the
-        // download.
+        // The kernels: the pattern, a part of each of four frames, the fade and the mix. The copies: that of the edge and
+        // the download.
         Example::Temporal => (7, 2),
     }
 }
 
-/// The driver's calls of a run in so many ticks after the warm-up.
+/// Returns the driver calls that a run makes in a number of ticks after the warm-up.
 fn warm_calls(
     platform: &Platform,
     ticks: usize,
@@ -148,7 +148,8 @@ fn warm_calls(
     let seen = recorder.clone();
     let steady = Arc::new(std::sync::Mutex::new(Vec::new()));
     let kept = steady.clone();
-    // Counted within one run, between the same places of two ticks, so that neither its start nor its end counts.
+    // The calls are counted within one run, between the same points of two ticks, so the run's start and end do not
+    // count.
     let on_tick = Box::new(move |tick| {
         if tick == WARM_UP as u64 {
             seen.clear();
@@ -181,7 +182,7 @@ fn graphs_make_no_resources(platform: &Platform) -> Result<(), Failed> {
         check_steady(&format!("{example:?}"), &calls)?;
         let count = |wanted: fn(&Call) -> bool| calls.iter().filter(|call| wanted(call)).count();
         let (launches, copies) = work_per_tick(example);
-        // At both ends the sources may be ahead of the sink by one or two ticks more or less.
+        // At both points the sources may be one or two ticks further ahead of the sink, or less far.
         for (what, found, wanted) in [
             ("launches", count(|call| matches!(call, Call::Launch { .. })), launches * TICKS),
             ("copies", count(|call| matches!(call, Call::Copy { .. })), copies * TICKS),
@@ -210,16 +211,17 @@ fn statistics(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// Many workers are woken at once, and many nodes wait.
+/// Counts allocations of graphs in which many workers are woken at once and many nodes wait.
 fn many_workers(platform: &Platform) -> Result<(), Failed> {
-    // Two owners of a message that are dropped at the same time lose its slot.
+    // If the two owners of a message are dropped at the same time, its slot is lost, which costs an allocation.
     few_allocations_within("many workers", TICKS, 100, |ticks, on_tick| {
         many::run(platform, ticks, on_tick)
     })
 }
 
 fn many_readers(platform: &Platform) -> Result<(), Failed> {
-    // The most readers that one block has at once may come late. A list for each query would be some 60.
+    // The largest number of readers that one block has at once may come late, and its list then grows. A list for each
+    // query would make some 60 allocations.
     few_allocations_within("many readers", TICKS, late().max(20), |ticks, on_tick| {
         readers::run(platform, ticks, on_tick)
     })
@@ -261,7 +263,7 @@ fn few_allocations_within(
     })
 }
 
-/// Allocates its pool's only stream under another name, and needs its internal stream in every tick.
+/// Allocates its pool's only stream under another name, although it needs its internal stream in every tick.
 #[operator]
 struct Streamless {
     #[input]
@@ -280,14 +282,14 @@ impl Compute for Streamless {
         if stream.raw() != cx.default_stream()?.raw() {
             return Err(Failure::msg("the pool had a stream"));
         }
-        // Wait, so that the host does not run further and further ahead.
+        // The hook waits, so that the host does not run further and further ahead.
         stream.synchronize_blocking()?;
         (self.on_tick)(cx.tick())
     }
 }
 
 graph! {
-    /// A graph with messages that carry no stream, so that there is never one to adopt.
+    /// A graph whose messages carry no stream, so that there is never one to adopt.
     struct Exhausted(ticks: u64, on_tick: OnTick) {
         const ONE: CudaStreamPool = CudaStreamPool::new().max_size(1);
 
@@ -348,14 +350,14 @@ impl Compute for ReadsAll {
         for image in images {
             cx.download(&*image, &stream)?.wait_blocking()?;
         }
-        // Wait, as in `Streamless`.
+        // The hook waits, so that the host does not run further and further ahead.
         cx.default_stream()?.synchronize_blocking()?;
         (self.on_tick)(cx.tick())
     }
 }
 
 graph! {
-    /// Transfers to another device and back, with a feedback edge, awaited inputs, and edges that drop messages.
+    /// Transfers messages to another device and back, over a feedback edge, awaited inputs, and edges that drop messages.
     struct Kinds(ticks: u64, first: Tensor<f32>, on_tick: OnTick) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
@@ -392,7 +394,7 @@ fn transfers(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// A sink of many sources. In half of its ticks, one source sends data that begins elsewhere.
+/// A sink of many sources. In half of its ticks, one source sends data with another origin.
 #[operator]
 struct Numbers {
     #[input(many)]
@@ -407,7 +409,7 @@ impl Compute for Numbers {
     }
 }
 
-/// Sends on every other number, and else a number of its own.
+/// Forwards every second number, and otherwise sends a number of its own.
 #[operator]
 struct Sometimes {
     #[input]

@@ -1,6 +1,6 @@
-//! Memory and streams across the border to cudarc, on the tests' `libcuda`: it refuses calls without a current context,
-//! and notes memory that a stream uses without having come after its allocation. These tests show the order of streams;
-//! `cudarc_memory.rs` shows the order of data, on a GPU.
+//! Tests memory and streams that cross the border to cudarc, on the tests' `libcuda`. That library refuses calls without
+//! a current context, and notes each use of memory by a stream that has not waited for the memory's allocation. So these
+//! tests show the order of streams; `cudarc_memory.rs` shows the order of data, on a GPU.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -24,7 +24,7 @@ use streamflow_tests::{Failed, check, check_equal};
 use super::library;
 use super::trial::{self, LOG, Log};
 
-/// The role of the processes.
+/// The role of the child processes that run these tests.
 pub(crate) const ROLE: &str = "cudarc";
 
 /// The variable with the name of the process's program.
@@ -35,7 +35,7 @@ const LEN: usize = 1024;
 /// The elements that a fill with the byte 1 makes.
 const ONES: f32 = f32::from_bits(0x0101_0101);
 
-/// Plays a program in a process of its own.
+/// Runs a program in the child process.
 pub(crate) fn play() -> Result<(), Failed> {
     let path = env::var_os(LOG).ok_or_else(|| Failed::msg("there is no log"))?;
     let mut file = OpenOptions::new().append(true).open(path)?;
@@ -80,18 +80,18 @@ fn ones(platform: &Platform, stream: &CudaStream) -> Result<Tensor<f32>> {
     Ok(tensor)
 }
 
-/// Drops a value on a thread without a context.
+/// Drops a value on a new thread, on which no context is current.
 fn drop_elsewhere(value: impl Send + 'static) -> Result<(), Failed> {
     thread::spawn(move || drop(value)).join().map_err(|_| Failed::msg("the drop panicked"))
 }
 
-/// Each way over the border, and back.
+/// Exchanges memory and streams in each possible way, in both directions.
 fn exchange(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let context = cudarc(CudaContext::new(0))?;
     let theirs = cudarc(context.new_stream())?;
 
-    // Views, on a stream of cudarc, on another one, and on the default stream of the thread.
+    // The views are used on one stream of cudarc, on another, and on the thread's default stream.
     let mut x = ones(platform, &ours)?;
     let (another, threads) = (cudarc(context.new_stream())?, context.per_thread_stream());
     for on in [&theirs, &another, &threads] {
@@ -103,8 +103,8 @@ fn exchange(platform: &Platform) -> Result<(), Failed> {
     cudarc(ours.write_cudarc(&mut x, &theirs, |mut view| theirs.memset_zeros(&mut view))?)?;
     check_equal(ours.download_blocking(&x)?, vec![0.0; LEN])?;
 
-    // A slice becomes a tensor, and the tensor is dropped on another thread. A view of it is for a stream that has not
-    // come after the slice's allocation.
+    // A slice becomes a tensor, which is dropped on another thread. A view of the tensor is used on a stream that has not
+    // waited for the slice's allocation.
     for stream in [&theirs, &threads] {
         let tensor = platform.adopt_cudarc(cudarc(stream.clone_htod(&[7.0; LEN]))?, [LEN])?;
         let fresh = cudarc(context.new_stream())?;
@@ -141,7 +141,7 @@ fn exchange(platform: &Platform) -> Result<(), Failed> {
     }
     let left = foreign_counts();
     check_equal((left.adopted, left.lent, left.leaked), (0, 0, 0))?;
-    // No call in a drop has failed.
+    // Checks that no CUDA call in a drop has failed.
     cudarc(context.check_err())
 }
 
@@ -158,7 +158,7 @@ fn claim(platform: &Platform, with_error: bool) -> Result<(), Failed> {
     check_equal(read.is_err(), with_error)
 }
 
-/// A slice of the thread's default stream is adopted. The program's context may have a stream of its own beside.
+/// Adopts a slice of the thread's default stream. With `with_stream`, the program's context also has a stream of its own.
 fn adoption(platform: &Platform, with_stream: bool) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let context = cudarc(CudaContext::new(0))?;
@@ -171,7 +171,7 @@ fn adoption(platform: &Platform, with_stream: bool) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Reads a view on a stream. The claim drops the stream if no other owner keeps it.
+/// Reads a view on a stream in a claim. The claim drops the stream's last owner unless `is_kept`.
 fn claim_of_the_thread(platform: &Platform, is_kept: bool) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let context = cudarc(CudaContext::new(0))?;
@@ -208,7 +208,7 @@ fn claims(platform: &Platform, count: usize) -> Result<(), Failed> {
     Ok(())
 }
 
-/// cudarc's first call finds that the device has failed.
+/// The device has failed, and a call of cudarc is the first to find out.
 fn lost(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let theirs = cudarc(cudarc(CudaContext::new(0))?.new_stream())?;
@@ -233,9 +233,9 @@ fn forgotten(platform: &Platform) -> Result<(), Failed> {
     check_equal(ours.download_blocking(&x)?, vec![ONES; LEN])
 }
 
-/// Allocates memory on a stream of cudarc within a claim. The claim orders the stream of streamflow after the
-/// allocation: on the stream of the view, on another one that reads the view, on the default stream of the thread, and
-/// where the claim panics.
+/// Allocates memory on a stream of cudarc within a claim. The claim must make streamflow's stream wait for the
+/// allocation: on the view's stream, on another stream that reads the view, on the thread's default stream, and if the
+/// claim panics.
 fn way_back(platform: &Platform, is_ordered: bool) -> Result<(), Failed> {
     let context = cudarc(CudaContext::new(0))?;
     let ways = [(true, false), (false, false), (true, true), (false, true)];
@@ -257,7 +257,8 @@ fn way_back(platform: &Platform, is_ordered: bool) -> Result<(), Failed> {
                 check_equal(claim.is_err(), panics)?;
                 claim.unwrap_or(Ok(()))?;
             } else {
-                // As a claim that orders nothing at its end.
+                // These calls do what a claim does at its beginning. A claim that orders nothing at its end is the
+                // control.
                 ours.before_cudarc(&theirs)?;
                 made = Some(on.alloc_zeros(LEN));
             }
@@ -269,7 +270,7 @@ fn way_back(platform: &Platform, is_ordered: bool) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A control: nothing orders the view.
+/// A control: no wait orders the stream that reads the view.
 fn early_view(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let theirs = cudarc(cudarc(CudaContext::new(0))?.new_stream())?;
@@ -279,7 +280,7 @@ fn early_view(platform: &Platform) -> Result<(), Failed> {
     cudarc(another.clone_dtoh(&*early)).map(drop)
 }
 
-/// A control: nothing orders the slice.
+/// A control: no wait orders the stream that uses the slice.
 fn early_slice(platform: &Platform) -> Result<(), Failed> {
     let ours = ours(platform)?;
     let theirs = cudarc(cudarc(CudaContext::new(0))?.new_stream())?;
@@ -288,7 +289,7 @@ fn early_slice(platform: &Platform) -> Result<(), Failed> {
     Ok(ours.download_blocking(&tensor).map(drop)?)
 }
 
-/// Errors, after which nothing is left.
+/// Makes calls that fail, and checks that nothing is left behind.
 fn refused(platform: &Platform) -> Result<(), Failed> {
     let outside = |platform, theirs, text: &str| {
         let error = external(platform, theirs).map(drop).err().map(|error| error.to_string());
@@ -312,7 +313,8 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
     says(own.read_cudarc(&x, &elsewhere, |_| ()).err(), "it is of CUDA device 1")?;
     says(own.after_cudarc(&elsewhere).err(), "it is of CUDA device 1")?;
     says(own.before_cudarc(&elsewhere).err(), "it is of CUDA device 1")?;
-    // Without a stream of its own this context tracks no events, so that no wait makes it current before a free.
+    // This context has no stream of its own, so cudarc tracks no events in it, and no wait makes it current before a
+    // free.
     let quiet = cudarc(CudaContext::new(0))?;
     says(platform.adopt_cudarc(slice(&quiet.default_stream())?, [LEN + 1]).err(), "shape")?;
     let (legacy, threads) = (context.default_stream(), context.per_thread_stream());
@@ -333,7 +335,7 @@ fn log_of(program: &str) -> Result<Log, Failed> {
     log_without(None, program, "")
 }
 
-/// As [`log_of`], with a library that lacks a function, or with a call that fails.
+/// Like [`log_of`], with a `libcuda` that lacks a function, or with a call that fails.
 fn log_without(function: Option<&str>, program: &str, fault: &str) -> Result<Log, Failed> {
     let folder = tempfile::tempdir()?;
     library::install_without(&folder.path().join("lib"), function)?;
@@ -364,12 +366,12 @@ pub(crate) fn errors() -> Result<(), Failed> {
     clean("refused")
 }
 
-/// Memory that an old driver could not take back is not lent.
+/// Checks that memory is not lent if the driver is too old to take it back.
 pub(crate) fn lent_by_an_old_driver() -> Result<(), Failed> {
     is_clean(&log_without(Some("cuCtxRecordEvent"), "old driver", "")?)
 }
 
-/// A device that has failed is known once cudarc has found it.
+/// Checks that streamflow knows that a device has failed once cudarc has found out.
 pub(crate) fn lost_device() -> Result<(), Failed> {
     let fault = "cuStreamIsCapturing 0 700 CUDA_ERROR_ILLEGAL_ADDRESS lost";
     let log = log_without(None, "lost", fault)?;
@@ -396,16 +398,17 @@ pub(crate) fn lost_wait() -> Result<(), Failed> {
     check_equal(waits("claim with an error")?, waits("claim")? + 1)
 }
 
-/// A stream keeps the event of its exchanges.
+/// Checks that a stream makes one event for all its exchanges.
 pub(crate) fn kept_event() -> Result<(), Failed> {
     let waits = calls_of("three claims", "cuStreamWaitEvent")?;
     let of_one = calls_of("one claim", "cuStreamWaitEvent")?;
-    // Two claims in each turn, each with a wait on both sides.
+    // Each turn has two claims, and each claim makes a wait on both sides.
     check_equal(waits - of_one, 8)?;
     check_equal(calls_of("three claims", "cuEventCreate")?, calls_of("one claim", "cuEventCreate")?)
 }
 
-/// A stream of streamflow waits for all work of the device where cudarc waits for no event that it has recorded.
+/// Checks that streamflow's stream waits for all work of the device if cudarc tracks no events, so that no event can be
+/// waited for.
 pub(crate) fn untracked() -> Result<(), Failed> {
     let waits = |program| calls_of(program, "cuCtxRecordEvent");
     check_equal((waits("adoption")?, waits("adoption without tracking")?), (0, 1))?;
@@ -419,7 +422,7 @@ pub(crate) fn ordered_back() -> Result<(), Failed> {
     check(log.wrong.is_empty(), || format!("{:?}", log.wrong))
 }
 
-/// Without the order of an exchange, the fake says so.
+/// Checks that the tests' `libcuda` reports a use that no exchange has ordered.
 pub(crate) fn unordered() -> Result<(), Failed> {
     for program in ["early view", "early slice", "no way back"] {
         let log = log_of(program)?;

@@ -1,5 +1,5 @@
-//! The calls of CUDA and of its libraries that a steady call of each plan makes, by name and in their order: on the `libcuda`
-//! of the tests, with libraries that do nothing (`fake_libraries`).
+//! Checks which calls of CUDA and of its libraries a steady call of each plan makes, by name and in order. Runs on the
+//! `libcuda` of the tests, with libraries that do nothing (`fake_libraries`).
 
 #[path = "plan_calls/rows.rs"]
 mod rows;
@@ -18,16 +18,17 @@ use streamflow_tests::{Failed, check, check_error, check_text, child};
 use self::rows::{ROWS, Row};
 use super::library;
 
-/// The role of the process.
+/// The role of the child process that runs these tests.
 pub(crate) const ROLE: &str = "plan calls";
 
-/// The log of all calls.
+/// The environment variable that names the file with the log of all calls.
 const LOG: &str = "STREAMFLOW_FAKE_CUDA_LOG";
 
-/// The function of a library that fails.
+/// The environment variable that names the library function that fails.
 const FAILS: &str = "STREAMFLOW_FAKE_LIBRARIES_FAIL";
 
-/// The function of a library that finds no memory in its first call, and the status.
+/// The environment variable that names a library function whose first call finds no memory, and the status that it
+/// returns.
 const SHORT: &str = "STREAMFLOW_FAKE_LIBRARIES_SHORT";
 
 /// The functions that allocate memory of the device, each with the library's status for none.
@@ -40,13 +41,13 @@ const ALLOCATE: [(&str, &str); 6] = [
     ("cudssExecute", "2"),
 ];
 
-/// Set for calls with another stream than their plan's.
+/// The environment variable that makes the child call each plan on another stream than the plan's own.
 const CAPTURING: &str = "STREAMFLOW_TESTS_CAPTURING";
 
-/// The call of CUDA that fails.
+/// The environment variable that names the CUDA call that fails.
 const FAULT: &str = "STREAMFLOW_FAKE_CUDA_FAULT";
 
-/// The libraries, each with its file.
+/// The file names of the libraries.
 const FILES: [&str; 6] = [
     "libcufft.so",
     "libcublasLt.so",
@@ -56,29 +57,29 @@ const FILES: [&str; 6] = [
     "libcudss.so",
 ];
 
-/// How the names of their functions begin.
+/// The prefixes of the libraries' function names.
 const LIBRARIES: [&str; 5] = ["cufft", "cublas", "cusolver", "cusparse", "cudss"];
 
-/// Calls plans.
+/// An operator that calls plans.
 #[operator(no_new, streams(work))]
 struct Calls {
-    /// The differences to the rows.
+    /// The differences between the calls that were made and the rows.
     #[output]
     wrong: HostData<Vec<String>>,
     what: What,
 }
 
-/// The calls that it makes.
+/// Which plans the operator calls.
 enum What {
-    /// Each plan, with the log of all calls, and the rule for them.
+    /// Calls each plan. `log` is the file with all calls, and `rule` judges them.
     Each { log: String, rule: Rule },
-    /// The plan of a row with a function that fails.
+    /// Calls the plan of one row, whose library function fails.
     One(&'static Row),
-    /// The same, after another library has made another device current.
+    /// Calls the plan of one row, after another library has made another device current.
     Elsewhere(&'static Row),
 }
 
-/// The differences of the calls that were made to those of a row.
+/// Returns how the calls that were made differ from those of a row, if they do.
 type Rule = fn(&Row, &[String]) -> Option<String>;
 
 impl Compute for Calls {
@@ -87,7 +88,8 @@ impl Compute for Calls {
         let mut wrong = Vec::new();
         match &self.what {
             What::Each { log, rule } => {
-                // A plan that is dropped is given back by another thread, between the calls of the next one.
+                // All plans are kept until the end: another thread gives dropped plans back, and its calls would be
+                // logged between those of the next plan.
                 let mut plans = Vec::new();
                 for row in ROWS {
                     let before = fs::read_to_string(log)?.len();
@@ -125,12 +127,12 @@ fn waits_after_making(log: &str) -> bool {
     made < waits
 }
 
-/// These calls and no others.
+/// The rule that exactly the row's calls are made.
 fn steadily(row: &Row, made: &[String]) -> Option<String> {
     (made != row.calls).then(|| format!("{}: {made:?}, not {:?}", row.name, row.calls))
 }
 
-/// The calls of CUDA that a capture makes.
+/// The CUDA calls that a capture makes.
 const CAPTURES: [&str; 8] = [
     "cuCtxGetCurrent",
     "cuGraphCreate",
@@ -142,12 +144,12 @@ const CAPTURES: [&str; 8] = [
     "cuStreamDestroy_v2",
 ];
 
-/// The same calls, but for those of the capture, and those that set a handle's stream. The functions that may be captured are
-/// called during a capture, on another stream than their handle's own, and the handle gets its own again. cuBLASLt has no
-/// handle on a stream.
+/// The rule for captured calls: the row's calls, plus those of the capture, plus those that set a handle's stream.
+/// Functions that may be captured are called during a capture, on another stream than their handle's own, and the handle
+/// gets its own stream back. cuBLASLt has no handle with a stream.
 fn captured(row: &Row, made: &[String]) -> Option<String> {
     let sets = |name: &str| name.contains("SetStream") || name.contains("SetWorkspace");
-    // An object that is made or destroyed has a line of its own.
+    // Making or destroying an object has a line of its own in the log.
     let is_capture = |name: &str| CAPTURES.contains(&name) || name.starts_with(['+', '-']);
     let is_other = |name: &&String| !sets(name) && !is_capture(name);
     let others: Vec<_> = made.iter().filter(is_other).cloned().collect();
@@ -160,7 +162,7 @@ fn captured(row: &Row, made: &[String]) -> Option<String> {
             "cuStreamEndCapture" => is_begun = false,
             name if name.contains("SetStream") => {
                 is_moved = !is_moved;
-                // A handle of cuBLAS loses its work area with its stream.
+                // A cuBLAS handle loses its work area when its stream is set.
                 let next = made.get(place + 1).map(String::as_str);
                 is_right &= !is_blas || next == Some("cublasSetWorkspace_v2");
             }
@@ -169,7 +171,7 @@ fn captured(row: &Row, made: &[String]) -> Option<String> {
                 let has_stream = ["cufft", "cusparse"].iter().any(|it| name.starts_with(it));
                 let may_be = (has_stream || is_blas || is_lt) && !name.ends_with("Batched");
                 is_right &= is_begun == may_be;
-                // Where scalars are is the same for each stream.
+                // Whether scalars are on the host or the device does not depend on the stream.
                 is_right &= is_moved == (may_be && !is_lt) || name.contains("PointerMode");
             }
         }
@@ -178,13 +180,13 @@ fn captured(row: &Row, made: &[String]) -> Option<String> {
     steadily(row, &others).or_else(|| (!is_right).then(|| format!("{}: {made:?}", row.name)))
 }
 
-/// The names in the log that one call adds, after others.
+/// Returns the names of the logged calls that one call of a plan adds, after several calls.
 fn steady_calls(
     call: &mut dyn FnMut(&Stream<'_>) -> Result<(), Error>,
     log: &str,
     stream: &Stream<'_>,
 ) -> Result<Vec<String>> {
-    // An even number, so that operands that alternate are again those of the begin.
+    // The number of calls is even, so that operands which alternate are again those of the beginning.
     for _ in 0..4 {
         call(stream)?;
     }
@@ -194,7 +196,7 @@ fn steady_calls(
     Ok(log[before..].lines().map(|line| line.trim_start_matches("call ").to_owned()).collect())
 }
 
-/// The child's side.
+/// Runs in the child process: calls the plans as the environment variables say.
 pub(crate) fn play() -> Result<(), Failed> {
     let log = std::env::var(LOG)?;
     let file: File = OpenOptions::new().append(true).create(true).open(Path::new(&log))?;
@@ -216,7 +218,7 @@ pub(crate) fn play() -> Result<(), Failed> {
     }
 }
 
-/// The function fails since the context is lost.
+/// Checks that the function fails because the context is lost.
 fn play_lost(platform: &Platform, function: &str) -> Result<(), Failed> {
     let row = ROWS.iter().find(|row| row.calls.contains(&function));
     let row = row.ok_or(Failed::msg("no plan calls it"))?;
@@ -226,7 +228,7 @@ fn play_lost(platform: &Platform, function: &str) -> Result<(), Failed> {
     check_text(&text, &[in_compute, function, "ILLEGAL_ADDRESS", "start the process again"])?;
     let sent = harness.take(|ports| &mut ports.wrong);
     check(sent.is_none(), || "the failed tick has sent something".to_owned())?;
-    // The device is lost for the next operator, too.
+    // The device is also lost for the next operator.
     let again = OperatorHarness::new(platform, Calls { what: What::One(row) });
     let text = check_error("another operator", again.map(drop), |_| true)?;
     check_text(&text, &["unusable since", function])
@@ -240,7 +242,7 @@ fn play_steady(platform: &Platform, log: String, rule: Rule) -> Result<(), Faile
     Ok(harness.stop()?)
 }
 
-/// The library finds no memory, and finds some after the platform has given back its free memory.
+/// Checks a library function that finds no memory, and finds some after the platform has given its free memory back.
 fn play_short(platform: &Platform, short: &str, log: &str) -> Result<(), Failed> {
     let function = short.split_whitespace().next().unwrap_or_default();
     let prefix = &function[..5];
@@ -253,7 +255,7 @@ fn play_short(platform: &Platform, short: &str, log: &str) -> Result<(), Failed>
     let calls = log.lines().map(|line| line.trim_start_matches("call "));
     let is_one = |call: &&str| [function, "cuMemPoolTrimTo"].contains(call);
     let mut seen: Vec<_> = calls.filter(is_one).collect();
-    // There is a trim for each device.
+    // The platform trims the memory of each device.
     seen.dedup();
     check(seen.starts_with(&[function, "cuMemPoolTrimTo", function]), || format!("{seen:?}"))
 }
@@ -266,7 +268,7 @@ fn play_failing(platform: &Platform, function: &str) -> Result<(), Failed> {
         check_text(&text, &[in_compute, "failed: ", "(7); ", library_of(function)])?;
         let sent = harness.take(|ports| &mut ports.wrong);
         check(sent.is_none(), || format!("{}: the failed tick has sent something", row.name))?;
-        // A transform is executed when its plan is made, so that this fails.
+        // A transform's plan is executed when it is made, so making it fails.
         if function == "cublasLtMatmul" {
             let what = What::Elsewhere(row);
             let mut harness = OperatorHarness::new(platform, Calls { what })?;
@@ -277,7 +279,7 @@ fn play_failing(platform: &Platform, function: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The name of a function's library in messages.
+/// Returns the name that messages use for a function's library.
 fn library_of(function: &str) -> &'static str {
     const BY_PREFIX: [(&str, &str); 5] = [
         ("cufft", " of cuFFT"),
@@ -290,49 +292,50 @@ fn library_of(function: &str) -> &'static str {
     known.map_or("no library", |(_, name)| name)
 }
 
-/// A call of each plan makes the calls of its row.
+/// Checks that a call of each plan makes exactly the calls of its row.
 pub(crate) fn steady() -> Result<(), Failed> {
     run(&[])
 }
 
-/// A call of each plan that may be captured is made on the stream that it gets.
+/// Checks that each plan that may be captured makes its calls on the stream that it gets.
 pub(crate) fn capturing() -> Result<(), Failed> {
     run(&[(CAPTURING, "1")])
 }
 
 /// A library's function fails, and the context is lost.
 pub(crate) fn lost() -> Result<(), Failed> {
-    // The driver asks the stream, since a library's status does not say so.
+    // `cuStreamQuery` fails here: the driver queries the stream, since a library's status does not say that the context
+    // is lost.
     let fault = "cuStreamQuery 0 700 CUDA_ERROR_ILLEGAL_ADDRESS lost";
     run(&[(FAILS, "cublasLtMatmul"), (FAULT, fault)])
 }
 
-/// A library finds no memory at first.
+/// Checks every library function that finds no memory in its first call.
 pub(crate) fn short() -> Result<(), Failed> {
     ALLOCATE
         .iter()
         .try_for_each(|(function, status)| run(&[(SHORT, &format!("{function} {status}"))]))
 }
 
-/// Each function fails in turn.
+/// Lets each library function fail, one after the other.
 pub(crate) fn failing() -> Result<(), Failed> {
     let functions: BTreeSet<_> = ROWS.iter().flat_map(|row| row.calls).collect();
     let of_libraries = functions.into_iter().filter(|name| library_of(name) != "no library");
     of_libraries.copied().try_for_each(|function| run(&[(FAILS, function)]))
 }
 
-/// The variable of the directory with the libraries, and the directory itself, below another one.
+/// The environment variable of a directory that contains the libraries' directory, and the path between the two.
 type Place = (&'static str, &'static str);
 
 const NAMED: Place = ("STREAMFLOW_LIBRARY_DIR", "");
 
-/// Where a toolkit and NVIDIA's wheels have their libraries.
+/// Where a CUDA toolkit and NVIDIA's Python wheels install their libraries.
 const INSTALLED: [Place; 2] =
     [("CUDA_HOME", "lib64"), ("VIRTUAL_ENV", "lib/python3.12/site-packages/nvidia/cu13/lib")];
 
-/// The libraries are found where a toolkit has them, and in the active environment.
+/// Checks that the libraries are found where a toolkit installs them, and in the active Python environment.
 pub(crate) fn installed() -> Result<(), Failed> {
-    // A toolkit of this machine comes before the wheels, and in its place.
+    // A toolkit that this machine has is searched before the wheels.
     let has_toolkit = || {
         let mut entries = fs::read_dir("/usr/local").into_iter().flatten().flatten();
         entries.any(|entry| entry.file_name().to_string_lossy().starts_with("cuda"))

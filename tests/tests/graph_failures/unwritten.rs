@@ -1,4 +1,4 @@
-//! Calls that were to write memory fail, and the hook drops their errors: no data is lost silently.
+//! Calls that should write memory fail, and the hook drops their errors. Checks that no data is lost silently.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,20 +22,20 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_failed_call_outside_of_a_hook_marks_nothing", outside)
 }
 
-/// The shape of all tensors.
+/// The shape of all tensors in these tests.
 const SHAPE: [usize; 2] = [2, 4];
 const LEN: usize = 8;
 const TICKS: u64 = 3;
 
-/// The operands of the calls of a tick.
+/// The operands of the calls in a tick.
 struct Memory<'t> {
     stream: Stream<'t>,
     cx: &'t ExecutionContext,
-    /// Full of 7.
+    /// Page-locked memory full of 7.
     host: Pinned<f32>,
-    /// Full of 5.
+    /// A tensor full of 5.
     other: Tensor<f32>,
-    /// Full of 3.
+    /// The tensor that calls write. It is full of 3 before.
     target: Tensor<f32>,
 }
 
@@ -58,7 +58,7 @@ impl<'t> Memory<'t> {
     }
 }
 
-/// The call of an operator in tick 1.
+/// The call that an operator makes in tick 1.
 type Call = fn(&mut Memory<'_>) -> Result<(), Error>;
 
 /// Calls that fail in the driver: the kind of the driver's call, and the first and the last element of the target if it does
@@ -106,7 +106,7 @@ const REFUSED: &[(&str, Call)] = &[
 /// The work of the operator after the call has failed.
 type After = fn(&mut Memory<'_>, Result<(), Error>) -> Result<()>;
 
-/// The error is lost.
+/// Drops the error of the call.
 fn drops(_: &mut Memory<'_>, _: Result<(), Error>) -> Result<()> {
     Ok(())
 }
@@ -138,7 +138,7 @@ impl Compute for Calls {
 
 type Seen = Arc<Mutex<Vec<[f32; 2]>>>;
 
-/// Keeps the first and the last element of each tensor.
+/// Downloads each tensor, and keeps its first and last element.
 #[operator]
 struct Downloads {
     #[input]
@@ -184,7 +184,7 @@ fn run(
     Ok((done, seen))
 }
 
-/// The run fails in tick 1, with both texts, and the memory of tick 1 has not arrived.
+/// Checks that the run failed in tick 1 with both texts, and that the memory of tick 1 has not arrived.
 fn check_lost(name: &str, (done, seen): Ran, texts: &[&str]) -> Result<(), Failed> {
     let is_right = |error: &Error| matches!(error, Error::Operator { node, tick: 1, hook: "compute", .. } if node == "calls");
     let text = check_error(name, done, is_right)?;
@@ -193,7 +193,7 @@ fn check_lost(name: &str, (done, seen): Ran, texts: &[&str]) -> Result<(), Faile
     check(seen.iter().all(|it| *it == [3.0; 2]) && seen.len() < 2, || format!("{name}: {seen:?}"))
 }
 
-/// Without a failure all data arrives; else the tick fails at `emit`, and says why.
+/// Checks that all data arrives without a failure, and that otherwise the tick fails at `emit` and says why.
 fn sent(platform: &Platform) -> Result<(), Failed> {
     for &(name, kind, written, call) in FAILING {
         let (platform, fails) = failing(platform, kind)?;
@@ -214,7 +214,8 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Every use of the memory fails. A call that would write other memory with it does not lose that either.
+/// Checks that every use of unwritten memory fails. If a call would write other memory from it, that memory is marked as
+/// unwritten, too.
 fn used(platform: &Platform) -> Result<(), Failed> {
     const USES: &[(&str, After)] = &[
         ("a launch that reads and writes", |m, _| {
@@ -253,7 +254,8 @@ fn used(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Other memory is sent, the memory is written in full, or the operator vouches for it.
+/// Checks the cases without an error: other memory is sent, the memory is written in full, or the operator vouches for
+/// it.
 fn handled(platform: &Platform) -> Result<(), Failed> {
     const WAYS: &[(&str, f32, After)] = &[
         ("other memory", 5.0, |m, done| {
@@ -333,7 +335,7 @@ fn halves(platform: &Platform) -> Result<(), Failed> {
     check(done.is_ok(), || format!("{done:?}"))?;
     check_equal(seen, vec![[3.0; 2], [4.0, 0.0], [3.0; 2]])?;
 
-    // The same for page-locked memory, also for the host.
+    // Repeats the test with page-locked memory, which the host also reads.
     let call: Call = |m| {
         let (from, to) = (m.other.slice(LEN / 2..), m.host.slice_mut(LEN / 2..));
         let (Some(from), Some(mut to)) = (from, to) else { return Ok(()) };
@@ -405,14 +407,14 @@ fn kept(platform: &Platform) -> Result<(), Failed> {
     check(seen.is_empty(), || format!("{seen:?}"))
 }
 
-/// Counts up in its own memory. The call of tick 1 fails, and the count is as before.
+/// Counts up in its own memory. The call of tick 1 fails, so the count stays as before.
 #[operator(streams(work))]
 struct Sums {
     #[output]
     sum: Tensor<f32>,
     kept: Option<Tensor<f32>>,
     fails: Arc<FailNth>,
-    /// Whether tick 1 drops the error, and that of an `emit` as well.
+    /// Whether tick 1 drops the error of the call, and also that of an `emit`.
     drops: bool,
 }
 
@@ -466,12 +468,12 @@ fn returned(platform: &Platform) -> Result<(), Failed> {
     check_equal(summed(platform, false)?, (1, vec![[1.0; 2], [2.0; 2]]))
 }
 
-/// Tick 1 fails with the error of its `emit`. So nothing has told the error of its launch, and tick 2 does.
+/// Tick 1 fails with the error of its `emit`, so the error of its launch is not reported there. Tick 2 reports it.
 fn lost(platform: &Platform) -> Result<(), Failed> {
     check_equal(summed(platform, true)?, (2, vec![[1.0; 2]]))
 }
 
-/// The caller has the error alone, and decides.
+/// Outside of a graph, the caller gets only the error and decides what to do.
 fn outside(platform: &Platform) -> Result<(), Failed> {
     let (platform, fails) = failing(platform, CallKind::Launch)?;
     let stream = platform.stream_pool("outside", &CudaStreamPool::new())?.allocate("outside")?;

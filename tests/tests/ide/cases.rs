@@ -1,6 +1,6 @@
-//! The questions to the editor, and their answers.
+//! The questions that the test asks an editor's language server, and the expected answers.
 
-/// A question at a place of the program. The part `replaced` of it is `typed`, where `|` is the cursor.
+/// A question at a position in the program. The text `replaced` is replaced by `typed`, in which `|` is the cursor.
 pub(crate) struct Case {
     pub(crate) replaced: &'static str,
     pub(crate) typed: &'static str,
@@ -9,11 +9,11 @@ pub(crate) struct Case {
 
 /// The answer of the editor.
 pub(crate) enum Answer {
-    /// The completion offers these names and no others.
+    /// The completion offers exactly these names.
     Offers(&'static [&'static str]),
-    /// The completion offers these names, perhaps among others.
+    /// The completion offers at least these names.
     OffersToo(&'static [&'static str]),
-    /// The hover text shows these paths and declarations, and no others.
+    /// The hover text shows exactly these paths and declarations.
     Shows(&'static [&'static str]),
     /// The item at the cursor is declared in the line with this text.
     Leads(&'static str),
@@ -31,7 +31,7 @@ const fn edge(typed: &'static str, answer: Answer) -> Case {
     case("/*edge*/", typed, answer)
 }
 
-/// At the end of the body, where no statement follows.
+/// A question at the end of the body, where no statement follows.
 const fn end(typed: &'static str, answer: Answer) -> Case {
     case("/*end*/", typed, answer)
 }
@@ -66,7 +66,7 @@ const CAST: Answer = Shows(&["program", "pub struct Cast {"]);
 
 #[rustfmt::skip]
 pub(crate) const CASES: &[Case] = &[
-    // Ports: in an incomplete statement, in one that ends in a semicolon, and in a complete one.
+    // Completion of ports: in an incomplete statement, in one that ends in a semicolon, and in a complete one.
     edge("left.|", Offers(&["frame"])),
     edge("left.|;", Offers(&["frame"])),
     end("left.|", Offers(&["frame"])),
@@ -76,7 +76,7 @@ pub(crate) const CASES: &[Case] = &[
     edge("cast.dst >> (fuse.|);", PORTS_OF_FUSE),
     edge("cast.dst >> (fuse.left_image, fuse.|);", PORTS_OF_FUSE),
     edge("fuse.|", PORTS_OF_FUSE),
-    // Nodes: nothing else can stand there.
+    // Completion of nodes, where nothing else can stand.
     edge("le|", NODES),
     edge("|", NODES),
     end("|", NODES),
@@ -89,11 +89,11 @@ pub(crate) const CASES: &[Case] = &[
     edge("left.frame >> (cast.src, |);", NODES),
     first_edge("le|ft.frame >> cast.src;", NODES),
     first_edge("left.frame >> ca|st.src;", NODES),
-    // Types and values.
+    // Completion of types and values.
     edge("let more: Cam| = Camera::new();", OffersToo(&["Camera"])),
     edge("let more: Camera = Camera::n|;", OffersToo(&["new"])),
     edge("#[when(count(fra|))] let more: Camera = Camera::new();", OffersToo(&["frames"])),
-    // The words of attributes.
+    // Completion of the words in attributes.
     when("#[when(|)]", CONDITIONS),
     when("#[when(stre|)]", CONDITIONS),
     when("#[when(stre|am_done(src))]", CONDITIONS),
@@ -113,7 +113,7 @@ pub(crate) const CASES: &[Case] = &[
     streams("#[str|]", OffersToo(&["on_failure", "streams", "when", "worker"])),
     streams("#[|]", OffersToo(&["on_failure", "streams", "when", "worker"])),
     edge("#[policy(|)] left.frame >> cast.src;", Offers(&["fault", "pop", "reject"])),
-    // Hovers: the user's item.
+    // Hover over a name: shows the user's item.
     first_edge("le|ft.frame >> cast.src;", Shows(&["program::Stereo", "pub fn left(&self) -> &Camera"])),
     first_edge("left.fr|ame >> cast.src;", Shows(&["program::Camera_Ports", "pub frame: Output<Camera_frame>"])),
     first_edge("left.frame >|> cast.src;", Shows(&[])),
@@ -131,7 +131,7 @@ pub(crate) const CASES: &[Case] = &[
     when("#[when(stream_done(s|rc))]", Shows(&["program::Cast_Ports", "pub src: Input<Cast_src>"])),
     case("src: &Tensor", "src: &Ten|sor", Shows(&["streamflow::memory::tensor", "pub struct Tensor<T>"])),
     case("dst: Tensor", "dst: Ten|sor", Shows(&["streamflow::memory::tensor", "pub struct Tensor<T>"])),
-    // The editor shows each item that a name declares. These are the ones that rename with it, and no others.
+    // The editor shows each item that a name declares. Exactly these are renamed with the name.
     case("let left", "let le|ft", Shows(&[
         "program::Stereo", "pub fn left(&self) -> &Camera",
         "program::StereoHandle", "pub fn left(&self) -> &<Camera as ::streamflow::__private::Operator>::Params",
@@ -145,7 +145,7 @@ pub(crate) const CASES: &[Case] = &[
         "program", "pub struct Stereo {}",
         "program", "pub struct StereoHandle()",
     ])),
-    // Definitions.
+    // Go to definition.
     first_edge("left.fr|ame >> cast.src;", Leads("    frame: Tensor<u8>,")),
     first_edge("left.frame >> cast.s|rc;", Leads("    src: &Tensor<u8>,")),
     first_edge("right.frame >> ca|st.src;", Leads("        let cast: Cast")),
@@ -154,7 +154,7 @@ pub(crate) const CASES: &[Case] = &[
     streams("#[streams(G|PU)]", Leads("        const GPU: CudaStreamPool")),
     when("#[when(stream_done(s|rc))]", Leads("    src: &Tensor<u8>,")),
     case("graph.cast();", "graph.ca|st();", Leads("        let cast: Cast")),
-    // Renames.
+    // Rename.
     case("let cast", "let ca|st", Renames(&[
         "let fresh: Cast = Cast::new(1.0);",
         "left.frame >> fresh.src;",
@@ -163,7 +163,7 @@ pub(crate) const CASES: &[Case] = &[
         "graph.fresh_mut();",
         "graph.fresh();",
     ])),
-    // An edge names the node as `graph.cast()` does. The other two methods are declared where the node is.
+    // An edge refers to the node as `graph.cast()` does. The node's other two methods are declared where the node is.
     first_edge("left.frame >> ca|st.src;", Renames(&[
         "let fresh: Cast = Cast::new(1.0);",
         "left.frame >> fresh.src;",
@@ -195,9 +195,9 @@ pub(crate) const CASES: &[Case] = &[
         "pub struct Stereo(fresh: u64) {",
         "#[when(count(fresh))]",
     ])),
-    // Fields of an operator.
+    // Completion in fields of an operator.
     case("/*field*/", "more: Host|,", OffersToo(&["HostData"])),
-    // `compute`: ports, and what can be done with them.
+    // Completion in `compute`: ports, and their methods.
     compute("io.|", PORTS_OF_CAST),
     compute("io.|;", PORTS_OF_CAST),
     compute("io.src.|", OffersToo(&["receive"])),

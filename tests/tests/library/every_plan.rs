@@ -21,12 +21,12 @@ use streamflow_tests::{Failed, Suite, check, check_text, cudss};
 
 use super::in_tick::{holds_in_tick, in_tick, ticks_on_threads};
 
-/// Cycles, much longer than a call: about 10 ms on a GPU.
+/// How many clock cycles a slow kernel takes: much longer than a call, about 10 ms on a GPU.
 const SLOW: u64 = 20_000_000;
-/// The number of elements.
+/// How many elements an operand has.
 const N: usize = 4;
 
-/// Computes `y = 2 x` on the plan's stream.
+/// A plan that computes `y = 2 x` on its stream.
 trait Doubles: Send {
     fn double(&mut self, stream: &Stream<'_>, x: &Tensor<f32>, y: &mut Tensor<f32>) -> Result<()>;
 }
@@ -34,7 +34,7 @@ trait Doubles: Send {
 /// Makes the plan, with the values that it keeps.
 type Make = fn(&ExecutionContext, &Stream<'_>) -> Result<Box<dyn Doubles>>;
 
-/// A plan, with its name and the shape of its operands.
+/// A plan's name, the shape of its operands, and the function that makes it.
 type MadePlan = (&'static str, &'static [usize], Make);
 
 const PLANS: &[MadePlan] = &[
@@ -102,7 +102,7 @@ struct Solver<S> {
     x: Checked<Tensor<f32>>,
 }
 
-/// The column `x` is `Q R`.
+/// A plan that decomposes the column `x` into `Q R`.
 struct Orthogonal {
     plan: Plan<Qr<f32>>,
     out: Checked<QrFactors<f32>>,
@@ -117,17 +117,17 @@ struct Values<P, V> {
     ones: Tensor<f32>,
 }
 
-/// `[N, 1]`.
+/// Returns a tensor of the shape `[N, 1]`, full of ones.
 fn ones(cx: &ExecutionContext) -> Result<Tensor<f32>> {
     Ok(cx.upload(&[1.0; N])?.reshape([N, 1])?)
 }
 
-/// A matrix with 2 on its diagonal.
+/// Returns a matrix with 2 on its diagonal.
 fn twice(cx: &ExecutionContext) -> Result<Csr<f32>> {
     Ok(Csr::upload(cx, [N, N], &[0, 1, 2, 3, 4], &[0, 1, 2, 3], &[2.0; N])?)
 }
 
-/// A matrix with 1/2 on its diagonal.
+/// Returns a matrix with 1/2 on its diagonal.
 fn half(cx: &ExecutionContext) -> Result<Tensor<f32>> {
     let mut a = [0.0_f32; N * N];
     (0..N).for_each(|row| a[row * (N + 1)] = 0.5);
@@ -209,7 +209,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
     let suite = rules(suite, "each_plan", PLANS, &PLANS[..WITH_NANS]);
     let suite = cudss::needed(suite, |suite| rules(suite, "a_direct_plan", DIRECT, DIRECT));
     suite
-        // Without waits the other ones would read indices and pivots from memory that has none.
+        // The other plans are left out of the control: without waits they would read indices and pivots from memory that
+        // has none.
         .ordered("two_plans_exchange_their_data", |platform| two_streams(platform, &PLANS[..3]))
         .ordered("two_decompositions_exchange_their_data", |platform| {
             two_streams(platform, &PLANS[WITH_NANS..])
@@ -219,7 +220,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
 type Plans = &'static [MadePlan];
 type Rule = fn(&Platform, Plans) -> Result<(), Failed>;
 
-/// The rules of each plan, for both platforms.
+/// The rules that each plan is tested with, on simulator and GPU.
 const RULES: [(&str, Rule); 5] = [
     ("each_plan_may_be_dropped_while_its_work_runs", dropped),
     ("each_plan_comes_after_what_its_library_queued_to_make_it", made_late),
@@ -228,7 +229,8 @@ const RULES: [(&str, Rule); 5] = [
     ("each_plan_that_memory_has_no_room_for_is_an_error", no_room),
 ];
 
-/// The rules, for these plans, some of them with NaNs that pass through. `plan` stands for `each_plan` in their names.
+/// Adds tests of the rules for these plans. With `with_nans`, their results pass NaNs through. `plan` replaces
+/// `each_plan` in the tests' names.
 fn rules(suite: Suite, plan: &str, plans: Plans, with_nans: Plans) -> Suite {
     let name = |rule: &str| rule.replace("each_plan", plan);
     let suite = RULES.into_iter().fold(suite, |suite, (rule, test)| {
@@ -249,7 +251,7 @@ fn all(found: &[f32], wanted: f32) -> bool {
     found.len() == N && found.iter().all(|found| (found - wanted).abs() < 1e-4)
 }
 
-/// Dropped memory goes back to the driver, so that other streams get it.
+/// Tests dropped plans. The pool gives dropped memory back to the driver, so that other streams get it.
 fn dropped(platform: &Platform, plans: Plans) -> Result<(), Failed> {
     let memory = MemoryOptions::new().release_threshold(0);
     let platform = Platform::builder().memory(memory).driver(platform.driver().clone())?;
@@ -257,7 +259,7 @@ fn dropped(platform: &Platform, plans: Plans) -> Result<(), Failed> {
         for (name, shape, make) in plans {
             let (mut x, mut y) = (cx.tensor(*shape, work)?, cx.tensor(*shape, work)?);
             let mut plan = make(cx, work)?;
-            // The work areas' allocation is complete, so that the call alone keeps them.
+            // The allocation of the work areas is complete, so that only the call itself keeps them alive.
             work.synchronize_blocking()?;
             work.launch::<slow_fill>(N, (&mut x, 3.0, SLOW))?;
             plan.double(work, &x, &mut y)?;
@@ -273,8 +275,8 @@ fn dropped(platform: &Platform, plans: Plans) -> Result<(), Failed> {
     })
 }
 
-/// A library may work on the default stream while it makes a plan, as cuFFT does: here that stream is late. Without a wait a
-/// transform on a GPU reads tables that nobody has written.
+/// While a library makes a plan, it may work on the default stream, as cuFFT does, and here that stream is late. Without
+/// a wait, a transform on a GPU would read tables that are not written yet.
 fn made_late(platform: &Platform, plans: Plans) -> Result<(), Failed> {
     in_tick(platform, move |cx, work, _| {
         let default = cx.default_stream()?;
@@ -288,7 +290,7 @@ fn made_late(platform: &Platform, plans: Plans) -> Result<(), Failed> {
             let found = work.download_blocking(&y)?;
             check(all(&found, 6.0), || format!("{name}: {found:?}"))?;
         }
-        // Lengths with tables of their own.
+        // cuFFT makes a table for each of these lengths.
         for len in [7, 37, 50, 97, 1_009, 4_096] {
             default.launch::<slow_fill>(N, (&mut busy, 1.0, SLOW))?;
             let mut there = RealFft::plan(len).on(cx, work)?;
@@ -306,13 +308,14 @@ fn made_late(platform: &Platform, plans: Plans) -> Result<(), Failed> {
     })
 }
 
-/// Each stream doubles the data that the other one has made. Returns whether all data was right.
+/// Two streams take turns: each doubles the data that the previous call has made. Returns whether all data was right.
 fn two_streams(platform: &Platform, plans: Plans) -> Result<bool> {
     holds_in_tick(platform, move |cx, work, other| {
         let mut is_right = true;
         for (_, shape, make) in plans {
             let (mut first, mut second) = (make(cx, work)?, make(cx, other)?);
-            // Without waits a plan gets these: of what memory may have had before, a decomposition need not end well.
+            // Without waits, a plan reads these values. They replace whatever the memory had before, with which a
+            // decomposition might never end.
             let before = || cx.upload(&[9.0; N])?.reshape(*shape);
             let (mut x, mut y) = (before()?, before()?);
             for round in 1..4 {
@@ -322,7 +325,7 @@ fn two_streams(platform: &Platform, plans: Plans) -> Result<bool> {
                 first.double(work, &y, &mut x)?;
                 is_right &= all(&other.download_blocking(&x)?, 4.0 * value);
             }
-            // A library may wait for the device while it makes the next plan.
+            // The work is completed first, since a library may wait for the device while it makes the next plan.
             work.synchronize_blocking()?;
             other.synchronize_blocking()?;
         }
@@ -330,7 +333,7 @@ fn two_streams(platform: &Platform, plans: Plans) -> Result<bool> {
     })
 }
 
-/// Solvers mark a NaN of a matrix, not of a right-hand side.
+/// Solvers report a NaN in the matrix, and not one in the right-hand side.
 fn nan(platform: &Platform, plans: Plans) -> Result<(), Failed> {
     in_tick(platform, move |cx, work, _| {
         for (name, shape, make) in plans {
@@ -394,7 +397,7 @@ fn no_room(platform: &Platform, plans: Plans) -> Result<(), Failed> {
     Ok(())
 }
 
-/// After a fault of the device, no call does anything, and dropping the plans waits for nothing.
+/// Checks that after a fault of the device no call does anything, and that dropping the plans waits for nothing.
 fn lost(given: &Platform, plans: Plans) -> Result<(), Failed> {
     for (name, shape, make) in plans {
         let platform =

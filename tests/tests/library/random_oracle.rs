@@ -15,7 +15,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal};
 const REQUIRE: &str = "STREAMFLOW_REQUIRE_CURAND";
 const RECORDED: &str = include_str!("curand.txt");
 
-/// Results of longer calls are recorded by their hash.
+/// How many numbers a result has at most to be recorded in full. Longer results are recorded by their hash.
 const LONGEST: usize = 16;
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -26,7 +26,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("a_difference_from_curand_is_seen", control)
 }
 
-/// A call of a generator.
+/// A call of a random generator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Call {
     U32(usize),
@@ -36,7 +36,7 @@ pub(crate) enum Call {
     NormalF64(usize, f64, f64),
 }
 
-/// The numbers of a call.
+/// The numbers that a call returned.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Numbers {
     U32(Vec<u32>),
@@ -44,7 +44,7 @@ pub(crate) enum Numbers {
     F64(Vec<f64>),
 }
 
-/// The generator of a block: it gives one type.
+/// A generator of the record, which gives numbers of one type.
 #[derive(Debug, Clone)]
 enum Generator {
     Narrow(Philox),
@@ -96,7 +96,7 @@ impl Generator {
 }
 
 impl Call {
-    /// Whether it gives `f64`.
+    /// Whether the call gives `f64` numbers.
     fn is_wide(self) -> bool {
         matches!(self, Self::UniformF64(_) | Self::NormalF64(..))
     }
@@ -140,7 +140,7 @@ impl Call {
 }
 
 impl Numbers {
-    /// The bits as text, or their hash.
+    /// Returns the bits as text, or their hash if there are many.
     fn text(&self) -> String {
         let (digits, bits): (_, Vec<u64>) = match self {
             Self::U32(values) => (8, values.iter().map(|x| u64::from(*x)).collect()),
@@ -148,7 +148,7 @@ impl Numbers {
             Self::F64(values) => (16, values.iter().map(|x| x.to_bits()).collect()),
         };
         if bits.len() > LONGEST {
-            // FNV-1a, by words.
+            // Computes the hash FNV-1a, word by word.
             let hash = bits.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| {
                 (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3)
             });
@@ -161,7 +161,7 @@ impl Numbers {
         })
     }
 
-    /// The numbers of a recorded call.
+    /// Parses the recorded numbers of a call.
     fn parse(text: &str, of: Call) -> Result<Self, Failed> {
         let words = || text.split_whitespace();
         Ok(match of {
@@ -179,7 +179,7 @@ impl Numbers {
         })
     }
 
-    /// Each number with the size of its ulp.
+    /// Returns each number with the size of its ulp.
     fn floats(&self) -> Option<Vec<(f64, f64)>> {
         let narrow = |x: &f32| (f64::from(*x), f64::from(x.abs().next_up() - x.abs()));
         let wide = |x: &f64| (*x, x.abs().next_up() - x.abs());
@@ -199,8 +199,8 @@ impl Numbers {
     }
 }
 
-/// Fails if a call has not given cuRAND's numbers: all bits, and normals within a number of ulps. The ulp is that before
-/// the mean is added, and the sum may be rounded otherwise.
+/// Fails if a call has not given cuRAND's numbers: the same bits, or, for normals, values within a number of ulps. The
+/// ulp is that of the number before the mean is added, and the sum may be rounded differently.
 fn check_same(call: Call, found: &Numbers, wanted: &Numbers, ulps: f64) -> Result<(), Failed> {
     let (Some(mean), Some(a), Some(b)) = (call.mean(), found.floats(), wanted.floats()) else {
         return check(found.text() == wanted.text(), || {
@@ -220,7 +220,7 @@ fn check_same(call: Call, found: &Numbers, wanted: &Numbers, ulps: f64) -> Resul
     Ok(())
 }
 
-/// A generator of the record: its seed and offset, and its calls with their results.
+/// A block of the record: the generator's seed and offset, and its calls with their results.
 type Block<'a> = (u64, u64, Vec<(Call, &'a str, &'a str)>);
 
 fn blocks() -> Result<Vec<Block<'static>>, Failed> {
@@ -265,7 +265,8 @@ fn with_curand(test: impl Fn(&Curand) -> Result<(), Failed>) -> Result<Option<St
     }
 }
 
-/// The record, made anew. A difference is printed whole, so that it can replace the record.
+/// Makes the record anew and compares it. If it differs, the new record is printed whole, so that it can replace the old
+/// one.
 fn record_is_right(curand: &Curand) -> Result<(), Failed> {
     let mut record = String::new();
     for line in RECORDED.lines().filter(|line| line.starts_with('#')) {
@@ -281,7 +282,7 @@ fn record_is_right(curand: &Curand) -> Result<(), Failed> {
     check(record == RECORDED, || format!("curand.txt is to be:\n{record}"))
 }
 
-/// Generators, each with some calls that a seed draws.
+/// Compares generators whose calls are drawn by a seed.
 fn drawn_calls(curand: &Curand) -> Result<(), Failed> {
     let platform = Platform::host().build()?;
     let s = stream(&platform)?;
@@ -299,12 +300,12 @@ fn drawn_calls(curand: &Curand) -> Result<(), Failed> {
                 .map_err(|wrong| Failed::msg(format!("{context}: {wrong}")))?;
         }
     }
-    // CURAND_STATUS_TYPE_ERROR is the reason that there is no `fill_u64`.
+    // cuRAND returns CURAND_STATUS_TYPE_ERROR. That is why the library has no `fill_u64`.
     check_equal(curand.philox(0, 0)?.u64_status()?, 103)
 }
 
 fn drawn(random: &mut Random, is_wide: bool) -> Call {
-    // Few calls reach into the next round, and some of these into the one after it.
+    // Most lengths are short. Some reach into the next round of threads, and some into the round after it.
     let len = match random.below(16) {
         0 => 262_000 + random.below(600),
         1 => 500_000 + random.below(99_999),
@@ -320,7 +321,7 @@ fn drawn(random: &mut Random, is_wide: bool) -> Call {
     }
 }
 
-/// The comparison sees a generator that is one place further, and numbers that are 10 ulps off.
+/// The control: the comparison finds a generator that is one number ahead, and numbers that are 10 ulps off.
 fn control() -> Result<(), Failed> {
     let platform = Platform::host().build()?;
     let s = stream(&platform)?;

@@ -1,4 +1,4 @@
-//! Decides whether the race checker and the data notice a mutation, or proves that it changes nothing.
+//! Decides whether the race checker and the data show a mutation, or proves that the mutation changes nothing.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use super::runs::{Mutation, Run, Subject, Trial};
 use super::same_data;
 use super::unneeded::{Unneeded, explain};
 
-/// The seeds that are tried: one for each policy of the simulator, then those of policies with random choices.
+/// Returns the seeds that are tried: first one for each policy of the simulator, then seeds of the policies with random
+/// choices.
 pub(crate) fn seeds() -> Vec<u64> {
     (1..8).chain([0]).chain((8..32).filter(|seed| seed % 8 > 1)).collect()
 }
@@ -20,62 +21,63 @@ pub(crate) fn seeds() -> Vec<u64> {
 /// How many more seeds are tried where the checker has reported the mutation and no data was wrong yet.
 const MORE_SEEDS: u64 = 200;
 
-/// The same with workers, since a seed draws their order, too, and an exploration of all orders takes too long. The limit
-/// is no time, so that the outcome does not depend on the machine's load.
+/// How many more seeds are tried with workers. There a seed also draws the order of the workers, and exploring all orders
+/// takes too long. The limit is not a time, so that the outcome does not depend on the machine's load.
 const MORE_SEEDS_OF_WORKERS: u64 = 2000;
 
-/// How many seeds a declaration gets that seems to order nothing: there are many such declarations.
+/// How many seeds are tried with a declaration that seems to order nothing: there are many such declarations.
 const SEEDS_OF_NOTHING: usize = 12;
 
-/// The numbers of ticks that an exhaustive exploration runs, and its time limit.
+/// For how many ticks all orders are explored. A second constant limits the time.
 const EXPLORED_TICKS: [usize; 2] = [2, 3];
 const EXPLORED_FOR: Duration = Duration::from_secs(5);
 
 /// The outcome of a mutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The checker reported it, and without the checker the data was wrong.
+    /// The checker reported the mutation, and without the checker the data was wrong.
     Noticed,
-    /// In all runs, every access was ordered as without the mutation. The text names the runs.
+    /// In all runs, every access was ordered just as without the mutation. The text names the runs.
     Redundant(String),
-    /// A wait that was needed when it was issued, and that the stream's next waits imply.
+    /// The dropped wait was needed when it was made, but the stream's next waits imply it.
     Overtaken,
-    /// A wait that repeats one which the stream's clock has forgotten: it has room for 8 streams.
+    /// The dropped wait repeats an earlier wait, which the stream's clock has forgotten: a clock has room for 8 streams.
     Forgotten,
-    /// The checker reports it, and no data was wrong, since each tick has the same data: see [`same_data`].
+    /// The checker reports the mutation, but no data was wrong, since each tick has the same data: see [`same_data`].
     SameData,
     /// A declaration that no order depends on: no run had two unordered accesses.
     OrdersNothing,
-    /// A wait at the end of a run. Without it, work was still queued when the run returned.
+    /// The dropped wait ends a run. Without it, work was still queued when the run returned.
     LeftRunning,
-    /// A wait at the end of a run for work that others have found complete by then. The wait queries for errors.
+    /// The dropped wait ends a run, but other waits have found the work complete by then. This wait only queries for
+    /// errors.
     AtTheEnd,
-    /// On planned streams alone: no order between conflicting accesses was missing. Work on a shared stream is in order by
-    /// itself, so that a record, a query or a wait may be needed in other runs alone.
+    /// Only on planned streams: all conflicting accesses were ordered in these runs. Work on a shared stream is ordered
+    /// by itself, so a record, a query or a wait may be needed only in other runs.
     SharesStream,
-    /// On planned streams and in replay alone: the checker reports it, and no data was wrong. Other operators' work on the
-    /// same stream is in the way of showing it; and replay puts graphs that access the same memory in order by itself, and
-    /// takes an earlier graph for complete with a later one (rules 3 and 5 of `driver::replay`).
+    /// Only on planned streams and in replay: the checker reports the mutation, but no data was wrong. On a planned
+    /// stream, other operators' work on the same stream may hide it. Replay orders graphs that access the same memory by
+    /// itself, and counts an earlier graph as complete with a later one (rules 3 and 5 of `driver::replay`).
     CheckerAlone,
-    /// A failure of the test, with its text.
+    /// The test fails, with this text.
     Hole(String),
 }
 
-/// The result of trying seeds.
+/// The result of trying several seeds.
 struct Tried {
     /// Whether a run met the condition.
     shown: bool,
-    /// The seed of that run, and the dependencies dropped in it.
+    /// The seed of the run that showed the mutation, and the dependencies that were dropped in that run.
     shown_by: Option<(u64, Dropped)>,
     /// The verdict on that run, or the worst verdict of all runs.
     verdict: Verdict,
     /// How many dependencies the mutation dropped.
     times: u64,
-    /// Why the runs did not need the waits that were dropped: the worst reason.
+    /// Why the runs did not need the dropped waits: the weakest of the reasons.
     unneeded: Unneeded,
 }
 
-/// Tries seeds until one meets the condition. Seeds that met one before come first.
+/// Tries seeds until a run satisfies `shows`. Seeds that have done so for an earlier mutation come first.
 fn try_seeds(trial: Trial<'_>, seeds: &mut [u64], shows: impl Fn(&Run) -> bool) -> Tried {
     let (verdict, unneeded) = (Verdict::Implied, Unneeded::NoWait);
     let mut tried = Tried { shown: false, shown_by: None, verdict, times: 0, unneeded };
@@ -98,7 +100,7 @@ fn is_declaration(mutation: &Mutation) -> bool {
     matches!(mutation, Mutation::Declaration(_))
 }
 
-/// Tries a mutation of a trial.
+/// Tries a mutation of the given trial, and returns the outcome.
 pub(crate) fn notice(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -> Outcome {
     let trial = |checked| Trial { mutation: Some(mutation), checked, ..right };
     let (checked, data) = (trial(true), trial(false));
@@ -137,8 +139,8 @@ pub(crate) fn notice(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -
     }
 }
 
-/// Whether the calls of a run without notes have the numbers of those with notes. With the greedy scheduler they do, but for
-/// graphs that are replayed.
+/// Whether a run without notes makes the same calls, by number, as a run with notes. It does with the greedy scheduler,
+/// except for replayed graphs.
 fn repeats(data: Trial<'_>) -> bool {
     let is_greedy = data.workers.is_none() && !matches!(data.subject, Subject::Threads(_));
     is_greedy && !Form::ReplayedAlways.is_set()
@@ -156,7 +158,7 @@ fn more_seeds_show_it(data: Trial<'_>) -> bool {
     (32..seeds).any(|seed| data.seeded(seed).wrong)
 }
 
-/// Whether the same mutation of a graph of the same form with different data in each tick is noticed.
+/// Whether the same mutation is noticed in a graph of the same form that has different data in each tick.
 fn is_noticed_in_another_form(right: Trial<'_>, mutation: &Mutation, seeds: &mut [u64]) -> bool {
     let Some((forms, mutation)) = same_data::in_other_forms(right.subject, mutation) else {
         return false;
@@ -167,7 +169,8 @@ fn is_noticed_in_another_form(right: Trial<'_>, mutation: &Mutation, seeds: &mut
         .any(|form| notice(Trial { subject: form, ..right }, &mutation, seeds) == Outcome::Noticed)
 }
 
-/// Drops a wait at the end of a run. No access comes after it, so that only queued work shows the missing wait.
+/// Drops a wait at the end of a run. No access follows that wait, so only work that is still queued shows that it is
+/// missing.
 fn left_running(trial: Trial<'_>, seeds: &[u64]) -> Outcome {
     for &seed in &seeds[..SEEDS_OF_NOTHING] {
         let run = trial.seeded(seed);
@@ -208,14 +211,14 @@ fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64, unneeded: Unneeded)
     }
 }
 
-/// The findings of an exhaustive exploration.
+/// What the exploration of all orders has found.
 struct Explored {
     wrong: bool,
     verdict: Verdict,
     text: String,
 }
 
-/// Visits the states of a few ticks until the data is wrong.
+/// Explores all orders of a few ticks until the data is wrong.
 fn explore(trial: Trial<'_>) -> Explored {
     let (mut wrong, mut worst, mut texts) = (false, Verdict::Implied, Vec::new());
     for ticks in EXPLORED_TICKS {

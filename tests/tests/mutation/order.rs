@@ -7,10 +7,10 @@ use streamflow::driver::RawStream;
 use streamflow_driver::driver::{AccessMode, RawEvent};
 use streamflow_tests::layers::mutate::{Access, Log, LogStep};
 
-/// The judgement of a run's log about the dependency that was dropped in it.
+/// What a run's log says about the dependency that was dropped in the run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// Each access comes after exactly the work that it would come after with the dependency.
+    /// Each access comes after exactly the work after which it would come with the dependency.
     Implied,
     /// Some access comes after less work, and no order between conflicting accesses is missing.
     Unneeded,
@@ -22,27 +22,27 @@ pub(crate) type Clock = Vec<u64>;
 
 /// A step that accesses memory.
 pub(crate) struct MemoryStep<'a> {
-    /// The stream and the number of the step on it; `None` for the host.
+    /// The stream of the step, and the step's number on it; `None` for a step of the host.
     at: Option<(usize, u64)>,
-    /// For each stream, the last step that comes before this one.
+    /// For each stream, the number of its last step that precedes this step.
     after: Clock,
     accesses: &'a [Access],
     what: &'a str,
 }
 
-/// The latest record of an event.
+/// The latest record that an event holds.
 pub(crate) struct Record {
     stream: usize,
     pub(crate) clock: Clock,
 }
 
-/// The clocks after some steps of a log: replaying a step updates them.
+/// The clocks after some steps of a log. Each further step updates them.
 #[derive(Default)]
 pub(crate) struct Replay {
     index: HashMap<RawStream, usize>,
     pub(crate) streams: Vec<Clock>,
     pub(crate) events: HashMap<RawEvent, Record>,
-    /// For each host thread, the work that it has found complete.
+    /// For each host thread, the work that the thread has found complete.
     hosts: Vec<Clock>,
     /// The work that any host thread has found complete.
     found: Clock,
@@ -74,14 +74,14 @@ impl Replay {
         self.hosts.resize(count, Clock::new());
     }
 
-    /// Work that is queued on the stream from now on comes after the work that this thread has found complete.
+    /// Orders the stream's future work after the work that this thread has found complete. Returns the stream's index.
     pub(crate) fn submit(&mut self, raw: RawStream) -> usize {
         let stream = self.stream(raw);
         merge(&mut self.streams[stream], &self.hosts[self.thread]);
         stream
     }
 
-    /// A record is a step of its stream, so that a clock says which records it comes after.
+    /// Counts a record as a step of its stream, so that a clock says which records it includes.
     pub(crate) fn record(&mut self, event: RawEvent, stream: usize, is_made: bool) {
         let clock = self.step(stream);
         if is_made {
@@ -89,7 +89,7 @@ impl Replay {
         }
     }
 
-    /// The clock after the stream's next step.
+    /// Returns the clock after the stream's next step.
     fn step(&mut self, stream: usize) -> Clock {
         let clock = &mut self.streams[stream];
         clock.resize(clock.len().max(stream + 1), 0);
@@ -129,7 +129,7 @@ impl Replay {
         }
     }
 
-    /// Notes that a thread has joined all others: each host thread comes after the work that any of them has found
+    /// Notes that a thread has joined all others: each host thread now comes after the work that any of them has found
     /// complete.
     pub(crate) fn joined(&mut self) {
         let all = self.hosts.iter().fold(Clock::new(), |mut all, host| {
@@ -151,7 +151,8 @@ impl Replay {
     }
 }
 
-/// All steps that access memory, in order: with the dropped dependency, or as executed.
+/// Returns all steps that access memory, in order: as they would be with the dropped dependency, or as they were
+/// executed.
 fn memory_steps(log: &Log, with_dependency: bool) -> Vec<MemoryStep<'_>> {
     let mut replay = Replay::default();
     let mut steps = Vec::new();
@@ -162,7 +163,8 @@ fn memory_steps(log: &Log, with_dependency: bool) -> Vec<MemoryStep<'_>> {
                 steps.push(replay.memory_step(*stream, what, accesses));
             }
             LogStep::Free { stream, instead, accesses } => {
-                // The stream is looked up with and without the dependency, so that streams get the same numbers.
+                // The stream is looked up with and without the dependency, so that streams get the same indices in both
+                // cases.
                 let bare = instead.map(|bare| replay.stream(bare)).and(*instead);
                 let on = bare.filter(|_| !with_dependency).unwrap_or(*stream);
                 steps.push(replay.memory_step(on, "free", accesses));
@@ -202,13 +204,13 @@ fn memory_steps(log: &Log, with_dependency: bool) -> Vec<MemoryStep<'_>> {
 
 /// The first two conflicting accesses that are unordered.
 fn race(steps: &[MemoryStep<'_>]) -> Option<String> {
-    // By block, so that a long run is searched once.
+    // The accesses are grouped by block, so that a long run is searched only once.
     let mut of_block: HashMap<u32, Vec<(&MemoryStep<'_>, &Access)>> = HashMap::new();
     for later in steps {
         for access in later.accesses {
             let earlier = of_block.entry(access.block).or_default();
             let races = |(earlier, other): &&(&MemoryStep<'_>, &Access)| {
-                // An access of the host comes before the work that it queues later.
+                // An access of the host precedes all work that the host queues later.
                 let Some((stream, number)) = earlier.at else { return false };
                 let is_after = later.after.get(stream).is_some_and(|after| *after >= number);
                 !is_after && conflict(other, access)
@@ -239,7 +241,7 @@ pub(crate) fn judge(log: &Log) -> Verdict {
         return Verdict::Race(race);
     }
     let with = memory_steps(log, true);
-    // Clocks of different lengths differ by zeros.
+    // A clock's missing entries count as zeros.
     let same = |a: &Clock, b: &Clock| {
         (0..a.len().max(b.len())).all(|i| a.get(i).unwrap_or(&0) == b.get(i).unwrap_or(&0))
     };

@@ -1,4 +1,4 @@
-//! A graph as a plan: its operators, and the edges between them.
+//! Describes a graph of the mutation tests as a value: its operators, and the edges between them.
 
 use streamflow::memory::MemoryOptions;
 use streamflow::platform::DeviceId;
@@ -8,10 +8,10 @@ use streamflow_tests::ordered::MEMORY;
 /// The length of all messages: few elements, so that transforms make exact sums.
 pub(crate) const LEN: usize = 4;
 
-/// The shape of all messages: matrices of one column, as products take them.
+/// The shape of every message: a matrix of one column, as products take it.
 pub(crate) const SHAPE: [usize; 2] = [LEN, 1];
 
-/// The increase of a source's value per tick.
+/// By how much a source's value grows per tick.
 const RISE: f32 = 16.0;
 
 /// The value of a feedback edge's first message.
@@ -20,49 +20,50 @@ pub(crate) const FIRST: f32 = 7.0;
 /// How a source makes its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// A kernel writes on the source's own stream.
+    /// A kernel writes the data on the source's own stream.
     Kernel,
-    /// A kernel writes on the default stream.
+    /// A kernel writes the data on the default stream.
     Default,
-    /// The host writes and uploads.
+    /// The host writes the data and uploads it.
     Upload,
 }
 
-/// The work of an operator with one input that it reads.
+/// The work of an operator that reads one input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnaryWork {
     /// Two launches on the internal stream.
     Map,
     /// Two launches, the second on an extra stream; the operator also sends on this stream.
     Extra,
-    /// Two launches through a tensor that it keeps: written on the internal stream, read on another stream.
+    /// Two launches through a tensor that the operator keeps: the first writes it on the internal stream, the second
+    /// reads it on another stream.
     Scratch,
-    /// A kernel fills the message, and a library's function, with a work area of its plan, adds the input.
+    /// A kernel fills the message. Then a library function, with a work area of its plan, adds the input.
     Library,
-    /// Calls on two streams, or of a plan that is dropped.
+    /// Calls of libraries, on two streams or with a plan that is dropped.
     Calls(Calls),
 }
 
-/// Calls of libraries. In each, one operand alone has work on two streams.
+/// Calls of libraries. In each variant, exactly one operand has work on two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Calls {
     /// Adds the input to a vector that is kept and that an extra stream reads.
     Sum,
-    /// Transforms there and back, into a vector that an extra stream reads.
+    /// A transform and its inverse write a vector that an extra stream reads.
     Transform,
-    /// Transforms there, and back on an extra stream: two plans of an operator.
+    /// A transform, and its inverse on an extra stream: the operator has two plans.
     Spectrum,
-    /// Multiplies into a vector that an extra stream reads.
+    /// A product writes a vector that an extra stream reads.
     Product,
-    /// Multiplies with a weight of this tick that an extra stream writes.
+    /// A product with a weight of this tick, which an extra stream writes.
     Weight,
     /// Adds a bias of this tick that an extra stream writes.
     Bias,
-    /// Drops a plan after its call. Then an extra stream writes memory that it may have had.
+    /// The operator drops a plan after its call. Then an extra stream writes memory that the plan may have had.
     Dropped(Short),
 }
 
-/// The call with a plan that lives from one tick to the next.
+/// What the plan that lives from one tick to the next calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Short {
     Forward,
@@ -74,37 +75,40 @@ pub(crate) enum Short {
 /// When a sink reads its downloads on the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// All of them at the end of the run.
+    /// The sink reads all downloads at the end of the run.
     Late,
-    /// A tick later.
+    /// The sink reads a download one tick later.
     Next,
-    /// At once, after `stream_done`.
+    /// The sink reads a download at once, since `stream_done` has waited for its data.
     Done,
-    /// All of them but the last at the end of the run. The last one is never waited for.
+    /// The sink reads all downloads but the last at the end of the run. Nothing waits for the last one.
     ButTheLast,
 }
 
-/// A node of a plan: its operator, with the indices of the nodes that feed it.
+/// A node of a plan: its operator, with the indices of the nodes that send to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlanNode {
     Source(Origin),
     Unary(UnaryWork, usize),
-    /// Takes its message and adds in place. With `true` it gets a copy.
+    /// Takes its message and adds in place. With `true` the operator receives a copy.
     Taking(usize, bool),
     /// Forwards its shared message unchanged.
     Relay(usize),
     /// Adds twice the message of the tick before.
     Keep(usize),
-    /// Twice the first input plus the second. If the second comes from this or a later node, it is of the tick before.
+    /// Sends twice the first input plus the second. If the second comes from this node or a later one, it is a message of
+    /// the tick before.
     Combine(usize, usize),
-    /// Twice the first input plus the second, both sent [`LATE_BY`] ticks before: the third, a clock, makes them wait.
+    /// Sends twice the first input plus the second. Both messages were sent [`LATE_BY`] ticks before: the third input, a
+    /// clock, makes them wait.
     Late(usize, usize, usize),
-    /// From tick `LATE_BY` on, sends a message in each tick.
+    /// Sends a message in each tick from tick `LATE_BY` on.
     Clock,
     Sink(Reading, usize),
 }
 
-/// More than a stream has events, so that each event was recorded again before a late consumer receives.
+/// A number of ticks larger than the number of events that a stream has. So each event has been recorded again before a
+/// late consumer receives its message.
 pub(crate) const LATE_BY: u64 = 24;
 
 impl PlanNode {
@@ -128,9 +132,9 @@ pub(crate) struct Plan {
     /// The nodes, producers before consumers.
     pub(crate) nodes: Vec<PlanNode>,
     pub(crate) memory: MemoryOptions,
-    /// The nodes that are on device 1. Edges from one device to the other transfer.
+    /// The nodes that are on device 1. An edge from one device to the other transfers its messages.
     pub(crate) far: &'static [usize],
-    /// Only sources own streams.
+    /// Whether all nodes except sources adopt the streams of their messages.
     pub(crate) adopting: bool,
     /// How often sources tick.
     pub(crate) ticks: usize,
@@ -138,7 +142,7 @@ pub(crate) struct Plan {
     pub(crate) capacity: usize,
 }
 
-/// Enough for memory to be used three times, if it is recycled at once.
+/// How many ticks a run has: enough for memory to be used three times, if it is recycled at once.
 pub(crate) const TICKS: usize = 6;
 
 impl Plan {
@@ -154,7 +158,7 @@ impl Plan {
         self
     }
 
-    /// Dropped memory goes back to the driver.
+    /// Makes the pool give dropped memory back to the driver.
     pub(crate) fn freeing(mut self) -> Self {
         self.memory.release_threshold = 0;
         self
@@ -180,12 +184,12 @@ impl Plan {
         device(self.far.contains(&node).into())
     }
 
-    /// A source's value in a tick.
+    /// Returns a source's value in a tick.
     pub(crate) fn source_value(node: usize, tick: u64) -> f32 {
         1000.0 * (node + 1) as f32 + RISE * tick as f32
     }
 
-    /// The result of calls of libraries for a value, where they have made `before` in the tick before.
+    /// Returns what library calls compute from `value`, if they computed `before` in the previous tick.
     fn called(calls: Calls, value: f32, before: f32, tick: u64) -> f32 {
         let not_normalized = LEN as f32 * value;
         match calls {
@@ -201,17 +205,17 @@ impl Plan {
         }
     }
 
-    /// The factor of a product in a tick.
+    /// Returns the factor of a product in a tick.
     pub(crate) fn weight(tick: u64) -> f32 {
         (1 + tick % 2) as f32
     }
 
-    /// The number that a product adds in a tick.
+    /// Returns the number that a product adds in a tick.
     pub(crate) fn bias(tick: u64) -> f32 {
         (1 + tick % 3) as f32
     }
 
-    /// The values that each node sends in each tick.
+    /// Returns the values that each node sends in each tick.
     pub(crate) fn values(&self, ticks: usize) -> Vec<Vec<f32>> {
         let mut values = vec![Vec::new(); self.nodes.len()];
         for tick in 0..ticks {

@@ -7,23 +7,23 @@ use streamflow::schedule::{DropReason, Report};
 use streamflow::time::Timestamp;
 use streamflow_tests::{Failed, check};
 
-/// How a hook fails.
+/// At which point and how a hook fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Before the inputs are received.
+    /// The hook fails before the inputs are received.
     Early,
-    /// After the inputs are received, and the output emitted.
+    /// The hook fails after the inputs are received and the output is emitted.
     Late,
-    /// As `Late`, by a panic.
+    /// The hook panics after the inputs are received and the output is emitted.
     Panic,
-    /// After the input was left in its queue.
+    /// The hook fails after it has left the input's message in the queue.
     Leaves,
 }
 
 /// The work of the operators of a node, and the part that was done.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    /// The ticks that `compute` fails in.
+    /// The ticks in which `compute` fails, and how.
     pub(crate) faults: Vec<(u64, Fault)>,
     /// How many calls of the constructor fail, after the first.
     pub(crate) failing_constructors: usize,
@@ -37,7 +37,8 @@ pub(crate) struct Log {
     pub(crate) started: usize,
     pub(crate) stopped: usize,
     pub(crate) dropped: usize,
-    /// For each tick that succeeded: the tick, the number received, and how many ticks this operator had done before.
+    /// For each tick that succeeded: the tick, the number received, and how many ticks this operator value had done
+    /// before.
     pub(crate) done: Vec<(u64, u64, u64)>,
     /// When each operator was started.
     pub(crate) starts: Vec<Timestamp>,
@@ -56,7 +57,7 @@ pub(crate) fn locked(log: &Shared) -> MutexGuard<'_, Log> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Why an operator failed.
+/// The error of a planned failure, with its tick.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Planned(pub(crate) u64);
 
@@ -177,7 +178,7 @@ impl Compute for Filter {
         }
         let number = *io.number.receive().into_data();
         if fault == Some(Fault::Early) {
-            // `other` is not received.
+            // The hook returns before it receives the input `other`.
             return Err(Planned(tick).into());
         }
         let other = *io.other.receive().into_data();
@@ -221,7 +222,7 @@ impl Compute for Keep {
     }
 }
 
-/// The numbers of `0..count` without those of the failed ticks.
+/// Returns the numbers `0..count` without those of the failed ticks.
 pub(crate) fn without(count: u64, faults: &[(u64, Fault)]) -> Vec<u64> {
     (0..count).filter(|tick| faults.iter().all(|(at, _)| at != tick)).collect()
 }
@@ -235,7 +236,7 @@ pub(crate) fn check_operators(log: &Shared, expected: [usize; 4]) -> Result<(), 
     })
 }
 
-/// The edges with messages that were dropped with a failed tick that had not taken them, and how many.
+/// Returns the edges whose messages were dropped because a failed tick had not taken them, and how many were dropped.
 pub(crate) fn lost(report: &Report) -> Vec<(&'static str, u64)> {
     let dropped = report.dropped.iter().filter(|of| of.reason == DropReason::TickFailed);
     dropped.map(|of| (of.edge, of.messages)).collect()

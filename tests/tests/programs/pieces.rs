@@ -13,7 +13,7 @@ use streamflow::stream::Point;
 use streamflow_tests::foreign::{BYTE, Outside, fill_outside, from_outside};
 use streamflow_tests::kernels::mixing;
 
-/// The beginning of the error for wrong data.
+/// The beginning of the error text for wrong data.
 pub(crate) const WRONG: &str = "wrong data";
 
 /// Clock cycles of a slow kernel on a GPU, about 100 µs. The simulator delays work by itself.
@@ -31,13 +31,13 @@ pub(crate) trait Writes: Reads {
     fn parts(&mut self) -> (&mut DeviceSlice<u32>, &mut [u32]);
 }
 
-/// A tensor.
+/// A tensor that one thread owns.
 pub(crate) struct Owned {
     data: Tensor<u32>,
     value: Vec<u32>,
 }
 
-/// Part of a buffer. Other threads may hold the other parts.
+/// A part of a buffer. Other threads may have the buffer's other parts.
 pub(crate) struct Part<'a> {
     data: ViewMut<'a, u32>,
     value: &'a mut [u32],
@@ -98,7 +98,7 @@ pub(crate) fn cycles(slow: bool) -> u64 {
     if slow { SLOW } else { 0 }
 }
 
-/// A new buffer, written on the stream of its allocation.
+/// Allocates a buffer and writes it on the stream of its allocation.
 pub(crate) fn new(
     platform: &Platform,
     s: &CudaStream,
@@ -175,7 +175,7 @@ pub(crate) fn copy(s: &CudaStream, to: &mut dyn Writes, from: &dyn Reads) -> Res
     Ok(s.copy(&source, &mut target)?)
 }
 
-/// Sets all bytes.
+/// Fills the memory with one byte.
 pub(crate) fn fill(s: &CudaStream, out: &mut dyn Writes, tag: u32) -> Result<()> {
     let byte = tag as u8 | 1;
     let (data, value) = out.parts();
@@ -200,7 +200,7 @@ pub(crate) fn adopt(platform: &Platform, s: &CudaStream, len: usize) -> Result<O
     Ok(Owned { data, value: vec![u32::from_ne_bytes([BYTE; 4]); len] })
 }
 
-/// Uploads from pinned memory. The memory is dropped at once.
+/// Uploads from pinned memory, and drops the pinned memory at once.
 pub(crate) fn upload(
     platform: &Platform,
     s: &CudaStream,
@@ -244,7 +244,7 @@ pub(crate) fn download(platform: &Platform, s: &CudaStream, from: &dyn Reads) ->
 }
 
 impl Pending {
-    /// Waits for the data and compares it.
+    /// Waits for the download's data and compares it.
     pub(crate) fn wait(&self) -> Result<()> {
         compare(self.download.wait_blocking()?, &self.value)
     }
@@ -282,7 +282,7 @@ impl Board {
         self.handed.lock().unwrap_or_else(PoisonError::into_inner).extend(owned);
     }
 
-    /// Takes the buffer that was handed over last.
+    /// Takes the buffer that a thread handed over last.
     pub(crate) fn take(&self) -> Option<Owned> {
         self.handed.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }

@@ -1,4 +1,4 @@
-//! A random program as a value, and one run of it.
+//! A random program as a value, and how it is run once.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,15 +22,15 @@ use super::threads::{self, Threads};
 pub(crate) struct Program {
     pub(crate) memory: Reuse,
     pub(crate) threads: Option<Threads>,
-    /// A graph that runs on its own thread, beside the others.
+    /// A graph that runs on a thread of its own, next to the other threads.
     pub(crate) flow: Option<Flow>,
 }
 
-/// How dropped memory is recycled.
+/// How the pool reuses dropped memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reuse {
     Default,
-    /// The next allocation takes it and waits.
+    /// The next allocation takes the memory and waits for its uses.
     AtOnce,
     /// The memory goes back to the driver.
     Never,
@@ -51,7 +51,7 @@ impl Reuse {
 const WARM: u32 = 40;
 
 impl Program {
-    /// The program of a seed.
+    /// Draws the program of a seed.
     pub(crate) fn of_seed(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let memory = [Reuse::Default, Reuse::AtOnce, Reuse::Never][random.below(3)];
@@ -66,14 +66,14 @@ impl Program {
         Self { memory, threads, flow }
     }
 
-    /// Whether it has several threads, so that their interleaving matters.
+    /// Whether the program has several threads, so that their interleaving matters.
     pub(crate) fn has_threads(&self) -> bool {
         let several = |plan: &Threads| plan.rounds.iter().any(|round| round.threads.len() > 1);
         self.threads.as_ref().is_some_and(|plan| self.flow.is_some() || several(plan))
     }
 
-    /// The program that a mode runs. Threads that take turns exchange no memory with other code: memory goes back to
-    /// other code on the library's own thread, and that thread takes no turns.
+    /// Returns the program as a mode runs it. If threads take turns, exchanges with other code are removed: memory goes
+    /// back to other code on the library's own thread, which takes no turns.
     pub(crate) fn in_mode(&self, mode: RunMode) -> Cow<'_, Self> {
         let Some(threads) = self.threads.as_ref().filter(|_| mode.turns) else {
             return Cow::Borrowed(self);
@@ -82,7 +82,7 @@ impl Program {
         Cow::Owned(Self { threads, ..self.clone() })
     }
 
-    /// Runs it and compares its downloads.
+    /// Runs the program and compares its downloads.
     pub(crate) fn run(&self, platform: &Platform, together: bool) -> Result<()> {
         match (&self.threads, &self.flow) {
             (None, None) => Ok(()),
@@ -118,7 +118,7 @@ impl fmt::Display for RunMode {
     }
 }
 
-/// The fault that a run has shown.
+/// What went wrong in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A report of the race checker.
@@ -146,7 +146,7 @@ impl Fault {
         worst.unwrap_or_else(|| Self::Failed(error.to_string()))
     }
 
-    /// Whether both are symptoms of a missing order, or neither is.
+    /// Whether both faults are symptoms of a missing order, or neither is.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         matches!(self, Self::Failed(_)) == matches!(other, Self::Failed(_))
     }
@@ -178,7 +178,7 @@ pub(crate) fn attempt(program: &Program, mode: RunMode) -> Option<Fault> {
     let builder = Platform::builder().memory(program.memory.options()).race_check(mode.checked);
     if mode.turns {
         let explorer = Explorer::new().first_seed(mode.seed).seeds(1).race_check(mode.checked);
-        // A second platform on the same simulator, since the explorer's own has the default memory options.
+        // A second platform on the same simulator is made, since the explorer's own has the default memory options.
         let again = |platform: &Platform| builder.clone().driver(platform.driver().clone());
         let found = explorer.run(|platform| {
             let platform = again(platform)?;

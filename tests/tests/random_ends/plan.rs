@@ -6,11 +6,11 @@ use streamflow::message::QueuePolicy;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Source,
-    /// With one required input and two optional ones.
+    /// A node with one required input and two optional ones.
     One,
-    /// As `One`, and holds messages back until it is flushed.
+    /// Like `One`, and holds messages back until the node is flushed.
     Hold,
-    /// With two required inputs and two optional ones.
+    /// A node with two required inputs and two optional ones.
     Two,
     /// A sink with two optional inputs.
     Merge,
@@ -53,33 +53,33 @@ impl Port {
     }
 }
 
-/// A condition beside the count.
+/// A condition of a node in addition to its count of ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
-    /// This number of messages at `a`.
+    /// The input `a` has this many messages.
     Available(usize),
-    /// Room at `x`, also on an edge that would drop a message.
+    /// The output `x` has room. This counts even for an edge that would drop a message.
     Room,
     /// Each millisecond of the simulated clock, with or without messages.
     Periodic,
-    /// This number of credits of a handle that was closed, each with a message.
+    /// A handle, which has been closed, still has credits: at first this many, and a message for each.
     Credits(u64),
-    /// Equal sequence numbers at `a` and `b`.
+    /// The messages at `a` and `b` have equal sequence numbers.
     SameSequence,
 }
 
-/// How far a tick comes that fails.
+/// At which point of a tick it fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fails {
-    /// Before any message is received.
+    /// The tick fails before any message is received.
     Early,
-    /// After the message of `a`, if there is one, and before any other.
+    /// The tick fails after receiving the message of `a`, if there is one, and before receiving any other.
     Between,
-    /// After all messages are received and emitted.
+    /// The tick fails after all messages are received and emitted.
     Late,
 }
 
-/// The policy of a node for a tick that fails.
+/// What a node does after a failed tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Policies {
     Stop,
@@ -93,24 +93,24 @@ pub(crate) struct NodePlan {
     pub(crate) count: Option<u64>,
     /// The operator emits at `x` and at `y` in each so-many-th tick.
     pub(crate) every: [u64; 2],
-    /// The operator takes a message of `b` in each so-many-th tick, and else leaves it.
+    /// The operator takes a message of `b` in every n-th tick (`takes` is n), and otherwise leaves the message.
     pub(crate) takes: u64,
-    /// The operator calls `finish` in its so-many-th tick.
+    /// The number of the tick in which the operator calls `finish`.
     pub(crate) finish: Option<u64>,
-    /// The operator calls `stop_graph` in its so-many-th tick.
+    /// The number of the tick in which the operator calls `stop_graph`.
     pub(crate) stops: Option<u64>,
-    /// The operator fails in its so-many-th tick.
+    /// The number of the tick in which the operator fails, and at which point.
     pub(crate) fails: Option<(u64, Fails)>,
     pub(crate) on_failure: Policies,
-    /// The number of messages for `x` that the operator holds back until it is flushed.
+    /// How many messages for `x` the operator holds back until it is flushed.
     pub(crate) holds: usize,
-    /// How often it lets other threads run, before it does anything.
+    /// How often the operator lets other threads run at the beginning of a tick.
     pub(crate) slow: u8,
     pub(crate) when: Option<When>,
 }
 
 impl NodePlan {
-    /// Whether one of its ticks ends the run, wherever the other nodes are.
+    /// Whether one of the node's ticks ends the whole run, wherever the other nodes are.
     pub(crate) fn ends_all(&self) -> bool {
         self.stops.is_some() || self.fails.is_some() && self.on_failure == Policies::Stop
     }
@@ -119,7 +119,7 @@ impl NodePlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EdgePlan {
     pub(crate) from: usize,
-    /// 0: `x`, 1: `y`.
+    /// The output: 0 is `x`, 1 is `y`.
     pub(crate) out: usize,
     pub(crate) to: usize,
     pub(crate) port: Port,
@@ -146,16 +146,17 @@ pub(crate) struct Plan {
 /// The nodes and edges with numbers that are up to timing, by the library's documentation.
 #[derive(Debug)]
 pub(crate) struct UpToTiming {
-    /// By node: how many ticks it does.
+    /// For each node: whether timing decides how many ticks it does.
     pub(crate) ticks: Vec<bool>,
-    /// By node: whether it is one of these and has no end of its own. Such a node does not keep the run going.
+    /// For each node: whether timing decides its ticks and it has no end of its own. Such a node does not keep the run
+    /// going.
     pub(crate) attends: Vec<bool>,
-    /// By edge: how many messages are received, dropped and left.
+    /// For each edge: whether timing decides how many messages are received, dropped and left.
     pub(crate) edges: Vec<bool>,
 }
 
 impl Plan {
-    /// Whether an edge leads to an optional input beside a required one.
+    /// Whether an edge leads to an optional input of a node that also has a required one.
     pub(crate) fn is_optional(&self, edge: &EdgePlan) -> bool {
         matches!(edge.port, Port::O | Port::P) && self.nodes[edge.to].kind != Kind::Merge
     }
@@ -168,11 +169,11 @@ impl Plan {
         self.edges.iter().filter(move |edge| edge.from == node)
     }
 
-    /// Returns the source with the ticks that number all messages of the node, independent of timing, if there is one.
+    /// Returns the source whose ticks number all messages of the node, whatever the timing, if there is one.
     pub(crate) fn origin(&self, node: usize) -> Option<usize> {
         match self.nodes[node].kind {
             Kind::Source => Some(node),
-            // A tick of `flush` has received nothing: its messages begin there.
+            // A tick of `flush` has received nothing, so its messages begin at this node.
             Kind::Hold | Kind::Merge => None,
             Kind::One | Kind::Two => {
                 if self.inputs(node).any(|edge| self.is_optional(edge)) {
@@ -185,7 +186,7 @@ impl Plan {
         }
     }
 
-    /// Whether `a` and `b` of a node get messages of one source.
+    /// Whether the inputs `a` and `b` of a node receive messages of the same source.
     pub(crate) fn joins(&self, node: usize) -> bool {
         let mut inputs = self.inputs(node).filter(|edge| matches!(edge.port, Port::A | Port::B));
         let (Some(a), Some(b)) = (inputs.next(), inputs.next()) else { return false };
@@ -193,8 +194,8 @@ impl Plan {
         !b.is_feedback() && origin.is_some() && origin == self.origin(b.from)
     }
 
-    /// Whether messages of both inputs that a node compares may be lost on their way. Each edge can then lose the
-    /// partner of the message that the other one holds, for as long as the source runs.
+    /// Whether messages of both inputs that a node compares may be lost on their way. Then each edge can lose the partner
+    /// of the message that waits on the second edge, for as long as the source runs.
     pub(crate) fn loses_partners(&self, node: usize) -> bool {
         let mut compared = self.inputs(node).filter(|edge| matches!(edge.port, Port::A | Port::B));
         compared.all(|edge| self.is_thinned(edge))
@@ -232,7 +233,8 @@ impl Plan {
             }
         }
         let ticks: Vec<_> = nodes.map(|node| thinned[node] || attends[node]).collect();
-        // A node with optional inputs alone takes its messages in any number of ticks, so a tick of a given number may have any.
+        // A node that has only optional inputs receives its messages in any number of ticks, so the tick with a given
+        // number may have any of them.
         let fails =
             |node: usize| self.nodes[node].kind == Kind::Merge && self.nodes[node].fails.is_some();
         let is_up = |edge: &EdgePlan| {

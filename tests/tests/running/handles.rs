@@ -1,4 +1,4 @@
-//! The effects of a handle on a run, and the states that it shows.
+//! Tests what a handle does to a run, and which states of the run it shows.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +38,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         })
 }
 
-/// Takes numbers, counts them, and has the name of its thread.
+/// Counts its numbers, and notes the name of the thread that runs it.
 #[operator]
 struct Count {
     #[input]
@@ -57,7 +57,7 @@ impl Compute for Count {
 }
 
 graph! {
-    /// An endless one.
+    /// A graph whose source has no end.
     struct Numbers(count: Arc<AtomicU64>) {
         let numbers: Counter = Counter::new();
         let count: Count = Count::new(count, None);
@@ -81,7 +81,7 @@ graph! {
     }
 }
 
-/// Waits until another thread has done something: for data, not for a time.
+/// Waits until another thread has done something. The wait is for a condition, not for a time.
 fn wait_until(holds: impl Fn() -> bool) {
     while !holds() {
         thread::yield_now();
@@ -92,13 +92,13 @@ fn stop(platform: &Platform) -> Result<(), Failed> {
     let (gate, latch) = gate();
     let counted = stopped(gate, GatedNumbers::new(platform, latch, Arc::default())?)?;
     check(counted <= 2, || format!("{counted} ticks of the consumer"))?;
-    // The second tick finished, and no other began: its message waits.
+    // The second tick has finished and no other has begun: the tick's message still waits.
     let (gate, latch) = self::gate();
     let graph = GatedNumbers::new(platform, latch, Arc::default())?;
     check_equal(stopped(gate, greedy(graph)?)?, 1)
 }
 
-/// Stops a run in the second tick of its source. Returns the ticks of the consumer.
+/// Stops a run in the second tick of its source. Returns how many ticks the consumer has run.
 fn stopped(gate: Gate, graph: GatedNumbers) -> Result<u64, Failed> {
     let running = graph.spawn()?;
     let gate = gate;
@@ -129,7 +129,7 @@ fn name(platform: &Platform) -> Result<(), Failed> {
     };
     let graph = || Counted::new(platform, 1, Arc::default());
     check_equal(name_of(greedy(graph()?)?)?.as_deref(), Some("Counted"))?;
-    // The threads of further workers have a number.
+    // The thread name of a further worker ends with a number.
     let name = name_of(graph()?)?.unwrap_or_default();
     let number = name.strip_prefix("Counted").map(|number| number.replace('-', ""));
     let is_right = number.is_some_and(|number| number.is_empty() || number.parse::<u64>().is_ok());
@@ -165,7 +165,7 @@ fn status(platform: &Platform) -> Result<(), Failed> {
     gate.open();
     gate.wait("stop", 2)?;
     let stopped = running.status();
-    // The other node has run once more, or was stopped before; its own `stop` comes first.
+    // The other node has run once more or not at all. The node's own `stop` comes before the run's end.
     check_equal(stopped.nodes[1].activity, Done)?;
     check_equal((stopped.nodes[0].ticks, stopped.nodes[0].activity), (2, Stopping))?;
     check(!running.is_over(), || "it is over before `stop` has returned".into())?;
@@ -189,7 +189,8 @@ fn pause(platform: &Platform) -> Result<(), Failed> {
     paused(gate, greedy(GatedNumbers::new(platform, latch, count.clone())?)?, &count, 1..=1)
 }
 
-/// Pauses a run in the first tick of its source. `counts` are the ticks of the consumer in the third one.
+/// Pauses a run in the first tick of its source. `counts` are the numbers of ticks that the consumer may have run by the
+/// third one.
 fn paused(
     gate: Gate,
     graph: GatedNumbers,
@@ -203,7 +204,7 @@ fn paused(
     running.pause()?;
     running.pause()?;
     gate.open();
-    // The scheduler answers between two ticks, and it answers while it is paused.
+    // The scheduler answers a request for a report between two ticks, and also while it is paused.
     let report = running.report()?;
     check_equal((report.ticks("gated"), report.ticks("count")), (Some(1), Some(0)))?;
     check_equal(running.status().phase, RunPhase::Paused)?;
@@ -234,7 +235,7 @@ fn stop_while_paused(platform: &Platform) -> Result<(), Failed> {
     check_equal(running.join()?.end, End::Stopped { by: StoppedBy::Handle })
 }
 
-/// Leaves each message for one tick, by a policy that drops.
+/// Leaves each message in its queue for one tick. The edge's policy drops messages.
 #[operator]
 struct Slow {
     #[input]
@@ -264,18 +265,18 @@ fn report(platform: &Platform) -> Result<(), Failed> {
     let (gate, latch) = gate();
     reported(gate, Lossy::new(platform, latch)?, None)?;
     let (gate, latch) = self::gate();
-    // Of two messages that are sent, one is lost.
+    // One of every two messages sent is lost.
     reported(gate, greedy(Lossy::new(platform, latch)?)?, Some(2))
 }
 
-/// Two threads ask for a report in a tick. `lost` says that one of so many messages is lost.
+/// Two threads request a report during a tick. `lost` says that one of this many messages is lost.
 fn reported(gate: Gate, graph: Lossy, lost: Option<u64>) -> Result<(), Failed> {
     let running = graph.spawn()?;
     let gate = gate;
     gate.pass("start", 0)?;
     (0..8).try_for_each(|tick| gate.pass("compute", tick))?;
     gate.wait("compute", 8)?;
-    // The report is asked for in this tick, and made after it.
+    // The report is requested during this tick, and made after it.
     let handle = running.handle();
     let asked = thread::spawn(move || handle.report());
     let (handle, stopping) = (running.handle(), mpsc::channel());
@@ -347,7 +348,7 @@ fn timeout(platform: &Platform) -> Result<(), Failed> {
     gate.open();
     let report = running.join_timeout(Duration::from_secs(60))?;
     check_equal(report.ticks("gated"), Some(1))?;
-    // The result is returned once, and the graph is still there.
+    // The result is returned only once, and the graph still exists.
     let is_over = |error: &Error| matches!(error, Error::RunOver { .. });
     check_error("twice", running.join_timeout(Duration::ZERO), is_over)?;
     let (mut graph, done) = running.join_with_graph()?;
@@ -385,7 +386,7 @@ fn over(platform: &Platform) -> Result<(), Failed> {
     let running = Counted::new(platform, 3, Arc::default())?.spawn()?;
     let handle = running.handle();
     wait_until(|| running.is_over());
-    // The last report.
+    // The last report is still available.
     check_equal(running.report()?.end, End::SourcesDone)?;
     running.stop();
     let is_late = |error: &Error| matches!(error, Error::RunOver { .. });
@@ -397,7 +398,7 @@ fn over(platform: &Platform) -> Result<(), Failed> {
     check_equal(handle.report()?.ticks("count"), Some(3))
 }
 
-/// Whichever comes first, the report says it, and counts all ticks.
+/// A run is stopped while it ends by itself. Whichever comes first, the report says which it was, and counts all ticks.
 fn stop_or_end(platform: &Platform) -> Result<(), Failed> {
     for ticks in 1..60 {
         let count = Arc::<AtomicU64>::default();
@@ -452,7 +453,7 @@ fn many_threads(platform: &Platform) -> Result<(), Failed> {
     check_equal(running.join()?.ticks("count"), Some(count.load(Ordering::SeqCst)))
 }
 
-/// With 8 seeds, a thousand.
+/// Runs many rounds: with 8 seeds, a thousand in total.
 fn rounds(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Numbers::new(platform, Arc::default())?;
     for round in 0..125 {

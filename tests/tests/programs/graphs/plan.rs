@@ -1,6 +1,6 @@
-//! Programs that are graphs: a clock, and nodes that follow a script in each tick of the clock.
+//! Random programs that are graphs: a clock, and nodes that follow a script in each tick of the clock.
 
-/// The number of registers of a node.
+/// How many registers a node has.
 pub(crate) const REGISTERS: usize = 4;
 
 /// A graph.
@@ -26,13 +26,13 @@ pub(crate) struct NodePlan {
 /// The ports of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// All ports, each optional. The node runs in each tick of the clock.
+    /// The node has all ports, each optional, and runs in each tick of the clock.
     Work,
-    /// Only [`Port::Read`], required.
+    /// The node has only [`Port::Read`], which is required.
     Unary,
-    /// Only [`Port::Share`], required. The node sends shared messages.
+    /// The node has only [`Port::Share`], which is required, and sends shared messages.
     Forward,
-    /// Only [`Port::All`], with a message of each producer required.
+    /// The node has only [`Port::All`], and requires a message of each producer.
     Merge,
 }
 
@@ -59,15 +59,15 @@ impl Kind {
 /// An input for device data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Port {
-    /// `&Item`
+    /// An input of type `&Item`.
     Read,
-    /// `&Item`, a second one.
+    /// A second input of type `&Item`.
     Also,
-    /// `Shared<Item>`
+    /// An input of type `Shared<Item>`.
     Share,
-    /// `Item`
+    /// An input of type `Item`, which takes its message.
     Take,
-    /// `#[input(many)]` of `&Item`.
+    /// An input `#[input(many)]` of type `&Item`.
     All,
 }
 
@@ -79,7 +79,7 @@ impl Port {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EdgePlan {
     pub(crate) from: usize,
-    /// Whether it begins at the output of shared messages, not at the one of owned messages.
+    /// Whether the edge begins at the output of shared messages instead of the output of owned messages.
     pub(crate) shared: bool,
     pub(crate) to: usize,
     pub(crate) port: Port,
@@ -87,7 +87,7 @@ pub(crate) struct EdgePlan {
     pub(crate) full: FullPolicy,
 }
 
-/// The policy of an edge for a message when it is full.
+/// What an edge does with a new message when it is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FullPolicy {
     BackPressure,
@@ -95,7 +95,7 @@ pub(crate) enum FullPolicy {
     Reject,
 }
 
-/// The calls of a node for a number of ticks, in each or in every n-th of them.
+/// The calls of a node during a number of ticks: in each of these ticks, or in every n-th.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Phase {
     pub(crate) ticks: u64,
@@ -103,18 +103,18 @@ pub(crate) struct Phase {
     pub(crate) calls: Vec<Call>,
 }
 
-/// A call. Calls without operands are skipped.
+/// A call of a node. A call whose operands are absent is skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) on: On,
     pub(crate) act: Action,
     /// Makes this call's result differ from the results of other calls, together with the tick.
     pub(crate) tag: u32,
-    /// Whether its kernel is slow on a GPU.
+    /// Whether the call's kernel is slow on a GPU.
     pub(crate) slow: bool,
 }
 
-/// The stream of a call.
+/// The stream on which a call works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum On {
     /// The internal stream once a message was received in this tick; before that `First`.
@@ -124,7 +124,7 @@ pub(crate) enum On {
     Default,
 }
 
-/// An operand that is read.
+/// An operand that a call reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operand {
     pub(crate) of: Memory,
@@ -132,14 +132,14 @@ pub(crate) struct Operand {
     pub(crate) skip: usize,
 }
 
-/// Memory of a node.
+/// Memory that a node can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// The message of that port in this tick.
+    /// The message that the port has received in this tick.
     Read,
     Also,
     All(usize),
-    /// The value of a register.
+    /// The value in a register of the node.
     Register(usize),
 }
 
@@ -149,7 +149,7 @@ pub(crate) enum Receiving {
     Plain,
     OrAdopt,
     ToDefault,
-    /// With `synchronize_streams`, on the stream of the call. A required input is received as `Plain`.
+    /// With `synchronize_streams`, on the stream of the call. A required input is received as `Plain` instead.
     Synchronized,
 }
 
@@ -161,12 +161,12 @@ pub(crate) enum Action {
     Discard(Port),
     New(usize, usize),
     Upload(usize, usize),
-    /// Absent operands are not read.
+    /// Launches a kernel. Absent operands are not read.
     Map(usize, Operand, usize),
     Join(usize, Operand, Operand, usize),
-    /// By calls of libraries on the call's stream and on another one.
+    /// Computes by calls of libraries, on the call's stream and on another stream.
     Calculate(usize, Operand),
-    /// In place. Shared data is not changed.
+    /// Changes memory in place. Shared data is not changed.
     Change(usize, Operand),
     Copy(usize, Operand),
     Download(Operand, DownloadUse),
@@ -190,11 +190,11 @@ pub(crate) enum Action {
     CopyBypassing(usize, Operand),
     /// A copy that bypasses streamflow, through `read_raw` and `write_raw`.
     CopyRaw(usize, Operand),
-    /// As `CopyRaw`, through a handle of `on_stream`.
+    /// Like `CopyRaw`, through a handle of `on_stream`.
     OnStream(usize, Operand),
 }
 
-/// The fate of a download.
+/// What happens to a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DownloadUse {
     Awaited,
@@ -203,7 +203,7 @@ pub(crate) enum DownloadUse {
 }
 
 impl Flow {
-    /// The edges that can be built, each with how it carries its messages.
+    /// Returns the edges that can be built, each with how it carries its messages.
     pub(crate) fn wiring(&self) -> Vec<(&EdgePlan, Carries)> {
         let mut used = Vec::new();
         let mut edges = Vec::new();

@@ -1,18 +1,18 @@
-//! Programs of streams and memory without graphs, on one or several threads.
+//! Random programs of streams and memory without graphs, on one or several threads.
 
-/// The number of parts of each buffer.
+/// Into how many parts each buffer is split.
 pub(crate) const PARTS: usize = 4;
 
-/// The number of buffers that a thread can own.
+/// How many buffers a thread can own.
 pub(crate) const SLOTS: usize = 3;
 
-/// The maximum number of threads.
+/// How many threads a program has at most.
 pub(crate) const THREADS: usize = 4;
 
 /// A program of rounds. In each round, threads get parts of the buffers, and streams.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Threads {
-    /// The buffers' lengths.
+    /// The length of each buffer.
     pub(crate) lens: Vec<usize>,
     /// The number of streams. In round `r`, stream `i` belongs to thread `i + r`.
     pub(crate) streams: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// The same without exchanges of memory with other code.
+    /// Returns the same program without exchanges of memory with other code.
     pub(crate) fn without_other_code(&self) -> Self {
         let mut fewer = self.clone();
         for steps in fewer.rounds.iter_mut().flat_map(|round| &mut round.threads) {
@@ -30,66 +30,66 @@ impl Threads {
     }
 }
 
-/// Threads that run at the same time. A single one runs on the main thread.
+/// A round: threads that run at the same time. A single thread is the main thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Round {
     /// The buffers that are dropped and made again before the round.
     pub(crate) renewed: Vec<usize>,
-    /// The split of each buffer.
+    /// For each buffer, how it is split.
     pub(crate) splits: Vec<Split>,
-    /// The steps of each thread.
+    /// For each thread, its steps.
     pub(crate) threads: Vec<Vec<Step>>,
 }
 
-/// How a buffer is split, and the owner of each part.
+/// How a buffer is split, and which thread owns each part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Split {
-    /// The ends of all parts but the last.
+    /// The index at which each part ends, except for the last part.
     pub(crate) cuts: [usize; PARTS - 1],
     pub(crate) owners: [Owner; PARTS],
 }
 
-/// The threads that may use a part.
+/// Which threads may use a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// A single thread. This thread may also write.
+    /// Only this thread, which may also write.
     Thread(usize),
-    /// All threads may read.
+    /// All threads, which may only read.
     All,
 }
 
-/// A call on a part.
+/// A call of a thread on memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) on: On,
     pub(crate) act: Action,
     /// Makes this call's result differ from the results of other calls.
     pub(crate) tag: u32,
-    /// Whether its kernel is slow on a GPU.
+    /// Whether the call's kernel is slow on a GPU.
     pub(crate) slow: bool,
 }
 
-/// The stream of a call.
+/// The stream on which a call works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum On {
-    /// A stream of the thread's own; the default stream if it has none.
+    /// One of the thread's own streams, or the default stream if the thread has none.
     Own(usize),
-    /// The default stream. Each thread has a handle of it.
+    /// The default stream. Each thread has a handle to it.
     Default,
     /// A stream that is allocated from the pool for this call only.
     Fresh,
 }
 
-/// An operand.
+/// Memory that a call uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A part of a buffer.
+    /// A part of a buffer: the indices of the buffer and of the part.
     Part(usize, usize),
     /// The thread's own buffer in that slot, if there is one.
     Slot(usize),
 }
 
-/// The action of a step. A step is skipped if its memory is absent or belongs to another thread.
+/// What a step does. A step is skipped if its memory is absent or belongs to another thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Make(Place),
@@ -105,28 +105,28 @@ pub(crate) enum Action {
     Download(Place, DownloadUse),
     /// Compares all kept downloads that are complete.
     Look,
-    /// Waits for the oldest kept download.
+    /// Waits for the oldest download that the thread has kept.
     Await,
-    /// Drops the oldest kept download.
+    /// Drops the oldest download that the thread has kept.
     Forget,
     Record,
     /// Waits for the point that was recorded this many points ago by any thread.
     Wait(usize),
     IsComplete,
     Synchronize,
-    /// A new buffer replaces the one in the slot.
+    /// Allocates a new buffer, which replaces the buffer in the slot.
     New(usize, usize),
     Free(usize),
-    /// Other code writes the slot's buffer.
+    /// Lends the slot's buffer to other code, which writes it.
     Lend(usize),
-    /// Memory of other code replaces the slot's buffer.
+    /// Adopts memory of other code, which replaces the slot's buffer.
     Adopt(usize, usize),
-    /// Hands the slot's buffer to other threads.
+    /// Hands the slot's buffer over to other threads.
     Hand(usize),
     Take(usize),
 }
 
-/// The fate of a download.
+/// What happens to a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DownloadUse {
     Awaited,
@@ -135,7 +135,7 @@ pub(crate) enum DownloadUse {
 }
 
 impl Action {
-    /// The memory that it writes, and the memory that it reads.
+    /// Returns the memory that the action writes, and the memory that it reads.
     pub(crate) fn places(self) -> (Vec<Place>, Vec<Place>) {
         match self {
             Self::Make(a) | Self::Fill(a) | Self::Upload(a) | Self::UploadBlocking(a) => {
@@ -149,7 +149,7 @@ impl Action {
         }
     }
 
-    /// Whether thread `thread` may do that in a round, as far as the plan shows.
+    /// Whether the thread may do this action in a round, as far as the plan alone can tell.
     pub(crate) fn is_legal(self, round: &Round, thread: usize) -> bool {
         let owner = |place: &Place| match *place {
             Place::Part(buffer, part) => round.splits[buffer].owners[part],
