@@ -20,7 +20,7 @@ use streamflow_tests::stereo::Show;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 const LEN: usize = 1003;
-/// The size of `LEN` elements in a pool.
+/// How many bytes a tensor of `LEN` elements has in a pool.
 const BYTES: u64 = 4096;
 const SLOW: u64 = 20_000_000;
 
@@ -83,7 +83,7 @@ fn counted_blocks(platform: &Platform) -> Result<(), Failed> {
             "at least 5",
         ],
     )?;
-    // A dropped block is available to each stream.
+    // Every stream can get the memory of a dropped block.
     drop(on_a);
     let more: Vec<Buffer<u8>> =
         (0..3).map(|_| allocator.buffer(9, &b)).collect::<Result<_, Error>>()?;
@@ -127,7 +127,7 @@ fn full(platform: &Platform) -> Result<(), Failed> {
     amounts(&allocator, 0, 2 * BYTES)
 }
 
-/// A free fails in the driver. The allocation is an error, and its bytes do not count as in use.
+/// A free fails in the driver. The allocation that needed it returns the error, and its bytes do not count as in use.
 fn no_room(on: &Platform) -> Result<(), Failed> {
     let failing = Arc::new(FailNth::new(on.driver().clone(), CallKind::Free, u64::MAX));
     let platform = Platform::builder().driver(failing.clone())?;
@@ -146,8 +146,8 @@ fn no_room(on: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Each call that makes a block in the room of others fails in turn. The allocation is an error, and the next one finds all
-/// of the room.
+/// Making a block in the memory of freed blocks takes several driver calls. Each of these calls fails in turn. The
+/// allocation returns the error, and the next one finds all of the memory free.
 fn given_back(on: &Platform) -> Result<(), Failed> {
     let kinds = [CallKind::WaitEvent, CallKind::RecordEvent, CallKind::Free, CallKind::Allocate];
     for kind in kinds {
@@ -177,7 +177,7 @@ fn given_back(on: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The memory is that of the stream that has allocated it until the block's own stream waits for that one.
+/// Freed memory belongs to the stream that allocated it, until the new block's stream has waited for that stream.
 fn checked_room() -> Result<(), Failed> {
     for drops in [false, true] {
         let program = Arc::new(AtomicU64::new(u64::MAX));
@@ -201,7 +201,7 @@ fn checked_room() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Free blocks of another size are freed after their last reads.
+/// Free blocks of another size are freed only after their last reads.
 fn other_sizes(platform: &Platform) -> Result<(), Failed> {
     let Bench { a, b } = bench(platform)?;
     let limits = MemoryLimits::stream_ordered().max_size(3 * BYTES);
@@ -229,7 +229,7 @@ fn slow_reader(platform: &Platform) -> Result<(), Failed> {
     check(slow_read_is_ordered(platform)?, || "the data is wrong".into())
 }
 
-/// With one block, its next owner on another stream must wait for a slow read.
+/// The pool has one block. Its next owner, on another stream, must wait for a slow read.
 fn slow_read_is_ordered(platform: &Platform) -> Result<bool> {
     let Bench { a, b } = bench(platform)?;
     let allocator = platform.allocator("ONE", device(0), MemoryLimits::blocks(BYTES, 1))?;
@@ -252,7 +252,7 @@ struct BlockSource {
     #[output]
     image: Tensor<f32>,
     blocks: Allocator,
-    /// The lengths of the images, in turn.
+    /// The lengths of the images, used alternately.
     lens: [usize; 2],
 }
 
@@ -307,7 +307,7 @@ fn graph(platform: &Platform) -> Result<(), Failed> {
         let mut graph = Blocks::new(platform, blocks.clone(), [LEN; 2], 5)?;
         let done = graph.run();
         if count == 1 && done.is_err() {
-            // If the scheduler runs ahead, one image waits at the sink while the next one is allocated.
+            // If the scheduler runs ahead, one image waits at the sink while the next is allocated.
             let text = check_error("one block", done, |error| {
                 matches!(error, Error::Operator { cause, .. }
                     if matches!(cause.downcast_ref(), Some(Error::BlocksExhausted { .. })))
@@ -323,7 +323,7 @@ fn graph(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Two images of one size don't fit beside one of the other, so that each tick frees and allocates.
+/// Two images of one size don't fit into the pool next to an image of the other size, so each tick frees and allocates.
 fn sizes(platform: &Platform) -> Result<(), Failed> {
     let limits = MemoryLimits::stream_ordered().max_size(3 * BYTES);
     let room = platform.allocator("ROOM", device(0), limits)?;
@@ -371,7 +371,7 @@ fn warm(seed: u64) -> Result<(), Failed> {
     check(made.is_empty(), || format!("{made:?}"))
 }
 
-/// Pinned memory is short, and the free of the first idle block fails. The other blocks stay in the pool and are freed
+/// Pinned memory runs out, and the free of the first idle block fails. The other blocks stay in the pool, and are freed
 /// the next time.
 fn page_locked(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(seed).build());
@@ -383,7 +383,7 @@ fn page_locked(seed: u64) -> Result<(), Failed> {
     let idle: Vec<_> =
         (0..3).map(|_| platform.pinned::<f32>(device(0), LEN)).collect::<Result<_, Error>>()?;
     drop(idle);
-    // More memory than any machine has.
+    // The requested size is larger than any machine's memory.
     let ask = || platform.pinned::<u8>(device(0), 1 << 50).map(drop);
     check_text(&check_error("free", ask(), |_| true)?, &["free_pinned", "INJECTED"])?;
     check(freed() == 1, || format!("{} blocks were freed", freed()))?;

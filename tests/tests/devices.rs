@@ -87,7 +87,7 @@ impl Compute for Upload {
 }
 
 graph! {
-    /// Each edge of device data stays on its device: its nodes have pools of that device, or adopt.
+    /// Each edge of device data stays on one device: its nodes have pools of that device, or adopt the message's stream.
     struct Across(count: u64) {
         const NEAR: CudaStreamPool = CudaStreamPool::new().max_size(2);
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(2);
@@ -131,8 +131,8 @@ fn graph_with_a_missing_device(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// A mistake that `graph!` can't see: the node in the middle is an adopting node, and works on the device of
-    /// its message.
+    /// A mistake that `graph!` can't see: the node in the middle adopts its message's stream, and so works on the
+    /// message's device.
     struct ThroughAdoptingNode {
         const NEAR: CudaStreamPool = CudaStreamPool::new();
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
@@ -161,12 +161,12 @@ fn through_an_adopting_node(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// An adopting node, with `#[streams(none)]`, works on its messages' stream: the default stream of device 1.
+    /// A node with `#[streams(none)]` adopts its messages' stream, which is the default stream of device 1.
     struct FarDefault(seen: Seen<bool>) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
         #[streams(FAR)] #[when(count(3))]
-        // `false`: on the default stream.
+        // The argument `false` makes the source work on the default stream.
         let tx: Tx = Tx::new(0.0, false, SLOW);
         #[streams(none)]
         let sink: Sink = Sink::new(false, seen);
@@ -182,7 +182,7 @@ fn on_far_default(on: &Platform) -> Result<(), Failed> {
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
 }
 
-/// Calls `default_stream` before it has a stream, and after.
+/// Calls `default_stream` before the hook has a stream, and again after.
 #[operator]
 struct CallsDefaultStream {
     #[input]
@@ -196,7 +196,7 @@ impl Compute for CallsDefaultStream {
         let (_, stream) = io.image.receive().sync_to_default().receive_cuda_stream(cx)?;
         let after = cx.default_stream()?;
         push_seen(&self.seen, (before, after.device()));
-        // The default stream has waited, so that it can read the data.
+        // The default stream has waited for the data's stream, so it can read the data.
         check_same(stream.device(), after.device())
     }
 }
@@ -225,7 +225,7 @@ fn default_after_adopting(platform: &Platform) -> Result<(), Failed> {
     check(seen::all(&seen) == [(near, far), (far, far)], || format!("{seen:?}"))
 }
 
-/// Works on the default stream, and then lets a library leave another device bound on the thread.
+/// Works on the default stream. Then lets a library leave another device bound on the thread.
 #[operator(streams(other))]
 struct LeavesOtherDeviceBound {
     #[output]
@@ -318,7 +318,7 @@ impl Compute for ReadsFar {
         } else {
             values.try_get()?;
         }
-        // As in `Receives`.
+        // Making an event shows which device is bound: it fails unless that is the stream's device.
         let made = cx.platform().driver().create_event(stream.device());
         push_seen(&self.seen, made.is_ok());
         Ok(())
@@ -350,7 +350,7 @@ fn download_keeps_binding(on: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// As above, on a thread that has used no stream before.
+/// The same record is made on a thread that has used no stream before.
 fn first_hook_of_a_thread(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::builder().driver(Arc::new(Bound::new(on.driver().clone())))?;
     for blocking in [true, false] {
@@ -367,8 +367,8 @@ fn first_hook_of_a_thread(on: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Orders a stream and the default stream by their data, after a library has bound another device: records and waits on
-/// a default stream go to the bound device's default stream.
+/// Orders a stream and the default stream by their data after a library has bound another device. CUDA takes records and
+/// waits on a default stream as those of the bound device's default stream.
 #[operator(streams(work))]
 struct SwitchesDevice {
     #[output]
@@ -408,7 +408,7 @@ fn order_after_a_library_switches_devices(on: &Platform) -> Result<(), Failed> {
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
 }
 
-/// Works on a stream, and then lets a library leave the thread without a current context.
+/// Works on a stream, and then lets a library leave no current context on the thread.
 #[operator(streams(work))]
 struct LeavesNoContext {
     #[output]
@@ -437,7 +437,7 @@ graph! {
     }
 }
 
-/// The record at the end of the hook, and all later work, bind the device again.
+/// The record at the hook's end, and all later work, must bind the device again.
 fn without_a_context(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(seed).build());
     let platform = Platform::builder().driver(Arc::new(Replaying::over(driver.clone())))?;

@@ -64,7 +64,7 @@ fn exhausted_pool(platform: &Platform) -> Result<(), Failed> {
     let text = check_error("a third stream", pool.allocate("late"), |_| true)?;
     check_text(&text, &["`late`", "`source1`, `source2`"])?;
     check(pool.in_use() == 2, || format!("{} streams are in use", pool.in_use()))?;
-    // The streams are usable at all times.
+    // Both streams must be usable after each error.
     for s in [&source, &other] {
         let mut data = platform.buffer(7, s)?;
         s.launch::<fill>(7, (&mut data, 3.0))?;
@@ -144,7 +144,7 @@ fn lengths(platform: &Platform) -> Result<(), Failed> {
 fn shapes(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let most = usize::MAX;
-    // Also where a zero dimension hides the overflow in the number of elements, but not in the strides.
+    // Includes shapes in which a zero dimension hides the overflow in the number of elements, but not in the strides.
     let too_large: [&[usize]; 6] =
         [&[most], &[most, 2], &[1 << 40, 1 << 40], &[0, most, most], &[most, 0, 3], &[1; 9]];
     let shape = |error: &Error| matches!(error, Error::Shape { .. });
@@ -184,7 +184,7 @@ fn strides_as_lengths(platform: &Platform) -> Result<(), Failed> {
         let of_blocks = platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(4096, 2))?;
         check_error("a tensor in a block", of_blocks.tensor::<f64>(strides, &s), shape)?;
     }
-    // Strides that are valid lengths.
+    // In contrast, these strides are also valid lengths.
     let image = platform.tensor::<f64>([2, 3, 4], &s)?;
     let table = platform.tensor::<u32>(image.strides(), &s)?;
     check(table.shape() == [12, 4, 1] && table.len() == 48, || format!("{table:?}"))
@@ -204,11 +204,11 @@ fn blocks_larger_than_any_memory(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Allocates more memory than the device has, and then less.
+/// Tries to allocate more memory than the device has, and then less.
 fn too_much_memory(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let all = platform.device_info(device(0))?.total_memory;
-    // The pool allocates in these portions.
+    // The pool allocates in multiples of this size.
     let too_much = (usize::try_from(all)? * 2).next_multiple_of(2 << 20);
     for _ in 0..2 {
         let refused = platform.buffer::<u8>(too_much, &s);
@@ -277,7 +277,7 @@ fn devices_do_not_mix(seed: u64) -> Result<(), Failed> {
 /// When a stream can't be made, the streams made before it are available to the next pool.
 fn failed_pool_keeps_no_streams(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(seed).build());
-    // The first stream is the platform's own.
+    // The platform itself makes the first stream.
     let failing = Arc::new(FailNth::new(driver, CallKind::CreateStream, 4));
     let (recorder, platform) = recorded(failing.clone())?;
     let pool =
@@ -301,7 +301,7 @@ fn pooled_memory_makes_room(seed: u64) -> Result<(), Failed> {
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
     let mut kept = platform.buffer::<f32>(4 * KIB, &a)?;
     let mut used = platform.buffer::<f32>(4 * KIB, &b)?;
-    // This work is not executed yet when the memory is freed.
+    // This work has not executed when the memory is freed.
     a.launch::<fill>(4 * KIB, (&mut kept, 1.0))?;
     b.launch::<slow_copy>(4 * KIB, (&mut used, &kept, 0))?;
     drop(kept);
@@ -344,7 +344,7 @@ graph! {
     }
 }
 
-/// A graph that `graph!` did not write.
+/// A graph whose trait implementation is written by hand, and not by `graph!`.
 struct ByHand(Platform);
 
 impl Graph for ByHand {

@@ -21,20 +21,20 @@ pub(crate) fn suite() -> Suite {
         .both("a_panic_of_a_message_that_an_edge_drops_keeps_no_message_back", evicted)
 }
 
-/// The place of a panic. Messages panic when they are dropped, at different places.
+/// Where user code panics. Messages panic in their drop, at different places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Start,
     Compute,
     Stop,
-    /// A received message, dropped when its tick ends.
+    /// A received message is dropped when its tick ends.
     Received,
     Discarded,
-    /// A queued message, dropped by the edge's policy when a later one is sent.
+    /// A queued message is dropped by the edge's policy when a later message is sent.
     Popped,
     /// A new message, dropped by the edge's policy because the queue is full.
     Rejected,
-    /// Several queued messages, dropped when the run ends.
+    /// Several queued messages are dropped when the run ends.
     Waiting,
     /// The messages that a failed tick has emitted, and all queued messages.
     Cancelled,
@@ -98,7 +98,7 @@ impl World {
     }
 }
 
-/// A message that panics when it is dropped. During another panic this would abort the process.
+/// A message whose drop panics. A second panic during the first would abort the process.
 struct Bomb {
     place: Place,
     world: Arc<World>,
@@ -179,7 +179,7 @@ impl Compute for Reader {
     }
 
     fn compute(&mut self, io: ReaderIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        // For `Cancelled` all bombs are armed, so none is dropped before the failing tick.
+        // For `Cancelled` all bombs are armed, so no bomb is dropped before the failing tick.
         if self.world.is_at(Place::Cancelled) {
             io.read.leave();
             io.discarded.leave();
@@ -200,7 +200,7 @@ impl Compute for Reader {
     }
 }
 
-/// Leaves all bombs in the queue, and ticks as often as the source, since it takes what paces it.
+/// Leaves all bombs in the queue. It ticks as often as the source, since it receives a second message that paces it.
 #[operator]
 struct Lazy {
     #[input]
@@ -271,7 +271,7 @@ fn anywhere(platform: &Platform) -> Result<(), Failed> {
         for carries in [false, true] {
             let (world, what) = (World::new(place, carries), format!("{place:?}"));
             let mut graph = Bombs::new(platform, world.clone())?;
-            // Twice: the first run leaves nothing that disturbs the second.
+            // The graph runs twice: the first run must leave nothing that disturbs the second.
             for _ in 0..2 {
                 let text = check_error(&what, graph.run(), |_| true)?;
                 check_text(&text, &[expected])?;
@@ -362,7 +362,7 @@ fn in_a_kernel(seed: u64) -> Result<(), Failed> {
     check(stopped.load(Ordering::Relaxed) == 1, || "the operator was not stopped".into())
 }
 
-/// The number of a tick. The first tick's number panics when it is dropped.
+/// The number of a tick as a message. The drop of the first tick's number panics.
 struct Numbered(u64);
 
 impl Drop for Numbered {
@@ -445,7 +445,7 @@ graph! {
 /// is sent: edges behind that one, and other outputs, get their messages.
 fn evicted(platform: &Platform) -> Result<(), Failed> {
     let (late, each) = (Seen::default(), Seen::default());
-    // On one thread `each` has read the first message before the edge drops it: that drops the last handle.
+    // On one thread, `each` has read the first message before the edge drops its handle, which is then the last one.
     let report = greedy(Evicting::new(platform, late.clone(), each.clone())?)?.run()?;
     check_text(&report.to_string(), &["it panicked: the first message"])?;
     check_equal(seen::all(&each), vec![0, 1, 2, 3])?;

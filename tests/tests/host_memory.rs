@@ -52,7 +52,7 @@ fn uploads(platform: &Platform) -> Result<(), Failed> {
     let stream = stream(platform)?;
     let mut host = values();
     let tensor = platform.upload(&host)?;
-    // The host memory may be changed at once.
+    // The upload has copied the host memory, so it may be changed at once.
     host.fill(-1.0);
     let mut copy = platform.tensor([LEN], &stream)?;
     stream.launch::<slow_copy>(LEN, (&mut copy, &tensor, 0))?;
@@ -73,7 +73,7 @@ fn empty(platform: &Platform) -> Result<(), Failed> {
     check(download.wait_blocking()?.is_empty(), || "it has elements".into())
 }
 
-/// Written slowly on one stream, downloaded on another.
+/// Returns a download of a tensor that is written slowly on one stream and downloaded on another.
 fn slowly_written(platform: &Platform, value: f32) -> Result<(Tensor<f32>, CudaStream)> {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
     let (writer, reader) = (pool.allocate("writer")?, pool.allocate("reader")?);
@@ -119,10 +119,11 @@ impl Wake for Park {
     }
 }
 
-/// How long a task may be asleep. A task that nothing wakes fails its test; otherwise the test would hang.
+/// How long a task may sleep. If nothing wakes a task, its test fails after this time instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The smallest executor: polls one task, and again only when it was woken. Returns the number of wake-ups.
+/// The smallest executor: polls one task once, and again whenever the task was woken. Also returns the number of
+/// wake-ups.
 fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     let park = Arc::new(Park(thread::current(), AtomicUsize::new(0)));
     let waker = Waker::from(park.clone());
@@ -178,7 +179,7 @@ fn last_waker(platform: &Platform) -> Result<(), Failed> {
     let platform = Platform::builder().driver(Arc::new(NotYet::new(platform.driver().clone())))?;
     let (data, reader) = slowly_written(&platform, 6.0)?;
     let tasks = [0, 1].map(|_| Arc::new(Park(thread::current(), AtomicUsize::new(0))));
-    // The two beside the future's own: in `tasks`, and in `wakers`.
+    // Two owners of each waker exist in addition to the future's: the entries of `tasks` and `wakers`.
     let owners = || tasks.each_ref().map(|task| Arc::strong_count(task) - 2);
     let wakers = tasks.clone().map(Waker::from);
     let mut first = Box::pin(reader.download(&data)?.into_future());
@@ -188,7 +189,7 @@ fn last_waker(platform: &Platform) -> Result<(), Failed> {
         check(poll.is_pending(), || format!("{poll:?}"))?;
         check_equal(owners(), [1, 0])?;
     }
-    // The other future's waker is its own.
+    // The second future has a waker of its own.
     let poll = second.as_mut().poll(&mut Context::from_waker(&wakers[0]));
     check(poll.is_pending(), || format!("{poll:?}"))?;
     check_equal(owners(), [2, 0])?;
@@ -212,13 +213,13 @@ impl Wake for Panics {
     }
 }
 
-/// A waker that panics keeps no other task asleep, of the same time or later.
+/// A panic in a waker must not keep another task asleep.
 fn panicking_waker(platform: &Platform) -> Result<(), Failed> {
     for value in [1.0, 2.0] {
         let (data, reader) = slowly_written(platform, value)?;
         let mut future = pin!(reader.download(&data)?.into_future());
         let waker = Waker::from(Arc::new(Panics));
-        // If the data were there at once, this poll would register no waker.
+        // The work is slow: with the data there at once, this poll would register no waker.
         let _pending = future.as_mut().poll(&mut Context::from_waker(&waker));
         let (values, _) = block_on(reader.download(&data)?.into_future());
         check_equal(&values?[..], &[value; LEN][..])?;
@@ -226,8 +227,7 @@ fn panicking_waker(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The thread that watches downloads ends with the panic. That thread wakes its task, and another thread takes its
-/// place.
+/// The thread that watches downloads ends with a panic. It first wakes its task, and a new thread replaces it.
 fn panicking_driver(platform: &Platform) -> Result<(), Failed> {
     let driver = Arc::new(DiesWatching::new(platform.driver().clone()));
     let platform = Platform::builder().driver(driver.clone())?;
@@ -244,7 +244,7 @@ fn several(platform: &Platform) -> Result<(), Failed> {
         .iter()
         .map(|(data, reader)| reader.download(data).map(IntoFuture::into_future))
         .collect::<Result<_, Error>>()?;
-    // Each on a thread of its own, and one of them behind the others.
+    // Each download is awaited on a thread of its own. The last one is queued behind the others.
     let last = downloads.len() - 1;
     let threads: Vec<_> = downloads
         .into_iter()
@@ -280,7 +280,7 @@ fn failed(platform: &Platform) -> Result<(), Failed> {
     let download = reader.download(&data)?;
     fails.fail_next();
     let (values, _) = block_on(download.into_future());
-    // On a device that is done at once, nothing is queried.
+    // If the device is done at once, nothing is queried, so nothing fails.
     match values {
         Ok(values) => check(!fails.has_failed(), || format!("{values:?}")),
         Err(error) => check_text(&error.to_string(), &["INJECTED"]),

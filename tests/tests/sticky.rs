@@ -14,13 +14,13 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text, child};
 
 const LEN: usize = 1003;
 
-/// About 10 ms on a GPU: still running when the device fails.
+/// How many clock cycles a slow kernel takes: about 10 ms on a GPU, so that it still runs when the device fails.
 const SLOW: u64 = 20_000_000;
 
-/// The first call after the error, or the cause of the error.
+/// For each test, the first call after the error, or how the error is caused.
 const SCENARIOS: [&str; 5] = ["download", "synchronize", "trap", "unnoticed", BLOCKING];
 
-/// Each launch waits for its kernel.
+/// The role in which each launch blocks until its kernel is complete.
 const BLOCKING: &str = "blocking";
 
 pub(crate) fn suite() -> Suite {
@@ -37,7 +37,7 @@ fn run(role: &str) -> Result<(), Failed> {
     child::run("sticky", role, &[("STREAMFLOW_BLOCKING_LAUNCHES", blocks)])
 }
 
-/// A value of each resource, to be dropped after the error.
+/// A value of each resource, which is dropped after the error.
 struct World {
     platform: Platform,
     pool: StreamPool,
@@ -98,7 +98,7 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     check(elapsed < Duration::from_secs(10), || format!("dropping took {elapsed:?}"))
 }
 
-/// The launch of the broken kernel returns its error, and those before it none.
+/// The launch of the broken kernel returns its error. Earlier launches return none.
 fn the_launch_reports(world: &mut World) -> Result<(), Failed> {
     let World { a, b, kept, victim, .. } = world;
     b.launch::<add_one>(LEN, (kept,))?;
@@ -112,10 +112,10 @@ fn the_launch_reports(world: &mut World) -> Result<(), Failed> {
     check(!text.contains("STREAMFLOW_BLOCKING_LAUNCHES"), || text.clone())
 }
 
-/// The first call that meets the error returns it, and how to find the launch.
+/// The first call that meets the error returns it, and says how to find the launch.
 fn first_call_reports(world: &World, scenario: &str) -> Result<(), Failed> {
     let World { platform, a, victim, .. } = world;
-    // Work on `b` may still succeed. Work after the broken kernel can't.
+    // Work on `b` may still succeed. Work after the broken kernel can't succeed.
     let result = match scenario {
         "download" => platform.download(victim, a).and_then(|d| d.wait_blocking().map(drop)),
         _ => a.synchronize_blocking(),
@@ -160,7 +160,7 @@ fn later_calls_are_not_tried(world: &mut World) -> Result<(), Failed> {
     sticky("page-locked memory", platform.pinned::<f32>(device(0), 90 * LEN).map(drop))?;
     const MORE: CudaStreamPool = CudaStreamPool::new().reserved_size(9);
     sticky("a pool", platform.stream_pool("MORE", &MORE).map(drop))?;
-    // Data that arrived before the error belongs to the host.
+    // Data that arrived before the error can still be read on the host.
     let arrived = early.wait_blocking()?.iter().all(|&x| x == 3.0);
     check(arrived, || "a complete download has changed".into())?;
     let elapsed = start.elapsed();

@@ -93,7 +93,7 @@ fn slow_producer(platform: &Platform) -> Result<bool> {
 }
 
 graph! {
-    /// The sent image is dropped at once: the next tick writes its memory again on the same stream.
+    /// The sent image is dropped at once, and the next tick writes its memory again on the same stream.
     struct Reuse(len: usize, count: u64) {
         const NEAR: CudaStreamPool = CudaStreamPool::new().max_size(1);
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
@@ -108,7 +108,7 @@ graph! {
     }
 }
 
-/// As `SlowSource`, but fast.
+/// Like `SlowSource`, with a fast kernel.
 #[operator(streams(work))]
 struct QuickSource {
     #[output]
@@ -157,7 +157,7 @@ fn reuse(platform: &Platform) -> Result<bool> {
 }
 
 graph! {
-    /// To the other device, changed in place, and back, with a reader of the original.
+    /// Transfers an image to the other device, changes it in place and transfers it back. The original has a reader, too.
     struct ThereAndBack(count: u64) {
         const NEAR: CudaStreamPool = CudaStreamPool::new();
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
@@ -188,7 +188,7 @@ fn there_and_back(platform: &Platform) -> Result<bool, Failed> {
     Ok(received(graph.result(), 3.0) && received(graph.original(), 1.0))
 }
 
-/// Several tensors and host data. A field is itself a message struct.
+/// A message with several tensors and host data. One field is itself a message struct.
 #[derive(Message)]
 struct Pair {
     left: Tensor<f32>,
@@ -268,7 +268,7 @@ fn pairs(platform: &Platform) -> Result<bool, Failed> {
     Ok(graph.sink().right)
 }
 
-/// The copy of a `#[transfer]` edge, without a graph. Later uses on both devices come after it.
+/// Makes the copy of a `#[transfer]` edge without a graph. Later uses on both devices must come after it.
 fn by_hand(platform: &Platform) -> Result<bool, Failed> {
     let pool = |index| {
         platform.stream_pool("HAND", &CudaStreamPool::new().device(device(index)).max_size(1))
@@ -290,8 +290,8 @@ fn by_hand(platform: &Platform) -> Result<bool, Failed> {
     Ok(seen.iter().all(|&value| value == 7.0) && near.download_blocking(&source)?[0] == 9.0)
 }
 
-/// Every event is recorded, and every copy queued, with its own device bound. Holoscan records an event of one device
-/// on a stream of another, and ignores the failure.
+/// Checks that every event is recorded, and every copy queued, while its own device is bound. Holoscan records an event
+/// of one device on a stream of another, and ignores the failure.
 fn bound(on: &Platform) -> Result<(), Failed> {
     let platform = platform(Arc::new(Bound::new(on.driver().clone())))?;
     let right = slow_producer(&platform)?
@@ -330,7 +330,7 @@ fn one_copy(seed: u64) -> Result<(), Failed> {
     check(copies == 3, || format!("{copies} peer copies in 3 ticks"))
 }
 
-/// After the first ticks an edge between devices makes no stream, event or memory.
+/// Checks that an edge between devices makes no stream, event or memory after the first ticks.
 fn warm(seed: u64) -> Result<(), Failed> {
     let (recorder, platform) = recorded(seed)?;
     let mut graph = SlowProducer::new(&platform, 20)?;

@@ -26,7 +26,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_condition_of_its_own_is_stopped_once_for_each_run", stops)
 }
 
-/// Answers by time: waits 20 ms after each tick, and ends after 70 ms. Notes when it was called.
+/// A condition by time: waits for 20 ms after each tick, and ends after 70 ms. It notes when it was called.
 struct Steps {
     next: Timestamp,
     ticked: Seen<u64>,
@@ -37,7 +37,7 @@ impl Condition for Steps {
         if now >= Timestamp(70_000_000) {
             Answer::Never
         } else if now >= self.next {
-            // A moment that has passed.
+            // The returned moment has already passed.
             Answer::Until(self.next)
         } else {
             Answer::Until(self.next)
@@ -70,7 +70,7 @@ fn steps(seed: u64) -> Result<(), Failed> {
     check_equal(report.end, End::Finished { nodes: vec!["source".into()] })
 }
 
-/// Permits as many ticks as another thread has added.
+/// A condition that permits as many ticks as another thread has added.
 #[derive(Clone, Default)]
 struct Permits {
     left: Arc<AtomicU64>,
@@ -123,7 +123,7 @@ fn wakes(platform: &Platform) -> Result<(), Failed> {
     check_equal(permits.left.load(Ordering::Acquire), 5)
 }
 
-/// Panics in one of its functions.
+/// A condition that panics in one of its functions.
 struct Panics(&'static str);
 
 #[allow(clippy::panic, reason = "the test catches it")]
@@ -172,7 +172,7 @@ fn panics(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Panics in `stop`, with this text.
+/// A condition that panics in `stop` with this text.
 struct PanicsAtEnd(&'static str);
 
 #[allow(clippy::panic, reason = "the test catches it")]
@@ -217,7 +217,8 @@ impl Compute for PanicsInStop {
     }
 }
 
-/// All are stopped. The operator's panic is the error of the run, and each other one a line in the log.
+/// Checks that all conditions are stopped. The operator's panic is the error of the run, and each other panic is a line
+/// in the log.
 fn ends(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let mut graph = Ending::new(platform, seen.clone())?;
@@ -285,7 +286,7 @@ fn stops(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let mut graph = StartsTwice::new(platform, seen.clone())?;
     check_error("a start", graph.run(), |error| error.to_string().contains("no film"))?;
-    // The condition was not started: a node before its own has failed.
+    // This condition was not started, since a node before its node has failed.
     check_equal(all(&seen), vec!["stop"])?;
     graph.run()?;
     check_equal(all(&seen), vec!["stop", "start", "stop"])?;

@@ -8,16 +8,16 @@ use streamflow_tests::{Failed, check};
 
 use super::trial::{Fault, Log, Round};
 
-/// How a trial ended, if it is explained.
+/// The ways in which a trial with a failing call may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ending {
-    /// The program got the error.
+    /// The program received the error.
     Returned,
     /// The error was logged, where none can be returned.
     Logged,
-    /// A driver that is shutting down has given back everything itself (law 11).
+    /// CUDA was shutting down, and had given everything back itself (law 11), so the error does not count.
     ShutDown,
-    /// Free memory was given back, the allocation then succeeded, and this was logged.
+    /// The allocation succeeded after free memory was given back, and this was logged.
     TriedAgain,
     /// The context was bound, and the program was right.
     Bound,
@@ -35,7 +35,7 @@ impl fmt::Display for Ending {
     }
 }
 
-/// Functions that give something back, and what.
+/// The CUDA functions that give something back, each with the kind of object.
 const GIVE_BACK: &[(&str, &str)] = &[
     ("cuStreamDestroy_v2", "stream"),
     ("cuEventDestroy_v2", "event"),
@@ -59,10 +59,10 @@ const REPEATED: &[&str] = &[
     "cuStreamSynchronize",
 ];
 
-/// How the trial ended.
+/// Returns how the trial ended.
 ///
 /// # Errors
-/// What is not explained.
+/// A text about what no rule explains.
 pub(crate) fn judge(log: &Log, fault: &Fault) -> Result<Ending, String> {
     let [first, second] = &log.rounds[..] else { return Err(format!("no two rounds: {log:?}")) };
     if !(log.has_ended && log.has_fired && log.wrong.is_empty()) {
@@ -85,11 +85,11 @@ pub(crate) fn judge(log: &Log, fault: &Fault) -> Result<Ending, String> {
     Ok(ending)
 }
 
-/// The objects that are not given back, because a call failed that was to give them back, and how many.
+/// Returns the kind and number of objects that were not given back, because the call that should have done so failed.
 fn kept(round: &Round, fault: &Fault) -> Option<(&'static str, i64)> {
     let is_shut_down = fault.code.name == "CUDA_ERROR_DEINITIALIZED";
     match &*fault.function {
-        // The code of kernels stays loaded if their context can't be waited for.
+        // The code of kernels stays loaded if the host can't wait for the kernels' context.
         "cuCtxSynchronize" | "cuCtxSetCurrent" => {
             let is_kept = round.logged.iter().any(|text| text.contains("unloading kernels"));
             let loads = round.calls.iter().filter(|call| *call == "cuModuleLoadDataEx");
@@ -102,7 +102,7 @@ fn kept(round: &Round, fault: &Fault) -> Option<(&'static str, i64)> {
     }
 }
 
-/// Judges the reports of the round with the fault.
+/// Judges what the round with the fault reported.
 fn reported(round: &Round, fault: &Fault) -> Result<Ending, String> {
     let Round { returned, logged, warned, .. } = round;
     let is_no_memory = fault.code.name == "CUDA_ERROR_OUT_OF_MEMORY";
@@ -138,8 +138,8 @@ fn names(text: &str, fault: &Fault) -> bool {
     if is_refused_division(fault) {
         return text.contains("can't be divided into partitions");
     }
-    // cudarc opens a context by several calls, and returns the code alone. A failed query for the current context is
-    // followed by `cuCtxSetCurrent`, which meets a sticky error as well.
+    // cudarc opens a context by several calls, and returns only the error code. If its query for the current context
+    // fails, it calls `cuCtxSetCurrent`, which then returns a sticky error as well.
     let stands_for = ["opening the device"]
         .into_iter()
         .chain((name == "cuCtxGetCurrent" && fault.code.is_sticky()).then_some("cuCtxSetCurrent"));
@@ -147,7 +147,8 @@ fn names(text: &str, fault: &Fault) -> bool {
     text.contains(fault.code.name) && all.any(|name| text.contains(name))
 }
 
-/// CUDA answers in this way whether there is a group of so many multiprocessors. The error lists the legal sizes.
+/// CUDA returns this error if a device can't be divided into groups of so many multiprocessors. The library's error lists
+/// the legal sizes.
 fn is_refused_division(fault: &Fault) -> bool {
     fault.code.name == "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION"
         && fault.function == "cuDevSmResourceSplitByCount"
@@ -165,14 +166,14 @@ fn is_bound(fault: &Fault) -> bool {
         || is_repeated && fault.code.name == "CUDA_ERROR_INVALID_CONTEXT"
 }
 
-/// After a sticky error the program is refused, by an error that names it, and CUDA is not called.
+/// Checks that after a sticky error the program gets an error that names it, and that CUDA is not called.
 fn refused(first: &Round, second: &Round, fault: &Fault) -> Result<(), String> {
     let is_named = matches!(&second.returned[..], [one] if one.contains(fault.code.name));
     if !is_named || !second.logged.is_empty() {
         return Err(format!("the next program was not refused: {second:?}"));
     }
-    // cudarc releases a context that it could not bind, by two calls. Elsewhere the context is bound although the query
-    // for the current one has failed.
+    // cudarc releases a context that it could not bind, by two calls. In other places the context is bound although the
+    // query for the current one has failed.
     let more = match first.returned.iter().any(|text| text.contains("opening the device")) {
         true => 2,
         false => usize::from(fault.function == "cuCtxGetCurrent"),
@@ -186,7 +187,7 @@ fn refused(first: &Round, second: &Round, fault: &Fault) -> Result<(), String> {
 /// Makes a log wrong.
 type Change = fn(&mut Log);
 
-/// Reports that are wrong are found.
+/// The controls: `judge` must find reports that are wrong.
 pub(crate) fn controls() -> Result<(), Failed> {
     let code = Code { number: 1, name: "CUDA_ERROR_INVALID_VALUE" };
     let fault = Fault { function: "cuMemPoolCreate".to_owned(), nth: 0, code };
@@ -215,7 +216,7 @@ pub(crate) fn controls() -> Result<(), Failed> {
         change(&mut log);
         check(judge(&log, &fault).is_err(), || format!("{what} is not found"))?;
     }
-    // After a sticky error CUDA is called again.
+    // In this wrong report, CUDA is called again after a sticky error.
     let code = Code { number: 700, name: "CUDA_ERROR_ILLEGAL_ADDRESS" };
     let fault = Fault { code, ..fault };
     let text = text.replace("INVALID_VALUE (1)", "ILLEGAL_ADDRESS (700)");

@@ -3,31 +3,33 @@
 use streamflow_tests::forms::Form;
 use streamflow_tests::layers::faults::{Fault, INJECTED, Target, gives_back};
 
-/// How a trial ended, if it is explained.
+/// The ways in which a trial with a failing call may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ending {
-    /// The program got the error.
+    /// The program received the error.
     Returned,
     /// The error was logged, where none can be returned.
     Logged,
-    /// A driver that is shutting down has given back everything itself (law 11).
+    /// CUDA was shutting down, and had given everything back itself (law 11), so the error does not count.
     ShutDown,
-    /// Free memory was given back, the allocation then succeeded, and this was logged.
+    /// The allocation succeeded after free memory was given back, and this was logged.
     TriedAgain,
-    /// Replay had held the call back. The call that made it be sent got the error, in a drop, and it has ended the run.
+    /// Replay had held the call back. A later call made the driver send it, received its error in a drop, and the run
+    /// ended with the error.
     HeldBack,
-    /// A graph was not made, changed or launched. The failure was logged, and the graph's calls were sent one by one.
+    /// A CUDA graph could not be made, changed or launched. The failure was logged, and the graph's calls were sent one
+    /// by one.
     SentOneByOne,
-    /// The device was bound again, as after a library that has cleared the current context, and the call then succeeded.
+    /// The device was bound again, as after a library that has cleared the current context. Then the call succeeded.
     BoundAgain,
-    /// The program made no such call, as may happen by the device's pace.
+    /// The program did not make the call. The device's pace may cause that.
     NotReached,
 }
 
-/// The reports of a trial.
+/// What a trial reported.
 #[derive(Debug)]
 pub(crate) struct Reports {
-    /// The errors that the program got.
+    /// The errors that the program received.
     pub(crate) returned: Vec<String>,
     pub(crate) logged: Vec<String>,
     /// The warnings in the log.
@@ -61,7 +63,7 @@ impl Reports {
         }
         for text in &reports {
             let has_names = names_it(fault, text);
-            // From the first failure on, other workers' calls fail as well.
+            // From the first failure on, calls of other workers fail as well, so the error may be of another call.
             let may_be_other = fault.lasts && Form::Workers.is_set();
             let has_node = may_be_other || names_the_node(target, text, logged);
             if !(is_no_memory || has_names) || !has_node {
@@ -110,7 +112,7 @@ fn is_bound_again(target: &Target, fault: Fault) -> bool {
     is_repeated && fault.code.name == "CUDA_ERROR_INVALID_CONTEXT"
 }
 
-/// An error in a hook names its node, unless it is logged.
+/// Checks that an error in a hook names its node, unless it is only logged.
 fn names_the_node(target: &Target, text: &str, logged: &[String]) -> bool {
     let node = target.place.split_once(": ").and_then(|(_, hook)| hook.split_once('.'));
     let Some((node, _)) = node else { return true };

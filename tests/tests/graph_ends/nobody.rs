@@ -1,5 +1,5 @@
-//! A source without an end, behind edges that drop messages: its run ends when nobody takes its messages, as without a
-//! policy.
+//! A source without an end of its own sends to edges that drop messages. Its run must end when no node takes its messages
+//! any more, as it does without a dropping policy.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ impl Compute for Sink {
 
 const NEVER: u64 = u64::MAX;
 
-/// The graphs of each way to end, behind one policy, with one kind of source.
+/// Defines a graph for each way to end, with one policy and one kind of source.
 macro_rules! graphs {
     ($module:ident, [$($policy:tt)*], [$($when:tt)*], $most:expr) => {
         mod $module {
@@ -122,7 +122,7 @@ macro_rules! graphs {
             /// How many ticks the source does at most.
             const MOST: u64 = $most;
 
-            /// Each way to end, with the result and the text of the cause.
+            /// Runs each graph, with the expected result and the text of its cause.
             pub(super) fn each() -> Result<(), Failed> {
                 let sink = || End::Finished { nodes: vec!["sink".to_owned()] };
                 let count = "`sink` is done: its `count` of 5 is reached";
@@ -175,7 +175,8 @@ fn each_end() -> Result<(), Failed> {
     rejected_by_time::each()
 }
 
-/// The run has ended so, after so many ticks of the source at most, and the report says that the source was left, and why.
+/// Checks that the run has ended in this way, after at most `most` ticks of the source, and that the report says why the
+/// source was left.
 fn left(report: &Report, end: &End, cause: &str, most: u64) -> Result<(), Failed> {
     check_equal(&report.end, end)?;
     check(report.ticks("source").is_some_and(|ticks| ticks <= most), || report.to_string())?;
@@ -185,7 +186,7 @@ fn left(report: &Report, end: &End, cause: &str, most: u64) -> Result<(), Failed
     check_text(&report.to_string(), &["as timing decided, these waited at the end:\n  `source`"])
 }
 
-/// And of each edge from the source, each message was received, dropped or left.
+/// Makes the checks of [`left`], and checks that each message of each edge from the source was received, dropped or left.
 fn ended(report: &Report, end: &End, cause: &str, most: u64) -> Result<(), Failed> {
     left(report, end, cause, most)?;
     let of_source = |dropped: &&Dropped| dropped.edge.starts_with("source.number");
@@ -193,7 +194,7 @@ fn ended(report: &Report, end: &End, cause: &str, most: u64) -> Result<(), Faile
     check_equal(report.ticks("source"), Some(5 + lost))
 }
 
-/// Under one seed, the whole report is the same, with the number of ticks for nobody.
+/// Checks that two runs under one seed have equal reports, including the number of ticks whose messages no node took.
 fn repeated() -> Result<(), Failed> {
     for seed in 0..16 {
         for workers in 1..4 {
@@ -223,7 +224,7 @@ graph! {
     }
 }
 
-/// `short` ends, and `long` gets its messages all the same; then the run ends.
+/// `short` ends, but `long` still gets its messages. The run ends after that.
 fn still_takes() -> Result<(), Failed> {
     in_each_order(1, StillTakes::new, |_, done| {
         let report = done?;
@@ -247,7 +248,7 @@ graph! {
     }
 }
 
-/// Where the source has an end, timing decides about none of its ticks, and about none of its other consumer.
+/// If the source has an end, timing decides neither about its ticks nor about those of its other consumer.
 fn with_end() -> Result<(), Failed> {
     for count in [1, 2, 3, 500] {
         in_each_order(
@@ -283,7 +284,7 @@ graph! {
     }
 }
 
-/// Two sources that never wait, one of them through another node. Each keeps a worker busy.
+/// Two sources never wait, one of them sending through another node. Each keeps a worker busy.
 fn far() -> Result<(), Failed> {
     in_each_order(1, Far::new, |_, done| {
         let report = done?;
@@ -302,7 +303,7 @@ fn far() -> Result<(), Failed> {
     })
 }
 
-/// As many ticks as an order of threads needs for no run below.
+/// A number of ticks that no order of threads needs in the runs below.
 const TOO_MANY: u64 = 100_000;
 
 /// As [`Endless`], and fails when it has run for too long in place of others.
@@ -381,8 +382,8 @@ graph! {
     }
 }
 
-/// Some orders let a worker hold `pair`, which lacks messages of `counted`, whenever it is to be found out whether the run is
-/// over.
+/// In some orders a worker holds `pair`, which lacks messages of `counted`, each time that the scheduler checks whether
+/// the run is over.
 fn held() -> Result<(), Failed> {
     let seeds = Tier::from_env()?.cases(64);
     for workers in 2..5 {
@@ -396,7 +397,8 @@ fn held() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Some orders let a worker come to `pass` only while `source` stands still, since it is to be found out whether the run is over.
+/// In some orders a worker reaches `pass` only while `source` stands still because the scheduler checks whether the run
+/// is over.
 fn in_turn() -> Result<(), Failed> {
     let seeds = Tier::from_env()?.cases(64);
     for workers in 2..5 {
@@ -433,7 +435,7 @@ graph! {
     }
 }
 
-/// The thread takes four numbers, and closes or drops its handle.
+/// A thread receives four numbers, and then closes or drops its handle.
 fn beside_a_thread() -> Result<(), Failed> {
     for workers in [Workers::none(), Workers::new(2), Workers::new(4)] {
         for closes in [true, false] {

@@ -38,7 +38,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite.both("a_generator_is_used_on_two_streams_without_an_event", generator)
 }
 
-/// A plan: the state that is kept from call to call. The plan has a work area, and no operand.
+/// A plan as in nvmath-python: state that is kept from call to call. It has a work area, and no operand.
 struct Plan {
     library: CopyLibrary,
     work_area: Buffer<f32>,
@@ -55,7 +55,7 @@ impl Plan {
     }
 
     fn end(&mut self, s: &CudaStream, y: &mut Buffer<f32>) -> Result<()> {
-        // Steps on the work area make the execution longer.
+        // The additional steps on the work area make an execution longer.
         for _ in 0..4 {
             s.launch::<slow_scale>(LEN, (&mut self.work_area, 1.0, SLOW / 10))?;
         }
@@ -67,14 +67,14 @@ struct Setting {
     s1: CudaStream,
     s2: CudaStream,
     plan: Plan,
-    /// The operand, full of 1.
+    /// The operand, which is full of 1.
     a: Buffer<f32>,
-    /// For results.
+    /// The buffer for results.
     b: Buffer<f32>,
     c: Buffer<f32>,
 }
 
-/// All is complete, and all kernels are loaded.
+/// Makes the buffers. All work is complete, and all kernels are loaded.
 fn set(platform: &Platform) -> Result<Setting> {
     let pool = platform.stream_pool("SEED", &CudaStreamPool::new().max_size(2))?;
     let (s1, s2) = (pool.allocate("s1")?, pool.allocate("s2")?);
@@ -106,7 +106,7 @@ fn used_on_another_stream(platform: &Platform) -> Result<bool> {
     holds(&s2, &c, 7.0)
 }
 
-/// `a` is made on s1, doubled and transformed on s2, and dropped. The memory of `a` is used again on s1.
+/// `a` is made on s1, doubled and transformed on s2, and dropped. Then the memory of `a` is reused on s1.
 fn dropped_operand(platform: &Platform) -> Result<bool> {
     let Setting { s1, s2, mut plan, a, mut b, mut c } = set(platform)?;
     s2.launch::<slow_fill>(LEN, (&mut c, 0.0, SLOW))?;
@@ -116,7 +116,7 @@ fn dropped_operand(platform: &Platform) -> Result<bool> {
     Ok(reused & holds(&s2, &b, 1.0)?)
 }
 
-/// The same, where a function has made the operand, and another value is its only owner: `f.release_operand()`.
+/// Like [`dropped_operand`], but a function has made the operand, and another value owns it alone: `f.release_operand()`.
 fn dropped_with_its_owner(platform: &Platform) -> Result<bool> {
     struct Fft(Plan, Buffer<f32>);
     let Setting { s1, s2, plan, a, mut b, mut c } = set(platform)?;
@@ -128,7 +128,7 @@ fn dropped_with_its_owner(platform: &Platform) -> Result<bool> {
     Ok(reused & holds(&s2, &b, 1.0)?)
 }
 
-/// Allocates and overwrites the memory that has become free: so many buffers, all at once.
+/// Allocates and overwrites memory that has become free, in `count` buffers that exist at the same time.
 fn overwrite(platform: &Platform, s: &CudaStream, count: usize) -> Result<bool> {
     let mut all = (0..count).map(|_| platform.buffer(LEN, s)).collect::<Result<Vec<_>, _>>()?;
     for next in &mut all {
@@ -137,7 +137,7 @@ fn overwrite(platform: &Platform, s: &CudaStream, count: usize) -> Result<bool> 
     all.iter().try_fold(true, |all, next| Ok(all & holds(s, next, 9.0)?))
 }
 
-/// `f.execute` with `a` on s1, then with `c` on s2, by a plan that is forced onto both streams.
+/// Calls `f.execute` with `a` on s1, then with `c` on s2, by a plan that is used on both streams.
 fn one_work_area(platform: &Platform) -> Result<bool> {
     let Setting { s1, s2, mut plan, mut a, mut b, c } = set(platform)?;
     let mut d = platform.buffer(LEN, &s2)?;
@@ -145,7 +145,7 @@ fn one_work_area(platform: &Platform) -> Result<bool> {
     s2.launch::<slow_copy>(LEN, (&mut d, &c, 0))?;
     s1.synchronize_blocking()?;
     s2.synchronize_blocking()?;
-    // The first execution is in the middle when the second one begins.
+    // The first execution is still running when the second one begins.
     plan.begin(&s1, &a)?;
     s1.synchronize_blocking()?;
     plan.end(&s1, &mut b)?;
@@ -163,7 +163,7 @@ fn changed_in_place(platform: &Platform) -> Result<bool> {
     holds(&s1, &b, 1.0)
 }
 
-/// A generator's place is a number of the host, so two streams can't advance it at the same time.
+/// A generator's position is a number on the host, so two streams can't advance it at the same time.
 fn generator(platform: &Platform) -> Result<(), Failed> {
     let Setting { s1, s2, mut a, mut b, mut c, .. } = set(platform)?;
     let mut philox = Philox::new(4);

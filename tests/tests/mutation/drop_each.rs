@@ -18,7 +18,8 @@ use super::order::{Verdict, judge};
 use super::runs::{Mutation, Run, Subject, Trial};
 use super::threads;
 
-/// Each claim of the libraries' calls. In one program at least, the checker and the data must show that it is left out.
+/// Each claim in calls of the libraries. For each, the checker and the data must show in at least one program that the
+/// claim is left out.
 const CLAIMS: [(&str, &str); 14] = [
     ("cublasaxpy", "x"),
     ("cublasaxpy", "y"),
@@ -36,7 +37,7 @@ const CLAIMS: [(&str, &str); 14] = [
     ("cublasLtMatmul", "work area"),
 ];
 
-/// The outcomes of all mutations.
+/// Counts the outcomes of all mutations.
 #[derive(Debug, Default)]
 struct Tally {
     /// How many mutations were noticed, by the kind of the dependency.
@@ -75,15 +76,15 @@ impl Tally {
 /// The programs that one scheduler runs, and the part of their dependencies that is dropped.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
-    /// The workers; `None` for the greedy scheduler.
+    /// The number of workers, or `None` for the greedy scheduler.
     pub(crate) workers: Option<usize>,
-    /// Every n-th program.
+    /// Only every n-th program is run.
     pub(crate) programs: usize,
-    /// Every n-th dependency of each program, beginning with another one in each.
+    /// Only every n-th dependency of a program is dropped. The first one differs from program to program.
     pub(crate) mutations: usize,
 }
 
-/// Drops the dependencies of a part.
+/// Drops the dependencies of a part, one after the other.
 pub(crate) fn drop_each(part: Part) -> Result<(), Failed> {
     let more_seeds = seeds_from_env(Tier::from_env()?.cases(8)).map_err(Failed::msg)?;
     let mut subjects = vec![Subject::CudaStreamApp];
@@ -163,7 +164,8 @@ fn report(tally: &Tally, graphs: usize, part: Part) -> Result<(), Failed> {
             CLAIMS.iter().filter(|claim| !tally.missed.contains(claim)).collect();
         check(unnoticed.is_empty(), || format!("these claims are needed nowhere: {unnoticed:?}"))?;
     }
-    // In replay one answer says that all earlier graphs are complete.
+    // In replay, one completed graph shows that all earlier graphs are complete, so a dropped wait at the end may leave
+    // no work running.
     check(share > 1 || *left_running > 0 || Form::ReplayedAlways.is_set(), || {
         "no dropped wait at the end of a run left work queued".into()
     })?;
@@ -186,13 +188,13 @@ fn mutate_all(trial: Trial<'_>, first: usize, stride: usize, more_seeds: &Range<
     let mut seeds = seeds();
     let mut tally = Tally::default();
     let mutations = control(trial, &seeds, &mut tally);
-    // The control under more seeds. These seeds allow no other mutations.
+    // The control with more seeds. Mutations are tried only with the other seeds.
     let more = more_seeds.clone().filter(|seed| !seeds.contains(seed)).collect::<Vec<_>>();
     control(trial, &more, &mut tally);
     for mutation in mutations.iter().skip(first % stride).step_by(stride) {
         let place = format!("{}, {mutation}", trial.subject.name());
         let outcome = notice(trial, mutation, &mut seeds);
-        // A captured call is ordered by replay, too: then the checker alone misses its claim.
+        // Replay orders a captured call by itself. Then only the checker shows that the call's claim is missing.
         let is_missed = match outcome {
             Outcome::Noticed => true,
             Outcome::CheckerAlone => Form::Replayed.is_set(),

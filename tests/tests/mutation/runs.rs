@@ -1,4 +1,4 @@
-//! A run of a graph, with one mutation or none.
+//! Runs a graph once, with one mutation or without.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,13 +25,13 @@ use super::operators::WRONG;
 use super::plan::{Plan, TICKS};
 use super::threads::Threads;
 
-/// A program for dropping dependencies.
+/// A program whose dependencies are dropped.
 #[derive(Debug, Clone)]
 pub(crate) enum Subject {
     /// The application of NVIDIA's CudaStreamPool example.
     CudaStreamApp,
     Plan(Plan),
-    /// Host threads without a graph.
+    /// A program of host threads, without a graph.
     Threads(Threads),
 }
 
@@ -44,7 +44,7 @@ impl Subject {
         }
     }
 
-    /// The number of devices that it needs.
+    /// Returns how many devices the program needs.
     pub(crate) fn devices(&self) -> usize {
         match self {
             Self::Plan(plan) if !plan.far.is_empty() => 2,
@@ -122,28 +122,29 @@ impl fmt::Display for Mutation {
     }
 }
 
-/// The findings of a run.
+/// What a run has shown.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
-    /// The race checker reported a race.
+    /// Whether the race checker reported a race.
     pub(crate) reported: bool,
-    /// The data was wrong.
+    /// Whether the data was wrong.
     pub(crate) wrong: bool,
-    /// Another error.
+    /// The text of any other error.
     pub(crate) failed: Option<String>,
-    /// Work was still queued when the run had returned.
+    /// Whether work was still queued when the run had returned.
     pub(crate) left: bool,
     /// How many dependencies the mutation dropped.
     pub(crate) times: u64,
-    /// The same by number.
+    /// The dropped calls and declarations, by number.
     pub(crate) dropped: Dropped,
-    /// The dependencies that a mutation can drop, by name. Without notes, there are none, and the log has no steps.
+    /// The dependencies that a mutation can drop, by name. Without notes there are no names, so the list and the log are
+    /// empty.
     pub(crate) dependencies: BTreeSet<Dependency>,
     pub(crate) declarations: BTreeSet<Declaration>,
     pub(crate) log: Log,
 }
 
-/// A run to be made.
+/// How a run is to be made.
 #[derive(Clone, Copy)]
 pub(crate) struct Trial<'a> {
     pub(crate) subject: &'a Subject,
@@ -151,14 +152,15 @@ pub(crate) struct Trial<'a> {
     pub(crate) ticks: usize,
     /// Whether a race checker is below, and its reports fail the run.
     pub(crate) checked: bool,
-    /// Without notes, as in a program without a checker: what an earlier run has dropped under the same seed.
+    /// If set, the layer accepts no notes, as in a program without a checker, and drops by number what an earlier run
+    /// under the same seed has dropped.
     pub(crate) unwatched: Option<&'a Dropped>,
     /// The workers, taking turns in an order that the seed draws; `None` for the greedy scheduler.
     pub(crate) workers: Option<usize>,
 }
 
 impl<'a> Trial<'a> {
-    /// Without a mutation, and with the race checker.
+    /// Creates a trial without a mutation, with the race checker.
     pub(crate) fn new(subject: &'a Subject, workers: Option<usize>) -> Self {
         let ticks = subject.ticks();
         Self { subject, mutation: None, ticks, checked: true, unwatched: None, workers }
@@ -183,7 +185,7 @@ impl<'a> Trial<'a> {
     }
 
     fn with(self, layer: &Arc<Mutate>, end: impl FnOnce() -> Result<()>) -> Result<()> {
-        // The checker is below the layer.
+        // The race checker lies below the layer that drops dependencies.
         let builder = Platform::builder().memory(self.subject.memory()).race_check(false);
         let platform = builder.driver(layer.clone())?;
         self.subject.run(self.ticks, self.workers, &platform, layer, end)

@@ -17,55 +17,55 @@ use super::build::{build, counts, edge_name};
 use super::operators::AS_PLANNED;
 use super::plan::Plan;
 
-/// For so long a run may go on that takes no turns.
+/// How long a run may take whose threads take no turns.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A way to run a graph.
+/// How a graph is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// On one thread.
+    /// On one thread, by the greedy scheduler.
     Greedy,
-    /// By `tick`.
+    /// By calls of `tick`.
     Stepped,
-    /// With so many workers, on threads that run freely.
+    /// With this many workers, on threads that run freely.
     Workers(usize),
-    /// With so many workers that take turns in the order of this seed.
+    /// With this many workers, which take turns in the order of a seed.
     Turns(usize, u64),
 }
 
 /// How a run has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// Well, and these nodes have ended by themselves.
+    /// Without an error. These nodes have ended by themselves.
     Well(BTreeSet<String>),
-    /// These nodes are stuck, or a node that is stuck waits for them.
+    /// With a stall. These nodes are stuck, or a stuck node waits for them.
     Stalled(BTreeSet<String>),
-    /// A tick has failed, as planned.
+    /// With the planned failure of a tick.
     Failed,
-    /// A node has stopped the graph, as planned, or since it has done more ticks than any that has an end.
+    /// A node has stopped the graph, as planned, or because it has done more ticks than any node with an end does.
     Stopped,
     Other(String),
 }
 
 impl Ended {
-    /// Whether one tick has ended the run, wherever the other nodes were.
+    /// Whether a single tick has ended the run, wherever the other nodes were.
     pub(crate) fn is_abrupt(&self) -> bool {
         matches!(self, Self::Failed | Self::Stopped)
     }
 }
 
-/// The messages of an edge, as the report has them, and as its operators have counted.
+/// An edge's messages, as the report counts them and as the operators have counted them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Messages {
     pub(crate) sent: u64,
     pub(crate) received: u64,
     pub(crate) dropped: u64,
     pub(crate) left: u64,
-    /// Sent and received.
+    /// The operators' counts of messages sent and received.
     pub(crate) counted: [u64; 2],
 }
 
-/// The end of a run, its ticks and its messages.
+/// What a run has shown: how it ended, its ticks and its messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) ended: Ended,

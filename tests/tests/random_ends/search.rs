@@ -11,16 +11,16 @@ use super::judge::{fault, ways};
 use super::plan::{EdgePlan, Fails, Kind, NodePlan, Plan, Policies, Port, When};
 use super::shrink::shrink;
 
-/// The search's variables begin with this name.
+/// The prefix of the environment variables that select the search.
 const NAME: &str = "STREAMFLOW_ENDS";
 
 /// How many graphs run.
 const COUNT: u64 = 200;
 
-/// The seed of a graph where one worker asks about the end of nodes, and another one looks at a source without an end.
+/// The seed of a graph in which one worker checks which nodes have ended, while another looks at a source without an end.
 const TWO_ASK: u64 = 2307;
 
-/// How often a graph that is selected by its seed runs in each way.
+/// How often a graph that is selected by its seed is run in each way.
 const REPEATS: u64 = 200;
 
 /// The time limit for shrinking a graph.
@@ -50,7 +50,7 @@ fn print_total(graphs: u64, begun: Instant) {
 
 fn check(seed: u64, nth: u64, plan: &Plan) -> Result<(), Failed> {
     let Some(first) = fault(plan, &ways(seed, nth)) else { return Ok(()) };
-    // Threads that run freely may need several runs.
+    // Threads that run freely may need several runs to show a fault.
     let fails = |plan: &Plan| (nth..nth + 10).find_map(|nth| fault(plan, &ways(seed, nth)));
     let (least, text) = shrink(plan.clone(), first.clone(), SHRINK_TIME, fails);
     Err(Failed::msg(format!(
@@ -60,7 +60,7 @@ fn check(seed: u64, nth: u64, plan: &Plan) -> Result<(), Failed> {
     )))
 }
 
-/// Graphs of kinds that end in a way that may depend on the speed of threads.
+/// Runs kinds of graphs whose end once depended on the speed of threads.
 pub(crate) fn known() -> Result<(), Failed> {
     let plans = [
         beside_a_counted_one(),
@@ -77,7 +77,7 @@ pub(crate) fn known() -> Result<(), Failed> {
     for (seed, plan) in plans.into_iter().enumerate() {
         (0..orders).try_for_each(|nth| check(seed as u64, nth, &plan))?;
     }
-    // Two workers asked in turn for ever.
+    // In this graph, two workers once checked in turn which nodes had ended, for ever.
     check(TWO_ASK, 0, &draw(TWO_ASK))
 }
 
@@ -101,7 +101,7 @@ fn edge(from: usize, out: usize, to: usize, port: Port) -> EdgePlan {
     EdgePlan { from, out, to, port, capacity: 1, policy: QueuePolicy::BackPressure }
 }
 
-/// `n1` has ticks left when `n0` is done, unless it was fast.
+/// When `n0` is done, `n1` has ticks left, unless it was fast.
 fn beside_a_counted_one() -> Plan {
     let source = |count, slow| node(Kind::Source, Some(count), slow);
     Plan {
@@ -110,7 +110,7 @@ fn beside_a_counted_one() -> Plan {
     }
 }
 
-/// If `n1` is slow, `n0` waits for it, it for `n2`, and `n2` for `n0`.
+/// If `n1` is slow, `n0` waits for `n1`, `n1` waits for `n2`, and `n2` waits for `n0`.
 fn from_one_source() -> Plan {
     let nodes =
         vec![node(Kind::Source, Some(10), 0), node(Kind::One, None, 10), node(Kind::One, None, 0)];
@@ -118,7 +118,7 @@ fn from_one_source() -> Plan {
     Plan { nodes, edges }
 }
 
-/// A condition waits for the message of `n0`. The message of `n1` is in time for it, or is left.
+/// A condition waits for the message of `n0`. The message of `n1` arrives in time for that tick, or is left in its queue.
 fn beside_a_condition() -> Plan {
     let mut nodes =
         vec![node(Kind::Source, Some(1), 0), node(Kind::One, None, 1), node(Kind::One, None, 0)];
@@ -127,7 +127,8 @@ fn beside_a_condition() -> Plan {
     Plan { nodes, edges }
 }
 
-/// When `n1` has finished, `n0` waits for room there. A `flush` that made some would let it send to `n2`, which is flushed, too.
+/// When `n1` has finished, `n0` waits for room on the edge to it. If a `flush` of `n1` made room, `n0` could send to
+/// `n2`, which is flushed as well.
 fn beside_one_that_finishes() -> Plan {
     let mut nodes =
         vec![node(Kind::Source, Some(3), 0), node(Kind::Hold, None, 0), node(Kind::Hold, None, 1)];
@@ -137,8 +138,8 @@ fn beside_one_that_finishes() -> Plan {
     Plan { nodes, edges: vec![edge(0, 0, 1, Port::A), edge(0, 1, 2, Port::A)] }
 }
 
-/// The messages that `n1` flushes wait for room before `n3`, which waits for those that `n2` flushes; and `n1` is before
-/// an optional input of `n2`.
+/// The messages that `n1` flushes wait for room at `n3`, which waits for the messages that `n2` flushes. `n1` also sends
+/// to an optional input of `n2`.
 fn around_an_optional_input() -> Plan {
     let mut nodes = vec![
         node(Kind::Source, Some(7), 0),
@@ -158,7 +159,8 @@ fn around_an_optional_input() -> Plan {
     Plan { nodes, edges }
 }
 
-/// Whether the edge from `n2` to the optional input gives way, or is full at the end, is up to timing. The end names the other one.
+/// Timing decides whether the edge from `n2` to the optional input gives way or is full at the end. The error names the
+/// other edge.
 fn beside_room_that_is_up_to_timing() -> Plan {
     let mut nodes = vec![
         node(Kind::Source, Some(5), 0),
@@ -192,7 +194,7 @@ fn for_nobody() -> Plan {
     Plan { nodes, edges: [edges, vec![edge(1, 0, 3, Port::B)]].concat() }
 }
 
-/// `n2` fails with the last message, before it has received it. `n0` may run after that.
+/// `n2` fails in the tick of its last message, before it has received that message. `n0` may run after that.
 fn failing_before_it_receives() -> Plan {
     let source = |count| node(Kind::Source, Some(count), 0);
     let mut merge = node(Kind::Merge, None, 0);

@@ -23,24 +23,24 @@ pub(crate) fn add(suite: Suite) -> Suite {
 
 const LEN: usize = 16;
 const TICKS: u64 = 48;
-/// By then each rotation is replayed.
+/// The tick whose launch fails. By then each rotation is replayed.
 const AT: u64 = 40;
 
-/// The work of the middle of the graph in the tick with the failing first launch.
+/// What the middle operator does in the tick whose first launch fails.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
-    /// The operator has another thread ask for a time. This sends the calls that are held back, in each form of the
-    /// tests. An allocation sends them only while the memory's latest record is held back.
+    /// The operator lets another thread request the time of a point, which makes the driver send the calls that it holds
+    /// back. An allocation would send them only while the memory's latest record is held back.
     Thread,
-    /// The operator makes such a call itself, and ignores its error.
+    /// The operator requests the time itself, and ignores the error.
     Ignore,
-    /// The same, and then it fails by itself.
+    /// The operator requests the time, ignores the error, and then fails by itself.
     Fail,
-    /// The operator makes such a call, and returns its error.
+    /// The operator requests the time, and returns the error.
     Return,
 }
 
-/// The downloads of the last ticks.
+/// The downloads of the last ticks, with the ticks' numbers.
 type Kept = Arc<Mutex<Vec<(u64, Download<u32>)>>>;
 
 #[operator(streams(work))]

@@ -1,4 +1,4 @@
-//! Real threads that touch streams, events and memory beside a pass that is held back.
+//! Other threads touch streams, events and memory while a replayed pass holds its calls back.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -25,22 +25,23 @@ pub(crate) fn add(suite: Suite) -> Suite {
 }
 
 const TICKS: u64 = 160;
-/// By then each rotation is replayed.
+/// The tick by which each rotation of memory and parameters is replayed.
 const WARM: u64 = 40;
-/// From then on the thread reads the image of each fifth tick.
+/// From tick `WARM` on, the thread reads the image of every fifth tick.
 const EVERY: u64 = 5;
 
-/// The tensor that the thread is asked to read, with its tick.
+/// A tick's number, and the tensor that the thread is asked to read.
 type Asked = (u64, Shared<Tensor<u32>>);
 
-/// Folds each image. Within its hook, after its launch, it gives some images to another thread.
+/// Folds each image. For some images, the hook sends the image to another thread after its launch, and waits for the
+/// answer.
 #[operator]
 struct Give {
     #[input]
     image: Shared<Tensor<u32>>,
     state: Option<Tensor<u32>>,
     to: Sender<Asked>,
-    /// The answer of the thread; the hook waits for it.
+    /// Receives the thread's answer, for which the hook waits.
     back: Option<Receiver<u32>>,
     got: Got,
 }
@@ -74,7 +75,7 @@ impl Compute for Give {
     }
 }
 
-/// The image that `Source` sends in a tick.
+/// Returns the value of the image that `Source` sends in a tick.
 fn image_of(tick: u64) -> u32 {
     let state = (0..=tick).fold(0_u32, |state, _| state.wrapping_mul(3).wrapping_add(1));
     state.wrapping_mul(5).wrapping_add(1)
@@ -101,7 +102,7 @@ fn read(platform: &Platform, asked: &Receiver<Asked>, back: &Sender<u32>) -> Res
         let values = copy.wait_blocking()?;
         check_equal(values, &[image_of(tick); LEN][..])?;
         read += 1;
-        // Nobody waits where the hook doesn't.
+        // An error is ignored: the hook may not wait for this answer.
         let _is_awaited = back.send(values[0]);
     }
     Ok(read)
@@ -117,7 +118,7 @@ fn run(platform: &Platform, waits: bool) -> Result<(), Failed> {
         let side = platform.clone();
         let reader = scope.spawn(move || read(&side, &asked, &back));
         let report = graph.run();
-        // The graph's sender is dropped with it, and so the reader ends.
+        // The graph owns the sender. With the graph dropped, the reading thread ends.
         drop(graph);
         (report, reader.join())
     });
@@ -139,7 +140,7 @@ fn interrupted(replay: &ReplayReport) -> u64 {
     found.map(|(_, passes)| passes).sum()
 }
 
-/// Folds each image. Within its hook, after its launch, a tick of another graph runs on another thread.
+/// Folds each image. After its launch, the hook lets another thread run a tick of another graph.
 #[operator]
 struct Lend {
     #[input]
@@ -179,7 +180,7 @@ graph! {
     }
 }
 
-/// Each pass is held back while a whole tick of a graph that is not replayed runs on another thread.
+/// While each pass holds its calls back, another thread runs a whole tick of a graph that is not replayed.
 fn beside(platform: &Platform) -> Result<(), Failed> {
     let platform = few(platform)?;
     let (to, asked) = channel();
@@ -187,7 +188,7 @@ fn beside(platform: &Platform) -> Result<(), Failed> {
     let got = Got::default();
     let mut graph = Lending::new(&platform, to, answers)?;
     let mut other = Beside::new(&platform, got.clone())?;
-    // By then, all objects that are made once exist.
+    // After these ticks, all objects that are made only once exist.
     (0..WARM).try_for_each(|_| other.tick().map(drop))?;
     let (report, ended) = thread::scope(|scope| {
         let runs = scope.spawn(move || -> Result<()> {
@@ -198,7 +199,7 @@ fn beside(platform: &Platform) -> Result<(), Failed> {
             Ok(other.end_run().map(drop)?)
         });
         let report = graph.run();
-        // The graph's sender is dropped with it, and so the other thread ends.
+        // The graph owns the sender. With the graph dropped, the other thread ends.
         drop(graph);
         (report, runs.join())
     });
@@ -212,11 +213,11 @@ fn beside(platform: &Platform) -> Result<(), Failed> {
     check(replay.replayed > TICKS * 3 / 4, || report.to_string())
 }
 
-/// Enough that most ticks of a run are replayed.
+/// How many ticks a run has: enough that most of them are replayed.
 const SHORT: u64 = 24;
 
-/// Three runs begin to replay and end, while a thread makes streams wait for each other, and frees and takes memory of the
-/// same pools.
+/// Three runs begin to replay and end. Meanwhile a thread makes streams wait for each other, and frees and allocates
+/// memory of the same pools.
 fn runs_beside_a_thread(platform: &Platform) -> Result<()> {
     let platform = &few(platform)?;
     let pool = platform.stream_pool("SIDE", &CudaStreamPool::new())?;

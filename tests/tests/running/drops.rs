@@ -1,4 +1,4 @@
-//! A `Running` that is dropped in each state of its run.
+//! Drops a `Running` in each state of its run.
 #![allow(clippy::panic, reason = "panics are what is tested")]
 
 use std::sync::mpsc::{Sender, channel};
@@ -15,7 +15,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal};
 
 use super::gate::{Gate, Gated, Latch, gate};
 
-/// A drop that takes longer waits for itself.
+/// The time limit of a drop. A drop that takes longer is waiting for itself.
 const WATCHDOG: Duration = Duration::from_secs(20);
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -52,7 +52,7 @@ graph! {
     }
 }
 
-/// Brings a run to a state. In some of them a hook waits for the gate.
+/// Brings a run to the given state. In some states a hook waits for the gate.
 fn bring(state: u32, gate: &Gate, running: &Running<GatedSink>) -> Result<()> {
     let hooks = [("start", 0), ("compute", 0), ("compute", 1)];
     for (hook, tick) in hooks.into_iter().take(state as usize) {
@@ -79,7 +79,7 @@ fn each_state(platform: &Platform) -> Result<(), Failed> {
         let handle = running.handle();
         bring(state, &gate, &running)?;
         let dropping = thread::spawn(move || drop(running));
-        // The drop stops the run first.
+        // The drop of `Running` stops the run before it waits for its end.
         while handle.status().phase != RunPhase::Stopping {
             thread::yield_now();
         }
@@ -87,7 +87,7 @@ fn each_state(platform: &Platform) -> Result<(), Failed> {
             format!("state {state}: the drop has not waited for the hook")
         })?;
         gate.open();
-        // Before `start` has returned no tick is begun, but `stop` is called after it.
+        // No tick begins before `start` has returned, but `stop` is called after it.
         gate.pass("stop", u64::from(state))?;
         dropping.join().map_err(|_| Failure::msg("it panicked"))?;
         check_equal((handle.is_over(), Arc::strong_count(&token)), (true, 1))?;
@@ -126,7 +126,7 @@ impl Compute for SlowSource {
         let mut image = cx.tensor([64], &stream)?;
         stream.launch::<slow_fill>(64, (&mut image, cx.tick() as f32, 50_000))?;
         io.image.set_cuda_stream(&stream).emit(image)?;
-        // The test may have ended.
+        // The receiver may be gone, if the test has ended.
         let _ = self.queued.send(cx.tick());
         Ok(())
     }
@@ -230,7 +230,7 @@ impl Compute for Drops {
 
 impl Drop for Drops {
     fn drop(&mut self) {
-        // The test may have ended.
+        // The receiver may be gone, if the test has ended.
         let _ = self.done.send(());
     }
 }
@@ -243,7 +243,7 @@ graph! {
     }
 }
 
-/// The thread can't wait for itself, so it ends the run, and drops the graph.
+/// The thread can't wait for itself, so the drop ends the run and drops the graph.
 fn by_its_operator(platform: &Platform) -> Result<(), Failed> {
     let (own, (done, dropped)) = (Own::default(), channel());
     let running = Suicidal::new(platform, own.clone(), done)?.spawn()?;
@@ -316,7 +316,7 @@ impl Compute for Nests {
 
 impl Drop for Nests {
     fn drop(&mut self) {
-        // The test may have ended.
+        // The receiver may be gone, if the test has ended.
         let _ = self.done.send(());
     }
 }
@@ -330,8 +330,8 @@ graph! {
     }
 }
 
-/// The outer run waits for the inner one, and an operator of the inner run drops the outer one: on the same thread,
-/// and on another worker.
+/// The outer run waits for the inner one, and an operator of the inner run drops the outer run: on the same thread, or on
+/// another worker.
 fn by_an_inner_operator(platform: &Platform) -> Result<(), Failed> {
     let forms = [
         (Workers::new(2), Workers::none(), false),

@@ -15,24 +15,24 @@ use streamflow_tests::{Failed, check, check_equal, check_error, check_text};
 pub(super) const N: usize = 4;
 const OTHER: usize = 8;
 
-/// How the call of a tick fails.
+/// How the library call in a tick fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum How {
     /// The call does not fail.
     Succeeds,
     /// The call's stream is not that of the plan.
     OtherStream,
-    /// An operand does not fit.
+    /// The call is refused, since an operand does not fit.
     Refused,
-    /// This call of the driver fails.
+    /// The given driver call inside of the library call fails.
     InDriver(CallKind, u64),
 }
 
-/// The parts of a tick.
+/// What is done in a tick.
 #[derive(Debug, Clone, Copy)]
 struct Attempt {
     how: How,
-    /// A call before has succeeded.
+    /// Whether an earlier call of the plan has succeeded in the tick.
     is_second: bool,
     /// The call is made again, and the error of that is returned.
     again: bool,
@@ -69,7 +69,7 @@ impl Tick<'_> {
         Ok(Checked::new(value, self.cx, self.stream)?)
     }
 
-    /// Calls, and drops the error.
+    /// Makes the library call in a tick, and drops its error.
     pub(super) fn calls(
         &mut self,
         mut call: impl FnMut(&Stream<'_>) -> Result<(), Error>,
@@ -114,10 +114,10 @@ impl<M: Message<Place = Device>> Compute for Sends<M> {
     }
 }
 
-/// A function of the table.
+/// A library function in the table.
 pub(super) struct Function {
     name: &'static str,
-    /// Whether it overwrites all of its target.
+    /// Whether the function overwrites all of its target.
     overwrites: bool,
     /// Whether the function is one of a plan. Plans check the stream and the operands.
     is_plan: bool,
@@ -219,7 +219,7 @@ impl Function {
                 } else {
                     self.check_lost(&name, done)?;
                 }
-                // The plan can be used again.
+                // After the failure, the plan can be used again.
                 tick(How::Succeeds, is_second, false).1?;
             }
         }
