@@ -176,7 +176,7 @@ impl Block {
     /// Ends the mark after the success of a call that has [begun to overwrite](Self::begin_overwrite) this range.
     #[cold]
     pub(crate) fn end_overwrite(&self, range: MemoryRange) {
-    // The mark is dropped after the lock is released: its error may be a type of the program, with a drop of its own.
+        // The mark is dropped after the lock is released: its error may be a type of the program, with a drop of its own.
         let _ended = {
             let mut failed = locked(&self.failed);
             let is_over =
@@ -196,8 +196,8 @@ impl Block {
     fn end_mark(&self, range: MemoryRange) {
         // The mark is dropped after the lock is released: its error may be a type of the program, with a drop of its own.
         let _ended = {
-        let mut failed = locked(&self.failed);
-        let is_whole = failed.as_ref().is_none_or(|mark| mark.is_within(range));
+            let mut failed = locked(&self.failed);
+            let is_whole = failed.as_ref().is_none_or(|mark| mark.is_within(range));
             if is_whole { self.forget_mark(&mut failed) } else { None }
         };
     }

@@ -135,7 +135,7 @@ impl Claims {
 
     /// Notes that a write of the block has failed.
     pub(super) fn fail(&self) {
-    let _uses = self.uses.lock();
+        let _uses = self.uses.lock();
         self.last_write.fail();
     }
 

@@ -84,7 +84,7 @@ impl PackedLastWrite {
     /// Whether the word says that a write of the block has failed.
     #[inline]
     pub(super) fn has_failed(&self) -> bool {
-    let Word(word) = self.word();
+        let Word(word) = self.word();
         word != Word::NONE.0 && word >> Word::STREAM_AT == 0
     }
 

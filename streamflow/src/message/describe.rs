@@ -90,7 +90,7 @@ impl Description {
     /// Appends the variant of the enum that a message is to the path. `#[derive(Message)]` calls this.
     #[doc(hidden)]
     pub fn variant(&mut self, name: &str) {
-    let separator = if self.path.is_empty() { "" } else { "." };
+        let separator = if self.path.is_empty() { "" } else { "." };
         self.path.push_str(separator);
         self.path.push_str(name);
     }

@@ -74,7 +74,7 @@ impl Default for Joined {
 impl Joined {
     /// Prepares for a run: forgets the mixed ticks of the last run.
     pub(super) fn begin(&mut self) {
-    // The list keeps its capacity, so that a message of a further origin that comes late in a run allocates nothing.
+        // The list keeps its capacity, so that a message of a further origin that comes late in a run allocates nothing.
         let mut known = self.known.take();
         known.clear();
         *self = Self { known: RefCell::new(known), ..Self::default() };
@@ -89,7 +89,7 @@ impl Joined {
 
     /// The number of mixed ticks of the run, and the first pair of messages that made a tick mixed.
     pub(crate) fn mixed(&self) -> (u64, Option<Pair>) {
-    (self.ticks.get(), self.first.get())
+        (self.ticks.get(), self.first.get())
     }
 
     /// Adds a message of the tick if it is the first one, or has the number and the origin of the first one, as most

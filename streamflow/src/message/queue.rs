@@ -113,7 +113,7 @@ impl EdgeStatus {
 
     /// Whether the edge is full and has not given way, so that a producer that waits for room can't run.
     pub(crate) fn is_full(&self) -> bool {
-    self.waiting >= self.capacity && !self.gives_way
+        self.waiting >= self.capacity && !self.gives_way
     }
 
     /// Whether the policy may drop messages.

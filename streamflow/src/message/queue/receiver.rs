@@ -20,7 +20,7 @@ pub(crate) struct Receiver<T> {
 /// The form of the edge's queue, with the consumer's message.
 #[derive(Debug)]
 enum Messages<T> {
-/// A ring. If there is a consumer's message (`has_first`), it stays in the ring as the first message, and is read there.
+    /// A ring. If there is a consumer's message (`has_first`), it stays in the ring as the first message, and is read there.
     Ring { ring: Reader<Envelope<T>>, has_first: bool },
     /// A queue behind a lock. The consumer's message is in a box, because a message in place would make the enum larger,
     /// and most edges are rings.
