@@ -136,6 +136,39 @@ use self::guard::guarded;
 /// zero in a condition panics, as in other Rust code. A `?` on an error in a condition fails the launch, and a `return Ok(…)`
 /// gives the value of that condition alone.
 ///
+/// # One body
+/// `#[kernel(map)]` makes a kernel of one Rust body for both platforms, without `unsafe`. The function computes one element:
+///
+/// ```ignore
+/// /// out = factor * a, for each element
+/// #[kernel(map)]
+/// fn scale(out: &mut f32, a: &f32, factor: f32) {
+///     *out = factor * *a;
+/// }
+/// // stream.map::<scale>((&mut out, &image, 2.0))?;
+/// ```
+///
+/// - `out: &mut T` is an element that is written, and perhaps read before; `a: &T` one that is read: at most five in all. `T` is
+///   an integer type, `f32` or `f64`. Such an argument is written `*out` and `*a` in the body.
+/// - `factor: T` is a value.
+/// - `#[at] i: usize` is the number of the element in row-major order, and `#[at] [y, x]: [usize; 2]` its coordinates, of outputs
+///   with as many dimensions, 1 to 4. A launch does not pass these.
+///
+/// `CudaStream::map` launches it for all elements of the outputs. The library makes the grid, so that no thread leaves the
+/// elements; inputs broadcast.
+///
+/// The body has `let`, assignments, `if`, `match` over numbers, `for` over ranges, `while`, `loop`, labels, Rust's operators, `as`,
+/// constants, calls of functions with [`#[kernel_fn]`](macro@kernel_fn), and the methods of numbers: `abs`, `acos`, `asin`, `atan`, `atan2`, `ceil`, `clamp`, `copysign`, `cos`, `cosh`,
+/// `count_ones`, `exp`, `exp2`, `floor`, `fract`, `hypot`, `is_finite`, `is_infinite`, `is_nan`, `leading_zeros`, `ln`, `log10`,
+/// `log2`, `max`, `min`, `mul_add`, `pow`, `powf`, `powi`, `recip`, `rem_euclid`, `round`, `saturating_add`, `saturating_sub`,
+/// `signum`, `sin`, `sinh`, `sqrt`, `tan`, `tanh`, `to_bits`, `to_degrees`, `to_radians`, `trailing_zeros`, `trunc`, `wrapping_add`,
+/// `wrapping_mul` and `wrapping_sub`. Anything else is an error at its place, with what to write.
+///
+/// Both platforms compute the same. Types are those that rustc infers. Overflow wraps, also in a debug build. An integer divided
+/// by 0 is 0, and a later call returns an error with the file and the line. `as` stays within the type, as in Rust. A
+/// multiplication and an addition are never fused; `mul_add` is one operation. `+ - * / % sqrt mul_add` and `as` are equal bit by
+/// bit. `exp`, `sin` and their like differ by the errors that CUDA's and the host's mathematics document.
+///
 /// # The expansion
 /// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
 /// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
@@ -143,6 +176,29 @@ use self::guard::guarded;
 #[proc_macro_attribute]
 pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || kernel::kernel(options.into(), item.into()).into())
+}
+
+/// Makes a function that kernels with one body call: a part that several kernels share.
+///
+/// ```ignore
+/// /// The value at `t` between `a` at 0 and `b` at 1.
+/// #[kernel_fn]
+/// fn mix(a: f32, b: f32, t: f32) -> f32 {
+///     a + (b - a) * t
+/// }
+///
+/// #[kernel(map)]
+/// fn blend(out: &mut f32, a: &f32, b: &f32, t: f32) {
+///     *out = mix(*a, *b, t);
+/// }
+/// ```
+///
+/// The arguments are values, numbers or `bool`s, and there is one result. The body is that of [`#[kernel(map)]`](macro@kernel),
+/// with the same meaning on both platforms, and may call other such functions, but not itself. The host can call the function,
+/// too. A division of integers by 0 is reported with the line of the call in the kernel.
+#[proc_macro_attribute]
+pub fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream {
+    guarded(item.clone(), || kernel::kernel_fn(options.into(), item.into()).into())
 }
 
 /// Declares a graph: its parameters, stream pools, operators and edges. This one, with its operators, is the example

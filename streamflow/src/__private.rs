@@ -115,11 +115,16 @@ pub use crate::{CudaStreamPool, Failure, Platform, device};
 #[doc(hidden)]
 pub use crate::kernel::expansion::{Shown, requirement, scalar, slice, slice_mut, strided};
 #[doc(hidden)]
+pub mod body {
+    pub use crate::kernel::body::*;
+}
+#[doc(hidden)]
 pub use crate::kernel::{
     Kernel,
     axes::Axes,
     coverage::Coverage,
-    info::{KernelInfo, ParamInfo, ParamKind},
+    info::{CudaBody, KernelInfo, ParamInfo, ParamKind},
+    map::{MapArgs, MapInput, MapKernel, MapOutput, Operands},
     passing::Passing,
     registered::{KERNELS, Registered},
 };

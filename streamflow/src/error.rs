@@ -815,6 +815,15 @@ pub enum Error {
         problem: String,
     },
 
+    /// The shapes of a launch's arguments don't fit together. Nothing was launched.
+    #[error("kernel `{kernel}`: {problem}")]
+    Shapes {
+        /// The kernel.
+        kernel: &'static str,
+        /// The arguments, and how their shapes differ.
+        problem: String,
+    },
+
     /// The arguments of a launch do not fulfil the kernel's `requires(…)`. Nothing was launched.
     #[error("kernel `{kernel}` requires `{requirement}`, which these arguments break: {values}")]
     KernelRequirement {
@@ -849,6 +858,20 @@ pub enum Error {
         index: i64,
         /// The argument's length in elements.
         length: u64,
+    },
+
+    /// A kernel with one body has divided an integer by 0. The result of that division was 0.
+    #[error(
+        "kernel `{kernel}` divided an integer by 0 at {file}:{line}; the result was taken as 0, so the results of this \
+         launch are wrong; compare the divisor with 0 before"
+    )]
+    DivisionByZero {
+        /// The kernel.
+        kernel: String,
+        /// The file of the kernel.
+        file: String,
+        /// The line of the operator.
+        line: u64,
     },
 }
 

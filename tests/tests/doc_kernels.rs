@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use streamflow::__private::{Axes, Coverage, KernelInfo, ParamInfo, ParamKind};
+use streamflow::__private::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};
 use streamflow::kernel::{CompiledCode, compile_for};
 
 /// A kernel as the documentation writes it.
@@ -106,12 +106,13 @@ fn info(example: &Example) -> KernelInfo {
         entry: leaked(&format!("{}_kernel", example.name)),
         file: leaked(&example.file),
         line: 1,
-        cuda: leaked(&example.cuda),
+        cuda: CudaBody::Text(leaked(&example.cuda)),
         params: example.arguments.iter().map(param).collect::<Vec<_>>().leak(),
         generics: &[],
         threads: None,
         coverage: Coverage::Partial,
         axes: Axes::UNKNOWN,
+        reports: false,
         host: never_called,
     }
 }

@@ -12,6 +12,8 @@ mod grid_coverage;
 mod host_arrays;
 mod host_memory;
 mod library;
+mod maps;
+mod one_body;
 mod stream_pools;
 mod timing;
 mod view_copies;
@@ -38,6 +40,8 @@ fn main() -> ExitCode {
         .suite("stream_pools", stream_pools::suite)
         .suite("timing", timing::suite)
         .suite("view_copies", view_copies::suite)
+        .suite("maps", maps::suite)
+        .suite("one_body", one_body::suite)
         .suite("views", views::suite)
         .run()
 }

@@ -7,12 +7,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use half::{bf16, f16};
-use streamflow::__private::{KERNELS, KernelInfo};
+use streamflow::__private::{CudaBody, KERNELS, KernelInfo, MapKernel, ParamKind};
 use streamflow::Element;
 use streamflow::driver::DriverError;
-use streamflow::kernel;
 use streamflow::kernel::{CompiledCode, Kernel, Strided, compile_for};
 use streamflow::memory::{Bool8, Complex};
+use streamflow::{kernel, kernel_fn};
 use streamflow_tests::{Failed, Suite, child};
 
 const REQUIRE: &str = "STREAMFLOW_REQUIRE_NVRTC";
@@ -208,7 +208,10 @@ fn kernels() -> impl Iterator<Item = (String, &'static KernelInfo)> {
     let right = own.filter(|info| WRONG.iter().all(|wrong| wrong.name != info.name));
     right.map(|info| {
         let types: String = info.generics.iter().map(|(_, cuda)| format!("<{cuda}>")).collect();
-        (format!("{}{types}", info.name), info)
+        // A kernel of one element has code for slices, and code for strides.
+        let has_strides = info.params.first().is_some_and(|param| param.kind == ParamKind::Shape);
+        let form = if has_strides { "_with_strides" } else { "" };
+        (format!("{}{form}{types}", info.name), info)
     })
 }
 
@@ -259,7 +262,7 @@ fn errors_name_the_users_line() -> Result<(), Failed> {
 
 fn errors_in_included_files_name_that_file() -> Result<(), Failed> {
     assert_eq!((floor::INFO.file, floor::INFO.line), ("cuda/row_sums.cu", 1));
-    let info = KernelInfo { cuda: "\n\nno_such_thing();", ..*floor::INFO };
+    let info = KernelInfo { cuda: CudaBody::Text("\n\nno_such_thing();"), ..*floor::INFO };
     expect(&compile_error(&info), "cuda/row_sums.cu:3: error")
 }
 
@@ -273,13 +276,71 @@ fn newer_devices_get_ptx() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Products, sums, quotients and roots.
+#[kernel(map)]
+fn separate(out: &mut f32, wide: &mut f64, a: &f32, b: &f64, factor: f32) {
+    let x = *a * factor + *out - *a * *a;
+    *out = x / factor + x.sqrt();
+    *wide = *b * *b + *wide - *b * *wide;
+    *wide /= *b;
+    *wide = (*wide).sqrt() * 3.0 + *b;
+}
+
+/// Functions that a kernel calls, with a report in one of them.
+#[kernel_fn]
+fn inner(a: u32, by: u32) -> u32 {
+    if by > 3 { a / by } else { a.max(by) }
+}
+
+#[kernel_fn]
+fn outer(a: f32, by: u32, is_signed: bool) -> f32 {
+    let rest = inner(a as u32, by) as f32 * 0.5;
+    if is_signed { -rest } else { rest }
+}
+
+#[kernel(map)]
+fn with_functions(out: &mut f32, a: &u8, by: u32) {
+    *out = outer(*out, inner(*a as u32, by), *a > 7) + outer(1.0, by, false);
+}
+
+#[kernel(map)]
+fn fused(out: &mut f32, a: &f32, factor: f32) {
+    *out = (*a).mul_add(factor, *out);
+}
+
+/// A GPU computes what the simulator does: no multiplication is fused with an addition, and no operation is approximate.
+fn one_body_is_compiled_as_it_is_written() -> Result<(), Failed> {
+    for info in [separate::LINEAR, separate::STRIDED] {
+        let image = compile_for(info, (99, 9))?;
+        let text = std::str::from_utf8(image.bytes())?;
+        for part in [
+            "mul.rn.f32",
+            "add.rn.f32",
+            "div.rn.f32",
+            "sqrt.rn.f32",
+            "mul.rn.f64",
+            "div.rn.f64",
+            "sqrt.rn.f64",
+        ] {
+            expect(text, part)?;
+        }
+        for part in ["fma.", ".approx", ".ftz"] {
+            if let Some(line) = text.lines().find(|line| line.contains(part)) {
+                return Err(Failed::msg(format!("`{part}` in: {line}")));
+            }
+        }
+    }
+    let image = compile_for(fused::LINEAR, (99, 9))?;
+    expect(std::str::from_utf8(image.bytes())?, "fma.rn.f32")
+}
+
 fn the_error_names_a_device_that_is_too_old() -> Result<(), Failed> {
     let error = compile_for(exp_linspace::INFO, (1, 0)).unwrap_err().to_string();
     expect(&error, "compute capability 1.0")
 }
 
 fn a_nul_in_the_source_is_an_error() -> Result<(), Failed> {
-    let info = KernelInfo { cuda: "out[0] = 1;\0", ..*exp_linspace::INFO };
+    let info = KernelInfo { cuda: CudaBody::Text("out[0] = 1;\0"), ..*exp_linspace::INFO };
     expect(&compile_error(&info), "NUL")
 }
 
@@ -321,7 +382,8 @@ fn code_is_cached_on_disk_and_damaged_files_are_replaced() -> Result<(), Failed>
 }
 
 pub(crate) fn suite() -> Suite {
-    let others: [(&str, Test); 6] = [
+    let others: [(&str, Test); 7] = [
+        ("one_body_is_compiled_as_it_is_written", one_body_is_compiled_as_it_is_written),
         ("errors_name_the_users_line", errors_name_the_users_line),
         ("errors_in_included_files_name_that_file", errors_in_included_files_name_that_file),
         ("newer_devices_get_ptx", newer_devices_get_ptx),

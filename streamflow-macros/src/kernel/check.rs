@@ -274,7 +274,7 @@ fn argument_name(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
 }
 
 /// Returns the reason why a name can't be used in CUDA C++, or `None` if it can.
-fn name_problem(name: &Ident) -> Option<&'static str> {
+pub(super) fn name_problem(name: &Ident) -> Option<&'static str> {
     let name = name.unraw().to_string();
     if RESERVED.contains(&name.as_str()) {
         return Some("CUDA C++ has another meaning for it; choose another name");

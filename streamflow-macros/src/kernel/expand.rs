@@ -190,12 +190,13 @@ fn info(kernel: &Kernel) -> TokenStream {
             entry: #entry,
             file: #file,
             line: #line,
-            cuda: #cuda,
+            cuda: ::streamflow::__private::CudaBody::Text(#cuda),
             params: &[#(#params,)*],
             generics: &[#((#names, <#type_params as ::streamflow::__private::Scalar>::CUDA),)*],
             threads: #threads,
             coverage: ::streamflow::__private::Coverage::#coverage,
             axes: ::streamflow::__private::Axes::UNKNOWN,
+            reports: false,
             host: __streamflow_host #turbofish,
         }
         .for_body()

@@ -1,6 +1,7 @@
 //! Expands `#[kernel]`.
 
 mod argument;
+mod body;
 mod check;
 mod expand;
 mod model;
@@ -10,8 +11,13 @@ use proc_macro2::TokenStream;
 
 use crate::diagnostic::Errors;
 
+pub(crate) use self::body::kernel_fn;
+
 /// Parses, checks and expands one use of `#[kernel]`.
 pub(crate) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
+    if body::has_one_body(&options) {
+        return body::kernel(options, item);
+    }
     let mut errors = Errors::default();
     let options = parse::options(options, &mut errors);
     let Some(function) = parse::function(item.clone(), &mut errors) else {

@@ -63,7 +63,21 @@ pub(super) struct Report {
 /// The state of a report that the device has written in full.
 const COMPLETE: u32 = 2;
 
+/// In place of the argument: an integer was divided by 0, and `index` is the line.
+pub(super) const DIVISION: u32 = u32::MAX;
+
 impl Report {
+    /// Keeps a division by 0, if it is the first mistake: as `Report::keep` on a device.
+    pub(super) fn keep_division(&self, kernel: u64, line: u32) {
+        let taken = self.state.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
+        if taken.is_ok() {
+            self.argument.store(DIVISION, Ordering::Relaxed);
+            self.kernel.store(kernel, Ordering::Relaxed);
+            self.index.store(line.into(), Ordering::Relaxed);
+            self.state.store(COMPLETE, Ordering::Release);
+        }
+    }
+
     /// Returns the reported error, if there is one, and empties the report.
     ///
     /// Until the report is emptied, later errors are lost. The first one is the cause to fix.
@@ -75,6 +89,12 @@ impl Report {
         let argument = self.argument.load(Ordering::Relaxed) as usize;
         let info = known().get(&kernel).copied();
         let name = info.map_or("(unknown)", |info| info.name);
+        if argument == DIVISION as usize {
+            let (file, line) =
+                (info.map_or("", |info| info.file), self.index.load(Ordering::Relaxed));
+            self.state.store(0, Ordering::Release);
+            return Some(Error::DivisionByZero { kernel: name.into(), file: file.into(), line });
+        }
         let param = info.and_then(|info| info.params.get(argument));
         let error = Error::OutOfBounds {
             kernel: name.into(),
@@ -114,7 +134,7 @@ pub(super) fn kernel_id(info: &KernelInfo) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Axes, Coverage, ParamInfo, ParamKind};
+    use crate::kernel::{Axes, Coverage, CudaBody, ParamInfo, ParamKind};
 
     unsafe fn host(_: crate::driver::HostArgs<'_>) {}
 
@@ -123,7 +143,7 @@ mod tests {
         entry: "blur_kernel",
         file: "bounds.rs",
         line: 1,
-        cuda: "",
+        cuda: CudaBody::Text(""),
         params: &[
             ParamInfo { name: "radius", cuda: "int", kind: ParamKind::Scalar },
             ParamInfo { name: "out", cuda: "float", kind: ParamKind::SliceMut },
@@ -132,6 +152,7 @@ mod tests {
         threads: None,
         coverage: Coverage::Elementwise,
         axes: Axes::UNKNOWN,
+        reports: false,
         host,
     };
 

@@ -1,5 +1,7 @@
 //! The description of a kernel.
 
+use std::borrow::Cow;
+
 use crate::driver::HostKernel;
 use crate::error::Result;
 
@@ -44,7 +46,7 @@ pub struct KernelInfo {
     /// The first line of the CUDA body, counted from 1.
     pub line: u32,
     /// The CUDA body: the statements between the braces.
-    pub cuda: &'static str,
+    pub cuda: CudaBody,
     /// The arguments in order.
     pub params: &'static [ParamInfo],
     /// Type parameters and the CUDA types that they stand for, as `("T", "float")`.
@@ -56,6 +58,8 @@ pub struct KernelInfo {
     pub coverage: Coverage,
     /// The axes along which the CUDA body reads the position of its thread, see [`for_body`](Self::for_body).
     pub axes: Axes,
+    /// Whether the body may report a mistake, by one parameter more: the address of a [report](super::bounds::Report).
+    pub reports: bool,
     /// The host body.
     pub host: HostKernel,
 }
@@ -63,7 +67,29 @@ pub struct KernelInfo {
 impl KernelInfo {
     /// Returns this description with `axes` set to those that the CUDA body reads.
     pub const fn for_body(self) -> Self {
-        Self { axes: Axes::of(self.cuda), ..self }
+        match self.cuda {
+            CudaBody::Text(text) => Self { axes: Axes::of(text), ..self },
+            CudaBody::Made(_) => self,
+        }
+    }
+}
+
+/// The CUDA body of a kernel.
+#[derive(Debug, Clone, Copy)]
+pub enum CudaBody {
+    /// The author's.
+    Text(&'static str),
+    /// Made of the Rust body.
+    Made(fn() -> String),
+}
+
+impl CudaBody {
+    /// The text.
+    pub(super) fn text(self) -> Cow<'static, str> {
+        match self {
+            Self::Text(text) => text.into(),
+            Self::Made(made) => made().into(),
+        }
     }
 }
 
@@ -91,4 +117,10 @@ pub enum ParamKind {
     ViewMut(usize),
     /// A scalar: passed by value.
     Scalar,
+    /// The shape of a launch by strides: four `unsigned long long`, outermost first.
+    Shape,
+    /// The elements of an input of such a launch: a pointer, and four `unsigned long long` for the strides.
+    Elements,
+    /// The elements of an output of such a launch.
+    ElementsMut,
 }

@@ -72,7 +72,7 @@ fn launch_typed<K: Kernel>(
 }
 
 /// Launches a kernel. This function is not generic, so that it is compiled only once for all kernels.
-fn launch_kernel(
+pub(super) fn launch_kernel(
     stream: &CudaStream,
     info: &'static KernelInfo,
     grid: &Grid,
@@ -82,6 +82,13 @@ fn launch_kernel(
 ) -> Result<()> {
     let timeline = &**stream.timeline();
     access::prepared(timeline.ready(), passing.uses())?;
+    if info.reports {
+        let state = KernelState::of(stream.table());
+        let report = state
+            .made_report(stream.device())
+            .map_or_else(|| timeline.bind().and_then(|()| state.report(stream.device())), Ok);
+        passing.report(access::prepared(report, passing.uses())?);
+    }
     let longest = passing.longest_written().len;
     let checked = match remembered::find(info, grid, timeline, longest) {
         Some(checked) => checked,
@@ -110,12 +117,15 @@ fn check(
     // The address identifies the kernel: each instance of a generic kernel has its own `INFO`.
     let key = std::ptr::from_ref(info).addr();
     let state = KernelState::of(table);
+    if info.reports {
+        bounds::remember(info);
+    }
     let loaded = state.loaded(device).get(key, || {
         stream.timeline().bind()?;
         super::load(table.driver().as_ref(), device, info)
     })?;
     let is_plain = bounds::enabled() == Bounds::Unchecked;
-    if !is_plain {
+    if !is_plain && !info.reports {
         stream.timeline().bind()?;
         passing.report(state.report(device)?);
     }

@@ -15,6 +15,7 @@
 //!   a Rust slice, which panics at an index out of range.
 
 pub(crate) mod axes;
+pub(crate) mod body;
 mod bounds;
 mod cache;
 mod compile;
@@ -27,6 +28,7 @@ pub(crate) mod info;
 mod launch;
 pub(crate) mod launched;
 mod loaded;
+pub(crate) mod map;
 mod module;
 mod nvrtc;
 pub(crate) mod passing;
@@ -45,7 +47,7 @@ pub(crate) use coverage::Coverage;
 pub(crate) use grid::Grid;
 pub use grid::IntoGrid;
 pub use info::Kernel;
-pub(crate) use info::{KernelInfo, ParamInfo, ParamKind};
+pub(crate) use info::{CudaBody, KernelInfo, ParamInfo, ParamKind};
 pub(crate) use launched::kernels;
 pub use module::{Function, Module};
 pub(crate) use passing::Passing;

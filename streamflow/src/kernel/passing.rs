@@ -103,6 +103,25 @@ impl<'a> Passing<'a> {
         self.param(Param::new(address));
     }
 
+    /// Adds a parameter of a launch of `map`.
+    #[inline(always)]
+    pub(super) fn number(&mut self, number: u64) {
+        self.param(Param::new(number));
+    }
+
+    /// Adds a value of a launch of `map`.
+    #[inline(always)]
+    pub(super) fn raw(&mut self, value: Param) {
+        self.param(value);
+    }
+
+    /// Adds an access of a launch of `map`.
+    pub(super) fn touch(&mut self, access: Access, rows: Option<Rows>, block: &'a Block) {
+        let place = RowsAt(self.rows.len() as u8);
+        let rows = rows.and_then(|rows| self.rows.try_push(rows).ok()).map(|()| place);
+        self.access(Access { rows, ..access }, block);
+    }
+
     /// The parameters in order.
     pub(super) fn params(&self) -> &[Param] {
         &self.params

@@ -34,7 +34,8 @@ impl Registered {
 
     /// Whether this entry and `other` give the same code when they are compiled.
     pub(super) fn is(&self, other: &Self) -> bool {
-        let code = |kernel: &Self| kernel.info.map(|info| (info.cuda, info.params, info.generics));
+        let code =
+            |kernel: &Self| kernel.info.map(|info| (info.cuda.text(), info.params, info.generics));
         (self.name, self.file, self.line) == (other.name, other.file, other.line)
             && code(self) == code(other)
     }

@@ -3,10 +3,12 @@
 use std::fmt::Write;
 
 use super::bounds::{Bounds, kernel_id};
-use super::{KernelInfo, ParamInfo, ParamKind};
+use super::{CudaBody, KernelInfo, ParamInfo, ParamKind};
 
 const PRELUDE: &str = include_str!("cuda/prelude.cuh");
 const VIEW: &str = include_str!("cuda/view.cuh");
+const BODY: &str = include_str!("cuda/body.cuh");
+const REPORT: &str = include_str!("cuda/report.cuh");
 const CHECKED: &str = include_str!("cuda/checked.cuh");
 
 /// The types that NVRTC lacks, because their headers are only in the CUDA toolkit, each with streamflow's definition.
@@ -20,8 +22,18 @@ const TYPES: [(&str, &str); 4] = [
 /// The source that NVRTC compiles.
 pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
     let mut source = String::new();
+    let body = info.cuda.text();
     section(&mut source, "prelude", PRELUDE);
-    for (name, definition) in TYPES.into_iter().filter(|(name, _)| uses(info, name)) {
+    if bounds == Bounds::Checked || info.reports {
+        section(&mut source, "report", REPORT);
+    }
+    if matches!(info.cuda, CudaBody::Made(_)) {
+        if info.reports {
+            line(&mut source, format_args!("#define STREAMFLOW_REPORTS"));
+        }
+        section(&mut source, "body", BODY);
+    }
+    for (name, definition) in TYPES.into_iter().filter(|(name, _)| uses(info, &body, name)) {
         section(&mut source, name, definition);
     }
     if bounds == Bounds::Checked {
@@ -48,9 +60,16 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
         checked_slices(&mut source, info);
     }
     views(&mut source, info, bounds);
+    if info.reports {
+        let id = kernel_id(info);
+        line(
+            &mut source,
+            format_args!("const sf::Faults streamflow_faults = {{streamflow_report, {id}ull}};"),
+        );
+    }
     line(&mut source, format_args!("#line {} \"{}\"", info.line, escaped(info.file)));
     // The closing brace has a line of its own, because the body may end with a comment.
-    line(&mut source, format_args!("{}\n}}", info.cuda));
+    line(&mut source, format_args!("{body}\n}}"));
     source
 }
 
@@ -85,6 +104,18 @@ fn parameters(info: &KernelInfo, bounds: Bounds) -> String {
                 list.push(format!("{ty} {name}"));
                 continue;
             }
+            ParamKind::Shape => {
+                list.extend((0..4).map(|dim| format!("{ty} {name}{dim}")));
+                continue;
+            }
+            ParamKind::Elements | ParamKind::ElementsMut => {
+                let constant = constant(param);
+                list.push(format!("{constant}{ty}* __restrict__ {name}"));
+                list.extend(
+                    (0..4).map(|dim| format!("unsigned long long streamflow_{name}_stride{dim}")),
+                );
+                continue;
+            }
             ParamKind::View(_) | ParamKind::ViewMut(_) => {
                 let constant = constant(param);
                 list.push(format!("{constant}{ty}* __restrict__ streamflow_{name}"));
@@ -95,7 +126,7 @@ fn parameters(info: &KernelInfo, bounds: Bounds) -> String {
         }
         list.push(format!("unsigned long long {name}_len"));
     }
-    if bounds == Bounds::Checked {
+    if bounds == Bounds::Checked || info.reports {
         list.push("streamflow::Report* streamflow_report".into());
     }
     list.join(", ")
@@ -107,7 +138,7 @@ fn checked_slices(source: &mut String, info: &KernelInfo) {
         let constant = match param.kind {
             ParamKind::Slice => "const ",
             ParamKind::SliceMut => "",
-            ParamKind::Scalar | ParamKind::View(_) | ParamKind::ViewMut(_) => continue,
+            _ => continue,
         };
         let (name, ty) = (param.name, param.cuda);
         line(
@@ -124,12 +155,16 @@ fn checked_slices(source: &mut String, info: &KernelInfo) {
 fn rank(param: &ParamInfo) -> Option<usize> {
     match param.kind {
         ParamKind::View(rank) | ParamKind::ViewMut(rank) => Some(rank),
-        ParamKind::Slice | ParamKind::SliceMut | ParamKind::Scalar => None,
+        _ => None,
     }
 }
 
 fn constant(param: &ParamInfo) -> &'static str {
-    if matches!(param.kind, ParamKind::Slice | ParamKind::View(_)) { "const " } else { "" }
+    if matches!(param.kind, ParamKind::Slice | ParamKind::View(_) | ParamKind::Elements) {
+        "const "
+    } else {
+        ""
+    }
 }
 
 /// The names of the parameters that a view is passed by: the lengths of its dimensions, then the strides.
@@ -162,10 +197,10 @@ fn views(source: &mut String, info: &KernelInfo, bounds: Bounds) {
 }
 
 /// Whether the signature has a type of this name, or the body's text contains the name.
-fn uses(info: &KernelInfo, name: &str) -> bool {
+fn uses(info: &KernelInfo, body: &str, name: &str) -> bool {
     let params = info.params.iter().map(|param| param.cuda);
     let generics = info.generics.iter().map(|(_, cuda)| *cuda);
-    params.chain(generics).chain([info.cuda]).any(|text| {
+    params.chain(generics).chain([body]).any(|text| {
         text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
     })
 }
@@ -186,7 +221,7 @@ mod tests {
         entry: "scale_kernel",
         file: "src/a\"b.rs",
         line: 7,
-        cuda: "out[0] = a[0]; // done",
+        cuda: CudaBody::Text("out[0] = a[0]; // done"),
         params: &[
             ParamInfo { name: "out", cuda: "float", kind: ParamKind::SliceMut },
             ParamInfo { name: "a", cuda: "float", kind: ParamKind::Slice },
@@ -196,6 +231,7 @@ mod tests {
         threads: None,
         coverage: Coverage::Elementwise,
         axes: Axes::UNKNOWN,
+        reports: false,
         host,
     };
 
@@ -241,7 +277,7 @@ mod tests {
             let param = ParamInfo { name: "x", cuda: name, kind: ParamKind::Scalar };
             assert!(generated(KernelInfo { params: vec![param].leak(), ..INFO }));
             assert!(generated(KernelInfo { generics: vec![("T", name)].leak(), ..INFO }));
-            let body = |text: String| KernelInfo { cuda: text.leak(), ..INFO };
+            let body = |text: String| KernelInfo { cuda: CudaBody::Text(text.leak()), ..INFO };
             assert!(generated(body(format!("{name} x = a[0];"))));
             assert!(!generated(body(format!("float {name}way = a[0];"))));
         }

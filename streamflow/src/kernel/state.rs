@@ -36,6 +36,11 @@ impl KernelState {
         &self.loaded[device.index()]
     }
 
+    /// The report of a device, if it was made.
+    pub(super) fn made_report(&self, device: DeviceId) -> Option<u64> {
+        self.reports[device.index()].get().map(SharedReport::address)
+    }
+
     /// The address of the report that kernels of a device write. The caller must have made the device current on this thread.
     pub(super) fn report(&self, device: DeviceId) -> DriverResult<u64> {
         let slot = &self.reports[device.index()];

@@ -31,6 +31,12 @@ impl<'a, T> TensorView<'a, T> {
         Self { elements, offset: 0, shape, strides, is_alone: true }
     }
 
+    /// The elements of a slice, as one dimension.
+    pub(crate) fn of_slice(elements: &'a DeviceSlice<T>) -> Self {
+        let shape = Shape::of_slice(elements.len());
+        Self::new(elements, shape, shape.dense_strides())
+    }
+
     /// The dimensions, outermost first.
     pub fn shape(&self) -> &[usize] {
         self.shape.dims()
@@ -173,6 +179,11 @@ impl<'a, T> TensorViewMut<'a, T> {
     /// the view are the same element.
     pub(super) fn new(view: TensorView<'a, T>) -> Self {
         Self { view }
+    }
+
+    /// The elements of a slice, as one dimension.
+    pub(crate) fn of_slice(elements: &'a mut DeviceSlice<T>) -> Self {
+        Self::new(TensorView::of_slice(elements))
     }
 
     /// The dimensions, outermost first.

@@ -1,15 +1,6 @@
 //  Slices that know their length, for STREAMFLOW_CHECK_BOUNDS=1.
 namespace streamflow {
 
-///  The first index that was out of range. The struct `Report` in `kernel/bounds.rs` has the same layout.
-struct Report {
-    unsigned int state;  // 0: empty, 1: being written, 2: complete
-    unsigned int argument;
-    unsigned long long kernel;
-    long long index;
-    unsigned long long length;
-};
-
 #define STREAMFLOW_CHECKED
 
 /// An argument of a kernel, for reports about it.
@@ -19,21 +10,14 @@ struct Place {
     Report* report;
 
     __device__ void beyond(long long index, unsigned long long length) const {
-        if (report == nullptr || atomicCAS(&report->state, 0u, 1u) != 0u) return;
-        report->argument = argument;
-        report->kernel = kernel;
-        report->index = index;
-        report->length = length;
-        //  The fence makes all fields visible before `state`, since the host reads the report while the kernel may still run.
-        __threadfence_system();
-        *(volatile unsigned int*)&report->state = 2u;
+        if (report != nullptr) report->keep(argument, kernel, index, length);
     }
 };
 
 template <class T> struct Mutable { typedef T Type; };
 template <class T> struct Mutable<const T> { typedef T Type; };
 
-///  The type of an argument in place of `T*`. An access out of range is reported, and uses a spare element of the thread,
+/// The type of an argument in place of `T*`. An access out of range is reported, and uses a spare element of the thread,
 ///  which is zero. So the kernel continues and no other memory is changed.
 ///
 /// `&slice[i]` and a conversion to `T*` give bare pointers, with which accesses are not checked;

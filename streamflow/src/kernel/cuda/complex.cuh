@@ -82,7 +82,7 @@ STREAMFLOW_COMPLEX bool operator!=(const complex<T>& a, const complex<T>& b) { r
 STREAMFLOW_COMPLEX T real(const complex<T>& z) { return z.re; }
 STREAMFLOW_COMPLEX T imag(const complex<T>& z) { return z.im; }
 STREAMFLOW_COMPLEX complex<T> conj(const complex<T>& z) { return complex<T>(z.re, -z.im); }
-///  The square of the magnitude. C++ calls it `norm`; num-complex calls the magnitude `norm`.
+/// The square of the magnitude. C++ calls it `norm`; num-complex calls the magnitude `norm`.
 STREAMFLOW_COMPLEX T norm_sqr(const complex<T>& z) { return z.re * z.re + z.im * z.im; }
 STREAMFLOW_COMPLEX T abs(const complex<T>& z) { return streamflow::hypotenuse(z.re, z.im); }
 STREAMFLOW_COMPLEX T arg(const complex<T>& z) { return streamflow::angle(z.im, z.re); }

@@ -1,7 +1,7 @@
 //  Strided views: views of elements that may have gaps between them.
 namespace streamflow {
 
-///  A view of N dimensions. The view itself is `const` in a body, but its elements can be written unless `T` is `const`.
+/// A view of N dimensions. The view itself is `const` in a body, but its elements can be written unless `T` is `const`.
 template <class T, int N> struct View {
     T* data;
     unsigned long long lengths[N];
@@ -11,11 +11,11 @@ template <class T, int N> struct View {
     mutable typename Mutable<T>::Type spare;
 #endif
 
-    ///  The length of a dimension. Dimension 0 is the outermost.
+    /// The length of a dimension. Dimension 0 is the outermost.
     __device__ __forceinline__ unsigned long long shape(int dimension) const {
         return lengths[dimension];
     }
-    ///  The distance, in elements, between neighbours in a dimension.
+    /// The distance, in elements, between neighbours in a dimension.
     __device__ __forceinline__ unsigned long long stride(int dimension) const {
         return steps[dimension];
     }
@@ -26,14 +26,14 @@ template <class T, int N> struct View {
         return count;
     }
 
-    ///  Returns the element at these indices, one for each dimension.
+    /// Returns the element at these indices, one for each dimension.
     template <class... I> __device__ __forceinline__ T& operator()(I... indices) const {
         static_assert(sizeof...(I) == N, "one index for each dimension of the view");
         const unsigned long long at[N] = {(unsigned long long)indices...};
         return element(at);
     }
 
-    ///  Returns the element with this number, where the last dimension varies fastest. Each dimension but the first costs a
+    /// Returns the element with this number, where the last dimension varies fastest. Each dimension but the first costs a
     ///  division.
     __device__ __forceinline__ T& operator[](unsigned long long number) const {
         unsigned long long at[N];

@@ -258,7 +258,7 @@ pub(super) fn actual_accesses(launch: &Launch<'_>) -> Vec<Access> {
             ParamKind::Slice => AccessMode::Read,
             ParamKind::SliceMut => AccessMode::Write,
             // The kernels of this file take no views.
-            ParamKind::View(_) | ParamKind::ViewMut(_) => continue,
+            _ => continue,
         };
         if let (Some(address), Some(len)) = (params.next(), params.next()) {
             let bytes = len.get::<u64>() * size_of::<f32>() as u64;

@@ -1,0 +1,78 @@
+//! Kernels with one body: `#[kernel(map)]`.
+//!
+//! One walk over the body writes it twice: in Rust for the simulator, and in CUDA C++. Both call functions of the same names
+//! with the same meaning, `streamflow::kernel::body` and `cuda/body.cuh`, so that no operator has the meaning of C++: nothing
+//! is promoted, overflow wraps, and a multiplication and an addition are never fused.
+//!
+//! The macro does not know types. Each literal, `let` and value of a block has a *witness* in the Rust text, a value whose type
+//! rustc infers together with the body. The text in CUDA names the type by the witness, and is made when the kernel is first
+//! compiled.
+
+mod control;
+mod expand;
+mod methods;
+mod refuse;
+mod signature;
+mod translate;
+mod value;
+
+use proc_macro2::TokenStream;
+use syn::ItemFn;
+
+use self::signature::Signature;
+use self::translate::Translator;
+use crate::diagnostic::Errors;
+
+/// Whether the options are those of a kernel with one body.
+pub(super) fn has_one_body(options: &TokenStream) -> bool {
+    let first = options.clone().into_iter().next();
+    first.is_some_and(|word| word.to_string() == "map")
+}
+
+/// Expands one use of `#[kernel_fn]`.
+pub(crate) fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    if !options.is_empty() {
+        errors.at(options, "a function of kernels has no options: write `#[kernel_fn]`");
+    }
+    let function = match syn::parse2::<ItemFn>(item.clone()) {
+        Ok(function) => function,
+        Err(_) => {
+            errors.at(item.clone(), "`#[kernel_fn]` goes on a function with a body");
+            return [item, errors.into_tokens()].into_iter().collect();
+        }
+    };
+    let signature = Signature::of_function(&function, &mut errors);
+    let translator = Translator::new(&signature, &mut errors);
+    let body = translator.function(&function.block);
+    let calls_itself = body.functions.iter().find(|path| function.sig.ident == path.to_string());
+    if let Some(path) = calls_itself {
+        errors.at(path, "a function of kernels can't call itself: write a loop");
+    }
+    let expanded = if errors.is_empty() {
+        expand::function(&function, &signature, &body)
+    } else {
+        expand::function_stub(&function)
+    };
+    [expanded, errors.into_tokens()].into_iter().collect()
+}
+
+/// Expands one use of `#[kernel(map)]`.
+pub(super) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    signature::check_options(options, &mut errors);
+    let function = match syn::parse2::<ItemFn>(item.clone()) {
+        Ok(function) => function,
+        Err(_) => {
+            errors.at(item.clone(), "`#[kernel]` goes on a function with a body");
+            return [item, errors.into_tokens()].into_iter().collect();
+        }
+    };
+    let signature = Signature::of(&function, &mut errors);
+    let mut translator = Translator::new(&signature, &mut errors);
+    let host = translator.body(&function.block);
+    let body = translator.finish(host);
+    let is_sound = errors.is_empty();
+    let expanded = expand::kernel(&function, &signature, &body, is_sound);
+    [expanded, errors.into_tokens()].into_iter().collect()
+}

@@ -1,0 +1,280 @@
+//! The arguments of a kernel with one body.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::{Expr, ExprLit, FnArg, ItemFn, Lit, Pat, ReturnType, Safety, Type};
+
+use crate::diagnostic::Errors;
+use crate::kernel::check::name_problem;
+
+/// The most arguments in memory. A launch has 31 parameters: four for the shape, five for each argument in memory.
+const MOST_OPERANDS: usize = 5;
+const MOST_SCALARS: usize = 2;
+
+/// An argument of the function.
+pub(super) struct Argument {
+    /// The argument's name, or that of its first coordinate.
+    pub(super) ident: Ident,
+    /// The type of the element or of the value.
+    pub(super) ty: Type,
+    pub(super) kind: Kind,
+}
+
+/// The role of an argument.
+pub(super) enum Kind {
+    /// `out: &mut T`
+    Output,
+    /// `a: &T`
+    Input,
+    /// `factor: T`
+    Scalar,
+    /// `#[at] i: usize`: the number of the element, in row-major order.
+    Number,
+    /// `#[at] [y, x]: [usize; 2]`: the coordinates of the element.
+    Coordinates(Vec<Ident>),
+}
+
+impl Kind {
+    pub(super) fn is_in_memory(&self) -> bool {
+        matches!(self, Self::Output | Self::Input)
+    }
+
+    /// Whether the library makes the argument, and no launch passes it.
+    pub(super) fn is_position(&self) -> bool {
+        matches!(self, Self::Number | Self::Coordinates(_))
+    }
+}
+
+/// The arguments in order.
+pub(super) struct Signature {
+    pub(super) arguments: Vec<Argument>,
+}
+
+/// Checks the words of `#[kernel(…)]`.
+pub(super) fn check_options(options: TokenStream, errors: &mut Errors) {
+    let rest: TokenStream = options.into_iter().skip(1).collect();
+    if !rest.is_empty() {
+        errors.at(rest, "a kernel of `map` has no options: write `#[kernel(map)]`");
+    }
+}
+
+impl Signature {
+    pub(super) fn of(function: &ItemFn, errors: &mut Errors) -> Self {
+        let signature = &function.sig;
+        reject_words(signature, errors);
+        if !signature.generics.params.is_empty() {
+            errors.at(
+                &signature.generics,
+                "a kernel of `map` has no type parameters yet: name the type",
+            );
+        }
+        if let ReturnType::Type(_, ty) = &signature.output {
+            errors.at(ty, "a kernel of `map` returns nothing: write its result to `out: &mut T`");
+        }
+        let arguments: Vec<_> =
+            signature.inputs.iter().filter_map(|input| argument(input, errors)).collect();
+        check_names(&arguments, errors);
+        if !arguments.iter().any(|argument| matches!(argument.kind, Kind::Output)) {
+            let text = "a kernel of `map` writes an element: add an argument `out: &mut f32`";
+            errors.at(&signature.ident, text);
+        }
+        let operands = arguments.iter().filter(|argument| argument.kind.is_in_memory()).count();
+        if operands > MOST_OPERANDS {
+            let text = format!(
+                "a kernel of `map` has at most {MOST_OPERANDS} arguments in memory, and this has {operands}"
+            );
+            errors.at(&signature.inputs, text);
+        }
+        let scalars =
+            arguments.iter().filter(|argument| matches!(argument.kind, Kind::Scalar)).count();
+        let most = MOST_SCALARS + 5 * MOST_OPERANDS.saturating_sub(operands);
+        if operands <= MOST_OPERANDS && scalars > most {
+            let text = format!(
+                "a kernel of `map` with {operands} arguments in memory has at most {most} values, and this has {scalars}"
+            );
+            errors.at(&signature.inputs, text);
+        }
+        Self { arguments }
+    }
+
+    /// The arguments of a function that kernels call. All are values.
+    pub(super) fn of_function(function: &ItemFn, errors: &mut Errors) -> Self {
+        let signature = &function.sig;
+        reject_words(signature, errors);
+        if !signature.generics.params.is_empty() {
+            let text = "a function of kernels has no type parameters: name the types";
+            errors.at(&signature.generics, text);
+        }
+        if matches!(signature.output, ReturnType::Default) {
+            let text = "a function of kernels returns its result: add `-> f32`, or its type";
+            errors.at(&signature.ident, text);
+        }
+        let mut arguments = Vec::new();
+        for input in &signature.inputs {
+            let typed = if let FnArg::Typed(typed) = input { Some(typed) } else { None };
+            let name = typed.and_then(|typed| match &*typed.pat {
+                Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(name),
+                _ => None,
+            });
+            let (Some(typed), Some(name)) = (typed, name) else {
+                let text =
+                    "an argument of a function of kernels is a value with a name, as `x: f32`";
+                errors.at(input, text);
+                continue;
+            };
+            if let Type::Reference(reference) = &*typed.ty {
+                let (ident, ty) = (name.ident.clone(), (*reference.elem).clone());
+                let written = ty.to_token_stream();
+                let text =
+                    format!("a function of kernels takes values: write `{ident}: {written}`");
+                errors.at(&typed.ty, text);
+                // With this kind, the body's `*a` is no second mistake.
+                arguments.push(Argument { ident, ty, kind: Kind::Input });
+                continue;
+            }
+            let (ident, ty) = (name.ident.clone(), (*typed.ty).clone());
+            arguments.push(Argument { ident, ty, kind: Kind::Scalar });
+        }
+        check_names(&arguments, errors);
+        Self { arguments }
+    }
+
+    /// Whether a body needs the coordinates of its element, so that dimensions can't be merged.
+    pub(super) fn coordinates(&self) -> Option<usize> {
+        self.arguments.iter().find_map(|argument| match &argument.kind {
+            Kind::Coordinates(idents) => Some(idents.len()),
+            _ => None,
+        })
+    }
+}
+
+/// The words before `fn`, and the name.
+fn reject_words(signature: &syn::Signature, errors: &mut Errors) {
+    if let Some(word) = &signature.constness {
+        errors.at(word, "a kernel runs on a device: remove `const`");
+    }
+    if let Some(word) = &signature.asyncness {
+        errors.at(word, "a kernel does not wait: remove `async`");
+    }
+    if let Some(abi) = &signature.abi {
+        errors.at(abi, "a kernel has no ABI of its own: remove this");
+    }
+    if let Safety::Unsafe(word) = &signature.safety {
+        errors.at(word, "a kernel with one body needs no `unsafe`: remove the word");
+    }
+    if let Some(problem) = name_problem(&signature.ident) {
+        let name = &signature.ident;
+        errors.at(name, format!("a kernel cannot be named `{name}`: {problem}"));
+    }
+}
+
+/// Each argument has a name that CUDA C++ can have, and no two arguments have one name there.
+fn check_names(arguments: &[Argument], errors: &mut Errors) {
+    let mut known = BTreeSet::new();
+    for Argument { ident, kind, .. } in arguments {
+        let one = std::slice::from_ref(ident);
+        let names = if let Kind::Coordinates(names) = kind { names } else { one };
+        for name in names {
+            if let Some(problem) = name_problem(name) {
+                errors.at(name, format!("an argument cannot be named `{name}`: {problem}"));
+            } else if !known.insert(name.unraw().to_string()) {
+                errors.at(name, format!("two arguments have the name `{name}`: rename this one"));
+            }
+        }
+    }
+    for Argument { ident, .. } in arguments {
+        let name = ident.unraw().to_string();
+        let Some(tensor) = name.strip_suffix("_len") else { continue };
+        let is_length =
+            |other: &Argument| other.kind.is_in_memory() && other.ident.unraw() == tensor;
+        if arguments.iter().any(is_length) {
+            let text = format!(
+                "`{name}` is the name of the length of `{tensor}` in CUDA: rename this argument"
+            );
+            errors.at(ident, text);
+        }
+    }
+}
+
+fn argument(input: &FnArg, errors: &mut Errors) -> Option<Argument> {
+    let FnArg::Typed(input) = input else {
+        errors.at(input, "a kernel is a function and no method");
+        return None;
+    };
+    let mut is_at = false;
+    for attribute in &input.attrs {
+        if attribute.path().is_ident("at") {
+            is_at = true;
+        } else {
+            errors.at(attribute, "an argument of a kernel has no attribute but `#[at]`");
+        }
+    }
+    if is_at {
+        return coordinates(&input.pat, &input.ty, errors);
+    }
+    let Pat::Ident(name) = &*input.pat else {
+        errors.at(&input.pat, "an argument of a kernel has a name");
+        return None;
+    };
+    if let Some(word) = &name.by_ref {
+        errors.at(word, "an argument of a kernel is passed as it is: remove `ref`");
+    }
+    let (ident, ty) = (name.ident.clone(), &*input.ty);
+    let Type::Reference(reference) = ty else {
+        return Some(Argument { ident, ty: ty.clone(), kind: Kind::Scalar });
+    };
+    let kind = if reference.mutability.is_some() { Kind::Output } else { Kind::Input };
+    if let Type::Slice(slice) = &*reference.elem {
+        let (and, item) = (
+            if reference.mutability.is_some() { "&mut " } else { "&" },
+            slice.elem.to_token_stream(),
+        );
+        let text = format!(
+            "argument `{ident}`: a kernel of `map` has one element of each tensor: write `{ident}: {and}{item}`"
+        );
+        errors.at(ty, text);
+        return Some(Argument { ident, ty: (*slice.elem).clone(), kind });
+    }
+    Some(Argument { ident, ty: (*reference.elem).clone(), kind })
+}
+
+/// `#[at] i: usize` or `#[at] [y, x]: [usize; 2]`
+fn coordinates(pattern: &Pat, ty: &Type, errors: &mut Errors) -> Option<Argument> {
+    const FORM: &str = "`#[at]` is `i: usize`, the number of the element, or `[y, x]: [usize; 2]`, its coordinates, 1 to 4";
+    let is_usize = |ty: &Type| matches!(ty, Type::Path(path) if path.path.is_ident("usize"));
+    match (pattern, ty) {
+        (Pat::Ident(name), ty) if is_usize(ty) => {
+            Some(Argument { ident: name.ident.clone(), ty: ty.clone(), kind: Kind::Number })
+        }
+        (Pat::Slice(names), Type::Array(array)) if is_usize(&array.elem) => {
+            let idents: Vec<Ident> = names
+                .elems
+                .iter()
+                .filter_map(|name| match name {
+                    Pat::Ident(name) => Some(name.ident.clone()),
+                    _ => None,
+                })
+                .collect();
+            let len = match &array.len {
+                Expr::Lit(ExprLit { lit: Lit::Int(len), .. }) => len.base10_parse::<usize>().ok(),
+                _ => None,
+            };
+            if idents.len() != names.elems.len()
+                || len != Some(idents.len())
+                || !(1..=4).contains(&idents.len())
+            {
+                errors.at(names, FORM);
+                return None;
+            }
+            let ident = idents[0].clone();
+            Some(Argument { ident, ty: (*array.elem).clone(), kind: Kind::Coordinates(idents) })
+        }
+        _ => {
+            errors.at(pattern, FORM);
+            None
+        }
+    }
+}

@@ -1,0 +1,642 @@
+//! Writes a body in both languages.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{
+    BinOp, Block, Expr, ExprBinary, ExprBlock, ExprCall, ExprCast, ExprMethodCall, Lit, Local, Pat,
+    Stmt, Type, UnOp,
+};
+
+use super::signature::{Kind, Signature};
+use super::value::{Value, Witness};
+use super::{methods, refuse};
+use crate::diagnostic::Errors;
+
+/// The translation of a body.
+pub(super) struct Body {
+    /// The statements in Rust.
+    pub(super) host: TokenStream,
+    /// The statements in CUDA C++.
+    pub(super) cuda: String,
+    pub(super) witnesses: Vec<Witness>,
+    /// The functions that the body calls: number 2 is `C2` in CUDA.
+    pub(super) functions: Vec<TokenStream>,
+    /// Whether a division may be one by 0.
+    pub(super) reports: bool,
+}
+
+/// A variable of the body.
+#[derive(Clone)]
+pub(super) struct Variable {
+    /// The name in CUDA. Each declaration has its own, since a variable of Rust may hide another one.
+    cuda: String,
+    /// Whether it is an argument behind a reference.
+    is_element: bool,
+}
+
+pub(super) struct Translator<'a> {
+    pub(super) errors: &'a mut Errors,
+    witnesses: Vec<Witness>,
+    /// The variables of each open block, the innermost last.
+    scopes: Vec<Vec<(String, Variable)>>,
+    /// The statements in CUDA so far.
+    pub(super) lines: Vec<String>,
+    /// How many variables of each name there were.
+    names: BTreeMap<String, usize>,
+    temporaries: usize,
+    /// The open loops, the innermost last: the label in Rust, and the number in the labels of CUDA.
+    pub(super) loops: Vec<(Option<String>, usize)>,
+    pub(super) loop_count: usize,
+    functions: Vec<TokenStream>,
+    reports: bool,
+    /// The line of a report in CUDA: `None` for the line of the operator, in a kernel.
+    line_of_report: Option<&'static str>,
+}
+
+/// The name in CUDA of an argument's element or value.
+pub(super) fn argument_name(ident: &Ident) -> String {
+    format!("{}_0", ident.unraw())
+}
+
+impl<'a> Translator<'a> {
+    pub(super) fn new(signature: &Signature, errors: &'a mut Errors) -> Self {
+        let mut arguments = Vec::new();
+        for argument in &signature.arguments {
+            let is_element = argument.kind.is_in_memory();
+            let one = std::slice::from_ref(&argument.ident);
+            let idents = match &argument.kind {
+                Kind::Coordinates(idents) => idents,
+                _ => one,
+            };
+            for ident in idents {
+                let variable = Variable { cuda: argument_name(ident), is_element };
+                arguments.push((ident.unraw().to_string(), variable));
+            }
+        }
+        Self {
+            errors,
+            witnesses: Vec::new(),
+            scopes: vec![arguments],
+            lines: Vec::new(),
+            names: BTreeMap::new(),
+            temporaries: 0,
+            loops: Vec::new(),
+            loop_count: 0,
+            functions: Vec::new(),
+            reports: false,
+            line_of_report: None,
+        }
+    }
+
+    /// The body of a function that kernels call, with its result. Reports have the line of the call.
+    pub(super) fn function(mut self, block: &Block) -> Body {
+        const RESULT: &str = "streamflow_result";
+        self.line_of_report = Some("streamflow_line");
+        let (witness, number) = self.witness(Witness::Type);
+        self.line(format!("W{number} {RESULT};"));
+        let host = self.block(block, Some(RESULT));
+        self.line(format!("return {RESULT};"));
+        self.finish(quote!(#witness.of(#host)))
+    }
+
+    pub(super) fn body(&mut self, block: &Block) -> TokenStream {
+        self.block(block, None)
+    }
+
+    pub(super) fn finish(self, host: TokenStream) -> Body {
+        let (cuda, reports) = (self.lines.join("\n"), self.reports);
+        Body { host, cuda, witnesses: self.witnesses, functions: self.functions, reports }
+    }
+
+    // ---- names and witnesses ------------------------------------------------------------------
+
+    /// A new witness: its name in Rust, and its number.
+    pub(super) fn witness(&mut self, witness: Witness) -> (Ident, usize) {
+        let number = self.witnesses.len();
+        self.witnesses.push(witness);
+        (witness_name(number), number)
+    }
+
+    /// Declares a variable, and returns its name in CUDA.
+    pub(super) fn declare(&mut self, ident: &Ident) -> String {
+        let name = ident.unraw().to_string();
+        let count = self.names.entry(name.clone()).or_insert(0);
+        *count += 1;
+        let cuda = format!("{name}_{count}");
+        let variable = Variable { cuda: cuda.clone(), is_element: false };
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push((name, variable));
+        }
+        cuda
+    }
+
+    fn find(&self, ident: &Ident) -> Option<Variable> {
+        let name = ident.unraw().to_string();
+        let all = self.scopes.iter().rev().flat_map(|scope| scope.iter().rev());
+        all.clone().find(|(known, _)| *known == name).map(|(_, variable)| variable.clone())
+    }
+
+    pub(super) fn temporary(&mut self) -> String {
+        self.temporaries += 1;
+        format!("streamflow_{}", self.temporaries)
+    }
+
+    pub(super) fn line(&mut self, text: impl Into<String>) {
+        self.lines.push(text.into());
+    }
+
+    pub(super) fn open(&mut self) {
+        self.scopes.push(Vec::new());
+    }
+
+    pub(super) fn close(&mut self) {
+        self.scopes.pop();
+    }
+
+    // ---- statements ---------------------------------------------------------------------------
+
+    /// The statements of a block, within braces of their own. With `into`, the value of the block is assigned to that variable
+    /// of CUDA.
+    pub(super) fn block(&mut self, block: &Block, into: Option<&str>) -> TokenStream {
+        self.open();
+        self.line("{");
+        let mut host = TokenStream::new();
+        for (index, statement) in block.stmts.iter().enumerate() {
+            let is_last = index + 1 == block.stmts.len();
+            if let Some(line) = line_of(statement.span()) {
+                self.line(format!("#line {line}"));
+            }
+            host.extend(self.statement(statement, into.filter(|_| is_last)));
+        }
+        self.line("}");
+        self.close();
+        quote!({ #host })
+    }
+
+    fn statement(&mut self, statement: &Stmt, into: Option<&str>) -> TokenStream {
+        match statement {
+            Stmt::Local(local) => self.local(local),
+            Stmt::Expr(expression, semi) => match into {
+                Some(into) => {
+                    let value = self.expression(expression);
+                    self.line(format!("{into} = {};", value.cuda));
+                    let host = value.host;
+                    quote!(#host #semi)
+                }
+                None => {
+                    let host = self.effect(expression);
+                    quote!(#host #semi)
+                }
+            },
+            Stmt::Item(item) => {
+                self.errors.at(item, "no items in a kernel: write it outside of the function");
+                TokenStream::new()
+            }
+            Stmt::Macro(call) => {
+                self.errors
+                    .at(&call.mac.path, "no macros in a kernel: write what the macro expands to");
+                TokenStream::new()
+            }
+        }
+    }
+
+    /// `let x = 3;`, `let mut x: f32;`
+    fn local(&mut self, local: &Local) -> TokenStream {
+        let (pattern, ty) = match &local.pat {
+            Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
+            pattern => (pattern, None),
+        };
+        let init = local.init.as_ref();
+        if let Some((_, diverges)) = init.and_then(|init| init.diverge.as_ref()) {
+            self.errors.at(diverges, "no `let … else` in a kernel: compare the value by `if`");
+            return TokenStream::new();
+        }
+        let value = init.map(|init| self.expression(&init.expr));
+        let ident = match pattern {
+            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => &name.ident,
+            Pat::Wild(_) => {
+                let Some(Value { host, cuda }) = value else { return TokenStream::new() };
+                self.line(format!("(void)({cuda});"));
+                return quote!(let _ = #host;);
+            }
+            other => {
+                self.errors.at(
+                    other,
+                    "a `let` in a kernel has one name: bind each value by a `let` of its own",
+                );
+                return TokenStream::new();
+            }
+        };
+        let mutable = match pattern {
+            Pat::Ident(name) => name.mutability,
+            _ => None,
+        };
+        let (witness, number) = self.witness(Witness::Type);
+        let ty = ty.map(|ty| quote!(: #ty));
+        // After the value, which may name a variable that this one hides.
+        let name = self.declare(ident);
+        match value {
+            Some(Value { host, cuda }) => {
+                self.line(format!("W{number} {name} = {cuda};"));
+                quote!(let #mutable #ident #ty = #witness.of(#host);)
+            }
+            None => {
+                self.line(format!("W{number} {name};"));
+                // A value that is never used: it ties the type of the variable to the witness.
+                quote! {
+                    let #mutable #ident #ty;
+                    if false { #ident = #witness.of(::streamflow::__private::body::any()); }
+                }
+            }
+        }
+    }
+
+    /// An expression whose value has no use.
+    pub(super) fn effect(&mut self, expression: &Expr) -> TokenStream {
+        if let Some(host) = self.control(expression) {
+            return host;
+        }
+        match expression {
+            Expr::Assign(assign) => {
+                let value = self.expression(&assign.right);
+                let Some(place) = self.place(&assign.left) else { return TokenStream::new() };
+                self.line(format!("{} = {};", place.cuda, value.cuda));
+                let (to, host) = (place.host, value.host);
+                quote!(#to = #host)
+            }
+            Expr::Binary(binary) if assigned(&binary.op).is_some() => {
+                let value = self.expression(&binary.right);
+                let Some(place) = self.place(&binary.left) else { return TokenStream::new() };
+                let name = assigned(&binary.op).unwrap_or_default();
+                let fault = self.fault(name, binary.op.span());
+                self.line(format!("{0} = sf::{name}({0}, {1}{fault});", place.cuda, value.cuda));
+                let (to, host, called) = (place.host, value.host, function(name, binary.op.span()));
+                // Rust evaluates the right side first, and it may change the variable.
+                let right = Ident::new("__right", Span::mixed_site());
+                quote_spanned!(binary.op.span()=> { let #right = #host; #to = #called(#to, #right) })
+            }
+            Expr::Paren(inner) => self.effect(&inner.expr),
+            Expr::Group(inner) => self.effect(&inner.expr),
+            other => {
+                let value = self.expression(other);
+                self.line(format!("(void)({});", value.cuda));
+                value.host
+            }
+        }
+    }
+
+    /// The left side of an assignment.
+    fn place(&mut self, expression: &Expr) -> Option<Value> {
+        match expression {
+            Expr::Paren(inner) => self.place(&inner.expr),
+            Expr::Group(inner) => self.place(&inner.expr),
+            Expr::Path(_) | Expr::Unary(_) => Some(self.expression(expression)),
+            other => {
+                self.errors.at(other, "a kernel assigns to a variable, or to an element as `*out`");
+                None
+            }
+        }
+    }
+
+    // ---- expressions --------------------------------------------------------------------------
+
+    pub(super) fn expression(&mut self, expression: &Expr) -> Value {
+        match expression {
+            Expr::Paren(inner) => {
+                let Value { host, cuda } = self.expression(&inner.expr);
+                Value::new(host, format!("({cuda})"))
+            }
+            Expr::Group(inner) => self.expression(&inner.expr),
+            Expr::Lit(literal) => {
+                self.literal(&literal.lit, literal.lit.to_token_stream(), expression)
+            }
+            Expr::Path(_) => self.path(expression),
+            Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
+                (UnOp::Neg(_), Expr::Lit(literal)) => {
+                    self.literal(&literal.lit, expression.to_token_stream(), expression)
+                }
+                (UnOp::Deref(_), inner) => self.dereference(expression, inner),
+                (op, inner) => {
+                    let Value { host, cuda } = self.expression(inner);
+                    let name = if matches!(op, UnOp::Neg(_)) { "neg" } else { "not_" };
+                    let called = function(name, op.span());
+                    Value::new(
+                        quote_spanned!(op.span()=> #called(#host)),
+                        format!("sf::{name}({cuda})"),
+                    )
+                }
+            },
+            Expr::Binary(binary) => self.binary(binary, expression),
+            Expr::Cast(cast) => self.cast(cast),
+            Expr::MethodCall(call) => self.method(call),
+            Expr::Call(call) => self.call(call),
+            Expr::Block(ExprBlock { label: Some(label), .. }) => {
+                self.errors.at(label, "no labelled block in a kernel: put its rest into an `if`");
+                Value::wrong()
+            }
+            Expr::If(_) | Expr::Match(_) | Expr::Block(_) => self.block_value(expression),
+            // Nothing uses the value.
+            Expr::Break(_) | Expr::Continue(_) => {
+                Value::new(self.control(expression).unwrap_or_default(), "0")
+            }
+            Expr::Assign(assign) => {
+                self.errors.at(assign, "an assignment has no value: give it a line of its own");
+                Value::wrong()
+            }
+            other => {
+                refuse::expression(other, self.errors);
+                Value::wrong()
+            }
+        }
+    }
+
+    fn literal(&mut self, literal: &Lit, written: TokenStream, whole: &Expr) -> Value {
+        match literal {
+            Lit::Bool(value) => Value::new(written, if value.value { "true" } else { "false" }),
+            Lit::Int(_) | Lit::Float(_) => self.constant(written),
+            _ => {
+                refuse::expression(whole, self.errors);
+                Value::wrong()
+            }
+        }
+    }
+
+    /// A value that is known when the kernel is compiled.
+    fn constant(&mut self, written: TokenStream) -> Value {
+        let (witness, number) = self.witness(Witness::Constant(written.clone()));
+        Value::new(quote!(#witness.of(#written)), format!("L{number}"))
+    }
+
+    fn path(&mut self, expression: &Expr) -> Value {
+        let Expr::Path(path) = expression else { return Value::wrong() };
+        if let Some(ident) = path.path.get_ident()
+            && let Some(variable) = self.find(ident)
+        {
+            if variable.is_element {
+                let text = format!("`{ident}` is a reference to an element: write `*{ident}`");
+                self.errors.at(ident, text);
+                return Value::wrong();
+            }
+            return Value::new(ident.to_token_stream(), variable.cuda);
+        }
+        self.constant(path.to_token_stream())
+    }
+
+    fn dereference(&mut self, whole: &Expr, inner: &Expr) -> Value {
+        let found = match inner {
+            Expr::Path(path) => path.path.get_ident().and_then(|ident| self.find(ident)),
+            Expr::Paren(inner) => return self.dereference(whole, &inner.expr),
+            _ => None,
+        };
+        match found {
+            Some(Variable { cuda, is_element: true }) => Value::new(whole.to_token_stream(), cuda),
+            _ => {
+                self.errors.at(
+                    whole,
+                    "`*` reads the element of an argument, as `*x` of `x: &f32`; this is a value",
+                );
+                Value::wrong()
+            }
+        }
+    }
+
+    /// The operands of an operator, evaluated in Rust's order: where a later one has statements in CUDA, the earlier ones are
+    /// values before them.
+    fn operands(&mut self, operands: &[&Expr]) -> Vec<Value> {
+        let mut values: Vec<Value> = Vec::new();
+        for operand in operands {
+            let before = self.lines.len();
+            let value = self.expression(operand);
+            if self.lines.len() > before {
+                let mut kept = Vec::new();
+                for value in &mut values {
+                    let name = self.temporary();
+                    kept.push(format!("const auto {name} = {};", value.cuda));
+                    value.cuda = name;
+                }
+                self.lines.splice(before..before, kept);
+            }
+            values.push(value);
+        }
+        values
+    }
+
+    fn binary(&mut self, binary: &ExprBinary, whole: &Expr) -> Value {
+        let ExprBinary { left, op, right, .. } = binary;
+        if assigned(op).is_some() {
+            self.errors.at(whole, "an assignment has no value: give it a line of its own");
+            return Value::wrong();
+        }
+        if let BinOp::And(_) | BinOp::Or(_) = op {
+            return self.short_circuit(left, op, right);
+        }
+        let operands = self.operands(&[left, right]);
+        let [Value { host: a, cuda: x }, Value { host: b, cuda: y }] = &operands[..] else {
+            return Value::wrong();
+        };
+        let name = operator(op);
+        let host = match op {
+            // Rust's own: both sides have one type, as in CUDA's function.
+            BinOp::Eq(_)
+            | BinOp::Ne(_)
+            | BinOp::Lt(_)
+            | BinOp::Le(_)
+            | BinOp::Gt(_)
+            | BinOp::Ge(_) => {
+                quote!((#a #op #b))
+            }
+            _ => {
+                let called = function(name, op.span());
+                quote_spanned!(op.span()=> #called(#a, #b))
+            }
+        };
+        let fault = self.fault(name, op.span());
+        Value::new(host, format!("sf::{name}({x}, {y}{fault})"))
+    }
+
+    /// The last argument in CUDA of a function that divides: where it reports a division by 0.
+    fn fault(&mut self, name: &str, span: Span) -> String {
+        if !matches!(name, "div" | "rem" | "rem_euclid") {
+            return String::new();
+        }
+        self.reports = true;
+        format!(", streamflow_faults.at({})", self.line_of_report(span))
+    }
+
+    /// The line that a report of the operator or the call at this token names, in CUDA.
+    fn line_of_report(&self, span: Span) -> String {
+        let line = self.line_of_report.map(ToOwned::to_owned);
+        line.unwrap_or_else(|| line_of(span).unwrap_or(0).to_string())
+    }
+
+    /// The call of a function with `#[kernel_fn]`.
+    fn call(&mut self, call: &ExprCall) -> Value {
+        let Expr::Path(path) = &*call.func else {
+            refuse::expression(&Expr::Call(call.clone()), self.errors);
+            return Value::wrong();
+        };
+        let first = path.path.segments.first().map(|first| first.ident.to_string());
+        if first.as_deref().and_then(cuda_type).is_some() {
+            let text = "a kernel calls a number's functions as methods, as `x.sqrt()` or `a.max(b)`, and casts by `as`";
+            self.errors.at(&call.func, text);
+            return Value::wrong();
+        }
+        let operands: Vec<&Expr> = call.args.iter().collect();
+        let values = self.operands(&operands);
+        let known = path.to_token_stream().to_string();
+        let found = self.functions.iter().position(|function| function.to_string() == known);
+        let number = found.unwrap_or_else(|| {
+            self.functions.push(path.to_token_stream());
+            self.functions.len() - 1
+        });
+        let line = self.line_of_report(path.span());
+        let cuda: String = values.iter().map(|value| format!(", {}", value.cuda)).collect();
+        let host = values.iter().map(|value| &value.host);
+        Value::new(
+            quote_spanned!(path.span()=> #path(#(#host),*)),
+            format!("C{number}({line}{cuda})"),
+        )
+    }
+
+    fn short_circuit(&mut self, left: &Expr, op: &BinOp, right: &Expr) -> Value {
+        let a = self.expression(left);
+        let before = self.lines.len();
+        let b = self.expression(right);
+        let is_and = matches!(op, BinOp::And(_));
+        let (x, y) = (&a.cuda, &b.cuda);
+        let cuda = if self.lines.len() == before {
+            format!("({x} {} {y})", if is_and { "&&" } else { "||" })
+        } else {
+            let name = self.temporary();
+            let holds = if is_and { name.clone() } else { format!("!{name}") };
+            let begin = [format!("bool {name} = {x};"), format!("if ({holds}) {{")];
+            self.lines.splice(before..before, begin);
+            self.line(format!("{name} = {y};"));
+            self.line("}");
+            name
+        };
+        let (a, b) = (a.host, b.host);
+        Value::new(quote!((#a #op #b)), cuda)
+    }
+
+    fn cast(&mut self, cast: &ExprCast) -> Value {
+        let Value { host, cuda } = self.expression(&cast.expr);
+        let ty = &cast.ty;
+        let name = match &**ty {
+            Type::Path(path) => path.path.get_ident().map(ToString::to_string),
+            _ => None,
+        };
+        match name.as_deref().and_then(cuda_type) {
+            Some(name) => Value::new(quote!((#host as #ty)), format!("sf::cast<{name}>({cuda})")),
+            None => {
+                self.errors.at(ty, "a kernel casts to a number by its name, as `as f32`");
+                Value::wrong()
+            }
+        }
+    }
+
+    fn method(&mut self, call: &ExprMethodCall) -> Value {
+        if !methods::check(call, self.errors) {
+            return Value::wrong();
+        }
+        let operands: Vec<&Expr> = std::iter::once(&*call.receiver).chain(&call.args).collect();
+        let values = self.operands(&operands);
+        let called = function(&call.method.to_string(), call.method.span());
+        let host = values.iter().map(|value| &value.host);
+        let cuda: Vec<&str> = values.iter().map(|value| &*value.cuda).collect();
+        let (cuda, fault) =
+            (cuda.join(", "), self.fault(&call.method.to_string(), call.method.span()));
+        let cuda = format!("sf::{}({cuda}{fault})", call.method);
+        Value::new(quote_spanned!(call.method.span()=> #called(#(#host),*)), cuda)
+    }
+
+    /// An `if`, `match` or block with a value.
+    fn block_value(&mut self, expression: &Expr) -> Value {
+        let (witness, number) = self.witness(Witness::Type);
+        let name = self.temporary();
+        self.line(format!("W{number} {name};"));
+        let host = match expression {
+            Expr::If(whole) => self.if_into(whole, Some(&name)),
+            Expr::Match(whole) => self.match_into(whole, Some(&name)),
+            Expr::Block(whole) => self.block(&whole.block, Some(&name)),
+            _ => TokenStream::new(),
+        };
+        Value::new(quote!(#witness.of(#host)), name)
+    }
+}
+
+/// The line in the user's file. `None` in a unit test, where tokens have none.
+fn line_of(span: Span) -> Option<usize> {
+    proc_macro::is_available().then(|| span.unwrap().line())
+}
+
+/// The name of a witness in Rust.
+pub(super) fn witness_name(number: usize) -> Ident {
+    format_ident!("__w{number}", span = Span::mixed_site())
+}
+
+/// The function of `streamflow::kernel::body` with this name, at the user's token.
+fn function(name: &str, span: Span) -> TokenStream {
+    let name = Ident::new(name, span);
+    quote_spanned!(span=> ::streamflow::__private::body::#name)
+}
+
+/// The function of an operator, in both languages.
+fn operator(op: &BinOp) -> &'static str {
+    match op {
+        BinOp::Add(_) => "add",
+        BinOp::Sub(_) => "sub",
+        BinOp::Mul(_) => "mul",
+        BinOp::Div(_) => "div",
+        BinOp::Rem(_) => "rem",
+        BinOp::BitAnd(_) => "bit_and",
+        BinOp::BitOr(_) => "bit_or",
+        BinOp::BitXor(_) => "bit_xor",
+        BinOp::Shl(_) => "shl",
+        BinOp::Shr(_) => "shr",
+        BinOp::Eq(_) => "eq",
+        BinOp::Ne(_) => "ne",
+        BinOp::Lt(_) => "lt",
+        BinOp::Le(_) => "le",
+        BinOp::Gt(_) => "gt",
+        _ => "ge",
+    }
+}
+
+/// The function of an operator that assigns, as `+=`.
+fn assigned(op: &BinOp) -> Option<&'static str> {
+    Some(match op {
+        BinOp::AddAssign(_) => "add",
+        BinOp::SubAssign(_) => "sub",
+        BinOp::MulAssign(_) => "mul",
+        BinOp::DivAssign(_) => "div",
+        BinOp::RemAssign(_) => "rem",
+        BinOp::BitAndAssign(_) => "bit_and",
+        BinOp::BitOrAssign(_) => "bit_or",
+        BinOp::BitXorAssign(_) => "bit_xor",
+        BinOp::ShlAssign(_) => "shl",
+        BinOp::ShrAssign(_) => "shr",
+        _ => return None,
+    })
+}
+
+/// The type of CUDA with the same values as a number of Rust.
+fn cuda_type(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "i8" => "signed char",
+        "u8" => "unsigned char",
+        "i16" => "short",
+        "u16" => "unsigned short",
+        "i32" => "int",
+        "u32" => "unsigned int",
+        "i64" => "long long",
+        "u64" | "usize" => "unsigned long long",
+        "f32" => "float",
+        "f64" => "double",
+        _ => return None,
+    })
+}

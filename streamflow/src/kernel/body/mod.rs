@@ -1,0 +1,61 @@
+//! The support of kernels with one body: their operators, their types in CUDA, and the elements of a thread.
+//!
+//! The items are public for the expansion of `#[kernel(map)]` alone.
+
+mod faults;
+mod number;
+mod ops;
+mod text;
+
+pub use faults::Faults;
+pub use number::{Float, Integer, Number, Signed, Value};
+pub use ops::*;
+pub use text::{CudaText, KernelFn, Witness};
+
+use std::marker::PhantomData;
+use std::ptr;
+
+use crate::driver::HostArgs;
+
+/// A value that is never made: the type of an argument in code that does not run.
+pub fn any<T>() -> T {
+    unreachable!("the expansion of `#[kernel]` has this call in code that does not run")
+}
+
+/// The number of dimensions of a strided launch.
+pub(super) const RANK: usize = 4;
+
+/// The elements of an argument of a strided launch.
+#[derive(Debug)]
+pub struct Elements<T> {
+    first: *mut T,
+    strides: [usize; RANK],
+    _elements: PhantomData<T>,
+}
+
+impl<T> Elements<T> {
+    /// The argument whose address is parameter `index`.
+    pub fn of(args: &HostArgs<'_>, index: usize) -> Self {
+        let number = |at: usize| args.params[index + at].get::<u64>() as usize;
+        let first = ptr::with_exposed_provenance_mut(number(0));
+        Self { first, strides: std::array::from_fn(|dim| number(1 + dim)), _elements: PhantomData }
+    }
+
+    /// The element at these coordinates.
+    ///
+    /// # Safety
+    /// The coordinates are within the shape that the strides belong to.
+    #[inline(always)]
+    pub unsafe fn at(&self, at: [usize; RANK]) -> *mut T {
+        let offset: usize = at.iter().zip(self.strides).map(|(at, stride)| at * stride).sum();
+        // SAFETY: the caller's: the place of an element.
+        unsafe { self.first.add(offset) }
+    }
+}
+
+/// All coordinates of a strided launch, in row-major order. Its shape is the first parameters.
+pub fn places(args: &HostArgs<'_>) -> impl Iterator<Item = [usize; RANK]> + use<> {
+    let [a, b, c, d] = std::array::from_fn(|dim| args.params[dim].get::<u64>() as usize);
+    let rows = (0..a).flat_map(move |a| (0..b).flat_map(move |b| (0..c).map(move |c| [a, b, c])));
+    rows.flat_map(move |[a, b, c]| (0..d).map(move |d| [a, b, c, d]))
+}

@@ -1,0 +1,86 @@
+//! The types and constants of a body, as text in CUDA.
+
+use std::fmt::Write;
+use std::marker::PhantomData;
+
+use super::Value;
+
+/// A place of the body that has a type. rustc infers `T` together with the body.
+#[derive(Debug, Default)]
+pub struct Witness<T>(PhantomData<T>);
+
+impl<T> Witness<T> {
+    /// A witness of a type that is not known yet.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+
+    /// The value, whose type the witness has.
+    #[inline(always)]
+    pub fn of(&self, value: T) -> T {
+        value
+    }
+}
+
+/// A function that kernels call, made by `#[kernel_fn]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no function of kernels",
+    note = "a kernel calls functions with `#[kernel_fn]`"
+)]
+pub trait KernelFn {
+    /// Whether a division in it may be one by 0.
+    const REPORTS: bool;
+
+    /// The function in CUDA, as a lambda.
+    fn cuda() -> String;
+}
+
+/// The types and constants, in the order of the witnesses.
+#[derive(Debug, Default)]
+pub struct CudaText(String);
+
+impl CudaText {
+    /// No text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The type `W3`.
+    pub fn ty<T: Value>(&mut self, number: usize, _: &Witness<T>) {
+        self.line(format_args!("typedef {} W{number};", T::CUDA));
+    }
+
+    /// The type `W3`, and the constant `L3`.
+    pub fn constant<T: Value>(&mut self, number: usize, witness: &Witness<T>, value: T) {
+        self.ty(number, witness);
+        self.pattern(number, witness, value);
+    }
+
+    /// The constant `L3`, of the type of another witness.
+    pub fn pattern<T: Value>(&mut self, number: usize, _: &Witness<T>, value: T) {
+        self.line(format_args!("const {} L{number} = {};", T::CUDA, value.spell()));
+    }
+
+    /// The function `C3`.
+    pub fn function<F: KernelFn>(&mut self, number: usize) {
+        self.line(format_args!("const auto C{number} = {};", F::cuda()));
+    }
+
+    /// The text of a function with this head, a lambda: its types and constants are within it.
+    pub fn finish_function(self, head: &str, body: &str) -> String {
+        let names = self.0;
+        format!("{head} {{\n{names}{body}\n}}")
+    }
+
+    /// The text, with the body behind it.
+    pub fn finish(mut self, body: &str) -> String {
+        self.line(format_args!("{body}"));
+        self.0
+    }
+
+    fn line(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "{text}");
+    }
+}

@@ -1,0 +1,403 @@
+//! Launching kernels of `#[kernel(map)]`: the library makes the grid, from the shape of the outputs.
+//!
+//! Inputs broadcast as in NumPy: dimensions are compared from the last one, and one that is 1 or absent has the same element
+//! throughout. Neighbouring dimensions that every argument passes through in one step are merged; if one dimension is left, and
+//! no argument has gaps, the kernel's code for slices runs, else that for strides.
+
+use std::panic::Location;
+
+use arrayvec::ArrayVec;
+
+use super::body::RANK;
+use super::launch::launch_kernel;
+use super::{Grid, KernelInfo, Passing};
+use crate::driver::{Access, AccessMode, MAX_PARAMS, Param, Rows};
+use crate::error::{Error, Result};
+use crate::memory::access::Order;
+use crate::memory::{
+    Block, Buffer, DeviceSlice, Element, PitchedTensor, Scalar, Shared, Tensor, TensorView,
+    TensorViewMut,
+};
+use crate::stream::CudaStream;
+
+/// The most arguments in memory, as the macro checks.
+const MOST_OPERANDS: usize = 5;
+
+/// A kernel made by `#[kernel(map)]`, for [`CudaStream::map`].
+///
+/// # Safety
+/// The two descriptions are of one body, and a thread touches the elements at its own place alone.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kernel of one element",
+    label = "not a kernel of `map`",
+    note = "a kernel that `map` takes is a function with `#[kernel(map)]`"
+)]
+pub unsafe trait MapKernel: 'static {
+    /// The code for arguments without gaps.
+    const LINEAR: &'static KernelInfo;
+    /// The code for any strides.
+    const STRIDED: &'static KernelInfo;
+    /// How many coordinates the body reads; 0 for none.
+    const COORDINATES: usize;
+}
+
+/// The arguments of a launch of `K`, a tuple in the order of its function: tensors, buffers and views where the function has
+/// references, and values.
+#[diagnostic::on_unimplemented(
+    message = "these are not the arguments of `{K}`",
+    label = "other arguments than the kernel's",
+    note = "pass a tuple in the order of the kernel's function: `&mut tensor` for `&mut T`, `&tensor` for `&T`, and values"
+)]
+pub trait MapArgs<'a, K: MapKernel> {
+    /// Passes the arguments.
+    #[doc(hidden)]
+    fn pass(self, to: &mut Operands<'a>);
+}
+
+/// Memory whose elements a kernel of `map` writes.
+#[diagnostic::on_unimplemented(
+    message = "a kernel can't write elements of `{T}` to `{Self}`",
+    label = "no memory of `{T}` that can be written",
+    note = "pass `&mut` of a `Tensor<{T}>` or a `Buffer<{T}>`, or a `TensorViewMut<{T}>`"
+)]
+pub trait MapOutput<'a, T> {
+    /// The elements.
+    #[doc(hidden)]
+    fn map_output(self) -> TensorViewMut<'a, T>;
+}
+
+/// Memory whose elements a kernel of `map` reads.
+#[diagnostic::on_unimplemented(
+    message = "a kernel can't read elements of `{T}` from `{Self}`",
+    label = "no memory of `{T}`",
+    note = "pass `&` of a `Tensor<{T}>` or a `Buffer<{T}>`, or a `TensorView<{T}>`"
+)]
+pub trait MapInput<'a, T> {
+    /// The elements.
+    #[doc(hidden)]
+    fn map_input(self) -> TensorView<'a, T>;
+}
+
+impl<'a, T> MapOutput<'a, T> for TensorViewMut<'a, T> {
+    fn map_output(self) -> TensorViewMut<'a, T> {
+        self
+    }
+}
+
+impl<'a, T> MapInput<'a, T> for TensorView<'a, T> {
+    fn map_input(self) -> TensorView<'a, T> {
+        self
+    }
+}
+
+/// Memory that a launch takes by reference, with the functions that make a view of it.
+macro_rules! memory {
+    ($($memory:ident: $view:expr, $view_mut:expr;)*) => {$(
+        impl<'a, T: Element> MapOutput<'a, T> for &'a mut $memory<T> {
+            fn map_output(self) -> TensorViewMut<'a, T> {
+                $view_mut(self)
+            }
+        }
+
+        impl<'a, T: Element> MapInput<'a, T> for &'a $memory<T> {
+            fn map_input(self) -> TensorView<'a, T> {
+                $view(self)
+            }
+        }
+    )*};
+}
+
+memory! {
+    Tensor: Tensor::view, Tensor::view_mut;
+    PitchedTensor: PitchedTensor::view, PitchedTensor::view_mut;
+    Buffer: |it: &'a Buffer<T>| TensorView::of_slice(it), |it: &'a mut Buffer<T>| TensorViewMut::of_slice(it);
+    DeviceSlice: TensorView::of_slice, TensorViewMut::of_slice;
+}
+
+impl<'a, T: Element> MapInput<'a, T> for &'a Shared<Tensor<T>> {
+    fn map_input(self) -> TensorView<'a, T> {
+        self.view()
+    }
+}
+
+/// An argument in memory.
+#[derive(Debug)]
+struct Operand<'a> {
+    name: &'static str,
+    access: Access,
+    rows: Option<Rows>,
+    block: &'a Block,
+    /// The lengths and steps of the last four dimensions, and 1 before them.
+    shape: [u64; RANK],
+    strides: [u64; RANK],
+    /// How many dimensions it has.
+    rank: usize,
+}
+
+/// An argument, in the order of the kernel's function.
+#[derive(Debug, Clone, Copy)]
+enum Argument {
+    /// The next operand.
+    Memory,
+    Value(Param),
+}
+
+/// The arguments of one launch of `map`, collected without heap allocation.
+#[derive(Debug)]
+pub struct Operands<'a> {
+    all: ArrayVec<Argument, MAX_PARAMS>,
+    operands: ArrayVec<Operand<'a>, MOST_OPERANDS>,
+}
+
+impl<'a> Operands<'a> {
+    /// Adds memory that the kernel writes.
+    pub fn output<T>(&mut self, name: &'static str, view: TensorViewMut<'a, T>) {
+        self.memory(name, &view.into_view(), AccessMode::Write);
+    }
+
+    /// Adds memory that the kernel reads.
+    pub fn input<T>(&mut self, name: &'static str, view: TensorView<'a, T>) {
+        self.memory(name, &view, AccessMode::Read);
+    }
+
+    /// Adds a value.
+    pub fn scalar<T: Scalar>(&mut self, value: T) {
+        self.push(Argument::Value(Param::new(value)));
+    }
+
+    fn memory<T>(&mut self, name: &'static str, view: &TensorView<'a, T>, mode: AccessMode) {
+        let rank = view.shape().len();
+        let (mut shape, mut strides) = ([1; RANK], [0; RANK]);
+        let dims = view.shape().iter().zip(view.strides()).rev().take(RANK);
+        for (at, (len, stride)) in dims.enumerate() {
+            (shape[RANK - 1 - at], strides[RANK - 1 - at]) = (*len as u64, *stride as u64);
+        }
+        let access = Access { range: view.range(), mode, argument: name, rows: None };
+        let (rows, block) = (view.rows(mode), view.elements().block());
+        self.push(Argument::Memory);
+        // The macro has checked the number, here and in `push`.
+        let _full =
+            self.operands.try_push(Operand { name, access, rows, block, shape, strides, rank });
+    }
+
+    fn push(&mut self, argument: Argument) {
+        let _full = self.all.try_push(argument);
+    }
+}
+
+/// A launch, with one shape for all operands.
+struct Plan {
+    shape: [u64; RANK],
+    /// The steps of each operand, 0 where it is broadcast.
+    strides: ArrayVec<[u64; RANK], MOST_OPERANDS>,
+    is_linear: bool,
+}
+
+impl Plan {
+    /// # Errors
+    /// Shapes that don't fit, with the names of the arguments.
+    fn new(kernel: &'static str, operands: &Operands<'_>, coordinates: usize) -> Result<Self> {
+        let wrong = |problem| Err(Error::Shapes { kernel, problem });
+        let mut written =
+            operands.operands.iter().filter(|operand| operand.access.mode == AccessMode::Write);
+        let Some(first) = written.next() else { return wrong("nothing is written".to_owned()) };
+        if let Some(other) = operands.operands.iter().find(|operand| operand.rank > RANK) {
+            let (name, rank) = (other.name, other.rank);
+            return wrong(format!(
+                "`{name}` has {rank} dimensions, and a kernel of `map` at most {RANK}"
+            ));
+        }
+        if coordinates > 0 && first.rank != coordinates {
+            let (name, rank) = (first.name, first.rank);
+            return wrong(format!(
+                "the kernel reads {coordinates} coordinates, and `{name}` has {rank} dimensions"
+            ));
+        }
+        if let Some(other) =
+            written.find(|other| (other.rank, other.shape) != (first.rank, first.shape))
+        {
+            return wrong(format!(
+                "`{}` is {:?} and `{}` is {:?}: all outputs have one shape",
+                first.name,
+                first.dims(),
+                other.name,
+                other.dims()
+            ));
+        }
+        let mut strides = ArrayVec::new();
+        for operand in operands.operands.iter() {
+            let mut steps = operand.strides;
+            let dims = operand.shape.iter().zip(first.shape).zip(&mut steps);
+            for ((len, _), step) in dims.filter(|((len, wanted), _)| **len != *wanted) {
+                if *len != 1 {
+                    return wrong(format!(
+                        "`{}` is {:?} and `{}` is {:?}: each dimension of an input, from the last, is that of the output or 1",
+                        operand.name,
+                        operand.dims(),
+                        first.name,
+                        first.dims()
+                    ));
+                }
+                *step = 0;
+            }
+            if operand.rank > first.rank {
+                return wrong(format!(
+                    "`{}` is {:?} and `{}` is {:?}: an input has no more dimensions than the output",
+                    operand.name,
+                    operand.dims(),
+                    first.name,
+                    first.dims()
+                ));
+            }
+            let _full = strides.try_push(steps);
+        }
+        let mut plan = Self { shape: first.shape, strides, is_linear: false };
+        plan.merge(coordinates);
+        Ok(plan)
+    }
+
+    /// Merges neighbouring dimensions into the later one where all operands pass through both in one step.
+    fn merge(&mut self, coordinates: usize) {
+        let is_line = |plan: &Self| {
+            plan.shape[..RANK - 1] == [1; RANK - 1]
+                && plan.strides.iter().all(|steps| steps[RANK - 1] == 1)
+        };
+        if coordinates > 1 {
+            return;
+        }
+        let mut outer = RANK - 1;
+        while outer > 0 {
+            outer -= 1;
+            // The next dimension further in that has a length.
+            let inner = outer + 1;
+            let len = self.shape[inner];
+            let merges = self.shape[outer] == 1
+                || self.strides.iter().all(|steps| steps[outer] == steps[inner] * len);
+            if len == 1 && self.shape[outer] != 1 {
+                // The inner dimension has one element: the outer one takes its place.
+                self.shape.swap(outer, inner);
+                for steps in &mut self.strides {
+                    steps.swap(outer, inner);
+                }
+                self.shift(outer);
+            } else if merges {
+                self.shape[inner] = len.saturating_mul(self.shape[outer]);
+                self.shape[outer] = 1;
+                self.shift(outer);
+            }
+        }
+        self.is_linear = is_line(self);
+    }
+
+    /// Moves the dimensions before `free`, which has the length 1, one further in.
+    fn shift(&mut self, free: usize) {
+        for dim in (1..=free).rev() {
+            self.shape.swap(dim - 1, dim);
+            for steps in &mut self.strides {
+                steps.swap(dim - 1, dim);
+            }
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.shape.iter().fold(1, |product: u64, len| product.saturating_mul(*len))
+    }
+
+    /// A thread for each element along the last two dimensions, and for each pair of coordinates of the first two, as far as CUDA
+    /// permits. The body loops over the others.
+    fn grid(&self) -> Grid {
+        let [a, b, c, d] = self.shape.map(|len| len as usize);
+        if self.is_linear {
+            Grid::from(d)
+        } else {
+            Grid::from([d, c.min(65_535), a.saturating_mul(b).min(65_535)])
+        }
+    }
+}
+
+impl Operand<'_> {
+    fn dims(&self) -> &[u64] {
+        &self.shape[RANK - self.rank.min(RANK)..]
+    }
+}
+
+impl CudaStream {
+    /// Queues a kernel of one element, for all elements of its outputs: `stream.map::<scale>((&mut out, &image, 2.0))?`. Like
+    /// [`launch`](Self::launch), it comes after all work that its arguments must come after, and does not block the host. The
+    /// library makes the grid.
+    ///
+    /// All outputs have one shape, of 1 to 4 dimensions. An input has the same shape, or one that *broadcasts* to it, as in
+    /// NumPy: compared from the last dimension, a dimension of length 1, or one that is missing, has the same elements
+    /// throughout. Views with any strides will do. With no elements nothing is launched.
+    ///
+    /// ```
+    /// use streamflow::prelude::*;
+    ///
+    /// /// Shifts and scales each element by the numbers of its column.
+    /// #[kernel(map)]
+    /// fn normalize(out: &mut f32, image: &f32, mean: &f32, range: &f32) {
+    ///     *out = if *range > 0.0 { (*image - *mean) / *range } else { 0.0 };
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// let platform = Platform::detect()?;
+    /// let stream = platform.stream_pool("POOL", &CudaStreamPool::new())?.allocate("main")?;
+    /// let image = platform.upload(&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?.reshape([2, 3])?;
+    /// let (mean, range) = (platform.upload(&[1.0_f32, 2.0, 3.0])?, platform.upload(&[3.0_f32, 0.0, 1.5])?);
+    /// let mut out = platform.tensor([2, 3], &stream)?;
+    /// stream.map::<normalize>((&mut out, &image, &mean, &range))?;
+    /// assert_eq!(stream.download_blocking::<f32>(&out)?, [0.0, 0.0, 0.0, 1.0, 0.0, 2.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shapes`] for shapes that don't fit; those of [`launch`](Self::launch).
+    #[track_caller]
+    pub fn map<'a, K: MapKernel>(&self, args: impl MapArgs<'a, K>) -> Result<()> {
+        let location = Location::caller();
+        let mut operands = Operands { all: ArrayVec::new_const(), operands: ArrayVec::new_const() };
+        args.pass(&mut operands);
+        let plan = Plan::new(K::LINEAR.name, &operands, K::COORDINATES);
+        let mut passing = Passing::new();
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(error) => {
+                operands
+                    .operands
+                    .iter()
+                    .for_each(|operand| passing.touch(operand.access, None, operand.block));
+                passing.fail(&error);
+                return Err(error);
+            }
+        };
+        if plan.count() == 0 {
+            return Ok(());
+        }
+        if !plan.is_linear {
+            plan.shape.iter().for_each(|len| passing.number(*len));
+        }
+        let mut parts = operands.operands.iter().zip(&plan.strides);
+        for argument in &operands.all {
+            let (operand, strides) = match argument {
+                Argument::Value(value) => {
+                    passing.raw(*value);
+                    continue;
+                }
+                Argument::Memory => match parts.next() {
+                    Some(part) => part,
+                    None => continue,
+                },
+            };
+            passing.number(operand.access.range.address);
+            if plan.is_linear {
+                passing.number(plan.shape[RANK - 1]);
+            } else {
+                strides.iter().for_each(|stride| passing.number(*stride));
+            }
+            passing.touch(operand.access, operand.rows, operand.block);
+        }
+        let info = if plan.is_linear { K::LINEAR } else { K::STRIDED };
+        launch_kernel(self, info, &plan.grid(), &mut passing, Order::ByData, location)
+    }
+}

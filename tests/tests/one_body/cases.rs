@@ -1,0 +1,172 @@
+//! The cases of a kernel: its inputs, and what Rust's own operators make of them.
+
+use streamflow::__private::{KernelInfo, MapArgs, MapKernel};
+use streamflow::prelude::*;
+use streamflow_tests::setup::uploaded;
+use streamflow_tests::{Failed, check, check_error};
+
+use super::errors;
+use super::values::{Edge, Format};
+
+/// The inputs that an operation is tried with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inputs {
+    /// Each edge of the type.
+    One,
+    /// All pairs of edges.
+    Two,
+    /// All pairs, where a second operand of 0 is reported.
+    Divided,
+    /// All triples of a few edges.
+    Three,
+    /// Those of which the second is not above the third.
+    Limits,
+}
+
+/// An operation of a kernel, which has it in one arm of its `match`.
+pub(super) struct Operation<S, O> {
+    pub(super) number: u32,
+    pub(super) name: &'static str,
+    pub(super) inputs: Inputs,
+    /// The same in Rust's own words.
+    pub(super) wanted: fn(&S, &S, &S) -> O,
+}
+
+/// One launch: an operation, its inputs and its results.
+#[derive(Debug)]
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    pub(super) number: u32,
+    pub(super) count: usize,
+    /// The bytes of the three operands.
+    pub(super) inputs: [Vec<u8>; 3],
+    wanted: Vec<u64>,
+    /// Whether a division is reported.
+    pub(super) reports: bool,
+}
+
+type Launch = fn(&Platform, &CudaStream, &Case) -> Result<Vec<u8>, Failed>;
+
+/// A kernel with all of its cases.
+pub(super) struct Subject {
+    pub(super) info: &'static KernelInfo,
+    format: Format,
+    /// The bytes of a result.
+    pub(super) size: usize,
+    pub(super) cases: Vec<Case>,
+    launch: Launch,
+}
+
+fn inputs<S: Edge>(of: Inputs) -> Vec<[S; 3]> {
+    let (edges, few) = (S::edges(), S::few());
+    let one = edges[0];
+    match of {
+        Inputs::One => edges.iter().map(|a| [*a, one, one]).collect(),
+        Inputs::Two | Inputs::Divided => {
+            edges.iter().flat_map(|a| edges.iter().map(move |b| [*a, *b, one])).collect()
+        }
+        Inputs::Three | Inputs::Limits => {
+            let pairs = few.iter().flat_map(|a| few.iter().map(move |b| (*a, *b)));
+            let all = pairs.flat_map(|(a, b)| few.iter().map(move |c| [a, b, *c]));
+            all.filter(|[_, b, c]| of == Inputs::Three || b <= c).collect()
+        }
+    }
+}
+
+/// The cases of one operation: a division by 0 has a launch of its own.
+fn cases<S: Edge, O: Edge>(operation: &Operation<S, O>) -> Vec<Case> {
+    let all = inputs::<S>(operation.inputs);
+    let is_reported = |[_, b, _]: &[S; 3]| {
+        operation.inputs == Inputs::Divided && *b == S::default() && S::FORMAT == Format::Integer
+    };
+    let (faulty, sound): (Vec<_>, Vec<_>) = all.into_iter().partition(is_reported);
+    let case = |rows: Vec<[S; 3]>, reports| Case {
+        name: operation.name,
+        number: operation.number,
+        count: rows.len(),
+        inputs: [0, 1, 2].map(|at| rows.iter().flat_map(|row| row[at].bytes()).collect()),
+        wanted: rows.iter().map(|[a, b, c]| (operation.wanted)(a, b, c).bits()).collect(),
+        reports,
+    };
+    let both = [(sound, false), (faulty, true)].into_iter().filter(|(rows, _)| !rows.is_empty());
+    both.map(|(rows, reports)| case(rows, reports)).collect()
+}
+
+fn values<T: Edge>(bytes: &[u8]) -> Vec<T> {
+    bytes.chunks_exact(size_of::<T>()).map(T::of_bytes).collect()
+}
+
+fn launch<K, S, O>(platform: &Platform, stream: &CudaStream, case: &Case) -> Result<Vec<u8>, Failed>
+where
+    K: MapKernel,
+    S: Edge,
+    O: Edge,
+    for<'a> (&'a mut Tensor<O>, &'a Tensor<S>, &'a Tensor<S>, &'a Tensor<S>, u32): MapArgs<'a, K>,
+{
+    let mut out = uploaded(platform, &vec![O::default(); case.count], stream)?;
+    let [a, b, c] =
+        case.inputs.each_ref().map(|bytes| uploaded::<S>(platform, &values(bytes), stream));
+    stream.map::<K>((&mut out, &a?, &b?, &c?, case.number))?;
+    let done = stream.synchronize_blocking();
+    if case.reports {
+        check_error("a division by 0", done, |error| {
+            error.to_string().contains("divided an integer by 0")
+        })?;
+    } else {
+        done?;
+    }
+    Ok(stream.download_blocking::<O>(&out)?.into_iter().flat_map(Edge::bytes).collect())
+}
+
+impl Subject {
+    pub(super) fn of<K, S, O>(operations: &[Operation<S, O>]) -> Self
+    where
+        K: MapKernel,
+        S: Edge,
+        O: Edge,
+        for<'a> (&'a mut Tensor<O>, &'a Tensor<S>, &'a Tensor<S>, &'a Tensor<S>, u32):
+            MapArgs<'a, K>,
+    {
+        Self {
+            info: K::LINEAR,
+            format: O::FORMAT,
+            size: size_of::<O>(),
+            cases: operations.iter().flat_map(cases).collect(),
+            launch: launch::<K, S, O>,
+        }
+    }
+
+    /// Launches each case, and checks its results.
+    pub(super) fn run(&self, platform: &Platform, stream: &CudaStream) -> Result<(), Failed> {
+        self.cases.iter().try_for_each(|case| {
+            let found = (self.launch)(platform, stream, case);
+            let found =
+                found.map_err(|error| Failed::msg(format!("{}: {error}", self.title(case))))?;
+            self.check(case, &found)
+        })
+    }
+
+    fn title(&self, case: &Case) -> String {
+        format!("`{}` of `{}`", case.name, self.info.name)
+    }
+
+    /// Checks the bytes of all results of a case.
+    pub(super) fn check(&self, case: &Case, found: &[u8]) -> Result<(), Failed> {
+        let ulps = errors::allowed(case.name, self.format);
+        let bits =
+            |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+        let found: Vec<u64> = found.chunks_exact(self.size).map(bits).collect();
+        check(found.len() == case.count, || {
+            format!("{}: {} results", self.title(case), found.len())
+        })?;
+        for (at, (found, wanted)) in found.iter().zip(&case.wanted).enumerate() {
+            check(self.format.is_close(*found, *wanted, ulps), || {
+                let size = case.inputs[0].len() / case.count;
+                let inputs = case.inputs.each_ref().map(|all| bits(&all[at * size..][..size]));
+                let (found, wanted) = (self.format.shown(*found), self.format.shown(*wanted));
+                format!("{} with the bits {inputs:x?} is {found}, not {wanted}", self.title(case))
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! Mistakes in the text of the operators, each of which a case notices.
+
+use streamflow_tests::{Failed, check};
+
+use super::cases::Subject;
+use super::compiled::{BODY, Source};
+use super::kernels;
+
+/// A mistake: its name, the kernel that shows it, and the texts with what takes their place.
+type Mistake = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+const MISTAKES: [Mistake; 14] = [
+    (
+        "a shift by the whole amount",
+        "i32_operators",
+        &[("(U)a << ((unsigned int)by & (Width<T>::bits - 1))", "(U)a << (unsigned int)by")],
+    ),
+    (
+        "a mask of 32 bits for each type",
+        "i8_operators",
+        &[("a >> ((unsigned int)by & (Width<T>::bits - 1))", "a >> ((unsigned int)by & 31u)")],
+    ),
+    (
+        "a product and a sum that are fused",
+        "f32_operators",
+        &[
+            ("return __fadd_rn(a, b);", "return a + b;"),
+            ("return __fmul_rn(a, b);", "return a * b;"),
+        ],
+    ),
+    ("a sum of signed numbers", "i32_operators", &[("(T)((U)a + (U)b)", "(T)(a + b)")]),
+    (
+        "a minimum that keeps NaN",
+        "f32_operators",
+        &[(
+            "float min(float a, float b) { return b < a || a != a ? b : a; }",
+            "float min(float a, float b) { return b < a ? b : a; }",
+        )],
+    ),
+    (
+        "a maximum that keeps NaN",
+        "f64_operators",
+        &[(
+            "double max(double a, double b) { return a < b || a != a ? b : a; }",
+            "double max(double a, double b) { return a < b ? b : a; }",
+        )],
+    ),
+    (
+        "a cast without its upper limit",
+        "f32_casts",
+        &[("if (a >= beyond) return (To)Limits<To>::high;", "")],
+    ),
+    (
+        "a cast without its lower limit",
+        "f64_casts",
+        &[("if (a <= below) return (To)Limits<To>::low;", "")],
+    ),
+    ("a cast of NaN", "f32_casts", &[("if (a != a) return To(0);", "")]),
+    (
+        "the division of the smallest number by -1",
+        "i32_operators",
+        &[("if (IsSigned<T>::value && b == T(-1)) return neg(a);", "")],
+    ),
+    (
+        "the remainder of the smallest number by -1",
+        "i64_operators",
+        &[("if (IsSigned<T>::value && b == T(-1)) return T(0);", "")],
+    ),
+    (
+        "a division by 0 that nobody is told of",
+        "u8_operators",
+        &[("if (b == T(0)) { fault.division(); return T(0); }", "if (b == T(0)) return T(0);")],
+    ),
+    (
+        "the bits of a sign",
+        "i8_operators",
+        &[(
+            "(unsigned long long)a & ((1ull << (Width<T>::bits & 63)) - 1)",
+            "(unsigned long long)a",
+        )],
+    ),
+    (
+        "a remainder below 0",
+        "i16_operators",
+        &[(
+            "return rest < T(0) ? (b < T(0) ? sub(rest, b) : add(rest, b)) : rest;",
+            "return rest;",
+        )],
+    ),
+];
+
+pub(super) fn all() -> Result<Option<String>, Failed> {
+    let all = [kernels::integers(), kernels::floats(), kernels::casts()];
+    let subjects: Vec<Subject> = all.into_iter().flatten().collect();
+    let mut source = Source::new();
+    let mut shown = Vec::new();
+    for (name, kernel, edits) in &MISTAKES {
+        let mut text = BODY.to_owned();
+        for (from, to) in *edits {
+            check(text.contains(from), || format!("{name}: the operators have no `{from}`"))?;
+            text = text.replace(from, to);
+        }
+        let subject = subjects.iter().find(|subject| subject.info.name == *kernel);
+        let subject = subject.ok_or_else(|| Failed::msg(format!("no kernel `{kernel}`")))?;
+        source.add(subject.info, &text);
+        shown.push(subject);
+    }
+    let Some(program) = source.build()? else { return Ok(Some("no g++".to_owned())) };
+    for (number, (subject, (name, ..))) in shown.into_iter().zip(&MISTAKES).enumerate() {
+        check(program.check(number, subject).is_err(), || format!("{name}: no case notices it"))?;
+    }
+    Ok(None)
+}
