@@ -28,9 +28,9 @@ struct Args {
 const REQUESTS: usize = 20;
 
 /// data[i] = data[i] * data[i]
-#[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] *= data[i];")]
-fn square(data: &mut [f32]) {
-    data.iter_mut().for_each(|x| *x *= *x);
+#[kernel(map)]
+fn square(data: &mut f32) {
+    *data *= *data;
 }
 
 /// Uploads each request, squares it, and begins to download the answer.
@@ -50,7 +50,7 @@ impl Compute for Square {
         pinned.as_mut_slice_blocking()?.copy_from_slice(&request);
         let mut data = cx.tensor([request.len()], &stream)?;
         stream.upload(&pinned, &mut data)?;
-        stream.launch::<square>(data.len(), (&mut data,))?;
+        stream.map::<square>((&mut data,))?;
         io.answer.emit(cx.download(&data, &stream)?)
     }
 }

@@ -10,9 +10,9 @@ use streamflow::cudarc::driver::CudaContext;
 use streamflow::prelude::*;
 
 /// `data[i] *= factor`
-#[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] *= factor;")]
-pub fn scale(data: &mut [f32], factor: f32) {
-    data.iter_mut().for_each(|x| *x *= factor);
+#[kernel(map)]
+pub fn scale(data: &mut f32, factor: f32) {
+    *data *= factor;
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stream = pool.allocate("work")?;
     // The kernel comes after cudarc's copy, and cudarc's next copy after the kernel.
     let mut tensor = platform.adopt_cudarc(slice, [3])?;
-    stream.launch::<scale>(tensor.len(), (&mut tensor, 2.0))?;
+    stream.map::<scale>((&mut tensor, 2.0))?;
     let slice = tensor.into_cudarc(&stream, &theirs)?;
     Ok(writeln!(std::io::stdout(), "{:?}", theirs.clone_dtoh(&*slice)?)?)
 }

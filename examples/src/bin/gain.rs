@@ -17,10 +17,10 @@ struct Args {
     platform: PlatformArgs,
 }
 
-/// Multiplies in place: `data[i] *= factor`.
-#[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] *= factor;")]
-fn scale(data: &mut [f32], factor: f32) {
-    data.iter_mut().for_each(|x| *x *= factor);
+/// Multiplies each element in place.
+#[kernel(map)]
+fn scale(data: &mut f32, factor: f32) {
+    *data *= factor;
 }
 
 /// Host data in: uploads one block in each tick.
@@ -57,7 +57,7 @@ impl Compute for Gain {
     fn compute(&mut self, io: GainIo<'_>, cx: &ExecutionContext) -> Result<()> {
         // From here on, work on `stream` comes after the upload: the device waits, not the host.
         let (mut samples, stream) = io.samples.receive().receive_cuda_stream(cx)?;
-        stream.launch::<scale>(samples.len(), (&mut samples, self.factor))?;
+        stream.map::<scale>((&mut samples, self.factor))?;
         io.scaled.emit(samples)
     }
 }

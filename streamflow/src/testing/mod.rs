@@ -48,15 +48,15 @@
 //! use streamflow::testing::{OperatorHarness, explore};
 //!
 //! /// data[i] = value
-//! #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] = value;")]
-//! fn fill(data: &mut [f32], value: f32) {
-//!     data.fill(value);
+//! #[kernel(map)]
+//! fn fill(data: &mut f32, value: f32) {
+//!     *data = value;
 //! }
 //!
 //! /// data[i] *= factor
-//! #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] *= factor;")]
-//! fn scale(data: &mut [f32], factor: f32) {
-//!     data.iter_mut().for_each(|x| *x *= factor);
+//! #[kernel(map)]
+//! fn scale(data: &mut f32, factor: f32) {
+//!     *data *= factor;
 //! }
 //!
 //! /// Counts the ticks in images of 4 values.
@@ -69,7 +69,7 @@
 //!     fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
 //!         let stream = cx.allocate_cuda_stream(io.work)?;
 //!         let mut image = cx.tensor([4], &stream)?;
-//!         stream.launch::<fill>(4, (&mut image, cx.tick() as f32))?;
+//!         stream.map::<fill>((&mut image, cx.tick() as f32))?;
 //!         io.image.set_cuda_stream(&stream).emit(image)
 //!     }
 //! }
@@ -86,7 +86,7 @@
 //!     fn compute(&mut self, io: GainIo<'_>, cx: &ExecutionContext) -> Result<()> {
 //!         assert!(self.factor.is_finite(), "the factor is {}", self.factor);
 //!         let (mut image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-//!         stream.launch::<scale>(image.len(), (&mut image, self.factor))?;
+//!         stream.map::<scale>((&mut image, self.factor))?;
 //!         io.scaled.emit(image)
 //!     }
 //! }
@@ -160,9 +160,9 @@
 //! use streamflow::testing::{Explorer, explore};
 //!
 //! /// data[i] += 1
-//! #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] += 1.0f;")]
-//! fn add_one(data: &mut [f32]) {
-//!     data.iter_mut().for_each(|x| *x += 1.0);
+//! #[kernel(map)]
+//! fn add_one(data: &mut f32) {
+//!     *data += 1.0;
 //! }
 //!
 //! /// Adds on two streams, one after the other. A panic or an error is a failure.
@@ -171,8 +171,8 @@
 //!     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
 //!     let mut data = platform.buffer::<f32>(4, &a)?;
 //!     a.fill_bytes(&mut data, 0)?;
-//!     a.launch::<add_one>(4, (&mut data,))?;
-//!     b.launch::<add_one>(4, (&mut data,))?;
+//!     a.map::<add_one>((&mut data,))?;
+//!     b.map::<add_one>((&mut data,))?;
 //!     assert_eq!(b.download_blocking(&data)?, [2.0; 4]);
 //!     Ok(())
 //! }
@@ -315,9 +315,9 @@ pub use crate::error::{
 /// use streamflow::testing::{explore, scope};
 ///
 /// /// data[i] = value
-/// #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] = value;")]
-/// fn fill(data: &mut [f32], value: f32) {
-///     data.fill(value);
+/// #[kernel(map)]
+/// fn fill(data: &mut f32, value: f32) {
+///     *data = value;
 /// }
 ///
 /// # fn main() -> Result<()> {
@@ -325,7 +325,7 @@ pub use crate::error::{
 ///     let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
 ///     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
 ///     let mut data = platform.buffer::<f32>(4, &a)?;
-///     a.launch::<fill>(4, (&mut data, 1.0))?;
+///     a.map::<fill>((&mut data, 1.0))?;
 ///     let data = &data;
 ///     scope(|scope| {
 ///         // A stream can't be shared, so it goes to one thread. Data that is only read can be shared.
