@@ -75,7 +75,7 @@ impl Compute for Renew {
     }
 }
 
-/// Notes which frame and found values it receives together in a tick.
+/// Notes the number of the frame and the found number that it receives in one tick.
 #[operator]
 pub struct Overlay {
     /// The frame of the camera.

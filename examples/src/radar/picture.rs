@@ -1,4 +1,4 @@
-//! Draws a picture of a map for people: with axes, a scale of colours, and the graph that made the map.
+//! Draws a picture of a map for people: with axes, a scale of colours, and a drawing of the graph of operators.
 
 use std::convert::Infallible;
 use std::iter;

@@ -156,7 +156,7 @@ fn expand_no_flush_io(operator: &Operator, names: &Names) -> TokenStream {
     let text = format!(
         "`{name}` is not declared to be flushed, so its `flush` would never be called; write `#[operator(flush)]` on its definition"
     );
-    // The parameters have defaults, since the user may write the Io without its parameters.
+    // The type parameters of the `…Io` struct have defaults, since the user may write the struct's name without them.
     let params: Vec<_> = names.io_generics.type_params().map(|param| &param.ident).collect();
     let panic = quote_spanned!(ident.span()=> ::core::panic!(#text));
     quote! {

@@ -106,7 +106,8 @@ pub(super) struct GridShape {
     pub(super) shared_bytes: u32,
 }
 
-/// The properties of a grid that decide how its numbers are read.
+/// The properties of a grid that decide how its sizes are read: how many dimensions they have, and whether they count blocks
+/// or elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
     dimensions: u8,

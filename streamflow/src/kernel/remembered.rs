@@ -42,7 +42,8 @@ struct Slot {
     platform: Cell<Option<PlatformNumber>>,
     form: Cell<Form>,
     function: Cell<RawFunction>,
-    // The second cache line. If the launch sets the threads of a block, `shape.block` has the same numbers.
+    // The fields below are in the second cache line. For a launch that sets the threads of a block, `shape.block` has those
+    // numbers of threads.
     shape: Cell<GridShape>,
     name: Cell<Option<&'static str>>,
 }

@@ -86,7 +86,7 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Creates a call of a library's function, without claims. Error texts contain the two names.
+    /// Creates a call of a library's function that uses no memory so far. Error texts contain the names of both.
     #[inline]
     pub fn new(library: &'static str, function: &'static str) -> Self {
         Self::needed(LibraryCalls::Whole, library, function)

@@ -93,7 +93,7 @@ impl Compute for Convolve2d {
 }
 
 /// The kernel `out[y, x]` = the sum of `weights[i, j] * image[y + ci - i, x + cj - j]`. It adds the neighbours from the top left
-/// to the bottom right.
+/// to the bottom right. `[ci, cj]` is the centre of the weights.
 #[kernel(
     requires(
         image.len() == out.len(),

@@ -15,7 +15,7 @@ use sealed::Summed;
 /// Adds the elements of each row, of type `f32` or `f64`. The input has the shape `[m, n]`, and the result `[m]`.
 #[operator(no_new, unlisted)]
 pub struct Reduce<T: Summed> {
-    /// A matrix of the shape `[m, n]`, whose rows are added.
+    /// A matrix of the shape `[m, n]`. The elements of each row are added.
     #[input]
     rows: &Tensor<T>,
     /// The sum or the mean of each row, of the shape `[m]`.

@@ -58,7 +58,7 @@ impl PlatformBuilder {
         self
     }
 
-    /// Sets how device memory is managed, for example how much of it may be in flight.
+    /// Sets how device memory is managed, for example how many dropped blocks may wait for work that still uses them.
     pub fn memory(mut self, options: MemoryOptions) -> Self {
         self.options.memory = options;
         self

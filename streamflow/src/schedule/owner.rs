@@ -105,7 +105,7 @@ impl RunOwner {
         self.wait()
     }
 
-    /// Returns the graph, after a wait for the end of the run. Only the first call returns it.
+    /// Returns the graph to the first caller, and `None` to later ones. The caller has waited for the end of the run.
     pub(super) fn take_graph(&mut self) -> Option<Box<dyn AnyGraph>> {
         self.graph.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -239,7 +239,8 @@ mod tests {
         while !called.load(Ordering::Relaxed) {
             thread::yield_now();
         }
-        // The library handles signals in their order. So when the second run is stopped, the earlier signal has been handled.
+        // The library handles signals in the order of their arrival. So when the signal below has stopped the second run, the
+        // signal before it has been handled.
         stop(&second, &[ALL[1]]).unwrap();
         terminate();
         while second.control.command() != Next::Stop(StopSource::Terminate) {

@@ -28,7 +28,6 @@ const _: () = assert!(RING.is_power_of_two() && FIRST.is_power_of_two());
 /// The records that a stream's events hold, by slot.
 ///
 /// The ring begins with few slots. After a lookup of an overwritten record it doubles its slots, until each event has a slot.
-/// for each event.
 // The order of the fields: the parts that a ring with few slots uses are in few cache lines.
 #[derive(Debug)]
 #[repr(C)]

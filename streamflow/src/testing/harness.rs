@@ -40,7 +40,8 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
     /// Creates a harness for an operator on device 0, with a pool of as many streams as the operator declares.
     ///
     /// # Errors
-    /// The platform's; [`Error::Unexplored`] in a test that is explored, for a platform of its own.
+    /// The platform's errors. [`Error::Unexplored`] in a test that [`explore`](crate::testing::explore) runs, for a platform that
+    /// the test itself has made.
     #[cfg(doc)]
     pub fn new(platform: &Platform, operator: O) -> Result<Self> {
         Self::begin(platform, operator)

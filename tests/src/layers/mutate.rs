@@ -150,7 +150,8 @@ impl Mutate {
     }
 
     /// Logs a step, unless the run has ended. A call is logged after it was made. In a test whose threads take turns, the
-    /// turn passes before the simulator makes the call, so the log has the calls of all threads in their order.
+    /// turn passes to another thread only before the simulator makes a call, and never between a call and its log line. So the
+    /// log has the calls of all threads in their order.
     fn log_step(&self, step: impl FnOnce(&mut Log) -> LogStep) {
         if let Some(mut state) = self.running() {
             let step = step(&mut state.log);

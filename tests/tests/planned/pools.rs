@@ -87,7 +87,7 @@ graph! {
 /// With a stream for each operator, the pool has five streams, and the late one.
 fn exact(platform: &Platform) -> Result<(), Failed> {
     let (noted, got) = (Noted::default(), Got::default());
-    // In a fixed order: the results of both ends are compared as they come.
+    // `greedy` fixes the order of ticks, so the results of both sinks are compared in the order of their arrival.
     let graph = Exact::new(platform, per_operator().max_size(6), noted.clone(), got.clone())?;
     greedy(graph)?.run()?;
     let expected = seen::take(&got);

@@ -251,7 +251,7 @@ impl Stream {
             return done.or_raise();
         } else {
             let wrong = |_| {
-                // A stream of another library was handled above, if this is a GPU.
+                // What remains is no event of another library. An object of another copy of this module has an error of its own.
                 let of_another = not_of_another_module::<Event>(what)
                     .and_then(|()| not_of_another_module::<Stream>(what));
                 if let Err(error) = of_another {

@@ -94,7 +94,7 @@ pub enum Trouble {
     },
     /// A kernel's body has kept the turn for too long.
     Body {
-        /// The name of the thread that executes the body, or the source location where the thread was spawned.
+        /// The name of the thread that executes the kernel's body, or the source location where the thread was spawned.
         thread: String,
         /// The name of the kernel.
         kernel: Arc<str>,

@@ -31,7 +31,8 @@ pub(super) fn body<T: MatmulElement>(function: &str, problem: Problem) -> HostBo
         let mut c = operands.write_elements::<T>();
         let bias = if problem.has_bias { operands.read::<T>() } else { &[] };
         leave_anything_in(operands.write::<u8>());
-        // If an earlier call has panicked, the lock is poisoned. The copies can still be used, since each call overwrites them.
+        // If an earlier call has panicked, the lock of the scratch memory is poisoned. The memory can still be used, since each
+        // call overwrites it.
         let mut scratch = scratch.lock().unwrap_or_else(PoisonError::into_inner);
         products::<T>(&problem, (&a, &b), &mut c, bias, scales, &mut scratch);
         Ok(())

@@ -14,7 +14,7 @@ use crate::memory::{Bool8, Element};
 ///
 /// Equal values, and two NaNs, are always close. Other values are close if any of the limits permits it, so limits can be
 /// combined: `Tolerance::relative(1e-5).or_absolute(1e-6)`. A NaN or an infinity is never close to another number. The distance
-/// of two complex numbers is that in the plane. Their number of steps is the larger one of the steps between the real parts and
+/// of two complex numbers is that in the plane. The number of steps, from one number of the type to the next, is the larger one of the steps between the real parts and
 /// between the imaginary parts.
 ///
 /// By default NVRTC fuses `a * b + c` into one operation with one rounding, and rustc does not. So a body with sums of products

@@ -252,7 +252,8 @@ graph! {
 }
 
 graph! {
-    /// The control: a join of two ways of one source, and another source at an input that is not compared.
+    /// A graph that is accepted, beside those above: a join of two ways of one source, and another source at an input that is
+    /// not compared.
     struct OneSource(seen: Seen<[u64; 3]>) {
         #[when(count(5))]
         let camera: Camera = Camera::new();

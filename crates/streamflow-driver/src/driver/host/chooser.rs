@@ -27,7 +27,8 @@ pub(super) const QUERY_COMPLETE: u64 = 1;
 /// The answer that is noted for a call that blocked until a point was reached.
 pub(super) const WAIT_ENDED: u64 = 2;
 
-/// A chooser, with hashes of all that the host has seen.
+/// The chooser, that decides what the simulator does next, with hashes of all that the host has seen. Two moments with equal
+/// hashes look the same to the program.
 #[derive(Debug)]
 pub(super) struct ChosenOrder {
     pub(super) chooser: Box<dyn Chooser>,

@@ -69,7 +69,8 @@ impl Destroyed {
         stamp != 0 && self.stamps.contains(&stamp)
     }
 
-    /// Returns the meaning of a handle with this stamp. `known` is the stamp that the checker has for the handle's number.
+    /// Returns whether a handle with this stamp, the number of its creation, is a destroyed one or an unknown one. `known` is
+    /// the stamp that the checker has for the handle's number.
     pub(super) fn judge(&self, stamp: u32, known: u32) -> Other {
         let is_stale = match known {
             0 | DESTROYED => self.has(stamp),

@@ -49,7 +49,7 @@
 
 use crate::sync::{AtomicBool, Ordering, fence};
 
-/// The switch of a driver, as an atomic flag.
+/// The switch of a driver: whether its calls go through the replayer's state.
 #[derive(Debug, Default)]
 pub(super) struct Switch(AtomicBool);
 

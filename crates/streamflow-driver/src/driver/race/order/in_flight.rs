@@ -19,13 +19,13 @@ pub(in crate::driver::race) struct CallId(usize);
 /// The effect that a call has if it succeeds.
 #[derive(Debug, Clone, Copy)]
 enum Effect {
-    /// The slot is free and has no call.
+    /// There is no effect, because the slot holds no call.
     Free,
-    /// The event gets the slot's clock.
+    /// The event gets the clock in the call's slot.
     Record { stream: u32, epoch: u64 },
-    /// The stream comes after the slot's clock.
+    /// The stream comes after the clock in the call's slot.
     Wait { stream: u32 },
-    /// The thread has found the work in the slot's clock complete.
+    /// The thread has found the work complete that the clock in the call's slot covers.
     Query { thread: u32 },
 }
 
