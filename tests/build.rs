@@ -3,23 +3,25 @@
 //! `STREAMFLOW_ONE_BODY_SEED` has the seed of the bodies, and `STREAMFLOW_ONE_BODY_COUNT` how many each type has.
 
 use std::env;
+use std::error::Error;
 use std::path::PathBuf;
 
 #[path = "tests/one_body/generator.rs"]
 mod generator;
 
-fn main() {
-    let number = |name: &str, default: u64| {
-        println!("cargo::rerun-if-env-changed={name}");
-        let Ok(text) = env::var(name) else { return default };
-        text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}"))
-    };
-    let seed = number("STREAMFLOW_ONE_BODY_SEED", 1);
-    let count = number("STREAMFLOW_ONE_BODY_COUNT", 12);
+fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=tests/one_body/generator.rs");
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let (seed, count) =
+        (number("STREAMFLOW_ONE_BODY_SEED", 1)?, number("STREAMFLOW_ONE_BODY_COUNT", 12)?);
+    let out = env::var_os("OUT_DIR").ok_or("cargo has not set OUT_DIR")?;
     let text = generator::bodies(seed, count as usize);
-    std::fs::write(out.join("random_bodies.rs"), text)
-        .expect("the folder of the build can be written");
+    Ok(std::fs::write(PathBuf::from(out).join("random_bodies.rs"), text)?)
+}
+
+/// The number of a variable, or this one without the variable.
+fn number(name: &str, default: u64) -> Result<u64, String> {
+    println!("cargo::rerun-if-env-changed={name}");
+    let Ok(text) = env::var(name) else { return Ok(default) };
+    text.parse().map_err(|_| format!("{name} is no number: {text}"))
 }

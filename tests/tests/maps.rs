@@ -85,7 +85,8 @@ fn broadcast(platform: &Platform) -> Result<(), Failed> {
     let (planes, rows, cols) = (3, 4, 5);
     let all: Vec<i32> = (0..60).collect();
     let a = uploaded(platform, &all, &s)?.reshape([planes, rows, cols])?;
-    let cases: [(&[usize], fn(usize, usize, usize) -> usize); 6] = [
+    type At = fn(usize, usize, usize) -> usize;
+    let cases: [(&[usize], At); 6] = [
         (&[5], |_, _, x| x),
         (&[4, 1], |_, y, _| y),
         (&[3, 1, 1], |z, _, _| z),

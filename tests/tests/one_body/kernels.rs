@@ -2,6 +2,7 @@
 #![allow(
     clippy::unnecessary_cast,
     clippy::redundant_closure_call,
+    clippy::bool_comparison,
     unused_parens,
     reason = "one text for each type"
 )]

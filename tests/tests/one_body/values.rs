@@ -10,10 +10,13 @@ pub(super) enum Format {
     F64,
 }
 
+/// The rank of a float's bits among all floats.
+type Order = fn(u64) -> i64;
+
 impl Format {
     /// Whether two values have the same bits, are both NaN, or are floats at most so many steps apart.
     pub(super) fn is_close(self, found: u64, wanted: u64, ulps: u64) -> bool {
-        let (is_nan, order): (fn(u64) -> bool, fn(u64) -> i64) = match self {
+        let (is_nan, order): (fn(u64) -> bool, Order) = match self {
             Self::Integer => return found == wanted,
             Self::F32 => (
                 |bits| f32::from_bits(bits as u32).is_nan(),
