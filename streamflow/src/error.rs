@@ -464,7 +464,7 @@ pub enum Error {
         chains.join("\n  ")
     )]
     Stalled {
-        /// The chains of nodes that wait for each other, as text.
+        /// The chains of nodes, as text: each node of a chain waits for the next one.
         chains: Vec<String>,
     },
 

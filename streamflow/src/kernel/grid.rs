@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// capability*: the same from 3.0 on).
 const MAX_BLOCKS: [u64; 3] = [i32::MAX as u64, 65_535, 65_535];
 
-/// The most threads of a block in x, y and z, from the same table. The kernel limits their product, see
+/// The most threads of a block in x, y and z (CUDA programming guide, *Technical specifications per compute capability*). The kernel limits their product, see
 /// [`LoadedKernel::max_block_size`].
 const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
 

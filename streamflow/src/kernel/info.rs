@@ -58,7 +58,7 @@ pub struct KernelInfo {
     pub coverage: Coverage,
     /// The axes along which the CUDA body reads the position of its thread, see [`for_body`](Self::for_body).
     pub axes: Axes,
-    /// Whether the body may report a mistake, by one parameter more: the address of a [report](super::bounds::Report).
+    /// Whether the body may report a mistake, by one parameter more: the address of the report of mistakes.
     pub reports: bool,
     /// The host body.
     pub host: HostKernel,

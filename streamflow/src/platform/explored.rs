@@ -18,7 +18,7 @@ const OTHER: &str = "it runs a graph or an operator of a platform that was made 
 const UNUSED: &str = "it has not used the platform that it is given; make its graph, its operator or its streams on that \
                       platform";
 
-/// The state before a platform is made, in an explored test: the calling thread's part in the test, and how many calls the test's
+/// The state before a platform is made, in an explored test: the calling thread, as the test knows it, and how many calls the test's
 /// simulator had got. `None` outside of explored tests.
 pub(super) struct Explored(Option<(Thread, u64)>);
 

@@ -52,7 +52,7 @@ pub trait ReceivingEnd {
     fn drop_older(&mut self, than: u64);
     /// Begins a tick: sets that the tick has not yet received, left or discarded a message of this input.
     fn begin_tick(&mut self);
-    /// Ends a tick: drops the messages that were received. Returns what the tick did with the input. A tick need not use an
+    /// Ends a tick: drops the messages that the tick has received and not moved out. Returns what the tick did with the input. A tick need not use an
     /// optional input.
     fn finish(&mut self) -> Handled;
     /// Returns [`Error::BatchTooLarge`] if the tick asked `receive_batch` for more messages than the edge can hold.

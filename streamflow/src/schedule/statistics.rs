@@ -143,7 +143,8 @@ mod tests {
         NodeStatus::idle("", inputs, outputs)
     }
 
-    /// Returns the index of each sink, the indices of its sources, and the number of its spare histograms.
+    /// Returns the index of each sink, the indices of its sources, and the number of its histograms for origins that are no
+    /// sources.
     fn found(nodes: &[NodeStatus], most: usize) -> Vec<(usize, Vec<usize>, usize)> {
         let paths = paths(nodes, most).into_iter().enumerate();
         let index = |number: &NonZeroU32| number.get() as usize - 1;

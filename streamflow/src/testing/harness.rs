@@ -72,7 +72,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
             count: None,
             conditions: None,
             on_failure: OnFailure::Stop,
-            // Pushed messages are on another stream than the operator's, so the pool has a second stream.
+            // Pushed messages come on streams of the pool `own`, so the graph has more than one stream.
             single_stream: &SingleStream::new(2),
             params: &GraphParams::default(),
         };

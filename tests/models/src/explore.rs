@@ -27,7 +27,8 @@ fn explored(builder: loom::model::Builder, model: impl Fn() + Send + Sync + 'sta
     assert!(runs > 1, "no two threads meet");
 }
 
-/// Like [`explore`], for code behind locks, and for atomics that no thread both stores and loads.
+/// Like [`explore`], but explores fewer orders of atomic operations, and so ends sooner. That suffices for code behind locks,
+/// and for atomics that no thread both stores and loads.
 pub(crate) fn explore_sections(model: impl Fn() + Send + Sync + 'static) {
     crate::sync::in_sections(|| explore(model));
 }

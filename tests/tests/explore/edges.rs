@@ -74,7 +74,7 @@ fn racing(platform: &Platform) -> Result<Platform> {
     Ok(Platform::builder().driver(Arc::new(DropWaits::all(platform.driver().clone())))?)
 }
 
-/// Two orders of the same operations give the same counts and different memory. If the exploration took these states
+/// Two orders of the same operations leave the same numbers of executed operations, and different memory. If the exploration took these states
 /// for one, it would miss one of the outcomes.
 pub(crate) fn two_writers() -> Result<(), Failed> {
     let in_the_end = |stream: &CudaStream, data: &Buffer<f32>| {

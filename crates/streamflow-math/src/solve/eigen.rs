@@ -104,9 +104,9 @@ impl<T: Real> Planner<Eigen<T>> {
 }
 
 impl<T: Real> Plan<Eigen<T>> {
-    /// Finds the eigenvalues of `a`, `[n, n]`, or `[m, n, n]` in a [batch](Planner::batch) of `m`. Allocates nothing.
-    /// On a GPU the library reads results of its iteration on the host, so the call may block until the stream's work
-    /// is complete.
+    /// Finds the eigenvalues and eigenvectors of `a`, `[n, n]`, or `[m, n, n]` in a [batch](Planner::batch) of `m`. Allocates
+    /// nothing. On a GPU the library reads results of its iteration on the host, so the call may block until the stream's
+    /// work is complete.
     ///
     /// # Errors
     /// [`Error::OtherStream`](streamflow::Error::OtherStream); [`Error::Operand`](crate::Error::Operand) for other shapes; the

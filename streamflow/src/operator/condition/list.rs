@@ -223,7 +223,7 @@ impl Conditions {
             // A node of another graph may have claimed a notice that this node lacks, and may wait for a notice that this node
             // has claimed.
             all.iter_mut().for_each(Entry::unclaim);
-            // The missing notice was claimed after `check` had seen it, so the scheduler checks this node again at once.
+            // Another node has claimed the missing notice after `check` had seen it, so the scheduler checks this node again at once.
             waits.at_once();
             return Ok(Readiness::Waiting);
         }

@@ -42,8 +42,8 @@ impl EventOp {
     }
 }
 
-/// Returns the number that stands for a kernel's function where the checker notes a use: the driver's handle. No two kernels have the same handle, even on
-/// different devices.
+/// Returns the number that stands for a kernel's function where the checker notes a use: the driver's handle. No two kernels
+/// have the same handle, even on different devices.
 pub(super) fn function_number(function: RawFunction) -> u64 {
     function.handle()
 }

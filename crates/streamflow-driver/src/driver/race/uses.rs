@@ -24,7 +24,7 @@ pub(super) struct Uses {
     /// The last write of the whole allocation: its allocation, its passing to a new owner, or a write of all its bytes. All
     /// other remembered accesses are later.
     whole_write: Access,
-    /// The last write of the piece. Unless `written`, a copy of `whole_write`.
+    /// The last write of the piece, the part of the allocation that these uses are of. Unless `written`, a copy of `whole_write`.
     write: Access,
     /// The reads of the piece since `write`. If the allocation is used in parts: all its accesses, instead.
     others: Vec<Access>,

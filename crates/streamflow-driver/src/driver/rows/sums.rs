@@ -87,7 +87,8 @@ impl Sums {
 
     /// The fifth step of the [module](self). The list has at least three steps, and each is made at least once.
     fn split(&self, low: i128, high: i128, tries: &mut u64) -> bool {
-        // The multiples to try if the group of larger steps begins at the index `at`.
+        // For a group of larger steps that begins at the index `at`: the range of sums of this group to try, in multiples of
+        // their greatest common divisor.
         let candidates = |at: usize| {
             let (smaller, larger) = self.groups(at);
             let gcd = larger.gcd();

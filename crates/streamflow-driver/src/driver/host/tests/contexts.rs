@@ -134,8 +134,8 @@ fn with_another_device_bound_only_handles_name_the_device() {
     check(other_calls(&bench, &objects), false);
 }
 
-/// The contexts of two simulators replace each other. A thread that has bound a device of a simulator has a context for that
-/// simulator's handles.
+/// Binding a device of one simulator makes its context current on the thread, in place of that of another simulator. Handles of
+/// any simulator can be used on a thread that has bound a device of that simulator once, and not on a new thread.
 #[test]
 fn the_context_of_another_simulator_serves_handles_alone() {
     let (bench, other) = (Bench::new(Policy::Eager, 0), HostDriver::builder().build());
