@@ -111,9 +111,9 @@ use self::guard::guarded;
 ///
 /// The size in x comes first: the grid of an image is `[cols, rows]`, with `thread_index()` as the column and `thread_index_y()`
 /// as the row. If the body contains `thread_index_y()`, and the kernel has neither of the two options, a launch with a grid of
-/// one number, `image.len()`, fails, since `thread_index_y()` would be 0 in every thread. If the body contains
-/// `thread_index_z()`, a launch without a size in z fails. A size of 1 counts as a size, and so does a block with several threads
-/// in that direction.
+/// one number, `image.len()`, fails, since `thread_index_y()` would be 0 in every thread. In the same
+/// way, a launch without a size in z fails if the body contains `thread_index_z()`. A size of 1 counts as a size, and so does a
+/// block with several threads in that direction.
 ///
 /// A launch of any kernel with several threads in y or z fails if the body does not read the thread's place in that
 /// direction: for example `[cols, rows]` for a body with `thread_index()` alone. All rows would do the same work, and a

@@ -74,7 +74,8 @@ impl Claims {
             // a time, so that the copy needs no heap memory.
             let missing = self.missing_waits(stream, mode);
             missing.iter().try_for_each(|point| wait(*point))?;
-            // If the stream's clock has forgotten some of these waits, the points are marked. This is rare.
+            // The points are marked if the list is full, so that the next pass finds other points, or if the stream's clock has
+            // forgotten some of these waits. Both are rare.
             if missing.is_full() || !missing.iter().all(|point| stream.implies(*point)) {
                 self.uses.lock().mark(&missing, stream.id());
             }

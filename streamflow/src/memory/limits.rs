@@ -243,7 +243,7 @@ impl MemoryLimits {
         }
     }
 
-    /// The most bytes of free memory that the pool keeps. For limits without an own threshold the result is `default`.
+    /// The most bytes of free memory that the pool keeps. For limits without a threshold of their own the result is `default`.
     pub(super) fn kept_at_most(self, default: u64) -> u64 {
         match self.kind {
             Kind::StreamOrdered { release, .. } => release,

@@ -248,7 +248,7 @@ impl MemoryPool {
     fn release_returned(&self, mut block: DeviceBlock) {
         let (stream, bytes) = (block.stream, block.range().bytes);
         let released = self.release(&mut block);
-        // A refusal after a sticky error is not reported here: the call that found the sticky error has reported it.
+        // A refusal after a sticky error is not reported here: the call that found the sticky error reports it.
         if !released.as_ref().is_err_and(Error::is_refusal) {
             report_in_drop(FREEING, released);
         }

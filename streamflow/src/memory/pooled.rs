@@ -2,7 +2,7 @@
 //! a list of free blocks (`free_list.rs`).
 //!
 //! Each block owns a reference to its pool, also while the block is free. So allocating or returning a block does not
-//! change the pool's reference count. The pool and its free blocks own each other. The drop of the last [`PoolHandle`]
+//! change the pool's reference count. The pool and its free blocks own each other. The drop of the [`PoolHandle`]
 //! closes the pool, which ends that cycle: a closed pool releases its free blocks and keeps no block that is returned later.
 
 use std::fmt;

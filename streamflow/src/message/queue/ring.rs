@@ -22,8 +22,8 @@ const BEGIN: usize = 0;
 #[cfg(loom)]
 const BEGIN: usize = usize::MAX;
 
-// The fields have this order, and begin with a cache line, so that the value of a ring with one slot is in the cache line of
-// the counts.
+// The fields have this order, and begin with a cache line, so that the value of a ring with one slot comes right after the
+// counts.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Ring<T> {

@@ -8,7 +8,7 @@
 //! # Invariants
 //!
 //! 1. A node is held by at most one worker at a time: the worker that looks at it.
-//! 2. After a tick of a node, a look at each of its neighbours begins. If another worker holds a neighbour at that moment, the
+//! 2. After a change of a node, a look at each of its neighbours begins. If another worker holds a neighbour at that moment, the
 //!    neighbour is looked at once more when that worker gives it back.
 //! 3. While a node is queued, a worker that may run it is awake, or has been woken. A worker parks only when no node is queued
 //!    that it may run, and queueing a node wakes a worker if all workers that may run the node are parked.
@@ -56,7 +56,7 @@ pub(super) struct NodeLinks {
 /// The result of a look at a node, that is, of a call of `AnyNode::step`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Looked {
-    /// Whether the call ran a tick that changed something, for example a queue.
+    /// Whether the call ran a tick that changed something, for example a queue, or dropped messages.
     pub(super) changed: bool,
     /// Whether a worker is to look at the node again at once.
     pub(super) again: bool,

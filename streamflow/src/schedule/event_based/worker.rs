@@ -209,8 +209,8 @@ struct Spin {
 }
 
 impl Spin {
-    /// Spins for a short time, until the board's epoch differs from `epoch`. Sets `is_over` when the worker has spun for the
-    /// platform's time to spin since it last had a node.
+    /// Spins for a short time, at most until the board's epoch differs from `epoch`. Sets `is_over` when the worker has spun for
+    /// the platform's time to spin since it last had a node, or at once if the worker is not to spin.
     fn wait(&mut self, team: &Team<'_, '_>, epoch: u64) {
         let clock = team.platform.clock();
         if turns::takes_turns() || clock.is_simulated() || team.platform.spin().is_zero() {
