@@ -117,7 +117,8 @@ use crate::turns::Turns;
 /// that wait for the device return such an error, too. The callers of all these calls pass errors on.
 const DELIVERS: [&str; 4] = ["launch", "call_library", "copy", "fill"];
 
-/// The calls that destroy or free an object in a `drop`. A drop can happen inside a kernel's body, too.
+/// The calls by which a `drop` destroys or frees an object, and `bind`, which comes before them. A drop can happen inside a
+/// kernel's body, too.
 const GIVE_BACK: [&str; 6] =
     ["bind", "destroy_stream", "destroy_event", "destroy_graph", "disown", "free_pinned"];
 

@@ -261,8 +261,8 @@ impl HostDriver {
         let dropped = std::mem::take(&mut sim.dropped);
         drop(sim);
         for body in dropped {
-            // The panic hook has already printed the panic. The value belongs to dropped work, so the panic has no other
-            // effect.
+            // The panic hook has already printed the panic. The value belongs to dropped work or to a destroyed
+            // graph, so the panic has no other effect.
             let _panicked = caught(|| drop(body));
         }
         self.lock()

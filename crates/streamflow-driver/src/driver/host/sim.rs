@@ -52,8 +52,8 @@ pub(super) struct Sim {
     pub(super) running: Vec<Running>,
     /// The number of bodies in `running`.
     pub(super) bodies: usize,
-    /// The bodies of work that was dropped before it ran. This list may be the last owner of a body, and a body is dropped
-    /// without the simulator's lock.
+    /// The bodies of work that was dropped before it ran, and of destroyed graphs. This list may be the last owner of a body, and
+    /// a body is dropped without the simulator's lock.
     pub(super) dropped: Vec<LibraryBody>,
     /// The number of threads that sleep in a blocking call.
     pub(super) sleepers: usize,

@@ -6,8 +6,8 @@
 //! call with another value is a different call, and makes a different trace.
 //!
 //! A call is captured when it occurs a second time: most calls that differ in each tick never occur again. The captured
-//! graph is then launched in place of the call, even when the call was held back and is sent by itself. So the library is
-//! called once for a call of the program, and never for a replayed call.
+//! graph is then launched in place of the call, even when the call was held back and is sent by itself. So no call of
+//! the program calls the library twice, and a replayed call never calls it.
 //!
 //! A capture can fail although the call is right. CUDA invalidates a capture if any thread waits for the whole device
 //! meanwhile, as libraries do when a handle is destroyed (CUDA C++ Programming Guide, *Prohibited and Unhandled

@@ -1,4 +1,4 @@
-//! The cursor: how far a segment has followed a lane's trace, and how many waits for records from before the segment it has
+//! The cursor: how far a segment has followed a lane's trace, and how many waits for records from outside of the segment it has
 //! made.
 
 use crate::driver::{RawEvent, RawStream};
@@ -8,12 +8,12 @@ use crate::driver::{RawEvent, RawStream};
 pub(super) struct Cursor {
     pub(super) lane: u32,
     pub(super) place: u32,
-    /// The number of waits for records from before the segment that are held back. They are the first ones in
+    /// The number of waits for records from outside of the segment that are held back. They are the first ones in
     /// `Lane::outside`.
     pub(super) outside: u32,
 }
 
-/// A wait for a record that was made before the segment.
+/// A wait for a record from outside of the segment: no call of the segment has made that record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outside {
     /// The number of calls that the segment had made before the wait.

@@ -120,7 +120,7 @@ impl State {
         Ok(())
     }
 
-    /// Notes the launch at the streams that have no call in the trace, but a held-back wait for a record from before the
+    /// Notes the launch at the streams that have no call in the trace, but a held-back wait for a record from outside of the
     /// segment. Calls that are sent to such a stream later come after the launch, and so after the record of the wait.
     fn mark_waits_beside(&mut self, index: usize, number: u64) {
         for place in 0..self.cursor.outside as usize {

@@ -24,7 +24,7 @@ pub(super) type Lanes = u32;
 #[repr(C)]
 pub(super) struct Lane {
     pub(super) trace: Trace,
-    /// The waits for records from before the segment, in the latest segment that had this trace.
+    /// The waits for records from outside of the segment, in the latest segment that had this trace.
     pub(super) outside: Vec<Outside>,
     /// The streams of the trace, each with the index of its entry in the state.
     pub(super) streams: Vec<(RawStream, u32)>,

@@ -82,7 +82,7 @@ impl Replaying<SharedDriver> {
 }
 
 impl<D: Driver> Replaying<D> {
-    /// Wraps a driver that has no other owner.
+    /// Wraps a driver.
     pub fn new(below: D) -> Self {
         let state = State::default();
         Self {
@@ -164,7 +164,7 @@ pub enum Omission {
     /// Leaves out rule 1: calls that are sent to a stream don't wait for the launches with work of that stream.
     SentAfterLaunches,
     /// Leaves out a part of rule 1: calls that are sent to a stream don't wait for a launch whose segment only made a wait
-    /// on that stream, for a record from before the segment.
+    /// on that stream, for a record from outside of the segment.
     WaitsBeside,
     /// Leaves out rule 2: a wait for a record inside of a launch is not made to wait for the launch.
     WaitsForLaunches,
@@ -174,7 +174,7 @@ pub enum Omission {
     Answers,
     /// Leaves out a part of rule 4: a launch does not wait for work that was sent to a stream of the trace.
     SentBefore,
-    /// Leaves out a part of rule 4: a launch does not wait for the records from before the segment that the segment waits
+    /// Leaves out a part of rule 4: a launch does not wait for the records from outside of the segment that the segment waits
     /// for.
     RecordsOutside,
     /// Leaves out a part of rule 4: if a segment waits for a record and then records the same event, the wait is taken to be

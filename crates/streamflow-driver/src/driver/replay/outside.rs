@@ -82,7 +82,7 @@ impl State {
         }
     }
 
-    /// Orders the next launch of a lane after the work that was sent to its streams, after the records from before the
+    /// Orders the next launch of a lane after the work that was sent to its streams, after the records from outside of the
     /// segment that the segment waits for, and after the launches of other lanes that access the same memory (rules 4 and
     /// 5).
     pub(super) fn order(&mut self, below: &dyn Driver, index: usize) -> DriverResult<()> {

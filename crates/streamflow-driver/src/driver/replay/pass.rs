@@ -68,7 +68,7 @@ impl State {
         self.pass.as_ref().filter(|pass| pass.thread == thread).map(|pass| pass.mode)
     }
 
-    /// The number of calls of the segment so far, not counting waits for records from before the segment.
+    /// The number of calls of the segment so far, not counting waits for records from outside of the segment.
     pub(super) fn len(&self) -> usize {
         match self.mode() {
             Some(Mode::Follow) => self.cursor.place as usize,
@@ -80,7 +80,7 @@ impl State {
         self.has_waits() || self.len() > 0
     }
 
-    /// Whether waits for records from before the segment are held back.
+    /// Whether waits for records from outside of the segment are held back.
     pub(super) fn has_waits(&self) -> bool {
         match self.mode() {
             Some(Mode::Follow) => self.cursor.outside > 0,
@@ -178,7 +178,7 @@ impl State {
             taken = Taken::Held;
         } else if mode != Mode::Keep {
             self.send_held(below)?;
-            // `place` is 0 if only waits for records from before the segment are held back. Then no call has differed from a
+            // `place` is 0 if only waits for records from outside of the segment are held back. Then no call has differed from a
             // trace yet: such waits are not part of a trace.
             if place > 0 {
                 self.mark_broken("a call differed from those of earlier passes", Some(node));
@@ -197,7 +197,7 @@ impl State {
         Ok(taken)
     }
 
-    /// Holds back a wait for a record that was made before the segment, or tells the caller to send the wait.
+    /// Holds back a wait for a record from outside of the segment, or tells the caller to send the wait.
     fn take_outside(
         &mut self,
         below: &dyn Driver,

@@ -44,7 +44,7 @@ pub(super) struct State {
     /// The calls of the current segment, held back or sent. Not used while the calls equal a lane's trace up to the cursor:
     /// the calls are then in that trace.
     pub(super) current: Trace,
-    /// The held-back waits for records that were made before the segment. They are not in `current`.
+    /// The held-back waits for records from outside of the segment. They are not in `current`.
     pub(super) outside: Vec<Outside>,
     /// The device of all lanes. Only one device's calls are replayed.
     pub(super) device: Option<DeviceId>,
@@ -132,7 +132,7 @@ pub(super) struct Event {
     pub(super) segment: u64,
     /// The index of that record among the calls of its segment.
     pub(super) place: u32,
-    /// The number of the latest segment in which a wait was held back for a record of this event that was made before the
+    /// The number of the latest segment in which a wait was held back for a record of this event from outside of the
     /// segment.
     pub(super) waited: u64,
     /// Whether records of the event can be held back: this driver made the event, and the event has no timing.
@@ -247,10 +247,10 @@ impl State {
     }
 
     /// Whether a thread's call, on a stream or on none, is *beside* all passes: it depends on no held-back call and on no
-    /// launch. Such a call goes directly to the driver below, and neither reads nor changes this state. Work depends on
-    /// another stream's work only by a record, and work that shares memory is ordered by records, too, by the contract of
-    /// [`Launch`](crate::driver::Launch). The call marks its stream as one to which work was sent, until a launch has work
-    /// of that stream.
+    /// launch. Such a call goes directly to the driver below, and needs nothing of this state. Work depends on another
+    /// stream's work only by a record, and work that shares memory is ordered by records, too, by the contract of
+    /// [`Launch`](crate::driver::Launch). The call's stream counts as one to which work was sent, until a launch has work of
+    /// that stream.
     ///
     /// While no pass is under way, a call is beside all passes if its stream already comes after each launch that has work
     /// of the stream. During a pass of another thread, a call is beside if no pass has had a call of its stream. For the
@@ -294,8 +294,7 @@ impl State {
         known.is_none_or(|known| known.launch == 0 && !is_held(known))
     }
 
-    /// Notes that a wait was held back for a record that was made before the segment. `at` is the index of the event's
-    /// entry.
+    /// Notes that a wait was held back for a record from outside of the segment. `at` is the index of the event's entry.
     pub(super) fn mark_waited(&mut self, at: u32) {
         if let Some(known) = self.events.at_mut(at) {
             known.waited = self.segment;

@@ -292,13 +292,13 @@ fn what_a_stream_without_calls_waits_for_is_launched_before_its_next_call() {
     });
 }
 
-/// A segment waits for a record from before the segment, and records the same event again.
+/// A segment waits for a record from outside of the segment, and records the same event again.
 #[test]
 fn a_record_from_outside_counts_also_if_its_event_is_recorded_again() {
     needs(Omission::RecordedAgain, |world| reads_from_outside(world, 2));
 }
 
-/// A segment waits for a record from before the segment, and records the same event again. Its calls are then sent, since
+/// A segment waits for a record from outside of the segment, and records the same event again. Its calls are then sent, since
 /// its last call differs.
 #[test]
 fn a_record_from_outside_counts_also_if_its_event_is_recorded_again_and_all_is_sent() {
