@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::turns;
 
 /// The longest sleep. A dead CUDA context raises no signal, so the thread queries the device after each sleep, and finds a dead
-/// context within this time. On the simulator, work executes only during calls, so every sleep lasts this long. In a test whose
-/// threads take turns, the limit does not apply if the device executes work without calls: it would hide a lost wake-up.
+/// context within this time. On the simulator, work executes only during calls, so only this limit ends most sleeps. In a test
+/// whose threads take turns, the limit does not apply if the device executes work without calls: it would hide a lost wake-up.
 const WATCHDOG: Duration = Duration::from_millis(1);
 
 /// Wakes a thread when one of the points that it waits for is reached.
