@@ -38,8 +38,8 @@ impl Core {
         }
     }
 
-    /// Wakes an idle worker so that it polls, if a node waits or a hook sleeps in simulated time. Called when there is no poller and
-    /// the calling worker has got a node to run.
+    /// Wakes an idle worker so that it polls, if a node waits or a hook sleeps in simulated time. Called when there is no poller
+    /// and the calling worker has got a node to run.
     pub(super) fn hand_over_poll(&mut self) {
         let is_needed =
             self.waiting > 0 || self.workers.iter().any(|it| matches!(it, Doing::Naps(_)));
