@@ -155,8 +155,8 @@ impl Records {
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<Option<u64>, E> {
         if self.is_detached() {
-            // A detached stream is one that was given back to its owner, so nothing is queued on it after its last record. If
-            // that record failed, no record covers the last work.
+            // Nothing is queued on a detached stream after its last record, since it was given back to its owner. If that record
+            // failed, no record covers the last work.
             let last = self.recorded();
             return Ok(ring.holds(last).then_some(last));
         }
