@@ -31,6 +31,7 @@ const PRELUDE: [&str; 27] = [
     "device",
     "graph",
     "kernel",
+    "kernel_fn",
     "operator",
 ];
 

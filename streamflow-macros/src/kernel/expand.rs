@@ -190,7 +190,10 @@ fn info(kernel: &Kernel) -> TokenStream {
             entry: #entry,
             file: #file,
             line: #line,
-            cuda: ::streamflow::__private::CudaBody::Text(#cuda),
+            cuda: {
+                const __TEXT: &'static ::core::primitive::str = #cuda;
+                ::streamflow::__private::CudaBody::Text(__TEXT)
+            },
             params: &[#(#params,)*],
             generics: &[#((#names, <#type_params as ::streamflow::__private::Scalar>::CUDA),)*],
             threads: #threads,

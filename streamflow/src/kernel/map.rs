@@ -90,28 +90,54 @@ impl<'a, T> MapInput<'a, T> for TensorView<'a, T> {
     }
 }
 
-/// Memory that a launch takes by reference, with the functions that make a view of it.
-macro_rules! memory {
-    ($($memory:ident: $view:expr, $view_mut:expr;)*) => {$(
-        impl<'a, T: Element> MapOutput<'a, T> for &'a mut $memory<T> {
-            fn map_output(self) -> TensorViewMut<'a, T> {
-                $view_mut(self)
-            }
-        }
+// These have no macro in common: rustc would name it as the origin of its errors.
 
-        impl<'a, T: Element> MapInput<'a, T> for &'a $memory<T> {
-            fn map_input(self) -> TensorView<'a, T> {
-                $view(self)
-            }
-        }
-    )*};
+impl<'a, T: Element> MapOutput<'a, T> for &'a mut Tensor<T> {
+    fn map_output(self) -> TensorViewMut<'a, T> {
+        self.view_mut()
+    }
 }
 
-memory! {
-    Tensor: Tensor::view, Tensor::view_mut;
-    PitchedTensor: PitchedTensor::view, PitchedTensor::view_mut;
-    Buffer: |it: &'a Buffer<T>| TensorView::of_slice(it), |it: &'a mut Buffer<T>| TensorViewMut::of_slice(it);
-    DeviceSlice: TensorView::of_slice, TensorViewMut::of_slice;
+impl<'a, T: Element> MapInput<'a, T> for &'a Tensor<T> {
+    fn map_input(self) -> TensorView<'a, T> {
+        self.view()
+    }
+}
+
+impl<'a, T: Element> MapOutput<'a, T> for &'a mut PitchedTensor<T> {
+    fn map_output(self) -> TensorViewMut<'a, T> {
+        self.view_mut()
+    }
+}
+
+impl<'a, T: Element> MapInput<'a, T> for &'a PitchedTensor<T> {
+    fn map_input(self) -> TensorView<'a, T> {
+        self.view()
+    }
+}
+
+impl<'a, T: Element> MapOutput<'a, T> for &'a mut Buffer<T> {
+    fn map_output(self) -> TensorViewMut<'a, T> {
+        TensorViewMut::of_slice(self)
+    }
+}
+
+impl<'a, T: Element> MapInput<'a, T> for &'a Buffer<T> {
+    fn map_input(self) -> TensorView<'a, T> {
+        TensorView::of_slice(self)
+    }
+}
+
+impl<'a, T: Element> MapOutput<'a, T> for &'a mut DeviceSlice<T> {
+    fn map_output(self) -> TensorViewMut<'a, T> {
+        TensorViewMut::of_slice(self)
+    }
+}
+
+impl<'a, T: Element> MapInput<'a, T> for &'a DeviceSlice<T> {
+    fn map_input(self) -> TensorView<'a, T> {
+        TensorView::of_slice(self)
+    }
 }
 
 impl<'a, T: Element> MapInput<'a, T> for &'a Shared<Tensor<T>> {

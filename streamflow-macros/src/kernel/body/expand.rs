@@ -34,7 +34,7 @@ pub(super) fn kernel(
 
 fn definition(function: &ItemFn, cfgs: &TokenStream) -> TokenStream {
     let (name, visibility) = (&function.sig.ident, &function.vis);
-    quote! {
+    quote_spanned! {name.span()=>
         #cfgs
         #[doc(hidden)]
         #[allow(non_camel_case_types, dead_code, unreachable_pub, unnameable_types)]
@@ -434,7 +434,7 @@ fn arguments(name: &Ident, signature: &Signature) -> TokenStream {
     let passed: Vec<&Argument> =
         signature.arguments.iter().filter(|argument| !argument.kind.is_position()).collect();
     let idents: Vec<&Ident> = passed.iter().map(|argument| &argument.ident).collect();
-    let generic = |number: usize| Ident::new(&format!("__A{number}"), Span::mixed_site());
+    let generic = |number: usize| Ident::new(&format!("__A{number}"), name.span());
     let mut bounds = Vec::new();
     let mut types = Vec::new();
     let mut calls = Vec::new();
@@ -444,12 +444,12 @@ fn arguments(name: &Ident, signature: &Signature) -> TokenStream {
             Kind::Output => {
                 bounds.push(quote!(#generic: ::streamflow::__private::MapOutput<'streamflow, #ty>));
                 types.push(generic.to_token_stream());
-                calls.push(quote!(__to.output(#text, #ident.map_output());));
+                calls.push(quote!(__to.output(#text, ::streamflow::__private::MapOutput::map_output(#ident));));
             }
             Kind::Input => {
                 bounds.push(quote!(#generic: ::streamflow::__private::MapInput<'streamflow, #ty>));
                 types.push(generic.to_token_stream());
-                calls.push(quote!(__to.input(#text, #ident.map_input());));
+                calls.push(quote!(__to.input(#text, ::streamflow::__private::MapInput::map_input(#ident));));
             }
             _ => {
                 types.push(ty.to_token_stream());
@@ -457,10 +457,10 @@ fn arguments(name: &Ident, signature: &Signature) -> TokenStream {
             }
         }
     }
-    quote! {
+    // With the user's token as the place: rustc names the macro as the origin of an error otherwise.
+    quote_spanned! {name.span()=>
         impl<'streamflow, #(#bounds,)*> ::streamflow::__private::MapArgs<'streamflow, #name> for (#(#types,)*) {
             fn pass(self, __to: &mut ::streamflow::__private::Operands<'streamflow>) {
-                use ::streamflow::__private::{MapInput as _, MapOutput as _};
                 let (#(#idents,)*) = self;
                 #(#calls)*
             }
