@@ -1,4 +1,4 @@
-//! Tests that count in the whole process or take all memory of the device: one at a time.
+//! Tests that count in the whole process, or that take all memory of the device. They run one at a time.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod api_trace;

@@ -36,10 +36,10 @@ pub(crate) fn suite() -> Suite {
         .optional("below_the_log_libraries_neither_allocate_nor_wait::cuda", REQUIRE, traced)
 }
 
-/// The variable that makes a missing trace a failure.
+/// The environment variable with which a missing trace is a failure.
 const REQUIRE: &str = "STREAMFLOW_REQUIRE_API_TRACE";
 
-/// The other work of each tick.
+/// What each tick does beside calling the plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extra {
     Nothing,
@@ -64,7 +64,7 @@ impl Compute for Source {
     }
 }
 
-/// Calls each plan once in a tick.
+/// An operator that calls each plan once in a tick.
 #[operator(no_new)]
 struct Work {
     #[input]
@@ -132,8 +132,9 @@ graph! {
     }
 }
 
-/// Runs the graph, and returns the calls of the driver and of CUDA between the same places of two ticks. Until the first
-/// of these no library may allocate in the order of a stream: its records and waits would cost more from then on.
+/// Runs the graph, and returns the calls of the driver and of CUDA between the same points of two ticks. Before
+/// the first of these points no library may allocate memory in stream order: records and waits on that stream
+/// would cost more from then on.
 fn run(
     platform: &Platform,
     trace: Option<Arc<ApiTrace>>,
@@ -179,12 +180,13 @@ fn check_log(log: &[Call]) -> Result<(), Failed> {
     check(calls >= least, || format!("{calls} calls of libraries in {TICKS} ticks, not {least}"))
 }
 
-/// At both ends the source may be ahead of the sink by a tick or two.
+/// Checks that a place has as many calls as there were ticks, less up to three: at both ends of the count the
+/// source may be ahead of the sink by a tick or two.
 fn finds(place: &str, found: u64) -> Result<(), Failed> {
     check(found + 3 >= TICKS, || format!("{place} has {found} such calls in {TICKS} ticks"))
 }
 
-/// All traced runs, in this order, since the trace counts the calls of the whole process.
+/// Runs all traced graphs in a fixed order, since the trace counts the calls of the whole process.
 fn traced() -> Result<Option<String>, Failed> {
     let platform = match Platform::cuda() {
         Ok(platform) => platform,

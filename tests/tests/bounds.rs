@@ -1,5 +1,5 @@
-//! Indices out of range with `STREAMFLOW_CHECK_BOUNDS=1`. The variable is read once, so that each test has its own
-//! process.
+//! Indices out of range with `STREAMFLOW_CHECK_BOUNDS=1`. A process reads the variable once, so each test has a
+//! process of its own.
 
 use streamflow::driver::DriverError;
 use streamflow::prelude::*;
@@ -39,10 +39,10 @@ fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer
     Ok(buffer)
 }
 
-/// As an unsigned index far beyond the end; as an offset, the element before the slice.
+/// An index far beyond the end. As a signed offset, it is the element before the slice.
 const BEFORE: u64 = u64::MAX;
 
-/// Any next blocking call reports the index, and the device continues.
+/// Checks that any later blocking call reports the index, and that the device goes on working.
 fn on_cuda(platform: &Platform, what: &str) -> Result<(), Failed> {
     let s = stream(platform)?;
     let (mut out, input) = (filled(platform, &s, 1.0)?, filled(platform, &s, 2.0)?);
@@ -72,7 +72,7 @@ fn on_cuda(platform: &Platform, what: &str) -> Result<(), Failed> {
             };
             (kernel.as_str(), argument.as_str(), *index) == wanted && *length == LEN as u64
         })?;
-        // The access is reported once, and everything continues.
+        // The access is reported only once, and all later calls succeed.
         s.synchronize_blocking()?;
         s.launch::<fill>(LEN, (&mut out, 1.0))?;
         s.launch::<add_one>(LEN, (&mut out,))?;
@@ -84,7 +84,8 @@ fn on_cuda(platform: &Platform, what: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// On the simulator a slice is a Rust slice: its own check panics, and so stops the kernel and the device.
+/// Checks the simulator, where a slice is a Rust slice: its own check panics, which stops the kernel and the
+/// device.
 fn on_host(platform: &Platform, what: &str) -> Result<(), Failed> {
     let s = stream(platform)?;
     let (mut out, input) = (filled(platform, &s, 1.0)?, filled(platform, &s, 2.0)?);
@@ -102,7 +103,8 @@ fn on_host(platform: &Platform, what: &str) -> Result<(), Failed> {
     check(reported.iter().all(|part| text.contains(part)), || format!("the error is: {text}"))
 }
 
-/// Running kernels may still write their report, so that a wait for every stream precedes its free.
+/// Checks that the memory of reports is freed only after a wait for every stream, since running kernels may still
+/// write to it.
 fn frees_reports_last(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;

@@ -1,4 +1,4 @@
-//! Tests that could end, hang or poison a process, most in processes of their own.
+//! Tests that may end, hang or poison a process. Most of them run in a process of their own.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod bounds;

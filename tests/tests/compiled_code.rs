@@ -1,4 +1,4 @@
-//! CUDA source with a mistake, and modules that were compiled elsewhere.
+//! CUDA source with a mistake, and modules that another tool has compiled.
 
 use streamflow::driver::DriverError;
 use streamflow::kernel::{CompiledCode, Kernel, compile_for};
@@ -31,7 +31,7 @@ fn mistaken(out: &mut [f32]) {
     out.fill(4.0);
 }
 
-/// The simulator does not compile the CUDA body.
+/// Checks that only CUDA reports the mistake. The simulator does not compile the CUDA body.
 fn cuda_source_with_an_error(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let mut data = platform.buffer(3, &s)?;
@@ -46,7 +46,7 @@ fn cuda_source_with_an_error(platform: &Platform) -> Result<(), Failed> {
     check(s.download_blocking(&data)? == [1.0; 3], || "the kernel was launched".into())
 }
 
-/// As `cuda_source_with_an_error`, compiled ahead of time without a GPU.
+/// Checks the same mistake as `cuda_source_with_an_error`, but compiles ahead of time and without a GPU.
 fn cuda_source_compiled_ahead() -> Result<Option<String>, Failed> {
     if let Err(missing) = CompiledCode::compiler_version() {
         return Ok(Some(missing.to_string()));
@@ -73,7 +73,7 @@ fn module_of_ptx(platform: &Platform) -> Result<(), Failed> {
     let values: Vec<u32> = (0..1003).collect();
     let mut data = platform.buffer(values.len(), &a)?;
     a.upload_blocking(&values, &mut data)?;
-    // The launch is ordered between streams like any other.
+    // The launch of a function of a module is ordered between streams like every launch.
     for round in 1..=20 {
         foreign::launch_add(if round % 2 == 0 { &a } else { &b }, &add, &mut data, round)?;
     }
@@ -96,7 +96,7 @@ fn bad_modules(platform: &Platform) -> Result<(), Failed> {
     };
     let good = foreign::ADD_PTX;
     let broken = good.replace("add.u32 %r2", "add.u32 %r99");
-    // The error of CUDA's assembler, with the line in the PTX.
+    // The error text is that of CUDA's assembler, with the line in the PTX.
     check_text(&refused("bad PTX", &broken)?, &["a module", "%r99"])?;
     refused("nothing", "")?;
     refused("no code at all", "\0\0\0\0")?;
@@ -109,7 +109,7 @@ fn bad_modules(platform: &Platform) -> Result<(), Failed> {
     module_of_ptx(platform)
 }
 
-/// A module is loaded once for any number of its functions.
+/// Checks that a module is loaded once, however many of its functions are used.
 fn modules_are_loaded_once(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let module = foreign::module(&platform, device(0), foreign::ADD_PTX)?;

@@ -21,7 +21,7 @@ mod with_data;
 use streamflow_tests::forms::Form;
 use streamflow_tests::{Failed, Suite, check};
 
-/// The child's side.
+/// Runs the role of a child process.
 pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     match role {
         allocations::ROLE => allocations::in_child(),
@@ -38,8 +38,8 @@ pub(crate) fn suite() -> Suite {
     with_data::add(ended::add(suite))
 }
 
-/// Fails if allocations were made after the warm-up. With workers, one that polls for the first time may make its lists
-/// then.
+/// Fails if allocations were made after the warm-up. With workers, a worker that polls for the first time may
+/// make its lists at that moment.
 fn check_no_allocations(warm: u64, last: u64) -> Result<(), Failed> {
     let made = last.saturating_sub(warm);
     let late = if Form::Workers.is_set() { 20 } else { 0 };

@@ -17,20 +17,20 @@ use streamflow_tests::layers::{Breaks, Clause};
 use streamflow_tests::setup::stream;
 use streamflow_tests::{Failed, Suite, check};
 
-/// The outcome that the user sees.
+/// The outcome of a broken clause that the user sees.
 #[derive(Debug)]
 enum Shown {
-    /// [`DriverError::Contract`] with this call and device, where `node` is the operator that called.
+    /// The error [`DriverError::Contract`] with this call and device. `node` is the operator that made the call.
     Contract(&'static str, u32, Option<&'static str>),
-    /// The simulator's refusal: a call's name and CUDA's name of the error.
+    /// The simulator refuses a call: the call's name, and CUDA's name of the error.
     Refused(&'static str, &'static str),
-    /// The checker below the layer reports this, with this operator as the later side.
+    /// The race checker below the layer reports this kind of race, with this operator as the later side.
     Reported(RaceKind, Option<&'static str>),
     OutOfMemory,
     NoSuchDevice(usize),
-    /// No more than wrong data, under each seed.
+    /// The data is wrong under each seed, and nothing is reported.
     WrongData,
-    /// Nothing: the answer is asked once, or its absence is made up for.
+    /// The outcome is right: the answer that is wrong is not used twice, or a missing answer is made up for.
     Right,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn suite() -> Suite {
     })
 }
 
-/// Runs a program on a platform with a layer that breaks a clause, and compares the outcome.
+/// Runs a program on a platform with a layer that breaks a clause, and compares the outcome with `shown`.
 fn shows(seed: u64, clause: Option<Clause>, program: Program, shown: &Shown) -> Result<(), Failed> {
     let host = HostDriver::builder().seed(seed).devices(2).memory(MEMORY).build();
     let checker: Arc<dyn Driver> = Arc::new(RaceChecker::new(Arc::new(host)));
@@ -121,7 +121,7 @@ fn shows(seed: u64, clause: Option<Clause>, program: Program, shown: &Shown) -> 
     check(is_shown, || format!("{shown:?} is not shown, but: {found:?}, {races}"))
 }
 
-/// The device's memory, in bytes.
+/// The size of the device's memory, in bytes.
 const MEMORY: u64 = 1 << 20;
 const LEN: usize = 256;
 const RIGHT: [f32; LEN] = [1.0; LEN];
@@ -196,7 +196,7 @@ fn graph(platform: &Platform) -> Result<Vec<f32>> {
     Ok(std::mem::take(&mut kept))
 }
 
-/// Memory has another owner.
+/// Returns what a program reads from memory that had another owner before.
 fn recycled(platform: &Platform) -> Result<Vec<f32>> {
     let stream = stream(platform)?;
     let mut image = platform.tensor([LEN], &stream)?;

@@ -27,7 +27,7 @@ use super::faults::log;
 
 type Test = fn() -> Result<(), Failed>;
 
-/// The child's side.
+/// Runs the role of a child process.
 pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     match role {
         cudarc::ROLE => cudarc::play(),
@@ -71,7 +71,7 @@ pub(crate) fn suite() -> Suite {
             None => test().map(|()| None),
         })
     });
-    // The programs that a GPU executes, too.
+    // These are the programs that can also run on a GPU.
     let suite = PROGRAMS.iter().fold(suite, |suite, &(name, _)| {
         suite.optional(name, "", move || match library::missing() {
             Some(reason) => Ok(Some(reason)),

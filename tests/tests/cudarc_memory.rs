@@ -1,5 +1,6 @@
-//! Memory and streams across the border to cudarc, in both directions, behind slow work on the device; each program has a
-//! control without the order. cudarc has no device on the simulator, so that all of this needs a GPU.
+//! Memory and streams that pass between streamflow and cudarc in both directions, after slow work on the device.
+//! Each program has a control without the order. cudarc has no device on the simulator, so all of these tests
+//! need a GPU.
 
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -22,7 +23,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal};
 const LEN: usize = 1003;
 const SLOW: u64 = 100_000_000;
 
-/// A program, with its order or without. Whether its data was right.
+/// A program that runs with its order if the second argument is true. It returns whether its data was right.
 type Border = fn(&World<'_>, bool) -> Result<bool, Failed>;
 
 const ORDERED: &[(&str, Border)] = &[
@@ -63,7 +64,7 @@ pub(crate) fn suite() -> Suite {
         .cuda("another_context_or_device_is_refused", refused)
 }
 
-/// cudarc's side of a program, and ours.
+/// The platform and stream of streamflow, and the context and stream of cudarc, that a program uses.
 struct World<'a> {
     platform: &'a Platform,
     ours: CudaStream,
@@ -77,7 +78,7 @@ impl<'a> World<'a> {
         let (ours, other) = (pool.allocate("ours")?, pool.allocate("other")?);
         let context = cudarc(CudaContext::new(0))?;
         let theirs = cudarc(context.new_stream())?;
-        // All kernels are loaded.
+        // Every kernel is launched once and so loaded, before a program depends on timing.
         let (mut a, mut b) = (platform.buffer(1, &other)?, platform.buffer(1, &other)?);
         other.launch::<slow_fill>(1, (&mut a, 0.0, 0))?;
         other.launch::<fill>(1, (&mut a, 0.0))?;
@@ -87,7 +88,7 @@ impl<'a> World<'a> {
         Ok(Self { platform, ours, context, theirs })
     }
 
-    /// Returns a tensor full of `value`, with its work complete.
+    /// Returns a tensor full of `value`, with all work on it complete.
     fn tensor(&self, value: f32) -> Result<Tensor<f32>> {
         let mut tensor = self.platform.tensor([LEN], &self.ours)?;
         self.ours.launch::<fill>(LEN, (&mut tensor, value))?;
@@ -95,7 +96,7 @@ impl<'a> World<'a> {
         Ok(tensor)
     }
 
-    /// Returns a slice of cudarc full of `value`, with its work complete.
+    /// Returns a slice of cudarc full of `value`, with all work on it complete.
     fn slice(&self, value: f32) -> Result<CudaSlice<f32>, Failed> {
         let slice = cudarc(self.theirs.clone_htod(&[value; LEN]))?;
         cudarc(self.theirs.synchronize())?;
@@ -123,8 +124,8 @@ impl<'a> World<'a> {
         Ok(found.iter().all(|&found| found == value))
     }
 
-    /// Writes the tensor after a read by `reader`, and ends the program. Returns whether the copy has the tensor's
-    /// content before the write.
+    /// Overwrites the tensor `x`, which `reader` has copied to `copy`, and ends the program. Returns whether `copy`
+    /// has the content from before the write.
     fn overwritten(
         &self,
         x: &mut Tensor<f32>,
@@ -137,7 +138,7 @@ impl<'a> World<'a> {
         self.end(self.has(copy, 7.0)?)
     }
 
-    /// The end of a program: no error is left, and all work is complete.
+    /// Ends a program: checks that cudarc has no error, and that all work is complete. Returns `right`.
     fn end(&self, right: bool) -> Result<bool, Failed> {
         cudarc(self.theirs.synchronize())?;
         self.ours.synchronize_blocking()?;
@@ -174,15 +175,15 @@ fn write_after_read(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     on.overwritten(&mut x, &on.theirs, &copy)
 }
 
-/// The view is for one stream, and another one reads it late. The control orders the other stream after the writer, and
-/// nothing after the other stream.
+/// The view is made for one stream of cudarc, and another stream reads it late. In the control, the other stream
+/// comes after the writer, but no write waits for the other stream.
 fn write_after_another(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     let another = cudarc(on.context.new_stream())?;
     on.slow_on(&another)?;
     write_after(on, &on.theirs, &another, ordered)
 }
 
-/// As `Device::new_cuda` of candle.
+/// cudarc works on the default stream of the thread, as with `Device::new_cuda` of candle.
 fn write_after_the_threads(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     let (threads, late) = (on.context.per_thread_stream(), cudarc(on.context.new_stream())?);
     on.slow_on(&late)?;
@@ -207,7 +208,8 @@ fn write_after(
     on.overwritten(&mut x, reader, &copy)
 }
 
-/// cudarc keeps an error, and then queues no wait for the stream that has read the view.
+/// cudarc has recorded an error while the view was read. So it queues no wait for the stream that has read the
+/// view.
 fn write_after_lost_wait(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     let (mut x, mut copy) = (on.tensor(7.0)?, on.slice(0.0)?);
     let another = cudarc(on.context.new_stream())?;
@@ -261,7 +263,7 @@ fn read_after_their_write(on: &World<'_>, ordered: bool) -> Result<bool, Failed>
     on.end(right)
 }
 
-/// The view is for one stream, and read on another.
+/// The view is made for one stream of cudarc, and is read on another stream.
 fn read_on_another(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     let (mut x, mut copy) = (on.tensor(1.0)?, on.slice(0.0)?);
     let another = cudarc(on.context.new_stream())?;
@@ -277,7 +279,7 @@ fn read_on_another(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     on.end(on.has(&copy, 7.0)?)
 }
 
-/// As `Device::new_cuda` of candle.
+/// cudarc works on the default stream of the thread, as with `Device::new_cuda` of candle.
 fn read_on_the_threads(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     let (mut x, mut copy) = (on.tensor(1.0)?, on.slice(0.0)?);
     let threads = on.context.per_thread_stream();
@@ -320,8 +322,8 @@ fn lent(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     on.end(on.has(&copy, 7.0)?)
 }
 
-/// A slice that is dropped on another thread while its work is queued. cudarc uses the memory of a dropped slice again at
-/// once, and overtakes the reader.
+/// An adopted slice is dropped on another thread while work on it is queued. cudarc hands out the memory of a
+/// dropped slice again at once, so that a new owner's write could overtake the read.
 fn freed_elsewhere(on: &World<'_>, ordered: bool) -> Result<bool, Failed> {
     let before = foreign_counts();
     let (mut copy, slice) = (on.tensor(0.0)?, on.slice(7.0)?);
@@ -349,7 +351,7 @@ fn lent_elsewhere(on: &Platform) -> Result<(), Failed> {
     check(lent_again(on)?, || "the memory was used again before cudarc's work".into())
 }
 
-/// As [`lent_elsewhere`], where the memory comes back without a wait for the device.
+/// The control of [`lent_elsewhere`]: the driver drops the wait for the device when the memory comes back.
 fn lent_at_once(on: &Platform) -> Result<(), Failed> {
     let hasty = Arc::new(DropWaits::of_device(on.driver().clone()));
     let platform = Platform::builder().driver(hasty.clone())?;
@@ -357,8 +359,8 @@ fn lent_at_once(on: &Platform) -> Result<(), Failed> {
     check(hasty.dropped() > 0, || "no wait was dropped".into())
 }
 
-/// Drops a slice on another thread behind slow work, and uses its memory again, since its pool has no other. Returns
-/// whether cudarc has read the slice's own content.
+/// Drops a lent slice on another thread behind slow work, and allocates its memory again: the allocator has room
+/// for one tensor. Returns whether cudarc has read the slice's own content.
 fn lent_again(on: &Platform) -> Result<bool, Failed> {
     const LEN: usize = 1 << 20;
     let on = World::new(on)?;
@@ -422,7 +424,7 @@ fn their_stream(on: &Platform) -> Result<(), Failed> {
     check(on.end(true)?, String::new)
 }
 
-/// Checks that neither side has more memory afterwards.
+/// Checks that after many exchanges, neither side has more memory in use than before.
 fn round_trips(on: &Platform) -> Result<(), Failed> {
     let on = World::new(on)?;
     let allocator = on.platform.allocator(

@@ -1,4 +1,4 @@
-//! Graphs that deliver data: edges, streams, conditions, races. The suites run in each form.
+//! Graphs that deliver data: tests of edges, streams, conditions and races. The suites run in each form.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod conditions;

@@ -1,4 +1,5 @@
-//! Graphs with pools, partitions, devices and default stream as values of the run: arguments of the graph's `new`.
+//! Graphs whose pools, partitions, devices and default stream are values of the run: arguments of the graph's
+//! `new`.
 
 use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;
@@ -43,7 +44,7 @@ graph! {
 fn sizes(platform: &Platform) -> Result<(), Failed> {
     for (streams, reserved) in [(3, 0), (3, 3), (100, 1)] {
         let (recorder, platform) = recorded(platform.driver().clone())?;
-        // The platform has streams of its own.
+        // The platform has made streams of its own, which are not counted.
         recorder.clear();
         let mut graph = Stereo::new(&platform, streams, reserved)?;
         let made = recorder.count(|call| matches!(call, Call::CreateStream { .. }));
@@ -58,7 +59,8 @@ fn is_about_a_pool(error: &Error) -> bool {
     matches!(error, Error::PoolDescription { pool, .. } if pool == "STREAMS")
 }
 
-/// The texts are those of `ui/pools/too_small.stderr` and `ui/pools/reserves_too_much.stderr`.
+/// Checks that wrong values have the error texts of `ui/pools/too_small.stderr` and
+/// `ui/pools/reserves_too_much.stderr`.
 fn wrong_values(platform: &Platform) -> Result<(), Failed> {
     let text = check_error("too small", Stereo::new(platform, 2, 0), is_about_a_pool)?;
     check_equal(
@@ -76,7 +78,7 @@ fn wrong_values(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`STREAMS` reserves 1025 streams", "`reserved_size` at most 1024"])?;
     let text = check_error("none", Stereo::new(platform, 0, 0), is_about_a_pool)?;
     check_text(&text, &["`STREAMS` holds no stream", "`max_size` at least 1"])?;
-    // The same description outside of a graph.
+    // The same description of a pool is also refused outside of a graph.
     let wrong = CudaStreamPool::new().max_size(3).reserved_size(5);
     let made = platform.stream_pool("STREAMS", &wrong);
     let text = check_error("stream_pool", made, is_about_a_pool)?;
@@ -153,7 +155,8 @@ fn wrong_file(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["invalid digit"])
 }
 
-/// The results are the same. On the default stream nothing waits, on the pool each operator has its own stream.
+/// Checks that the results are the same on the default stream, where no stream waits, and on a pool, where each
+/// operator has its own stream.
 fn switch(platform: &Platform) -> Result<(), Failed> {
     const COUNT: u64 = 4;
     let (rows, cols) = (7, 129);
@@ -175,7 +178,7 @@ fn switch(platform: &Platform) -> Result<(), Failed> {
         };
         let (by_flag, others) = (launches(on_default), launches(!on_default));
         check_equal((by_flag, others), (3 * COUNT as usize, 0))?;
-        // A stream of the library's own may wait, to wake a run that sleeps.
+        // Waits of the library's own stream don't count: that stream may wait to wake a run that sleeps.
         let waits = recorder.count(|call| match call {
             Call::WaitEvent { stream, .. } => {
                 matches!(stream, StreamLabel::Default(_)) == on_default
@@ -201,7 +204,7 @@ fn live_default(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// The consumer is on the second device, if there is one to be used.
+    /// A graph whose consumer is on the second device, if there is one.
     struct Deployed(far: u32) {
         const NEAR: CudaStreamPool = CudaStreamPool::new();
         let FAR = CudaStreamPool::new().device(device(far));
@@ -253,7 +256,7 @@ graph! {
     }
 }
 
-/// The words are those of `ui/edges/two_devices.stderr`.
+/// Checks that the error has the words of `ui/edges/two_devices.stderr`.
 fn no_transfer(platform: &Platform) -> Result<(), Failed> {
     NoTransfer::new(platform, 0)?.run()?;
     let is_right = |error: &Error| matches!(error, Error::EdgeDevices { edge, .. } if edge == "left.frame >> cast.src");

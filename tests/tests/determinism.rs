@@ -9,7 +9,7 @@ use streamflow::driver::host::HostDriver;
 use streamflow::prelude::*;
 use streamflow_examples::seed_app::{HandWired, Streams};
 
-/// The log of executed work, and the resulting values.
+/// Runs a program under a seed. Returns the log of executed work, and the computed values.
 fn run(seed: u64) -> (String, Vec<f32>) {
     let driver = Arc::new(HostDriver::builder().seed(seed).trace(true).build());
     let platform = Platform::builder().driver(driver.clone()).unwrap();
@@ -39,6 +39,6 @@ fn different_seeds_give_different_logs_and_the_same_values() {
             log
         })
         .collect();
-    // Seeds of the eager policy, or with the same slowest stream, may give equal logs.
+    // Seeds with the eager policy, or with the same slowest stream, may give equal logs.
     assert!(logs.len() >= 15, "only {} different logs of 40", logs.len());
 }

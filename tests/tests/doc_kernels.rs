@@ -18,7 +18,7 @@ struct Example {
     arguments: Vec<(String, String)>,
 }
 
-/// The kernels of a text, from `#[kernel(unsafe cuda = "` to the end of the arguments.
+/// Returns the kernels of a text, each from `#[kernel(unsafe cuda = "` to the end of its arguments.
 fn examples(file: &str, text: &str) -> Vec<Example> {
     let mut found = Vec::new();
     for rest in text.split("#[kernel(unsafe cuda = \"").skip(1) {
@@ -27,7 +27,7 @@ fn examples(file: &str, text: &str) -> Vec<Example> {
         let Some((_, rest)) = rest.split_once("fn ") else { continue };
         let (name, rest) = rest.split_once('(').unwrap();
         let (arguments, _) = rest.split_once(')').unwrap();
-        // The rank of a view comes after a comma, too.
+        // A view's rank also follows a comma, so these commas are replaced before the arguments are split.
         let arguments =
             arguments.replace(", 1>", ";1>").replace(", 2>", ";2>").replace(", 3>", ";3>");
         let arguments = arguments.split(',').filter_map(|one| one.split_once(':'));
@@ -39,7 +39,7 @@ fn examples(file: &str, text: &str) -> Vec<Example> {
     found
 }
 
-/// The documentation in a file: all of a page, and the doc comments of source code.
+/// Returns the documentation in a file: all of a page, or the doc comments of source code.
 fn documentation(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     if path.extension().is_some_and(|extension| extension == "md") {
@@ -49,7 +49,7 @@ fn documentation(path: &Path) -> String {
     let docs = lines.filter_map(|line| line.strip_prefix("///").or(line.strip_prefix("//!")));
     let docs = docs.map(|line| {
         let line = line.trim_start();
-        // A line that the documentation does not show.
+        // A line that begins with `# ` is one that the documentation does not show.
         line.strip_prefix("# ").unwrap_or(line)
     });
     docs.collect::<Vec<_>>().join("\n")
@@ -146,7 +146,7 @@ fn the_kernels_of_the_documentation_compile() {
     }
 }
 
-/// The control of the test above: a body with a mistake does not compile.
+/// The control: a body with a mistake does not compile.
 #[test]
 fn a_kernel_with_a_mistake_does_not_compile() {
     let text = r#"

@@ -1,5 +1,5 @@
-//! Kernels for every element type against a wider reference, and every shape of grid, on both platforms. Outputs are
-//! filled with 0xFF bytes before: NaN in each float type.
+//! Kernels for every element type, compared with a wider type, and with every shape of grid, on both platforms.
+//! Outputs are filled with 0xFF bytes before the launch, which is NaN in each float type.
 
 use std::fmt::Debug;
 
@@ -15,7 +15,7 @@ use streamflow_tests::random::Random;
 use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_error};
 
-/// Zero, sizes around a warp and a block, and larger ones that are multiples of neither.
+/// Zero, sizes around a warp and a block, and larger sizes that are multiples of neither.
 const SIZES: [usize; 8] = [0, 1, 31, 33, 255, 257, 1003, 10_007];
 
 pub(crate) fn suite() -> Suite {
@@ -75,7 +75,7 @@ fn axpy_is_near<T: Number>(platform: &Platform) -> Result<(), Failed> {
         check(found.len() == n, || format!("{} values, not {n}", found.len()))?;
         for (i, ((&found, &x), &y)) in found.iter().zip(&xs).zip(&ys).enumerate() {
             let (off, tolerance) = T::error(found, a, x, y);
-            // A NaN is never within the tolerance.
+            // A NaN is never within the tolerance, so it fails here.
             check(off.abs() <= tolerance, || {
                 format!("{n} values, {i}: {a} * {x} + {y} is not {found}: off by {off:e}")
             })?;
@@ -86,7 +86,7 @@ fn axpy_is_near<T: Number>(platform: &Platform) -> Result<(), Failed> {
 
 fn scalars_arrive(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
-    // The limits of each type, and values with all bytes different.
+    // The limits of each type, and values whose bytes all differ.
     let half = f16::from_f32(-1.5);
     let low = (half, -1.25e-30_f32, -1.25e-300_f64);
     let high = (f16::MAX, f32::MAX, f64::MIN_POSITIVE);
@@ -138,13 +138,13 @@ fn structs_arrive(platform: &Platform) -> Result<(), Failed> {
     check_values("structs", &s.download_blocking::<f64>(&out)?, &wanted)
 }
 
-/// Each operation, for floats and doubles, against the crate's own in doubles.
+/// Checks each operation on complex numbers of `f32` and `f64` with the operations of the Rust type in `f64`.
 fn complex_arithmetic(platform: &Platform) -> Result<(), Failed> {
     let mut random = Random::new(11);
     let mut part = || random.bits() as i64 as f64 / (1_u64 << 62) as f64;
     let mut numbers =
         |n: usize| (0..n).map(|_| Complex::new(part(), part())).collect::<Vec<Complex<f64>>>();
-    // An equal pair at the end, for the comparison.
+    // The last pair is equal, so that the comparison has both results.
     let (mut a, mut b) = (numbers(300), numbers(300));
     a.push(Complex::new(3.0, -4.0));
     b.push(Complex::new(3.0, -4.0));
@@ -194,7 +194,7 @@ fn check_complex(
         ];
         let results = &found[RESULTS * i..RESULTS * (i + 1)];
         for (operation, (found, wanted)) in results.iter().zip(wanted).enumerate() {
-            // The sizes of the summands, since sums may be near 0.
+            // The tolerance is relative to the sizes of the summands, since sums may be near 0.
             let size = 3.0 + wanted.norm() + (x.norm() + 1.0) * (1.0 + 1.0 / y.norm());
             check((found - wanted).norm() <= tolerance * size, || {
                 format!("{what}: operation {operation} of {x} and {y} is {found}, not {wanted}")
@@ -204,7 +204,7 @@ fn check_complex(
     Ok(())
 }
 
-/// Ties, the largest numbers, subnormal ones, and NaNs with a sign and digits.
+/// Checks ties, the largest numbers, subnormal numbers, and NaNs with a sign and a payload.
 fn rounding_to_bf16(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let cases: [(f32, u16); 12] = [
@@ -222,7 +222,7 @@ fn rounding_to_bf16(platform: &Platform) -> Result<(), Failed> {
         (f32::from_bits(0xff7f_7fff), 0xff7f),
     ];
     let xs = cases.map(|(x, _)| x);
-    // Doubles that round to a float in the middle between two neighbours, but are not the middle themselves.
+    // These doubles are not in the middle between two neighbours themselves, but round to a float that is.
     let mut ys = xs.map(f64::from);
     ys[1] = f64::from(xs[1]) + 1e-15;
     ys[2] = f64::from(xs[2]) - 1e-15;
@@ -240,7 +240,7 @@ fn rounding_to_bf16(platform: &Platform) -> Result<(), Failed> {
     check_values("doubles", &bits(s.download_blocking(&of_doubles)?), &wanted)
 }
 
-/// A mask of bytes that another program made, as an upload of bytes writes them.
+/// Checks a mask whose bytes another program has made, as an upload of bytes writes them.
 fn masks(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     for byte in [0_u8, 1, 2, 0x80, 0xff] {
@@ -276,11 +276,12 @@ fn two_dimensions(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The largest size exceeds the 48 KiB that a kernel gets without an attribute.
+/// Checks sizes of dynamic shared memory. The largest exceeds the 48 KiB that a kernel may use without an
+/// attribute.
 fn dynamic_shared_memory(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let grid = |len: usize| Grid::blocks(1).threads(256).shared_bytes(4 * len);
-    // Growing and shrinking: a raised limit must be neither lowered nor set again.
+    // The size grows and shrinks. The limit, once raised, must be neither lowered nor set again.
     for len in [1, 257, 12_000, 16_001, 33, 13_007, 16_001] {
         let values: Vec<u32> = (0..len as u32).map(|i| 7 * i + 1).collect();
         let input = uploaded(platform, &values, &s)?;
@@ -298,7 +299,7 @@ fn dynamic_shared_memory(platform: &Platform) -> Result<(), Failed> {
     })?;
     check_values("refused", &s.download_blocking(&out)?, &[u32::MAX; 3])?;
     if platform.name() == "cuda" {
-        // A body can query its size of shared memory, so that no grid makes it use more.
+        // A body can query the size of its shared memory, so no grid makes it use more.
         s.launch::<reverse>(grid(0), (&mut out, &input))?;
         check_values("none at all", &s.download_blocking(&out)?, &[u32::MAX; 3])?;
     }
@@ -314,7 +315,7 @@ fn empty_tensors(platform: &Platform) -> Result<(), Failed> {
     s.upload(&platform.pinned(device(0), 0)?, &mut none)?;
     s.fill_bytes(&mut none, 7)?;
     s.launch::<add_one>(0, (&mut none,))?;
-    // Threads without elements.
+    // This launch has threads, but the slice has no elements.
     s.launch::<add_one>(100, (&mut none,))?;
     let mut other = platform.buffer(0, &s)?;
     s.copy(&none, &mut other)?;
@@ -322,14 +323,14 @@ fn empty_tensors(platform: &Platform) -> Result<(), Failed> {
     let download = platform.download(&none, &s)?;
     check(download.shape() == [3, 0, 5], || format!("{:?}", download.shape()))?;
     check(download.wait_blocking()?.is_empty(), || "an empty tensor has values".into())?;
-    // An empty grid launches nothing, for any arguments that the kernel need not write.
+    // A grid without threads launches nothing, for any arguments that the kernel need not write.
     let mut some = uploaded(platform, &[1.0], &s)?;
     s.launch::<spin>(0, (&mut some, 0))?;
     s.launch::<spin>(Grid::blocks([0, 3]), (&mut some, 0))?;
     check_values("no grid", &s.download_blocking(&some)?, &[1.0])
 }
 
-/// A kernel writes a part of a slice and nothing else; another one writes both halves.
+/// Checks a kernel that writes only a part of a slice, and work that writes the two halves of a slice.
 fn views(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let values: Vec<f32> = (0..1003).map(|i| i as f32).collect();

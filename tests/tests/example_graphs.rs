@@ -1,4 +1,4 @@
-//! The examples as graphs against their references, on both platforms. The host runs ahead of the device.
+//! The examples as graphs, compared with their references on both platforms. The host runs ahead of the device.
 
 use std::fmt;
 use std::io::Cursor;
@@ -21,7 +21,7 @@ use streamflow_tests::seen::{Seen, push_seen, report, take};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_close};
 
-/// Embedded, since the machine with the GPU has no source tree.
+/// The image is embedded, since the machine with the GPU has no source tree.
 const ASTRONAUT: &[u8] = include_bytes!("../../examples/data/astronaut.png");
 
 const IMAGES: [(u32, u32); 5] = [(1, 1), (1, 7), (5, 1), (17, 31), (67, 33)];
@@ -61,7 +61,7 @@ fn seed_graph(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Keeps its downloads and reads none before the end.
+/// An operator that keeps its downloads, and reads none of them before the end.
 #[operator]
 struct KeepAll {
     #[input]
@@ -90,7 +90,8 @@ graph! {
     }
 }
 
-/// Many ticks are queued before the first is read: recycled memory must not change earlier ticks.
+/// Queues many ticks before the first result is read: recycled memory must not change the results of earlier
+/// ticks.
 fn ticks_in_flight(platform: &Platform) -> Result<(), Failed> {
     let (rows, cols) = (5, 301);
     let mut graph = InFlight::new(platform, rows, cols, 20)?;
@@ -115,7 +116,8 @@ fn edges_of_random_images(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn edges_of_a_photograph(platform: &Platform) -> Result<(), Failed> {
-    // Computed once, since it is slow without optimisation and the same for every seed.
+    // The expected values are computed once, since that is slow without optimisation, and they are the same for
+    // every seed.
     static EXPECTED: OnceLock<Vec<f64>> = OnceLock::new();
     let image = png_io::decode(Cursor::new(ASTRONAUT))?;
     assert_edges(platform, &image, EXPECTED.get_or_init(|| edges::reference(&image)), 1)
@@ -149,7 +151,7 @@ fn temporal_filter(platform: &Platform) -> Result<(), Failed> {
             Ok(())
         });
         let mut graph = TemporalFilter::new(platform, rows, cols, COUNT, report)?;
-        // A run starts afresh: no frame and no weight of the run before is left.
+        // Each run starts without a frame or a weight of the run before.
         for workers in [Workers::none(), Workers::none(), Workers::new(2), Workers::new(2)] {
             let is_exact = workers == Workers::none();
             graph.workers(workers)?.run()?;
@@ -158,7 +160,7 @@ fn temporal_filter(platform: &Platform) -> Result<(), Failed> {
             let mut expected_weight = 0.0;
             let mut weights = (0..COUNT).filter_map(|n| Some((n, temporal::weight_of(n)?)));
             for (tick, (weight, found)) in seen {
-                // On workers, the weights come in their order, at most one frame too early.
+                // With workers, the weights arrive in their order, each at most one frame too early.
                 while !is_exact && weight != expected_weight {
                     let next = weights.next().filter(|(number, _)| *number <= tick + 1);
                     let Some((_, next)) = next else { break };
@@ -178,7 +180,7 @@ fn temporal_filter(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// About 2 ms on a GPU.
+/// The length of a slow kernel in cycles, about 2 ms on a GPU.
 const CYCLES: u64 = 3_000_000;
 
 #[operator(streams(fill))]
@@ -225,17 +227,17 @@ graph! {
     }
 }
 
-/// Runs under the simulator's lazy policy: work is executed as late as possible.
+/// Runs under the simulator's lazy policy, in which work is executed as late as possible.
 fn ahead_on_the_host() -> Result<(), Failed> {
     let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().policy(Policy::Lazy).build());
     ahead(&driver)
 }
 
-/// While the sink waits for the stream of tick n, the source of tick n + 1 is submitted.
+/// Checks that the source of tick n + 1 queues its work while the sink waits for the stream of tick n.
 fn ahead(driver: &Arc<dyn Driver>) -> Result<(), Failed> {
     const COUNT: u64 = 6;
     let (recorder, platform) = recorded(driver.clone())?;
-    // Load the kernels first: loading takes long, and waits for all work.
+    // Loads the kernels first, since loading takes long and waits for all work.
     Slow::new(&platform, 1, Box::new(|_, _| Ok(())))?.run()?;
     recorder.clear();
     let (seen, report) = report();

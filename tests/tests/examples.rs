@@ -13,15 +13,15 @@ use streamflow_tests::random::Random;
 use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_close, check_error, check_text};
 
-/// Embedded, since the machine with the GPU has no source tree.
+/// The image is embedded, since the machine with the GPU has no source tree.
 const ASTRONAUT: &[u8] = include_bytes!("../../examples/data/astronaut.png");
 
 const EPSILON: f64 = f32::EPSILON as f64;
 
-/// Sizes around a warp and a block, and larger ones that are multiples of neither.
+/// Sizes around a warp and a block, and larger sizes that are multiples of neither.
 const SIZES: [usize; 9] = [1, 2, 31, 33, 255, 257, 1000, 4099, 100_003];
 
-/// Widths and heights: some thinner than the blur, and no multiples of a block.
+/// Widths and heights of images. Some are thinner than the blur, and none is a multiple of a block.
 const IMAGES: [(u32, u32); 8] =
     [(1, 1), (1, 7), (5, 1), (2, 2), (3, 4), (17, 31), (33, 9), (257, 67)];
 
@@ -37,7 +37,7 @@ pub(crate) fn suite() -> Suite {
         .large(|suite| suite.both("edges_of_a_photograph_are_near_f64", edges_of_a_photograph))
 }
 
-/// A tensor of NaN.
+/// Returns a tensor full of NaN.
 fn poisoned(platform: &Platform, len: usize, stream: &CudaStream) -> Result<Tensor<f32>> {
     uploaded(platform, &vec![f32::NAN; len], stream)
 }
@@ -87,7 +87,8 @@ fn multiply_sum_rows(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The kernel's shared memory fits only this block size, and a launch is a safe call.
+/// Checks that another block size is refused. The kernel's shared memory fits only one block size, and a launch
+/// is a safe call.
 fn one_block_size(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let ones = uploaded(platform, &[1.0; 3 * 5], &s)?;
@@ -140,7 +141,8 @@ fn seed_application(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Many ticks are queued before the first is read: recycled memory must not change earlier ticks.
+/// Queues many ticks before the first result is read: recycled memory must not change the results of earlier
+/// ticks.
 fn ticks_in_flight(platform: &Platform) -> Result<(), Failed> {
     let (rows, cols) = (5, 301);
     let mut app = HandWired::new(platform, rows, cols, Streams::Pool)?;
@@ -164,7 +166,8 @@ fn edges_of_random_images(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn edges_of_a_photograph(platform: &Platform) -> Result<(), Failed> {
-    // Computed once, since it is slow without optimisation and the same for every seed.
+    // The expected values are computed once, since that is slow without optimisation, and they are the same for
+    // every seed.
     static EXPECTED: OnceLock<Vec<f64>> = OnceLock::new();
     let image = png_io::decode(Cursor::new(ASTRONAUT))?;
     assert_edges(platform, &image, EXPECTED.get_or_init(|| edges::reference(&image)))
@@ -173,7 +176,7 @@ fn edges_of_a_photograph(platform: &Platform) -> Result<(), Failed> {
 fn assert_edges(platform: &Platform, image: &Image, expected: &[f64]) -> Result<(), Failed> {
     let (width, height) = (image.width, image.height);
     let mut pipeline = Edges::new(platform, image)?;
-    // Two runs in flight share only the photograph.
+    // Two runs are in flight at once, and share only the photograph.
     for run in [pipeline.run()?, pipeline.run()?] {
         check_close(run.wait_blocking()?, expected, |_| edges::TOLERANCE)
             .map_err(|failed| Failed::msg(format!("{width}x{height}: {failed}")))?;

@@ -13,7 +13,7 @@ mod threads;
 
 use streamflow_tests::{Failed, Suite, races};
 
-/// The child's side.
+/// Runs the role of a child process.
 pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     match role {
         "two threads" => threads::child(),

@@ -1,4 +1,5 @@
-//! Expressions that the macros take: each can end early by `return` or `?`, and that ends the expression alone.
+//! Expressions in the arguments of macros. Each can end early by `return` or `?`, and that ends only the
+//! expression, and no function around it.
 
 use std::cell::Cell;
 use std::num::ParseIntError;
@@ -20,21 +21,21 @@ pub(crate) fn suite() -> Suite {
         .both("an_expression_sees_no_names_of_the_macros", names)
 }
 
-/// How an expression ends.
+/// How an expression in a macro's argument ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// With its value, at its end.
+    /// The expression gives its value at its end.
     Value,
-    /// With its value, by `return`.
+    /// The expression gives its value by `return`.
     Return,
-    /// With an error, by `return`.
+    /// The expression gives an error by `return`.
     Error,
-    /// With an error of another library, by `?`.
+    /// The expression gives an error of another library by `?`.
     Question,
 }
 
 thread_local! {
-    /// The expression that ends in another way, and the way.
+    /// The name of the expression that ends early, and how it ends.
     static CHOSEN: Cell<(&'static str, End)> = const { Cell::new(("", End::Value)) };
 }
 
@@ -47,7 +48,7 @@ fn end(place: &str) -> End {
     if chosen == place { end } else { End::Value }
 }
 
-/// An expression that ends as the test chooses. The macros see this call, and no `return`.
+/// An expression that ends as the test has chosen. streamflow's macros see a call of this macro, and no `return`.
 macro_rules! place {
     ($place:literal, $value:expr) => {{
         if end($place) == End::Return {
@@ -57,7 +58,8 @@ macro_rules! place {
     }};
 }
 
-/// As `place!`, for a value that the condition borrows or owns: a `return` would have the condition's type.
+/// As `place!`, but never returns the value by `return`: here the value is borrowed or moved into a condition,
+/// and a `return` would have the condition's type.
 macro_rules! lent {
     ($place:literal, $value:expr) => {{
         if end($place) == End::Error {
@@ -70,7 +72,7 @@ macro_rules! lent {
     }};
 }
 
-/// Checks that the expression ends with its error.
+/// Checks that a call fails with the error of the expression that ended early.
 fn check_failure<T: std::fmt::Debug>(
     place: &'static str,
     end: End,
@@ -99,7 +101,8 @@ fn requirements(platform: &Platform) -> Result<(), Failed> {
         choose("requires", end);
         stream.launch::<fill>(8, (&mut eight, value))?;
         check_equal(stream.download_blocking(&eight)?.to_vec(), vec![value; 8])?;
-        // A requirement that does not hold, before the one that ends early, at it, and after it.
+        // A launch is refused for a requirement that does not hold: the one before the expression that ends early, that
+        // expression's own, or the one after it.
         for (is_seven, value) in [(false, -1.0), (true, 1.0), (false, 9.0)] {
             let buffer = if is_seven { &mut seven } else { &mut eight };
             check_error("launch", stream.launch::<fill>(8, (buffer, value)), |error| {
@@ -115,7 +118,7 @@ fn requirements(platform: &Platform) -> Result<(), Failed> {
     check_equal(stream.download_blocking(&eight)?.to_vec(), vec![2.0; 8])
 }
 
-/// Sends the number of each tick plus its offset. The first tick fails.
+/// An operator that sends the number of each tick plus an offset. Its first tick fails.
 #[operator]
 struct Numbers {
     #[output]
@@ -134,7 +137,7 @@ impl Compute for Numbers {
     }
 }
 
-/// Keeps the number that it receives, and sends one more.
+/// An operator that keeps the number it receives, and sends the next number.
 #[operator]
 struct Next {
     #[input]
@@ -225,7 +228,7 @@ impl Condition for Never {
     }
 }
 
-/// Has two inputs.
+/// An operator with two inputs.
 #[operator]
 struct Pair {
     #[input]
@@ -301,7 +304,7 @@ graph! {
     }
 }
 
-/// The parameters have names that the macro gives to its own variables.
+/// Checks parameters of a graph with names that `graph!` also gives to variables of its own code.
 fn names(platform: &Platform) -> Result<(), Failed> {
     let (one, two) = (Seen::default(), Seen::default());
     Named::new(platform, 1, 30, 40, 1, 2, one.clone(), two.clone())?.run()?;

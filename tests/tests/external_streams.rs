@@ -39,7 +39,7 @@ fn ours(platform: &Platform) -> Result<CudaStream> {
     Ok(platform.stream_pool("OURS", &CudaStreamPool::new())?.allocate("ours")?)
 }
 
-/// Returns a buffer full of `value`, with its work complete and all kernels loaded.
+/// Returns a buffer full of `value`, with all work on it complete and all kernels loaded.
 fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer<f32>> {
     let (mut one, mut other) = (platform.buffer(1, stream)?, platform.buffer(1, stream)?);
     stream.launch::<slow_fill>(1, (&mut one, 0.0, 0))?;
@@ -68,7 +68,7 @@ fn by_data(platform: &Platform) -> Result<bool> {
     Ok(there & holds(&theirs, &copy, 3.0)?)
 }
 
-/// The owner of the stream queues a copy itself, between two points.
+/// The owner of a foreign stream queues a copy itself, between two points.
 fn by_points(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
@@ -83,14 +83,14 @@ fn by_points(platform: &Platform) -> Result<bool> {
     holds(&ours, &target, 6.0)
 }
 
-/// `a` is allocated on one stream, read by a library on another, and dropped at once. With a stream-ordered allocator
-/// its memory would be free on the first stream, although that stream did not wait.
+/// `a` is allocated on one stream, read by a library on another, and dropped at once. A stream-ordered allocator
+/// that did not wait for the read would give the memory out again on the first stream.
 fn dropped_while_read(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
     let mut result = filled(platform, &theirs, 0.0)?;
     let a = filled(platform, &ours, 7.0)?;
-    // A slow read of the address, as in a library.
+    // The address is read slowly, as a library would do it.
     theirs.launch::<slow_fill>(LEN, (&mut result, -1.0, SLOW))?;
     foreign::copy(platform, &theirs, &a, &mut result)?;
     drop(a);
@@ -99,8 +99,8 @@ fn dropped_while_read(platform: &Platform) -> Result<bool> {
     Ok(holds(&ours, &next, 9.0)? & holds(&theirs, &result, 7.0)?)
 }
 
-/// A plan's workspace is filled on the plan's stream. The plan is executed on another stream, and then its operand is
-/// reset on a third.
+/// A plan's workspace is filled on the plan's stream. The plan is executed on another stream, and its operand is
+/// then overwritten on a third.
 fn planned_elsewhere(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (s_plan, s_exec) = (ours(platform)?, foreign.borrow(platform)?);
@@ -109,7 +109,7 @@ fn planned_elsewhere(platform: &Platform) -> Result<bool> {
     let mut operand = filled(platform, &s_plan, 1.0)?;
     let mut result = filled(platform, &s_exec, 0.0)?;
     s_plan.launch::<slow_fill>(LEN, (&mut workspace, 4.0, SLOW))?;
-    // The execution needs the plan's workspace and reads the operand slowly.
+    // The execution needs the plan's workspace, and reads the operand slowly.
     s_exec.launch::<add_one>(LEN, (&mut workspace,))?;
     s_exec.launch::<slow_copy>(LEN, (&mut result, &operand, SLOW))?;
     s_reset.launch::<fill>(LEN, (&mut operand, 9.0))?;
@@ -117,7 +117,7 @@ fn planned_elsewhere(platform: &Platform) -> Result<bool> {
     Ok(reset & holds(&s_reset, &workspace, 5.0)? & holds(&s_exec, &result, 1.0)?)
 }
 
-/// The stream is destroyed while its work runs. The work's writes and reads stay ordered.
+/// A stream is destroyed while its work runs. The writes and reads of that work stay ordered.
 fn destroyed(platform: &Platform) -> Result<bool> {
     let ours = ours(platform)?;
     let mut data = filled(platform, &ours, 0.0)?;
@@ -133,7 +133,7 @@ fn destroyed(platform: &Platform) -> Result<bool> {
     ours.launch::<fill>(LEN, (&mut next, 9.0))?;
     let right = holds(&ours, &next, 9.0)? & holds(&ours, &data, 7.0)?;
     ours.wait(point)?;
-    // Another stream, perhaps with the same handle.
+    // This stream is another one, which may have the handle of the destroyed stream.
     let foreign = ForeignStream::create(platform, device(0))?;
     let theirs = foreign.borrow(platform)?;
     theirs.launch::<add_one>(LEN, (&mut data,))?;
@@ -155,7 +155,7 @@ fn again(seed: u64) -> Result<(), Failed> {
     let unwrapped = events();
     foreign.borrow(&platform)?.launch::<fill>(LEN, (&mut data, 0.0))?;
     let before = events();
-    // The number that the documentation gives.
+    // 17 is the number that the documentation gives.
     check(before - unwrapped == 17, || format!("borrowing takes {} events", before - unwrapped))?;
     for _ in 0..10 {
         foreign.borrow(&platform)?.launch::<add_one>(LEN, (&mut data,))?;
@@ -166,8 +166,8 @@ fn again(seed: u64) -> Result<(), Failed> {
     check(right, || "the data is wrong".into())
 }
 
-/// The record and the wait fail when the stream is detached, so that nothing can come after its work any more. A call
-/// that must come after it is an error.
+/// The record and the wait fail when the stream is detached, so nothing can be ordered after the stream's work
+/// any more. A later call that needs this order returns an error.
 fn not_left(on: &Platform) -> Result<(), Failed> {
     let records = Arc::new(FailNth::new(on.driver().clone(), CallKind::RecordEvent, u64::MAX));
     let waits = Arc::new(FailNth::new(records.clone(), CallKind::SynchronizeStream, u64::MAX));

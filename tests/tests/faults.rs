@@ -37,7 +37,7 @@ use trial::Trial;
 use watchdog::Watchdog;
 use world::World;
 
-/// The child's side.
+/// Runs the role of a child process.
 pub(crate) fn in_child(_: &str) -> Result<(), Failed> {
     controls::hang()
 }
@@ -67,10 +67,10 @@ fn on_cuda(world: World) -> Result<(), Failed> {
     conclude(world, "cuda", &[Base::Cuda])
 }
 
-/// The calls for a graph in place of a pass.
+/// The driver calls that are made for a CUDA graph, in place of the calls of a replayed pass.
 const OF_GRAPHS: [&str; 4] = ["create_graph", "launch_graph", "set_graph_kernel", "destroy_graph"];
 
-/// The setting of `STREAMFLOW_FAULTS`: how much is tried, and whether the whole table is printed.
+/// Returns the setting of `STREAMFLOW_FAULTS`: how many trials are made, and whether the whole table is printed.
 fn wish() -> Result<(Extent, bool), Failed> {
     match env::var("STREAMFLOW_FAULTS").unwrap_or_default().as_str() {
         "" => {
@@ -110,7 +110,7 @@ fn conclude(world: World, platform: &str, bases: &[Base]) -> Result<(), Failed> 
     let is_replayed = world == World::Replayed && !Form::Workers.is_set();
     let missing = OF_GRAPHS.iter().find(|call| is_replayed && !made.contains(*call));
     check(missing.is_none(), || format!("nothing is replayed: `{missing:?}` is not called"))?;
-    // With workers, the place of a call is not the same in each run.
+    // With workers, a place does not have the same calls in each run, so some trials don't reach their call.
     check(table.reached() * 2 > table.trials, || format!("few calls were made: {text}"))?;
     check(table.unexplained == 0, || {
         let Table { trials, unexplained, first, .. } = &table;

@@ -1,4 +1,4 @@
-//! Features of operators and graphs, each by itself, and the graphs of the examples.
+//! Tests of single features of operators and graphs, and of the examples' graphs.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod deployment;

@@ -1,4 +1,4 @@
-//! Feedback edges. Their messages arrive in the next tick.
+//! Feedback edges, whose messages arrive in the next tick.
 
 use streamflow::prelude::*;
 use streamflow::stream::Assign;
@@ -18,7 +18,7 @@ pub(crate) fn suite() -> Suite {
         .both("running_again_after_a_failure_lost_feedback_is_an_error", lost)
 }
 
-/// Fibonacci numbers, by two feedback edges.
+/// An operator that makes Fibonacci numbers by two feedback edges.
 #[operator]
 struct Sum {
     #[input]
@@ -42,7 +42,7 @@ impl Compute for Sum {
         push_seen(&self.seen, now);
         io.old.emit(now)?;
         io.sum.emit(before + now)?;
-        // After both were emitted: a tick that failed sends neither.
+        // The tick fails after it has emitted both messages, so neither is sent.
         if tick == self.fails_in { Err(Failure::msg("injected")) } else { Ok(()) }
     }
 }
@@ -63,7 +63,7 @@ fn numbers_go_round(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let mut graph = Round::new(platform, 4, 1, u64::MAX, seen.clone())?;
     graph.run()?;
-    // Feedback is state: a second run continues it.
+    // A message on a feedback edge stays there between runs, so the second run continues the sequence.
     graph.run()?;
     check(all(&seen) == [1, 1, 2, 3, 5, 8, 13, 21], || format!("{seen:?}"))?;
     check_text(Round::DOT, &["\"sum\" -> \"sum\" [label=\"sum → now (next tick)\"]"])
@@ -76,7 +76,7 @@ fn lost(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`sum.old >> sum.before`", "make a new graph"])
 }
 
-/// Adds one, slowly.
+/// An operator that adds one by a slow kernel.
 #[operator]
 struct Step {
     #[input]
@@ -98,7 +98,7 @@ impl Compute for Step {
     }
 }
 
-/// Checks the image and forwards it unchanged.
+/// An operator that checks the image, and sends it on unchanged.
 #[operator]
 struct Look {
     #[input]
@@ -116,7 +116,7 @@ impl Compute for Look {
     }
 }
 
-/// A tensor that is still being written when the graph receives it.
+/// Returns a tensor that is still being written when the graph receives it.
 fn first(platform: &Platform, value: f32) -> Result<Tensor<f32>> {
     let pool = platform.stream_pool("the first", &CudaStreamPool::new())?;
     let stream = pool.allocate("the first")?;
@@ -125,7 +125,7 @@ fn first(platform: &Platform, value: f32) -> Result<Tensor<f32>> {
     Ok(image)
 }
 
-/// A stream for each operator: on a shared one, nothing is to be ordered.
+/// A pool with a stream for each operator. On a shared stream, nothing would need an order.
 const OWN: CudaStreamPool = CudaStreamPool::new().assign(Assign::PerOperator);
 
 graph! {
@@ -147,7 +147,7 @@ fn image_goes_round(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [8.0, 9.0, 10.0, 11.0, 12.0])
 }
 
-/// Adds one to its own feedback in place, and sends a copy of it.
+/// An operator that adds one to its own feedback message in place, and sends a copy of it.
 #[operator]
 struct Accumulate {
     #[input]

@@ -33,7 +33,7 @@ pub(crate) fn suite() -> Suite {
 
 runs!(Sums);
 
-/// How many ticks a node did, and how many of them flushed it.
+/// Returns how many ticks a node did, and how many of them were ticks of `flush`.
 pub(crate) fn ticks(report: &Report, node: &str) -> (u64, u64) {
     let found = report.nodes.iter().find(|found| found.name == node);
     found.map_or((0, 0), |found| (found.ticks, found.flush_ticks))
@@ -59,7 +59,7 @@ fn judge(graph: &mut Sums, report: &Report) -> Result<(), Failed> {
     check_text(&report.to_string(), &["\nflush of         ticks\nsum                  1\n"])
 }
 
-/// Between two calls of `flush`, a tick calls nothing.
+/// Checks in a harness that a tick between two calls of `flush` calls no hook.
 fn harness_between(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, Delay::new(Vec::new(), false, 0))?;
     for n in 0..3 {
@@ -77,7 +77,8 @@ fn harness_between(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// In a second run as in the first one. Without anything held back, `flush` sends nothing.
+/// Checks that a second run flushes as the first one does. If the operator holds nothing back, `flush` sends
+/// nothing.
 fn sums(platform: &Platform) -> Result<(), Failed> {
     for workers in [Workers::none(), Workers::new(2)] {
         let mut graph = Sums::new(platform, 10)?;
@@ -125,7 +126,7 @@ fn harness(platform: &Platform) -> Result<(), Failed> {
         }
         let ran = [harness.tick()?, harness.tick()?];
         check_equal(ran, [true; 2])?;
-        // The operator holds two messages, and gets the other three.
+        // The operator holds two messages, and `flush` receives the three others.
         check_equal(harness.flush()?, Flushed::Done)?;
         let sum = harness.take(|ports| &mut ports.sum).map(|sum| *sum.message);
         check_equal(sum, Some(10))?;

@@ -1,6 +1,6 @@
-//! Streams and events of other libraries, known by their handles: an operator works on such a stream, a library works on a
-//! stream of an operator, and both are ordered by data, points and events. Times are measured between two points of such
-//! streams.
+//! Streams and events of other libraries, known by their handles. An operator works on a library's stream, a
+//! library works on an operator's stream, and data, points and events order both. Times are measured between two
+//! points of such streams.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn ours(platform: &Platform, on: DeviceId) -> Result<CudaStream> {
     Ok(platform.stream_pool("OURS", &CudaStreamPool::new().device(on))?.allocate("ours")?)
 }
 
-/// Returns a tensor full of `value`, with its work complete and all kernels loaded.
+/// Returns a tensor full of `value`, with all work on it complete and all kernels loaded.
 fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Tensor<f32>> {
     let mut one = platform.tensor([1], stream)?;
     let mut other = platform.tensor([1], stream)?;
@@ -55,16 +55,17 @@ fn holds(stream: &CudaStream, data: &DeviceSlice<f32>, value: f32) -> Result<boo
     Ok(stream.download_blocking(data)?.iter().all(|&found| found == value))
 }
 
-/// Where a library works.
+/// On which stream a library works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Where {
-    /// On its own stream. The operator has the handle.
+    /// On the library's own stream, whose handle the operator has.
     Handle(u64),
     /// On the operator's stream.
     Ours,
 }
 
-/// Adds one to its image, slowly: by streamflow on the library's stream, or by the library on streamflow's.
+/// An operator that adds one to its image, slowly. Either streamflow does it on the library's stream, or the
+/// library does it on streamflow's stream.
 #[operator]
 struct Library {
     #[input]
@@ -86,7 +87,7 @@ impl Compute for Library {
             }
             Where::Ours => {
                 stream.launch::<slow_fill>(LEN, (&mut result, -1.0, SLOW))?;
-                // The library's call: it has addresses and the handle of the stream.
+                // The call of the library gets addresses and the handle of the stream.
                 foreign::copy(cx.platform(), &stream, &image, &mut result)?;
                 stream.launch::<add_one>(LEN, (&mut result,))?;
             }
@@ -95,7 +96,7 @@ impl Compute for Library {
     }
 }
 
-/// Runs a tick, with an image that is written slowly on a stream of the test.
+/// Runs one tick with an image that a stream of the test writes slowly.
 fn tick(platform: &Platform, works: Where) -> Result<bool> {
     let stream = ours(platform, device(0))?;
     let mut image = filled(platform, &stream, 0.0)?;
@@ -120,7 +121,7 @@ fn on_ours(platform: &Platform) -> Result<bool> {
     tick(platform, Where::Ours)
 }
 
-/// The owner of the stream queues a copy itself, between two events of its own.
+/// The owner of a foreign stream queues a copy itself, and orders it by two events of its own.
 fn by_events(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let ours = ours(platform, device(0))?;
@@ -138,7 +139,8 @@ fn by_events(platform: &Platform) -> Result<bool> {
     holds(&ours, &target, 6.0)
 }
 
-/// The measurement of seed 003, on a stream of another library: between two points of it, and from it to ours.
+/// Measures times on a stream of another library: between two points of that stream, and from that stream to a
+/// stream of streamflow.
 fn timed(platform: &Platform) -> Result<(), Failed> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let ours = ours(platform, device(0))?;
@@ -155,9 +157,9 @@ fn timed(platform: &Platform) -> Result<(), Failed> {
     check(first > Duration::ZERO && second > Duration::ZERO, || format!("{first:?}, {second:?}"))?;
     let sum = first + second;
     let difference = both.abs_diff(sum);
-    // Each time is rounded.
+    // Each measured time is rounded, so the sum may differ a little.
     check(difference < Duration::from_micros(10), || format!("{both:?} in all, and {sum:?}"))?;
-    // The moments outlive the wrapper.
+    // The recorded moments stay valid after the wrapper of the foreign stream is dropped.
     drop(theirs);
     let again = start.elapsed_blocking(&middle)?.duration();
     check_equal(again, first)
@@ -165,7 +167,7 @@ fn timed(platform: &Platform) -> Result<(), Failed> {
 
 fn no_stream(platform: &Platform) -> Result<(), Failed> {
     if platform.name() == "cuda" {
-        // CUDA says that a handle of no stream is undefined behaviour.
+        // On CUDA, using the handle of a destroyed stream is undefined behaviour, so only the simulator runs this test.
         return Ok(());
     }
     let destroyed = {
@@ -215,7 +217,7 @@ fn event_elsewhere(platform: &Platform) -> Result<(), Failed> {
     let event = ForeignEvent::recorded(platform, far.raw())?;
     let text = check_error("another device", near.record_event(event.borrow()), |_| true)?;
     check_text(&text, &["an event is on device 1", "device 0"])?;
-    // A wait may cross devices.
+    // An event of one device may be awaited by a stream of another device.
     near.wait_for_event(event.borrow())?;
     Ok(near.synchronize_blocking()?)
 }

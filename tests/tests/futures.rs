@@ -1,4 +1,4 @@
-//! The ports of a graph as a sink and a stream of asynchronous code.
+//! The ports of a graph as a `Sink` and a `Stream` of asynchronous code.
 
 mod allocations;
 mod ends;
@@ -33,7 +33,7 @@ pub(crate) fn suite() -> Suite {
     parts.into_iter().fold(Suite::new(), |suite, add_to| add_to(suite))
 }
 
-/// Adds one to each number on the device, and fails at a number that it is given.
+/// An operator that adds one to each number on the device, and fails at a given number.
 #[operator(streams(work))]
 pub(crate) struct AddOne {
     #[input]
@@ -58,7 +58,7 @@ impl Compute for AddOne {
 }
 
 graph! {
-    /// A task's numbers, on the device and back.
+    /// A graph that adds one to a task's numbers on the device, and downloads them.
     pub(crate) struct Service(
         numbers: FromSink<u64>,
         sums: IntoStream<Download<f32>>,
@@ -78,7 +78,7 @@ graph! {
 }
 
 graph! {
-    /// A task's numbers, as they are.
+    /// A graph that sends a task's numbers back unchanged.
     pub(crate) struct Copies(numbers: FromSink<u64>, copies: IntoStream<u64>) {
         #[when(condition(numbers.arrived()))]
         let numbers: FromSink<u64> = numbers;
@@ -88,10 +88,10 @@ graph! {
     }
 }
 
-/// The ends of a task.
+/// The ends of a graph that a task holds: a sink, and a stream.
 pub(crate) type Ends = (PortSink<u64>, PortStream<Download<f32>>);
 
-/// A graph that fails at a number, and the ends of its task.
+/// Returns a graph that fails at a given number, and the ends that its task holds.
 pub(crate) fn service(
     platform: &Platform,
     capacity: usize,
@@ -102,7 +102,7 @@ pub(crate) fn service(
     Ok((Service::new(platform, from, to, fails_at)?, (sink, stream)))
 }
 
-/// Counts how often its task is woken, and wakes a thread that blocks on it.
+/// A waker that counts its wakes, and wakes a thread that blocks on it.
 #[derive(Default)]
 pub(crate) struct Wakes {
     count: AtomicUsize,
@@ -128,7 +128,7 @@ impl Task {
         Self { waker: wakes.clone().into(), wakes }
     }
 
-    /// How often it was woken.
+    /// Returns how often the task was woken.
     pub(crate) fn wakes(&self) -> usize {
         self.wakes.count.load(Ordering::SeqCst)
     }
@@ -162,8 +162,8 @@ impl Task {
         Pin::new(stream).poll_next(&mut self.context())
     }
 
-    /// Polls until there is an answer, and sleeps until the task is woken in between. A wake-up that is lost ends an
-    /// explored test as an error.
+    /// Polls until there is an answer, and blocks until the task is woken between two polls. A lost wake-up makes an
+    /// explored test fail.
     pub(crate) fn block_on<R>(&self, mut poll: impl FnMut(&Self) -> Poll<R>) -> Result<R> {
         loop {
             let seen = self.wakes.signal.raised();
@@ -176,18 +176,18 @@ impl Task {
         }
     }
 
-    /// Waits for the end of a run.
+    /// Blocks until a run has ended.
     pub(crate) fn end(&self, ended: &mut (impl Future<Output = ()> + Unpin)) -> Result<()> {
         self.block_on(|task| Pin::new(&mut *ended).poll(&mut task.context()))
     }
 
-    /// Sends a number, and waits for room before.
+    /// Blocks until the sink has room, and sends a number.
     pub(crate) fn send(&self, sink: &mut PortSink<u64>, number: u64) -> Result<()> {
         self.block_on(|task| task.ready(sink))??;
         Ok(Pin::new(sink).start_send(number)?)
     }
 
-    /// All that is left of a stream, up to its end, and whether that was no error.
+    /// Returns all that is left of a stream, and whether the stream ended without an error.
     pub(crate) fn rest(&self, stream: &mut PortStream<Download<f32>>) -> Result<(Vec<f32>, bool)> {
         let mut values = Vec::new();
         loop {
@@ -208,7 +208,7 @@ impl Task {
     }
 }
 
-/// Sends a number that has room at once.
+/// Sends a number to a sink that has room for it.
 pub(crate) fn put(sink: &mut PortSink<u64>, number: u64) -> Result<(), Failed> {
     Ok(Pin::new(sink).start_send(number)?)
 }

@@ -34,7 +34,7 @@ pub(crate) fn suite() -> Suite {
         .both("take_returns_only_messages_of_the_last_tick", harness)
 }
 
-/// Leaves its first message until a second one arrives. That may never happen.
+/// An operator that leaves its first message in the queue until a second one arrives, which may never happen.
 #[operator]
 struct Pair {
     #[input]
@@ -136,7 +136,7 @@ fn different_counts(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Fills a buffer, slowly or at once.
+/// A source that fills a buffer, by a slow or a fast kernel.
 #[operator(streams(fill))]
 struct Filler {
     #[output]
@@ -193,7 +193,7 @@ fn two_sinks(platform: &Platform) -> Result<(), Failed> {
     check(sum.load(Ordering::Relaxed) == 10, || format!("{sum:?} right ticks of 10"))
 }
 
-/// Receives an optional input first, without its own stream.
+/// An operator without a stream of its own that receives an optional input first.
 #[operator]
 struct Adopts {
     #[input(optional)]
@@ -266,7 +266,7 @@ fn metadata(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Emits only in even ticks.
+/// An operator that emits only in even ticks.
 #[operator]
 struct Now {
     #[input]
@@ -300,7 +300,7 @@ fn harness(platform: &Platform) -> Result<(), Failed> {
             let same = a.metadata.acquired() == b.metadata.acquired();
             check(same, || "one tick has two acquisition times".into())?;
         }
-        // Messages that are not taken are dropped before the next tick.
+        // The harness drops messages that were not taken before its next tick.
         now.push(|ports| &mut ports.on, tick)?;
         now.push(|ports| &mut ports.on, tick)?;
         now.tick()?;

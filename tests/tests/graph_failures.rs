@@ -1,4 +1,4 @@
-//! Graphs that fail, stop, or can't be built: the error names the node, and all resources are returned.
+//! Graphs that fail, stop, or can't be built. The error must name the node, and all resources must be returned.
 
 mod calls;
 mod kept;
@@ -21,7 +21,8 @@ use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 pub(crate) fn suite() -> Suite {
-    // The test causes these panics, and the harness reports any other.
+    // The panics of this file are caused on purpose, so they print nothing. The harness still reports every other
+    // panic.
     std::panic::set_hook(Box::new(|_| ()));
     let suite = Suite::new()
         .both("the_error_of_a_failed_hook_names_node_hook_and_tick", hooks_that_fail)
@@ -35,7 +36,7 @@ pub(crate) fn suite() -> Suite {
     queued_work::add(calls::add(suite))
 }
 
-/// How an operator's hook ends.
+/// How a hook of an operator ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     Fails,
@@ -43,7 +44,7 @@ enum Ending {
     StopsTheGraph,
 }
 
-/// The hook, the tick and the way of an operator's failure.
+/// A planned failure of an operator: in which hook and tick, and how the hook ends.
 #[derive(Debug, Clone, Copy)]
 struct Fault {
     hook: &'static str,
@@ -65,7 +66,7 @@ impl Fault {
     }
 }
 
-/// Counts the messages that are alive.
+/// A message that holds a clone of one `Arc`, whose count says how many messages are alive.
 type Token = HostData<Arc<()>>;
 
 #[operator(streams(fill))]
@@ -87,7 +88,7 @@ impl Compute for Source {
     }
 }
 
-/// Fails after it has emitted.
+/// An operator that emits its messages and then fails as planned.
 #[operator]
 struct Faulty {
     #[input]
@@ -119,7 +120,7 @@ impl Compute for Faulty {
     }
 }
 
-/// Takes two tokens at a time, so that one waits when other nodes fail.
+/// An operator that receives two tokens at a time, so that one token waits in the queue when another node fails.
 #[operator]
 struct Late {
     #[input]
@@ -152,7 +153,7 @@ graph! {
     }
 }
 
-/// The numbers of resources made and returned, by kind.
+/// Returns how many resources of each kind were made, and how many were returned.
 fn balance(recorder: &Recorder) -> [(&'static str, usize, usize); 4] {
     let count = |wanted: fn(&Call) -> bool| recorder.count(wanted);
     [
@@ -179,7 +180,7 @@ fn balance(recorder: &Recorder) -> [(&'static str, usize, usize); 4] {
     ]
 }
 
-/// Runs a body on its own platform, and checks that all its resources are returned.
+/// Runs a body on a platform of its own, and checks that all resources of the platform are returned.
 fn check_nothing_is_left(
     platform: &Platform,
     body: impl FnOnce(&Platform, &Recorder) -> Result<(), Failed>,
@@ -193,8 +194,9 @@ fn check_nothing_is_left(
     Ok(())
 }
 
-/// Runs the graph with faults. All messages are dropped when `run` returns, and a second graph gets the same streams
-/// and runs to its end. Returns the result and the number of ticks that the sink reported.
+/// Runs the graph with faults, and then a second graph without. Checks that all messages are dropped when `run`
+/// returns, and that the second graph gets the same streams and runs to its end. Returns the first run's result
+/// and the number of ticks that its sink reported.
 fn run_with(
     platform: &Platform,
     recorder: &Recorder,
@@ -211,7 +213,7 @@ fn run_with(
         let mut graph = Faults::new(platform, alive.clone(), faults.to_vec(), report)?;
         let done = graph.run().map(drop);
         let owners = Arc::strong_count(&alive);
-        // The owners are this function and the source.
+        // Only this function and the source still own the `Arc`, so no message is left.
         check(owners == 2, || format!("{} messages were left", owners - 2))?;
         drop(graph);
         Ok((done, reported.load(Ordering::Relaxed)))
@@ -222,8 +224,8 @@ fn run_with(
     let (again, reported) = run(&[])?;
     again?;
     check(reported == 8, || format!("{reported} ticks of 8"))?;
-    // A graph that failed early has made fewer streams than a full run. On a slow device runs sleep, and one more stream
-    // wakes them.
+    // A graph that failed early has made fewer streams than a full run, which makes at most five. One of the five
+    // exists only on a slow device, where it wakes a run that sleeps.
     let more = recorder.count(streams) - made;
     check(made + more <= 5, || format!("{made} streams, then {more} more"))?;
     Ok(first)
@@ -239,7 +241,7 @@ fn hooks(platform: &Platform, ending: Ending, expected: &str) -> Result<(), Fail
             let is_right =
                 |error: &Error| matches!(error, Error::Operator { node, .. } if node == "faulty");
             let text = check_error(hook, done, is_right)?;
-            // `stop` comes after all ticks.
+            // `stop` is called after all 8 ticks, so the error names tick 8.
             let tick = if hook == "stop" { 8 } else { tick };
             check_text(&text, &["`faulty`", &format!("`{hook}`, tick {tick}"), expected])?;
             check(reported <= at_most, || format!("{hook} {tick}: {reported} ticks reported"))
@@ -276,7 +278,8 @@ fn stopped(platform: &Platform) -> Result<(), Failed> {
         let fault = Fault { hook: "compute", tick: 3, ending: Ending::StopsTheGraph };
         let (done, reported) = run_with(platform, recorder, &[fault])?;
         done?;
-        // The tick that calls `stop_graph` is the last one of its operator. The tick's messages may still arrive.
+        // The tick that calls `stop_graph` is the last tick of its operator, but messages that were sent before may
+        // still arrive at the sink.
         check((1..=4).contains(&reported), || format!("{reported} ticks reported"))
     })
 }

@@ -1,4 +1,4 @@
-//! Graphs of `graph!`, run on both platforms.
+//! Graphs of the macro `graph!`, run on both platforms.
 
 mod device_data;
 mod named_workers;
@@ -71,7 +71,7 @@ fn run_twice(platform: &Platform) -> Result<(), Failed> {
     check_equal(seen, vec![1.0, 1.0, 7.0, 7.0])
 }
 
-/// Keeps the numbers of its ticks.
+/// An operator that keeps the numbers of its ticks.
 #[operator]
 struct Ticks {
     #[output]
@@ -139,7 +139,7 @@ graph! {
         #[streams(GPU)] let invert: Invert = Invert::new();
         #[streams(GPU)] let cast: Cast = Cast::new();
         invert.dst >> show.image;
-        // The first consumer takes the message itself, the other one gets a copy.
+        // The first consumer takes the message itself, and the second consumer gets a copy.
         cast.dst >> invert.src;
         #[copy] cast.dst >> kept.image;
         camera.frame >> cast.src;
@@ -174,7 +174,8 @@ graph! {
 }
 
 fn optional(platform: &Platform) -> Result<(), Failed> {
-    // In a fixed order: with workers, an optional message may come later than the others of its tick.
+    // The greedy scheduler is used: with workers, an optional message may come later than the other messages of its
+    // tick.
     let mut graph = greedy(Optional::new(platform)?)?;
     graph.run()?;
     let images: Vec<f32> = graph.show().seen().iter().map(|(value, _)| *value).collect();
@@ -188,7 +189,8 @@ graph! {
         #[when(count(show))]
         let camera: Camera = Camera::new(camera, 1);
         let cast: Cast = Cast::new();
-        // Without hygiene this name would be the node.
+        // `camera` and `show` in this block are the parameters of the graph. Without hygiene they would be the nodes of
+        // the same names.
         let show: Show = { let _: (usize, u64) = (camera, show); Show::new(Vec::new()) };
         camera.frame >> cast.src;
         cast.dst >> show.image;
@@ -216,7 +218,7 @@ impl Compute for Keywords {
     }
 }
 
-/// A generic operator with only host data.
+/// A generic operator that receives only host data.
 #[operator]
 struct Collect<T: Copy + Send + Sync + 'static> {
     #[input]
@@ -281,7 +283,7 @@ fn inside_of_a_function(platform: &Platform) -> Result<(), Failed> {
         }
     }
     let first = Inner::new(platform)?;
-    // The same name a second time: this is possible for items of a block.
+    // A second graph of the same name: this is possible for items of a block.
     let second = {
         graph! {
             struct Inner {

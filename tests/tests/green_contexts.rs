@@ -21,7 +21,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_tex
 const LEN: usize = 1003;
 const SLOW: u64 = 20_000_000;
 
-/// Two partitions. The default is the leftover.
+/// A division with two partitions. Its default context is the leftover.
 const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
 pub(crate) fn suite() -> Suite {
     made::add(Suite::new())
@@ -51,7 +51,8 @@ fn sizes(platform: &Platform) -> Result<(), Failed> {
     check_error("sm_sizes", missing, is_right).map(drop)
 }
 
-/// The smallest size of either rule is legal under that rule, and under the other one only if it is legal there.
+/// Checks that the smallest size of each rule is legal under that rule, and under the other rule only if it is
+/// legal there.
 fn coscheduling(platform: &Platform) -> Result<(), Failed> {
     for rule in [Coscheduling::Kept, Coscheduling::Ignored] {
         let smallest = platform.sm_sizes(device(0), rule)?.smallest;
@@ -94,7 +95,7 @@ fn wrong_sizes(platform: &Platform) -> Result<(), Failed> {
     check_error("stream_pool", pool, is_about_sizes).map(drop)
 }
 
-/// All sizes are legal, and the driver still rejects the division. A second attempt succeeds.
+/// Checks a division whose sizes are legal but which the driver rejects. A second attempt succeeds.
 fn refused(on: &Platform) -> Result<(), Failed> {
     let refuses = FailNth::new(on.driver().clone(), CallKind::CreateGreenContexts, 0);
     let platform = Platform::builder().driver(Arc::new(refuses))?;
@@ -118,7 +119,7 @@ fn no_leftover(platform: &Platform) -> Result<(), Failed> {
         32 => &[32],
         64 => &[64],
         128 => &[128],
-        // A device with this rule always has a leftover beside a partition of a legal size.
+        // A device with this rule has a leftover beside every partition of a legal size.
         _ => return Ok(()),
     };
     let pool = CudaGreenContextPool::new().sms_per_partition(all);
@@ -126,7 +127,7 @@ fn no_leftover(platform: &Platform) -> Result<(), Failed> {
     let made = platform.stream_pool("LEFT", &description);
     let text = check_error("leftover", made, is_about_sizes)?;
     check_text(&text, &["they leave no leftover"])?;
-    // Without a leftover, the default is the last partition.
+    // Without a leftover, the default context is the last partition.
     let stream = platform
         .stream_pool("LAST", &CudaStreamPool::new().on(pool.default_context()))?
         .allocate("user")?;
@@ -154,7 +155,7 @@ fn stays(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A slow write on one kind of stream, a read on the other, and the reader's memory back again.
+/// Checks a slow write on one kind of stream, a read on the other, and the next use of the memory that was read.
 fn crossing(platform: &Platform) -> Result<bool> {
     let pool = |description: CudaStreamPool| platform.stream_pool("CROSS", &description);
     let primary = pool(CudaStreamPool::new())?.allocate("primary")?;
@@ -173,7 +174,7 @@ fn crossing(platform: &Platform) -> Result<bool> {
     Ok(right)
 }
 
-/// Notes the number of multiprocessors of its stream.
+/// An operator that notes the number of multiprocessors of its stream.
 #[operator]
 struct Where {
     #[input]
@@ -190,7 +191,8 @@ impl Compute for Where {
 }
 
 graph! {
-    /// Partitions for two nodes, the graph's default for a node without `#[streams]`, and a node on the whole device.
+    /// A graph with partitions for two nodes, its default context for a node without `#[streams]`, and a node on the
+    /// whole device.
     #[green_contexts(PARTS)]
     struct OnGreen(count: u64) {
         const PARTS: CudaGreenContextPool =
@@ -222,7 +224,7 @@ fn graph(platform: &Platform) -> Result<(), Failed> {
     check(has == (Some(16), Some(8)), || format!("{has:?}"))
 }
 
-/// A device is divided once, even if several pools and graphs name it.
+/// Checks that a device is divided once, even if several pools and graphs name the same division.
 fn once(seed: u64) -> Result<(), Failed> {
     let (recorder, platform) = recorded(Arc::new(HostDriver::builder().seed(seed).build()))?;
     let _first = OnGreen::new(&platform, 3)?;
@@ -231,7 +233,7 @@ fn once(seed: u64) -> Result<(), Failed> {
     check(divided == 1, || format!("divided {divided} times"))
 }
 
-/// The default partition and the promised sizes do not affect the division of a device.
+/// Checks that another default context or other promised sizes in a description do not divide the device again.
 fn another_default(platform: &Platform) -> Result<(), Failed> {
     let first = platform.green_contexts(&GREEN)?;
     for same in [GREEN.default_context_index(1), GREEN.min_sm_size(8)] {

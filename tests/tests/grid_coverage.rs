@@ -1,5 +1,6 @@
-//! A launch is an error, on both platforms, if its grid is too small for the slices that its kernel writes, has other
-//! dimensions than the kernel's body reads, or has no shared memory where the body has some.
+//! Launches that must be an error both on a GPU and on the simulator: the grid is too small for the slices that
+//! the kernel writes, it has other dimensions than the kernel's body reads, or it has no shared memory and the
+//! body uses some.
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, number_in_rows, transpose};
@@ -37,7 +38,7 @@ fn too_small(platform: &Platform) -> Result<(), Failed> {
         let text = refused(s.launch::<fill>(grid, (&mut data, 2.0)))?;
         check_text(&text, &["kernel `fill`", "`out`", "is 1003", "grid of 1003", "`grid_stride`"])?;
     }
-    // Nothing was launched, and the stream continues.
+    // The refused launch did not run, and the stream still works.
     check_equal(s.download_blocking(&data)?, vec![1.0; LEN])?;
     for grid in [Grid::from(LEN + 5000), Grid::blocks(32).threads(32)] {
         s.launch::<fill>(grid, (&mut data, 3.0))?;
@@ -47,7 +48,7 @@ fn too_small(platform: &Platform) -> Result<(), Failed> {
     Ok(s.launch::<fill>(0, (&mut empty, 2.0))?)
 }
 
-/// The notes of a thread about a launch are right for these slices, and not for longer ones.
+/// Checks that a thread that has remembered a launch as checked still refuses the same launch with longer slices.
 fn again(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     for grid in [Grid::from(LEN), Grid::blocks(LEN.div_ceil(32)).threads(32)] {
@@ -82,7 +83,7 @@ impl Compute for Source {
     }
 }
 
-/// Launches with the length of its input, and writes a tensor of twice that length.
+/// An operator that launches a kernel with a grid for its input, but an output tensor of twice that length.
 #[operator]
 struct Double {
     #[input]
@@ -135,7 +136,7 @@ fn loops(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Writes the first `n` elements.
+/// Writes the first `n` elements of `out`.
 #[kernel(partial, requires(n <= out.len()), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < n) out[i] = 1.0f;
@@ -156,7 +157,7 @@ fn partial(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Computes sums of rows, with one block for each sum.
+/// Computes the sums of the rows, each in a block of its own.
 #[kernel(threads(32), requires(input.len() == sums.len() * cols as usize), unsafe cuda = "
     if (threadIdx.x != 0 || blockIdx.x >= sums_len) return;
     float sum = 0.0f;
@@ -187,7 +188,7 @@ fn part_of_a_slice(platform: &Platform) -> Result<(), Failed> {
     check_equal(s.download_blocking(&data)?, vec![1.0, 1.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
 }
 
-/// Of a grid of one number each thread would be in the first row.
+/// Checks a kernel over rows with a grid of one dimension, in which every thread would be in the first row.
 fn without_rows(platform: &Platform) -> Result<(), Failed> {
     let (s, rows, cols) = (stream(platform)?, 5_usize, 3_usize);
     let input: Vec<i32> = (1..=15).collect();
@@ -208,7 +209,7 @@ fn without_rows(platform: &Platform) -> Result<(), Failed> {
         s.launch::<transpose>(grid, (&mut out, &device_input, size.0, size.1))?;
         check_equal(s.download_blocking(&out)?, turned.clone())?;
     }
-    // A body with a loop over rows is right with any grid.
+    // A body that loops over its rows is right with any grid.
     s.fill_bytes(&mut out, 0)?;
     s.launch::<number_in_rows>(cols, (&mut out, cols as u32))?;
     check_equal(s.download_blocking(&out)?, (0..15).collect::<Vec<i32>>())?;
@@ -217,7 +218,8 @@ fn without_rows(platform: &Platform) -> Result<(), Failed> {
     Ok(s.launch::<transpose>(0, (&mut empty, &none, 0, 0))?)
 }
 
-/// In a grid with rows, the threads of each row would do the same.
+/// Checks kernels of one dimension with a grid of several rows: the threads of each row would do the same work
+/// again.
 fn with_rows(platform: &Platform) -> Result<(), Failed> {
     let (s, rows, cols) = (stream(platform)?, 5_usize, 3_usize);
     let mut out = platform.buffer::<f32>(rows * cols, &s)?;
@@ -242,26 +244,26 @@ fn with_rows(platform: &Platform) -> Result<(), Failed> {
     }
     let text = refused(s.launch::<fill>([cols, rows], (&mut out, 2.0)))?;
     check_text(&text, &["3x5 elements", "launch it with a grid of 15,"])?;
-    // A matrix has no planes.
+    // The kernel reads two dimensions, and is refused with a grid of three.
     let input = platform.buffer::<i32>(rows * cols, &s)?;
     let mut turned = platform.buffer::<i32>(rows * cols, &s)?;
     let size = (rows as u32, cols as u32);
     let planes = s.launch::<transpose>([cols, rows, 1], (&mut turned, &input, size.0, size.1));
     let text = refused(planes)?;
     check_text(&text, &["kernel `transpose`", "in x and y alone", "differ in z"])?;
-    // Nothing was launched, and an empty grid launches nothing.
+    // No refused launch has run. A grid without threads is accepted, and launches nothing.
     check_equal(s.download_blocking(&out)?, vec![1.0; rows * cols])?;
     s.launch::<first>([0, 2], (&mut out, 0))?;
     check_equal(s.download_blocking(&out)?, vec![1.0; rows * cols])
 }
 
-/// Each block writes the same elements.
+/// Each block of a grid would write the same elements.
 #[kernel(unsafe cuda = "if (threadIdx.x < out_len) out[threadIdx.x] = 1.0f;")]
 fn by_thread(out: &mut [f32]) {
     out.fill(1.0);
 }
 
-/// All threads of a block write the same element.
+/// All threads of a block would write the same element.
 #[kernel(unsafe cuda = "if (blockIdx.x < out_len) out[blockIdx.x] = 1.0f;")]
 fn by_block(out: &mut [f32]) {
     out.fill(1.0);
@@ -279,7 +281,8 @@ fn alike(platform: &Platform) -> Result<(), Failed> {
         check_text(&text, &["all blocks write the same", "read `thread_index()`", "`partial`"])?;
         let text = refused(s.launch::<by_block>(Grid::from(LEN).threads(64), (&mut out,)))?;
         check_text(&text, &["kernel `by_block`", "write 16 elements", "not `threadIdx.x`"])?;
-        // Nothing was launched. A grid with a place for each element is right, also with threads that do the same.
+        // No refused launch has run. A grid is accepted if it has a thread for each element, although several threads do
+        // the same.
         check_equal(s.download_blocking(&out)?, vec![0.0; LEN])?;
         s.launch::<by_thread>(Grid::from(64).threads(64), (&mut short,))?;
         check_equal(s.download_blocking(&short)?, vec![1.0; 64])?;
@@ -294,7 +297,7 @@ fn alike(platform: &Platform) -> Result<(), Failed> {
     check_equal(s.download_blocking(&out)?, vec![1.0; LEN])
 }
 
-/// Reverses the elements of a block.
+/// Reverses the elements of each block by means of shared memory.
 #[kernel(requires(out.len() == input.len()), unsafe cuda = "
     extern __shared__ float block[];
     unsigned long long i = thread_index();

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 const PAGE: &str = include_str!("holoscan/README.md");
 
-/// The groups of cases, with the last number of each.
+/// The groups of NVIDIA's cases by letter, each with its highest number.
 const IDS: [(char, u32); 8] =
     [('S', 6), ('A', 3), ('C', 9), ('G', 9), ('M', 3), ('P', 4), ('X', 11), ('N', 22)];
 
-/// The rows of the table below a heading, without its own heading, as cells.
+/// Returns the rows of the table below a heading, as cells, without the table's own heading.
 fn rows(heading: &str) -> Vec<Vec<&'static str>> {
     let part = PAGE.split("\n## ").find(|part| part.lines().next() == Some(heading));
     let lines = part.unwrap_or_default().lines().filter(|line| line.starts_with('|')).skip(2);
@@ -20,12 +20,12 @@ fn rows(heading: &str) -> Vec<Vec<&'static str>> {
     rows
 }
 
-/// The texts between backticks.
+/// Returns the texts between backticks.
 fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Mistakes that do not compile (`ui/…`) and tests (`file.rs: name`) of a cell. Other quoted texts are code.
+/// Returns the fixtures (`ui/…`) and the tests (`file.rs: name`) that a cell names. Other quoted texts are code.
 fn named<'c>(row: &[&'c str], column: usize) -> Vec<&'c str> {
     let names =
         quoted(row[column]).filter(|what| what.starts_with("ui/") || what.contains(".rs: "));
@@ -84,7 +84,7 @@ fn each_case_has_a_test_or_a_reason() {
     let numbered = IDS.iter().flat_map(|&(group, last)| (1..=last).map(move |n| (group, n)));
     let wanted: BTreeSet<String> =
         numbered.map(|(group, number)| format!("{group}{number}")).collect();
-    // An ID may have two rows of tests, for two parts of its case.
+    // An ID may have two rows, with tests of two parts of its case.
     let all_ids =
         |heading| rows(heading).iter().flat_map(|row| ids(row).map(str::to_owned)).collect();
     let (shown, explained): (BTreeSet<_>, BTreeSet<_>) = (all_ids("Cases"), all_ids("Left out"));
@@ -103,7 +103,7 @@ fn each_test_of_a_case_exists_with_its_control() {
         problems.extend(names.iter().filter_map(|what| problem(what)));
         let controls: Result<BTreeSet<_>, _> = names.iter().map(|what| control(what)).collect();
         match controls {
-            // A mistake that does not compile has no control, and an error needs none.
+            // A fixture that does not compile has no control, and a test of an error needs none.
             Ok(mut controls) => {
                 if controls.len() > 1 {
                     controls.remove("–");
@@ -128,7 +128,7 @@ fn each_gap_and_each_bad_input_has_tests() {
     assert_none(&problems);
 }
 
-/// The report column quotes the compiler's text of the row's fixtures.
+/// Checks that each text in the report column is part of what the compiler says about the row's fixtures.
 #[test]
 fn each_report_is_in_the_compilers_text() {
     for row in rows("Bad input") {
@@ -143,7 +143,7 @@ fn each_report_is_in_the_compilers_text() {
     }
 }
 
-/// The control: a name that no suite adds is found, also where the text of the file has it.
+/// The control: a name that no suite adds is found, even if the file's text has that name.
 #[test]
 fn a_test_that_is_not_added_is_found() {
     let source = ".ordered(\n    \"here\", here) // not \"there\"";

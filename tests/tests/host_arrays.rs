@@ -1,5 +1,5 @@
-//! Arrays of `ndarray` and images of `image` as host memory: the same addresses where the layouts agree, and else an error
-//! with both layouts.
+//! Arrays of `ndarray` and images of `image` as host memory. Where the layouts agree, both use the same
+//! addresses; where they differ, there is an error that shows both layouts.
 
 use std::task::{Context, Poll, Waker};
 
@@ -36,7 +36,7 @@ pub(crate) fn suite() -> Suite {
         )
 }
 
-/// The numbers 0, 1, 2, … in a row-major array.
+/// Returns the numbers 0, 1, 2, … in a row-major array.
 fn numbers(shape: &[usize]) -> Result<ArrayD<f32>, Failed> {
     let count = shape.iter().product::<usize>();
     let values = (0..count).map(|i| i as f32).collect();
@@ -58,14 +58,14 @@ fn arrays(platform: &Platform) -> Result<(), Failed> {
         check(back == array, || format!("{back:?}"))?;
         check_equal(back.as_ptr(), download.wait_blocking()?.as_ptr())?;
     }
-    // Each row of a part follows the other, also where it is a part of a larger array.
+    // The rows of this part follow each other without gaps, although it is a part of a larger array.
     let whole = numbers(&[4, 3])?;
     let tensor = platform.upload_array(&whole.slice(s![1..3, ..]))?;
     let download = platform.download(&tensor, &stream)?;
     check_equal(download.wait_blocking()?, &[3.0, 4.0, 5.0, 6.0, 7.0, 8.0][..])
 }
 
-/// A download that is complete, awaited.
+/// Awaits a download that is complete, and returns its data.
 fn downloaded<T: Element>(download: Download<T>) -> Result<Downloaded<T>, Failed> {
     download.wait_blocking()?;
     let mut future = download.into_future();
@@ -93,7 +93,7 @@ fn awaited(platform: &Platform) -> Result<(), Failed> {
     check_text(&gray, &["[3, 4, 3]", "[height, width, 1]"])
 }
 
-/// Samples that own their memory. The stride of a dimension of one element is never used.
+/// Checks samples that own their memory. The stride of a dimension with one element is ignored.
 fn samples() -> Result<(), Failed> {
     let of = |width, height, width_stride, height_stride| FlatSamples {
         samples: vec![0_u8, 1, 2, 3, 4, 5],
@@ -121,7 +121,8 @@ fn pinned_arrays(platform: &Platform) -> Result<(), Failed> {
     let stream = stream(platform)?;
     let mut pinned = platform.pinned::<f32>(device(0), 6)?;
     let start = pinned.as_slice_blocking()?.as_ptr();
-    // An upload of a transposed array: the copy is the one into page-locked memory.
+    // A transposed array is uploaded by a copy into page-locked memory, which also changes the order of the
+    // elements.
     let array = Array2::from_shape_fn((3, 2), |(i, j)| (10 * i + j) as f32);
     let mut view = pinned.array_mut_blocking([2, 3])?;
     check_equal(view.as_ptr(), start)?;
@@ -191,7 +192,7 @@ fn images(platform: &Platform) -> Result<(), Failed> {
     check_equal(back.as_raw().as_ptr(), download.wait_blocking()?.as_ptr())?;
     let error = check_error("gray", download.image_blocking::<Luma<u8>>(), is_layout)?;
     check_text(&error, &["[3, 4, 3]", "[height, width, 1]"])?;
-    // Gray values have two dimensions, or three.
+    // Images of gray values have tensors of two dimensions, or of three.
     let tensor = tensor.reshape([9, 4])?.reshape([4, 9, 1])?;
     let download = platform.download(&tensor, &stream)?;
     check_equal(download.image_blocking::<Luma<u8>>()?.dimensions(), (9, 4))?;
@@ -243,7 +244,7 @@ fn other_images() -> Result<(), Failed> {
     check_text(&check_error("too few samples", found, is_layout)?, &["24 elements"])
 }
 
-/// Up to eight dimensions, and each order of those that have one element.
+/// Checks arrays of up to eight dimensions, with each order of those dimensions that have one element.
 fn dense_arrays() -> Result<(), Failed> {
     for shape in [&[][..], &[5], &[0], &[2, 0, 3], &[1, 2, 1, 2, 1, 2], &[2, 1, 2, 1, 2, 1, 2, 1]] {
         let array = numbers(shape)?;
@@ -251,13 +252,13 @@ fn dense_arrays() -> Result<(), Failed> {
         check_equal((elements.as_ptr(), elements.len()), (array.as_ptr(), array.len()))?;
         check_equal(found.dims(), shape)?;
     }
-    // A column is in both orders, and an axis of one element is reversed in place.
+    // A column is both row-major and column-major, and reversing an axis of one element changes no address.
     let column = Array::<f32, _>::zeros((3, 1).f());
     check_equal(column.elements()?.0.as_ptr(), column.as_ptr())?;
     let row = Array2::from_shape_fn((1, 3), |(_, j)| j as f32);
     let reversed = row.slice(s![..;-1, ..]);
     check_equal(reversed.elements()?.0.as_ptr(), row.as_ptr())?;
-    // Of an empty array there is nothing to copy.
+    // An empty array has nothing to copy.
     check_equal(Array::<f32, _>::zeros((0, 3).f()).elements()?.0.len(), 0)
 }
 
@@ -273,7 +274,7 @@ fn parts_of_images() -> Result<(), Failed> {
             color_hint: None,
         }
     };
-    // Whole rows are one after the other, and so are the pixels of one row.
+    // A part of an image is contiguous if it has whole rows, or pixels of one row.
     for (x, y, width, height) in [(0, 1, 4, 2), (1, 1, 2, 1), (2, 0, 1, 1)] {
         let part = part(x, y, width, height);
         let (elements, shape) = part.elements()?;
@@ -285,17 +286,17 @@ fn parts_of_images() -> Result<(), Failed> {
         check_error("columns", samples.elements().map(|(found, _)| found.len()), is_layout)
     };
     check_text(&refused(&columns)?, &["[3, 2, 3]", "[12, 3, 1]", "[6, 3, 1]", "row by row"])?;
-    // A view of `image` has no samples of its own: the program copies it.
+    // A view of `image` has no samples of its own, so the program copies it.
     let copy = image.view(1, 0, 2, 3).to_image();
     check_equal(copy.elements()?.0, &[1, 0, 0, 2, 0, 0, 1, 1, 0, 2, 1, 0, 1, 2, 0, 2, 2, 0][..])?;
-    // More elements than there are addresses.
+    // This layout has more elements than there are addresses.
     let layout = SampleLayout::row_major_packed(u8::MAX, u32::MAX, u32::MAX);
     let vast = FlatSamples { samples: &[0_u8; 4][..], layout, color_hint: None };
     let found = vast.elements().map(|(found, _)| found.len());
     check_error("a vast image", found, |error| matches!(error, Error::Shape { .. })).map(drop)
 }
 
-/// There and back, at the same addresses of the host.
+/// Uploads an image and downloads it again, and checks that both use the image's own addresses on the host.
 fn pixel<P>(platform: &Platform, image: &ImageBuffer<P, Vec<P::Subpixel>>) -> Result<(), Failed>
 where
     P: Pixel<Subpixel: Element> + PartialEq + std::fmt::Debug,
@@ -323,7 +324,7 @@ fn pixels(platform: &Platform) -> Result<(), Failed> {
     pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| Luma([at16(x, y)])))?;
     pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| Rgba([at16(x, y), 1, 2, 3])))?;
     pixel(platform, &ImageBuffer::from_fn(3, 2, |x, y| Rgb([f32::from(at(x, y)), 0.5, -0.0])))?;
-    // An image with a pixel type known only at run time can be read as one of a known type, if it is of that type.
+    // A `DynamicImage`, whose pixel type is known only at run time, can be read as an image of that pixel type.
     let start = rgb.as_ptr();
     let decoded = DynamicImage::ImageRgb8(rgb);
     let known = decoded.as_rgb8().ok_or_else(|| Failed::msg("no RGB"))?;
@@ -335,7 +336,7 @@ fn pixels(platform: &Platform) -> Result<(), Failed> {
 const LEN: usize = 256;
 const SLOW: u64 = 20_000_000;
 
-/// The host's memory has been read when the call returns.
+/// Checks that the call has read the host's memory when it returns, so that the array may change.
 fn changed_array(platform: &Platform) -> Result<(), Failed> {
     let mut array = Array2::from_elem((2, LEN), 7.0_f32);
     let tensor = platform.upload_array(&array)?;
@@ -345,7 +346,7 @@ fn changed_array(platform: &Platform) -> Result<(), Failed> {
     check_equal(download.wait_blocking()?, &[7.0; 2 * LEN][..])
 }
 
-/// A stream with slow work, and behind it an upload of page-locked memory that is full of 7.
+/// Returns a stream with slow work, and behind that work an upload of page-locked memory that is full of 7.
 fn late_upload(platform: &Platform) -> Result<(CudaStream, Pinned<f32>, Tensor<f32>), Failed> {
     let stream = stream(platform)?;
     let mut pinned = platform.pinned::<f32>(device(0), LEN)?;

@@ -24,7 +24,7 @@ pub(crate) fn suite() -> Suite {
         .both("a_writer_that_fails_ends_the_run", failing_writer)
 }
 
-/// A writer to a list that the test reads.
+/// A writer into a list that the test reads.
 struct Lines(Seen<u8>);
 
 impl Write for Lines {
@@ -166,7 +166,7 @@ graph! {
     }
 }
 
-/// `Inspect` allocates no stream, and no stream waits for the camera's.
+/// Checks that `Inspect` allocates no stream, and that no stream waits for the camera's stream.
 fn no_calls(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let mut graph = Pair::new(&platform, Lines(Seen::default()))?;

@@ -1,5 +1,5 @@
-//! Kernels with a Rust body that uses its own platform: the result is an error that names the kernel, and no hang.
-//! `bodies.rs` has other things that a body should not do.
+//! Kernels whose Rust body uses the platform that executes it. The result must be an error that names the kernel,
+//! and no hang. `bodies.rs` tests other things that a body should not do.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ thread_local! {
     static BODY: RefCell<Option<Body>> = const { RefCell::new(None) };
 }
 
-/// Runs `BODY` on the thread that executes the kernel.
+/// A kernel that runs `BODY` on the thread that executes the kernel.
 #[kernel(unsafe cuda = "if (out_len > 0) out[0] = 1.0f;")]
 fn nested(out: &mut [f32]) {
     if let Some(body) = BODY.take() {
@@ -28,7 +28,7 @@ fn nested(out: &mut [f32]) {
     out.fill(1.0);
 }
 
-/// A platform of each of the simulator's policies, with and without the race checker.
+/// Returns a platform for each policy of the simulator, with and without the race checker.
 fn platforms() -> impl Iterator<Item = Platform> {
     let seeds = (0..16).flat_map(|seed| [(seed, false), (seed, true)]);
     seeds.map(|(seed, checked)| Platform::host().seed(seed).race_check(checked).build().unwrap())
@@ -38,7 +38,7 @@ fn pool(platform: &Platform) -> StreamPool {
     platform.stream_pool("TEST", &CudaStreamPool::new()).unwrap()
 }
 
-/// Executes `body` inside of a kernel, and returns the kernel's data or the error.
+/// Executes `body` inside of a kernel. Returns the kernel's data, or the error.
 fn inside(platform: &Platform, stream: &CudaStream, body: impl FnOnce() + 'static) -> Result<f32> {
     let mut out = platform.tensor::<f32>([4], stream)?;
     BODY.set(Some(Box::new(body)));
@@ -94,17 +94,18 @@ fn drops_in_a_kernel_do_not_hang() {
         assert_eq!(value, Ok(1.0));
         drop(stream);
         assert_eq!(pool.in_use(), 0);
-        // The platform is still usable.
+        // The platform can still be used after the error.
         let stream = pool.allocate("c").unwrap();
         assert_eq!(inside(&platform, &stream, || ()), Ok(1.0));
         let _expected = platform.take_races();
     }
 }
 
-/// A record is made under its stream's lock, and executes no kernel, since a wait for that stream also needs the lock.
+/// Checks that making a record, which holds its stream's lock, executes no kernel. A kernel's body could wait for
+/// that stream, which needs the same lock.
 #[test]
 fn a_kernel_that_needs_a_lock_of_the_executing_call_does_not_hang() {
-    // The seed decides which call executes the kernel: in most cases the launch.
+    // The seed decides which call executes the kernel. In most cases it is the launch.
     let random = (0..).filter(|seed| Policy::of_seed(*seed) == Policy::Random);
     for seed in random.take(200) {
         let platform = Platform::host().seed(seed).build().unwrap();

@@ -1,4 +1,5 @@
-//! All kernels of a program compile. The list is that of the binary, so no other suite is in it.
+//! Checks that all kernels of a program compile. The list of kernels is that of the whole binary, so no other
+//! suite is in it.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod kernels_compile;

@@ -8,7 +8,7 @@ use streamflow::f16;
 use streamflow::kernel::{CompiledCode, Kernel, compile_for};
 use streamflow::prelude::*;
 use streamflow::testing::{self, Outcome};
-// Cargo links the package, so its kernels are in the list.
+// This use links the package, so that its kernels are in the list.
 use streamflow_examples as _;
 use streamflow_tests::setup::stream;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
@@ -30,7 +30,7 @@ pub(crate) fn suite() -> Suite {
         })
 }
 
-/// Compiles one kernel.
+/// Compiles the kernel `K` for Hopper, or says why NVRTC can't be used.
 fn compiled<K: Kernel>() -> Result<Outcome, Error> {
     if let Err(missing) = CompiledCode::compiler_version() {
         return Ok(Outcome::Skipped(missing.to_string()));
@@ -39,13 +39,14 @@ fn compiled<K: Kernel>() -> Result<Outcome, Error> {
     Ok(Outcome::Passed(K::INFO.name.to_owned()))
 }
 
-/// The name of a kernel with its types.
+/// Returns the name of a kernel with the CUDA names of its types.
 fn name(kernel: &KernelInfo) -> String {
     let types: String = kernel.generics.iter().map(|(_, cuda)| format!("<{cuda}>")).collect();
     format!("{}{types}", kernel.name)
 }
 
-/// Kernels of this file, of the packages of tests and examples, and of the library, in modules that may be private.
+/// Checks that the list has the kernels of this file, of the packages of tests and examples, and of the library,
+/// including those in private modules.
 fn of_each_crate() -> Result<(), Failed> {
     let all = kernels();
     let named = all.iter().map(|kernel| kernel.info.as_ref().map_or(kernel.name.to_owned(), name));
@@ -65,7 +66,7 @@ fn of_each_crate() -> Result<(), Failed> {
         "resample<complex<float>>",
         "random_u32",
         "leading_columns<double>",
-        // Launched by an operator of a graph that nothing makes, and by a test that may run later.
+        // Launched only by an operator of a graph that is never made, and by a test that may run later.
         "times<float>",
         "times<int>",
     ] {
@@ -76,7 +77,7 @@ fn of_each_crate() -> Result<(), Failed> {
     check(hidden.iter().all(|name| !named.iter().any(|other| other == name)), || {
         format!("{named:?}")
     })?;
-    // Of no other generic kernel an instance is missing. Nothing launches one of this kernel.
+    // `cast` is the only generic kernel without an instance, since nothing launches it.
     let generic = all.iter().filter(|kernel| kernel.info.is_none());
     let generic: Vec<_> = generic.map(|kernel| (kernel.name, kernel.line)).collect();
     check(generic == [("cast", CAST_LINE)], || format!("{generic:?}"))
@@ -100,7 +101,7 @@ fn copy<T: Element>(out: &mut [T], from: &[T]) {
 }
 
 const CAST_LINE: u32 = line!() + 2;
-/// No instance of it is named.
+/// A generic kernel of which no instance is listed or launched.
 #[kernel(requires(out.len() == from.len()), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = from[i];
@@ -109,7 +110,7 @@ fn cast<T: Element>(out: &mut [T], from: &[T]) {
     out.copy_from_slice(from);
 }
 
-/// Two types for each instance.
+/// A kernel with two generic types in each instance.
 #[kernel(instances((u8, f32), (f32, u8)), requires(a.len() == b.len()), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < a_len) a[i] = A(1), b[i] = B(2);
@@ -118,12 +119,12 @@ fn pair<A: Element, B: Element>(a: &mut [A], b: &mut [B]) {
     let _ = (a, b);
 }
 
-/// The list has the attributes of a kernel.
+/// A kernel that `#[cfg]` removes, and that must not be in the list.
 #[cfg(any())]
 #[kernel(unsafe cuda = "nothing")]
 fn not_here(out: &mut [f32]) {}
 
-/// A kernel without listed instances: its instances are those that are launched.
+/// A generic kernel without listed instances. Its instances are those that the program launches.
 #[kernel(requires(out.len() == from.len()), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = from[i] * by;
@@ -166,7 +167,7 @@ impl<T: Element + Mul<Output = T>> Compute for Scale<T> {
 }
 
 graph! {
-    /// Nothing makes it.
+    /// A graph that is never made. Its operator launches `times<f32>`.
     struct Unused {
         #[when(count(1))] let ones: Ones = Ones::new();
         let scale: Scale<f32> = Scale::new(2.0);
@@ -175,14 +176,14 @@ graph! {
     }
 }
 
-/// Nothing calls it.
+/// A function that is never called.
 #[expect(dead_code, reason = "no code of the program launches this instance")]
 fn uncalled(stream: &CudaStream, data: &mut Tensor<f64>, from: &Tensor<f64>) -> Result<()> {
     Ok(stream.launch::<times<f64>>(from.len(), (data, from, 2.0))?)
 }
 
 const LINE: u32 = line!() + 3;
-/// A kernel with a typing error in its CUDA body.
+/// A kernel with a misspelt function in its CUDA body.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_indx();
     if (i < out_len) out[i] = value;

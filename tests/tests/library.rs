@@ -1,4 +1,4 @@
-//! Libraries on streams: each call is one operation with its accesses, on both platforms.
+//! Calls of libraries on streams: each call is one operation with its accesses, on both platforms.
 
 mod direct;
 mod every_plan;

@@ -1,4 +1,4 @@
-//! Streams that an operator manages itself: by hand, by name, and set on an output.
+//! Streams that an operator manages itself: by hand, by name, or set on an output.
 
 use std::sync::Arc;
 
@@ -25,7 +25,8 @@ pub(crate) fn suite() -> Suite {
 
 type Seen = seen::Seen<bool>;
 
-/// Manages its streams itself: `receive_cuda_streams`, `synchronize_streams`, `set_cuda_stream`.
+/// An operator that manages its streams itself, with `receive_cuda_streams`, `synchronize_streams` and
+/// `set_cuda_stream`.
 #[operator(streams(work))]
 struct ByHand {
     #[input]
@@ -42,7 +43,7 @@ impl Compute for ByHand {
     fn compute(&mut self, io: ByHandIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (a, b) = (io.a.receive(), io.b.receive());
         let work = cx.allocate_cuda_stream(io.work)?;
-        // The target itself and absent streams are skipped.
+        // `synchronize_streams` skips its own target, and streams that are absent.
         let of_b = b.streams().filter(|_| !self.forgets_b);
         let after = cx.synchronize_streams(a.streams().chain(of_b).chain([None]), &work)?;
         let (mut a, b) = (a.into_synchronized_data(&after)?, b.into_synchronized_data(&after)?);
@@ -70,13 +71,13 @@ fn by_hand(platform: &Platform) -> Result<bool> {
     for b_is_named in [true, false] {
         Hand::new(platform, b_is_named, false, seen.clone())?.run()?;
     }
-    // Data of a message without a stream is always ordered.
+    // Data of a message without a stream is ordered in any case.
     Hand::new(platform, false, true, seen.clone())?.run()?;
     Ok(all(&seen) == [true; 3 * 8])
 }
 
 fn left_out(platform: &Platform) -> Result<(), Failed> {
-    // This layer makes the result independent of whether the producer is complete already.
+    // This layer drops all waits, so the result does not depend on whether the producer is already complete.
     let broken = Arc::new(DropWaits::all(platform.driver().clone()));
     let platform = Platform::builder().driver(broken)?;
     let run = Hand::new(&platform, true, true, Seen::default())?.run();
@@ -84,7 +85,8 @@ fn left_out(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`rx.b`", "not passed to `synchronize_streams`"])
 }
 
-/// Opens its input with `into_unordered_data`, and works on a stream that has not waited for the message.
+/// An operator that opens its input with `into_unordered_data`, and works on a stream that has not waited for the
+/// message.
 #[operator(streams(work))]
 struct Unordered {
     #[input]
@@ -116,7 +118,8 @@ fn unordered(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [true; 4])
 }
 
-/// Allocates streams by names that are made at run time. An operator that uses a pool must declare a stream.
+/// An operator that allocates streams by names that are made at run time. It declares a stream, since an operator
+/// that uses a pool must declare one.
 #[operator(streams(never_allocated))]
 struct Names {
     #[input]
@@ -179,7 +182,7 @@ fn names(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`names` needs a pool for its stream `s0`", "`#[streams(none)]`"])
 }
 
-/// Sends on two outputs, one of them on a chosen stream.
+/// An operator that sends at two outputs, at one of them on a chosen stream.
 #[operator(streams(extra))]
 struct TwoOutputs {
     #[input]
@@ -202,7 +205,8 @@ impl Compute for TwoOutputs {
     }
 }
 
-/// In Holoscan the other output then sends no stream, and a stream that was set stays forever.
+/// Checks an output on which a stream was set. In Holoscan the other output then sends no stream, and the stream
+/// stays set for ever.
 fn one_output_set(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, TwoOutputs::new())?;
     let mut before = None;

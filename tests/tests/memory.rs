@@ -1,4 +1,4 @@
-//! Memory, streams and the functions of libraries, without a graph for the most part.
+//! Tests of memory, streams and the functions of libraries, most of them without a graph.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod allocators;

@@ -1,8 +1,9 @@
-//! Mistakes that do not compile, with rustc's text: the programs of `tests/ui`. `TRYBUILD=overwrite` writes the texts anew.
+//! Programs of `tests/ui` with mistakes, which must not compile. rustc's text must be the expected one.
+//! `TRYBUILD=overwrite` writes the texts anew.
 
 use streamflow_tests::Suite;
 
-/// The directories of `tests/ui`, each with a family of mistakes.
+/// The directories of `tests/ui`, each with one family of mistakes.
 const FAMILIES: &[&str] = &[
     "conditions",
     "edges",
@@ -26,7 +27,7 @@ pub(crate) fn suite() -> Suite {
     })
 }
 
-/// Panics if an error has another text.
+/// Compiles all programs, and panics if an error has another text than expected.
 fn compile() {
     let cases = trybuild::TestCases::new();
     for family in FAMILIES {

@@ -113,16 +113,16 @@ use drop_each::{Part, drop_each};
 use streamflow_tests::forms::Form;
 use streamflow_tests::{Failed, Suite};
 
-/// Every n-th dependency is dropped with the workers of the environment, so that this takes less than a minute.
+/// With `STREAMFLOW_WORKERS`, every n-th dependency is dropped, so that the test takes less than a minute.
 const STRIDE: usize = 4;
-/// Every n-th program, and every n-th dependency of each, without that variable.
+/// Without `STREAMFLOW_WORKERS`, workers run every n-th program, and drop every n-th of its dependencies.
 const SAMPLE: (usize, usize) = (5, 2);
 
 fn greedy() -> Result<(), Failed> {
     drop_each(Part { workers: None, programs: 1, mutations: 1 })
 }
 
-/// With the workers of the environment, else a few programs with 2 workers.
+/// Runs all programs with as many workers as `STREAMFLOW_WORKERS` says, or else a few programs with 2 workers.
 fn with_workers() -> Result<(), Failed> {
     let (count, programs, mutations) = match env::var("STREAMFLOW_WORKERS") {
         Ok(count) => (count.trim().parse()?, 1, STRIDE),

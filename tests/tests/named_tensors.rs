@@ -1,4 +1,5 @@
-//! The tensors of a message by name, for code that finds them at run time: of a struct, and of a `TensorMap`.
+//! The tensors of a message by name, for code that finds them at run time: the tensors of a struct, and of a
+//! `TensorMap`.
 
 use streamflow::memory::{Bool8, Pinned, PitchedTensor};
 use streamflow::message::{Description, TensorMap, Value};
@@ -103,7 +104,7 @@ fn found(platform: &Platform) -> Result<(), Failed> {
         "kind.Video.previous",
     ];
     check_equal(names, wanted.to_vec())?;
-    // The description and the tensors agree.
+    // The message's description and its tensors have the same names, shapes and types.
     let description = Description::of(&message);
     for (name, tensor) in tensors.iter() {
         let part = description.part(name).ok_or_else(|| Failed::msg(name.to_owned()))?;
@@ -239,7 +240,7 @@ fn not_made(platform: &Platform) -> Result<(), Failed> {
     )
 }
 
-/// Emits a map with a tensor that a slow kernel writes.
+/// An operator that emits a map with a tensor that a slow kernel writes.
 #[operator(streams(work))]
 struct Source {
     #[output]
@@ -259,7 +260,7 @@ impl Compute for Source {
     }
 }
 
-/// Adds one to the image.
+/// An operator that adds one to the image.
 #[operator]
 struct Add {
     #[input]

@@ -15,10 +15,10 @@ use streamflow_math::fft::{Fft, Layout, Real};
 use streamflow_tests::random::Random;
 use streamflow_tests::{Failed, Suite, check};
 
-/// The directory with the results.
+/// The environment variable with the directory of the results.
 const RESULTS: &str = "STREAMFLOW_NVMATH_RESULTS";
 
-/// A result's name, the seed of its operand, and a factor of it.
+/// The name of each result, the seed of its operand, and a factor that it has.
 const PROGRAMS: [(&str, u64, f64); 10] = [
     ("host_stateless_1", 1, 1.0),
     ("host_stateless_2", 1, 2.0),
@@ -32,11 +32,11 @@ const PROGRAMS: [(&str, u64, f64); 10] = [
     ("operand_lifetime", 7, 1.0),
 ];
 
-/// Of double and single precision: 16 ulp for each of 25 steps, relative to the median.
+/// The tolerances for double and for single precision: 16 ulp for each of 25 steps, relative to the median.
 const TOLERANCES: [f64; 2] = [16.0 * 25.0 / (1_u64 << 53) as f64, 16.0 * 25.0 / (1 << 24) as f64];
 
 pub(crate) fn suite() -> Suite {
-    // On the simulator only where the directory is named: the transforms are large.
+    // The simulator runs this only if the directory is named, since the transforms are large.
     Suite::new()
         .optional("results_equal_nvmath_pythons::cuda", "STREAMFLOW_REQUIRE_CUDA", || {
             with_results(|results| match Platform::cuda() {
@@ -86,7 +86,8 @@ fn shape_of(results: &Path, name: &str) -> Result<Vec<usize>, Failed> {
     Ok(shape.split(' ').map(str::parse).collect::<Result<_, _>>()?)
 }
 
-/// Transforms its operand over the first two dimensions on one stream and, if `is_twice`, back on another one.
+/// An operator that transforms its operand over the first two dimensions on one stream, and back on another
+/// stream if `is_twice`.
 #[operator(streams(s1, s2))]
 struct Transforms<T: Real>
 where
@@ -121,7 +122,7 @@ where
     }
 }
 
-/// The transform of the operand of a seed.
+/// Returns the transform of the operand that a seed gives.
 fn transformed<T: Real + Into<f64>>(
     platform: &Platform,
     shape: Vec<usize>,
@@ -144,24 +145,25 @@ where
     Ok(result.iter().map(|x| Complex::new(x.re.into(), x.im.into())).collect())
 }
 
-/// Every `s`-th element, with the smallest odd `s` that leaves at most 8192.
+/// Returns every `s`-th element, with the smallest odd `s` that leaves at most 8192 elements.
 fn samples(all: &[Complex<f64>]) -> Vec<Complex<f64>> {
     all.iter().step_by(all.len().div_ceil(8192).max(1) | 1).copied().collect()
 }
 
-/// The largest difference over the median.
+/// Returns the largest difference, divided by the median.
 fn difference(found: &[Complex<f64>], expected: &[Complex<f64>]) -> Result<f64, Failed> {
     let lengths = (found.len(), expected.len());
     check(lengths.0 == lengths.1, || format!("{lengths:?} elements"))?;
     let mut sizes: Vec<_> = expected.iter().map(|x| x.norm()).collect();
     sizes.sort_by(f64::total_cmp);
     let off = found.iter().zip(expected).map(|(a, b)| (a - b).norm());
-    // A NaN is farther off than any number.
+    // A NaN counts as farther off than any number.
     let off = off.map(|off| if off.is_nan() { f64::INFINITY } else { off }).fold(0.0, f64::max);
     Ok(off / sizes.get(sizes.len() / 2).copied().unwrap_or(0.0))
 }
 
-/// A file of complex numbers in NumPy's format, version 1, and whether they are of double precision.
+/// Reads a file of complex numbers in NumPy's format, version 1. Returns the numbers, and whether they are of
+/// double precision.
 fn read(path: &Path) -> Result<(Vec<Complex<f64>>, bool), Failed> {
     let file =
         fs::read(path).map_err(|error| Failed::msg(format!("{}: {error}", path.display())))?;

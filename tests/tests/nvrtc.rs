@@ -1,6 +1,6 @@
-//! Kernels of every kind, compiled by a real NVRTC for every architecture that streamflow supports.
-//! No GPU is needed. Without NVRTC the tests are reported as ignored, with the reason; with
-//! `STREAMFLOW_REQUIRE_NVRTC=1` they fail.
+//! Kernels of every kind, compiled by a real NVRTC for every architecture that streamflow supports. No GPU is
+//! needed. Without NVRTC the tests are reported as ignored, with the reason; with `STREAMFLOW_REQUIRE_NVRTC=1`
+//! they fail.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::os::unix::fs::MetadataExt;
@@ -19,7 +19,7 @@ const REQUIRE: &str = "STREAMFLOW_REQUIRE_NVRTC";
 
 type Test = fn() -> Result<(), Failed>;
 
-/// Turing, Ampere, Hopper, Blackwell.
+/// The compute capabilities of Turing, Ampere, Hopper and Blackwell.
 const ARCHITECTURES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 
 #[kernel(unsafe cuda = "
@@ -32,7 +32,7 @@ fn exp_linspace(out: &mut [f32], start: f32, step: f32) {
     }
 }
 
-// The body is in its own file, and the kernel has the name of a CUDA function.
+// The CUDA body is in a file of its own, and the kernel has the name of a function of CUDA.
 #[kernel(requires(a.len() == b.len(), out.len() * cols as usize == a.len()),
     unsafe cuda = include_str!("cuda/row_sums.cu"))]
 fn floor(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
@@ -42,7 +42,7 @@ fn floor(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
     }
 }
 
-// Each operation of halves with other numbers.
+// Each operation of `half` with numbers of other types.
 #[kernel(instances(f16), unsafe cuda = r#"
     __shared__ half tile[32];
     unsigned long long i = thread_index();
@@ -62,7 +62,7 @@ fn halves<T: Element>(out: &mut [T], a: &[T], bias: f16) {
     let _ = (out, a, bias);
 }
 
-// Each operation of the upper halves of floats with other numbers.
+// Each operation of `nv_bfloat16` with numbers of other types.
 #[kernel(instances(bf16), unsafe cuda = r#"
     __shared__ nv_bfloat16 tile[32];
     unsigned long long i = thread_index();
@@ -81,7 +81,8 @@ fn upper_halves<T: Element>(out: &mut [T], a: &[T], bias: bf16) {
     let _ = (out, a, bias);
 }
 
-// Complex numbers with each other and with other numbers, also with short floats.
+// Operations of complex numbers with each other and with numbers of other types, including `half` and
+// `nv_bfloat16`.
 #[kernel(instances(Complex<f32>, Complex<f64>), unsafe cuda = r#"
     __shared__ complex<double> tile[32];
     typedef decltype(a[0].re) Part;
@@ -137,7 +138,8 @@ fn integers(
     let _ = (a, b, c, d, e, f, g, h, k);
 }
 
-// Each operation of bodies on pointers. Checked slices must support these operations too.
+// Each operation on pointers that a body may use. The slices of a checked build must support the same
+// operations.
 #[kernel(unsafe cuda = "
     int i = threadIdx.x;
     unsigned int u = i; long l = i; unsigned long ul = i; long long ll = i; unsigned long long ull = i;
@@ -156,7 +158,7 @@ fn pointers(out: &mut [f32], a: &[f32]) {
     let _ = (out, a);
 }
 
-// Every use of a view, of plain elements and of structs,.
+// Every use of a view in a body, for plain elements and for structs.
 #[kernel(instances(f32, f16, Complex<f32>), partial, unsafe cuda = "
     unsigned long long y = thread_index(); int x = threadIdx.x; unsigned z = 1; long w = 2;
     out(y, x) = a(y, x, z) + T(b(w));
@@ -198,10 +200,10 @@ fn writes_to_input(a: &[f32], value: f32) {
     let _ = (a, value);
 }
 
-/// Kernels that do not compile.
+/// Kernels of this file that must not compile.
 const WRONG: [&KernelInfo; 3] = [wrong::INFO, unbalanced::INFO, writes_to_input::INFO];
 
-/// The other kernels of this file, with a name for each instance.
+/// Returns all other kernels of this file, each instance with a name.
 fn kernels() -> impl Iterator<Item = (String, &'static KernelInfo)> {
     let all = KERNELS.iter().filter_map(|registered| registered.info.as_ref());
     let own = all.filter(|info| info.file == file!() || info.file.ends_with(".cu"));
@@ -222,7 +224,7 @@ fn compiles(info: &KernelInfo) -> Result<(), Failed> {
         {
             let image =
                 image.map_err(|error| Failed::msg(format!("{mode} for {cc:?}: {error}")))?;
-            // A CUBIN is an ELF file, and must contain the kernel under the name that is loaded.
+            // A CUBIN is an ELF file, and must have the kernel under the name by which it is loaded.
             if !image.bytes().starts_with(b"\x7fELF") {
                 return Err(Failed::msg(format!("{mode} for {cc:?}: no CUBIN")));
             }
@@ -235,7 +237,7 @@ fn compiles(info: &KernelInfo) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The compile error of a wrong kernel.
+/// Returns the compile error of a kernel that is wrong.
 fn compile_error(info: &KernelInfo) -> String {
     match compile_for(info, (9, 0)) {
         Err(streamflow::Error::Driver(DriverError::Kernel { kernel, message })) => {
@@ -253,7 +255,8 @@ fn expect(text: &str, part: &str) -> Result<(), Failed> {
 fn errors_name_the_users_line() -> Result<(), Failed> {
     let message = compile_error(wrong::INFO);
     expect(&message, &format!("{}:{WRONG_LINE}: error: identifier \"valeu\"", file!()))?;
-    // With bounds checks, the source has more lines before the body, but the line is the same.
+    // The checked build adds lines of source before the body, but its error names the same line of the kernel's
+    // file.
     let checked = CompiledCode::checked_for(wrong::INFO, (9, 0)).unwrap_err().to_string();
     expect(&checked, &format!("{}:{WRONG_LINE}: error", file!()))?;
     expect(&compile_error(writes_to_input::INFO), &format!("{}:", file!()))?;
@@ -344,7 +347,7 @@ fn a_nul_in_the_source_is_an_error() -> Result<(), Failed> {
     expect(&compile_error(&info), "NUL")
 }
 
-/// The child's side: it loads one image through the caches.
+/// The child process: it gets one kernel's image by way of the caches.
 pub(crate) fn in_child(_: &str) -> Result<(), Failed> {
     let images = [
         CompiledCode::cached_for(exp_linspace::INFO, (9, 0))?,
@@ -355,7 +358,7 @@ pub(crate) fn in_child(_: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Runs the child with a cache directory, and returns the directory's files with their inodes.
+/// Runs the child process with a cache directory. Returns the files of the directory with their inodes.
 fn files_after_child(dir: &Path) -> Result<Vec<(PathBuf, u64)>, Failed> {
     child::run("nvrtc", "cache", &[("STREAMFLOW_CACHE_DIR", &dir.to_string_lossy())])?;
     let entries = std::fs::read_dir(dir)?.collect::<Result<Vec<_>, _>>()?;
@@ -369,7 +372,8 @@ fn code_is_cached_on_disk_and_damaged_files_are_replaced() -> Result<(), Failed>
         return Err(Failed::msg(format!("one file was expected: {first:?}")));
     };
     let whole = std::fs::read(path)?;
-    // Every write makes a new file, so that the same inode means that the file was read and valid.
+    // Each write of a cache file makes a new inode. The same inode means that the second child has read the first
+    // one's file.
     if files_after_child(dir.path())? != first {
         return Err(Failed::msg("the file was written again"));
     }
@@ -403,7 +407,7 @@ pub(crate) fn suite() -> Suite {
     })
 }
 
-/// Runs a test, or says why NVRTC can't be used.
+/// Runs a test, or returns why NVRTC can't be used.
 fn where_there_is_nvrtc(
     test: impl FnOnce() -> Result<(), Failed>,
 ) -> Result<Option<String>, Failed> {

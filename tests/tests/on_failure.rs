@@ -1,5 +1,4 @@
-//! `#[on_failure(…)]`: after a failed tick, a node stops the run, skips the tick, or goes on with a fresh
-//! operator.
+//! `#[on_failure(…)]`: after a failed tick, a node stops the run, skips the tick, or goes on with a new operator.
 
 mod numbers;
 mod random;
@@ -10,7 +9,8 @@ mod sticky;
 use streamflow_tests::Suite;
 
 pub(crate) fn suite() -> Suite {
-    // The tests cause panics, and the harness reports any other.
+    // The panics of these tests are caused on purpose, so they print nothing. The harness still reports every other
+    // panic.
     std::panic::set_hook(Box::new(|_| ()));
     let suite = skip::add(restart::add(Suite::new()));
     sticky::add(random::add(suite))

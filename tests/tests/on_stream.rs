@@ -1,5 +1,5 @@
-//! `OnStream`: values that are made on a stream in `start` and live longer than a tick. Such values can be used only
-//! with that stream.
+//! `OnStream`: a value that `start` makes on a stream and that lives longer than a tick. It can be used only with
+//! that stream.
 
 use streamflow::context::OnStream;
 use streamflow::driver::RawStream;
@@ -15,7 +15,7 @@ pub(crate) fn suite() -> Suite {
         .both("start_returns_the_error_of_the_constructor", unmakeable)
 }
 
-/// A value such as a library's plan: it has the raw stream and its own memory.
+/// A value like a library's plan, which has the raw stream and memory of its own.
 struct Plan {
     raw: RawStream,
     sums: Tensor<f32>,
@@ -30,7 +30,7 @@ enum On {
     Default,
 }
 
-/// Adds one to the plan's memory in each tick.
+/// An operator that adds one to the plan's memory in each tick.
 #[operator(streams(work, other))]
 struct Accumulate {
     #[output]
@@ -106,7 +106,7 @@ fn other_stream(platform: &Platform) -> Result<(), Failed> {
             "the failed tick has emitted".into()
         })?;
     }
-    // The plan is unchanged and still usable.
+    // After the refused uses, the plan is unchanged and can still be used.
     harness.operator().on = On::Work;
     harness.tick()?;
     let sums =
@@ -116,7 +116,7 @@ fn other_stream(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// An operator with a plan that can't be made.
+/// An operator whose plan can't be made.
 #[operator(streams(work))]
 struct Unmakeable {
     #[output]

@@ -20,7 +20,7 @@ use mistakes::{MISTAKES, Mistake};
 
 const PROGRAM: &str = include_str!("one_mistake/program.rs");
 
-/// Checks programs with rustc.
+/// Compiles programs with rustc, up to their metadata.
 struct Checker {
     directory: tempfile::TempDir,
     libraries: PathBuf,
@@ -38,7 +38,7 @@ impl Checker {
                 let name = file.file_name().into_string().unwrap();
                 name.starts_with(start) && name.ends_with(".rlib")
             });
-            // Beside it may be older ones, of other features or sources.
+            // The folder may also have older builds of the library, with other features or from other sources.
             let newest = built.max_by_key(|file| file.metadata().unwrap().modified().unwrap());
             newest.unwrap().path()
         };
@@ -47,7 +47,8 @@ impl Checker {
         Self { directory, libraries, streamflow, mathematics, next: AtomicUsize::new(0) }
     }
 
-    /// The errors of a program, each as the words that its user reads: without the lines of the program.
+    /// Returns the errors of a program, each as the words that rustc shows to its user, without the quoted lines of
+    /// the program.
     fn errors(&self, program: &str) -> Vec<String> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let source = self.directory.path().join(format!("{number}.rs"));
@@ -74,13 +75,13 @@ impl Checker {
     }
 }
 
-/// Whether a diagnostic is an error, and not the number of errors.
+/// Returns whether a diagnostic is an error. rustc's last line, the number of errors, is not one.
 fn is_error(diagnostic: &Value) -> bool {
     let is_number = diagnostic["message"].as_str().unwrap().starts_with("aborting due to");
     diagnostic["level"] == "error" && !is_number
 }
 
-/// Returns the message, the labels, the notes and the proposals.
+/// Returns the texts of a diagnostic: the message, the labels, the notes and the proposals.
 fn words(diagnostic: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut found = vec![text(&diagnostic["message"])];
@@ -91,13 +92,14 @@ fn words(diagnostic: &Value) -> Vec<String> {
     found
 }
 
-/// Names that begin with `__`, and none of them is `__private`, the module that rustc may name in a path.
+/// Returns the names in `words` that begin with `__`. Excepted is `__private`, a module that rustc may name in a
+/// path.
 fn hidden_names(words: &str) -> Vec<&str> {
     let names = words.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
     names.filter(|name| name.starts_with("__") && *name != "__private").collect()
 }
 
-/// The fault in the errors of a mistake.
+/// Returns what is wrong with rustc's errors for a mistake, or `None` if they are as expected.
 fn problem(checker: &Checker, mistake: &Mistake) -> Option<String> {
     let Mistake { name, says, errors: wanted, .. } = mistake;
     let Some(program) = mistake.made_in(PROGRAM) else {
@@ -137,7 +139,8 @@ fn a_mistake_is_one_error_that_names_what_is_wrong() {
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n\n"));
 }
 
-/// Of at least 90 mistakes, at most one in 20 is more than one error, each with a reason.
+/// Checks that there are at least 90 mistakes, and that at most one in 20 leads to several errors, each with a
+/// reason.
 #[test]
 fn few_mistakes_are_more_than_one_error() {
     let several: Vec<&Mistake> = MISTAKES.iter().filter(|mistake| mistake.errors != 1).collect();
@@ -150,7 +153,7 @@ fn few_mistakes_are_more_than_one_error() {
     assert_eq!(names.len(), MISTAKES.len(), "a name is given twice");
 }
 
-/// The control: two mistakes are two errors, and a hidden name is found.
+/// The control: a program with two mistakes has two errors, and a hidden name in an error is found.
 #[test]
 fn two_mistakes_are_two_errors() {
     let program = PROGRAM.replace("camera.frame >> brighten", "camera.fram >> brighten");

@@ -74,10 +74,10 @@ fn constants() -> Result<(), Failed> {
     check_equal(devices(InPlace::INPUTS), vec![true; 2])?;
     check_equal(devices(Pass::<u64>::INPUTS), vec![false, true])?;
     check_equal(devices(Pass::<Tensor<u8>>::OUTPUTS), vec![true, false])?;
-    // A download of device data is host data.
+    // A download of device data counts as host data.
     check_equal(devices(Unpack::OUTPUTS), vec![false])?;
     check_equal(Names::STREAMS, 0)?;
-    // `Pass` has its own stream, and the internal one, since an input carries device data.
+    // `Pass` has a stream of its own, and the internal stream, since one of its inputs carries device data.
     check_equal(Pass::<u64>::STREAMS, 2)?;
     check_equal(Pass::<u64>::NAME, "Pass")?;
     check_equal(Pack::STREAMS, 1)?;
@@ -121,7 +121,7 @@ fn source(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// The message that `take` returns is shared, and is downloaded unchanged.
+/// Checks that the message which `take` returns is shared, and can be downloaded unchanged.
 fn emitted(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, Delay::new(None))?;
     for first in [0.0, 10.0] {

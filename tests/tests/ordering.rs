@@ -20,7 +20,8 @@ pub(crate) fn suite() -> Suite {
         .both("law7_an_old_message_received_with_a_late_one_is_complete", |platform| {
             right(old_messages::received_with_a_late_one, platform)
         })
-        // Fewer seeds show the missing dependency than in other controls: the host has waited for most of the streams.
+        // Fewer seeds than in other controls show the missing dependency, since the host has waited for most of the
+        // streams.
         .control_on(
             "law7_an_old_message_received_with_a_late_one_is_complete_control",
             1,
@@ -49,7 +50,7 @@ pub(crate) fn suite() -> Suite {
         })
 }
 
-/// Whether the default stream's barrier alone keeps the order.
+/// Checks whether the default stream's implicit barrier alone keeps the order.
 fn barrier(
     driver: Arc<dyn streamflow::driver::Driver>,
     flags: StreamFlags,

@@ -1,4 +1,5 @@
-//! The two bodies of each kernel. The list of kernels is that of the binary, so no other suite is in it.
+//! Compares the two bodies of each kernel. The list of kernels is that of the whole binary, so no other suite is
+//! in it.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod two_bodies;

@@ -1,4 +1,4 @@
-//! Parameters: set before, during and between runs, from any thread, and from files.
+//! Parameters that are set before, during and between runs, from any thread, and from files.
 
 mod assigned;
 mod files;

@@ -1,4 +1,5 @@
-//! Planned streams: `Assign::Planned`. The operators that share a stream, and that a graph computes the same with it.
+//! Planned streams, `Assign::Planned`: which operators share a stream, and that a graph computes the same with
+//! shared streams.
 
 mod complete;
 mod conditions;

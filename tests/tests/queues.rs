@@ -1,4 +1,4 @@
-//! Queues of edges: capacities and policies. Inputs with several producers.
+//! Queues of edges: their capacities and policies, and inputs with several producers.
 
 mod with_data;
 
@@ -23,7 +23,7 @@ pub(crate) fn suite() -> Suite {
         .both("an_input_of_many_receives_the_messages_of_each_edge", many)
 }
 
-/// Leaves messages in the queue for `leaves` ticks, then receives one per tick.
+/// An operator that leaves its messages in the queue for `leaves` ticks, and then receives one in each tick.
 #[operator]
 struct Late {
     #[input]
@@ -57,7 +57,7 @@ macro_rules! queue {
     };
 }
 
-/// Notes each number that it sends.
+/// An operator that notes each number that it sends.
 #[operator]
 struct Sender {
     #[output]
@@ -94,7 +94,7 @@ fn seen_by(
     Ok(all(&seen))
 }
 
-/// With workers, nothing may change any more when a consumer is late.
+/// Turns a stall into success: with workers, a late consumer may be left with nothing that can change.
 fn may_stall(run: Result<Report, Error>) -> Result<(), Error> {
     match run {
         Err(Error::Stalled { .. }) => Ok(()),
@@ -102,7 +102,7 @@ fn may_stall(run: Result<Report, Error>) -> Result<(), Error> {
     }
 }
 
-/// Seven messages are sent before the first one is received.
+/// Seven messages are sent before the consumer receives the first one.
 fn policies(platform: &Platform) -> Result<(), Failed> {
     for capacity in [1, 2, 3] {
         let run = |leaves, seen| {
@@ -123,10 +123,10 @@ fn policies(platform: &Platform) -> Result<(), Failed> {
         let all_in_order = (0..10).collect::<Vec<_>>();
         let received = seen_by(run, capacity)?;
         check(all_in_order.starts_with(&received), || format!("{capacity}: {received:?}"))?;
-        // Without a tick that leaves its message, none is lost.
+        // If the consumer never leaves its message, no message is lost.
         let run = |n, seen| Waits::new(platform, n, 0, seen, Seen::default())?.run().map(drop);
         check_equal(seen_by(run, capacity)?, all_in_order)?;
-        // Under any scheduler, messages are received in order, and `pop` keeps the newest, `reject` the oldest.
+        // Under any scheduler, messages are received in order. `pop` keeps the newest message, and `reject` the oldest.
         let pops = seen_by(|n, seen| may_stall(Pops::new(platform, n, seen)?.run()), capacity)?;
         let rejects =
             seen_by(|n, seen| may_stall(Rejects::new(platform, n, seen)?.run()), capacity)?;
@@ -142,13 +142,14 @@ fn policies(platform: &Platform) -> Result<(), Failed> {
             seen_by(|n, seen| greedy(Rejects::new(platform, n, seen)?)?.run().map(drop), capacity)?;
         let last = capacity as u64;
         let latest: Vec<u64> = (7 - last..10).collect();
-        // The queue keeps the oldest messages until it is full. Then each receive makes room for one more.
+        // With `reject`, the queue keeps the oldest messages until it is full. Later, each receive makes room for one
+        // more.
         let oldest: Vec<u64> = (0..last).chain(7..10).collect();
         check(waits == (0..10).collect::<Vec<_>>(), || format!("{capacity}: {waits:?}"))?;
         check(pops == latest, || format!("pop, {capacity}: {pops:?}"))?;
         check(rejects == oldest, || format!("reject, {capacity}: {rejects:?}"))?;
     }
-    // A queue that is large enough is no fault.
+    // With the policy `fault`, a queue that is large enough causes no failure.
     let run = |n, seen| greedy(Faults::new(platform, n, seen)?)?.run().map(drop);
     let faults = seen_by(run, 7)?;
     check(faults.len() == 10, || format!("{faults:?}"))
@@ -168,7 +169,7 @@ fn capacity_zero(platform: &Platform) -> Result<(), Failed> {
     check_text(&check_error("new", made, is_zero)?, &["`numbers.number >> late.number`"])
 }
 
-/// Sends a buffer full of the tick's number, written slowly.
+/// An operator that sends a buffer full of the tick's number, which a slow kernel writes.
 #[operator(streams(fill))]
 struct Filler {
     #[output]
@@ -184,7 +185,7 @@ impl Compute for Filler {
     }
 }
 
-/// Receives every third message and keeps its memory for a while.
+/// An operator that receives every third message, and keeps its memory for some ticks.
 #[operator]
 struct Third {
     #[input]
@@ -217,7 +218,7 @@ graph! {
     }
 }
 
-/// The next owner of a dropped message's memory waits for its write.
+/// Checks that the next owner of a dropped message's memory waits for the write of that message.
 fn dropped(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     greedy(Dropping::new(platform, seen.clone())?)?.run()?;
@@ -254,7 +255,7 @@ graph! {
 fn awaited(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     Awaited::new(platform, seen.clone())?.run()?;
-    // Workers may drop the first message before its consumer has looked at it.
+    // With workers, `pop` may drop the first message before the scheduler has looked at its consumer.
     let newest = take(&seen);
     check(newest.last() == Some(&29.0) && newest.is_sorted(), || format!("{newest:?}"))?;
     greedy(Awaited::new(platform, seen.clone())?)?.run()?;
@@ -263,7 +264,7 @@ fn awaited(platform: &Platform) -> Result<(), Failed> {
     check(ends && seen.is_sorted(), || format!("{seen:?}"))
 }
 
-/// Receives the messages of each edge, through each kind of input of many.
+/// An operator that collects the messages of each edge, through each kind of input with `many`.
 #[operator]
 struct Collect {
     #[input(many)]
@@ -288,7 +289,7 @@ impl Compute for Collect {
     }
 }
 
-/// Sends only in even ticks.
+/// An operator that sends only in even ticks.
 #[operator]
 struct Even {
     #[output]
@@ -321,7 +322,7 @@ graph! {
 
 fn many(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
-    // With workers, an optional message may come later, also too late for its producer to end.
+    // With workers, an optional message may arrive later, or so late that its producer can't end.
     may_stall(Several::new(platform, seen.clone())?.run())?;
     let ticks = take(&seen);
     let required: Vec<_> = ticks.iter().map(|(all, _, two)| (all.clone(), *two)).collect();

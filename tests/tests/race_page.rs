@@ -1,5 +1,6 @@
-//! The guide's page about the reports of the race checker: its programs are those of `tests/src/foreign/reports.rs`,
-//! its reports are those that these programs print, and the right programs have none.
+//! The guide's page about the race checker's reports. Its programs must be those of
+//! `tests/src/foreign/reports.rs`, its reports must be what these programs print, and the right programs must
+//! have no report.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal};
 
 type Program = fn(&Platform, &CudaStream) -> Result<()>;
 
-/// Each wrong program with its right one, by their names.
+/// The wrong programs and their right variants, by name.
 const PROGRAMS: [[(&str, Program); 2]; 3] = [
     [("unwritten", reports::unwritten), ("written", reports::written)],
     [("freed", reports::freed), ("freed_last", reports::freed_last)],
@@ -28,7 +29,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The blocks of the page in one language, without the lines that rustdoc hides.
+/// Returns the page's code blocks of one language, without the lines that rustdoc hides.
 fn blocks(language: &str) -> Result<Vec<String>, Failed> {
     let page = fs::read_to_string(root().join("streamflow/src/guide/race_reports.md"))?;
     let begin = format!("```{language}\n");
@@ -40,11 +41,11 @@ fn blocks(language: &str) -> Result<Vec<String>, Failed> {
     Ok(shown.collect())
 }
 
-/// Runs a program on the simulator, and returns the text of its reports.
+/// Runs a program on the simulator. Returns the text of its reports.
 fn run(program: Program) -> Result<String, Failed> {
     let platform = Platform::host().seed(0).race_check(true).build()?;
     let stream = platform.stream_pool("POOL", &CudaStreamPool::new())?.allocate("work")?;
-    // The simulator refuses a stale handle; it is reported as well.
+    // The simulator refuses a stale handle, in addition to the checker's report, so the error is ignored.
     let _refused = program(&platform, &stream);
     let races = platform.take_races();
     Ok(if races.is_empty() { String::new() } else { races.to_string() })

@@ -1,4 +1,4 @@
-//! The program `radar` as a graph against its truth, against `f64`, and against NumPy, on both platforms.
+//! The program `radar` as a graph, compared with the true targets, with `f64` and with NumPy, on both platforms.
 
 mod by_transforms;
 
@@ -14,10 +14,11 @@ use streamflow_examples::radar::{
 use streamflow_tests::seen::{report, take};
 use streamflow_tests::{Failed, Suite, check, check_close, check_equal};
 
-/// The output of `examples/numpy/radar.py`. Embedded, since the machine with the GPU has no source tree.
+/// The output of `examples/numpy/radar.py`. It is embedded, since the machine with the GPU has no source tree.
 const NUMPY: &str = include_str!("../../examples/numpy/radar.json");
 
-/// The threshold is so low that the noise of a single map is above it in some cells, and that of the mean is not.
+/// A threshold so low that the noise of a single map exceeds it in some cells, and the noise of the mean does
+/// not.
 const LOW: f32 = 2.0;
 
 pub(crate) fn suite() -> Suite {
@@ -34,13 +35,13 @@ pub(crate) fn suite() -> Suite {
         .cuda("a_slow_disk_gets_the_newest_map", slow_disk)
 }
 
-/// The findings of a run in each tick, and the maps that it wrote, by their numbers.
+/// What a run has found in each tick, and the numbers of the maps that it wrote.
 struct Seen {
     found: Vec<(u64, Vec<u8>)>,
     maps: Vec<(u64, Vec<f32>)>,
 }
 
-/// Runs a radar with each of the thresholds, or with its own.
+/// Runs the radar once for each of the thresholds. `None` is the radar's own threshold.
 fn run<const N: usize>(
     platform: &Platform,
     code: &[f32],
@@ -59,7 +60,7 @@ fn run<const N: usize>(
         let seen = Seen { found: take(&found), maps: take(&maps) };
         let ticks: Vec<u64> = seen.found.iter().map(|(tick, _)| *tick).collect();
         check(ticks.iter().copied().eq(0..count), || format!("ticks {ticks:?}, not 0..{count}"))?;
-        // Maps may be dropped, but not the last one.
+        // Maps may be dropped, except the last one.
         check_equal(seen.maps.last().map(|(number, _)| number + 1), Some(count))?;
         runs.push(seen);
     }
@@ -76,28 +77,28 @@ fn truth(platform: &Platform) -> Result<(), Failed> {
     check_numpy(&seen, "found")
 }
 
-/// The control of `truth`: the threshold decides.
+/// The control of `truth`: an infinite threshold finds nothing.
 fn infinite(platform: &Platform) -> Result<(), Failed> {
     let [all, none] = run(platform, &CODE, 1, [None, Some(f32::INFINITY)])?;
     check_truth(&all)?;
     check_equal(score(&none.found[0].1), (0, 0))
 }
 
-/// The findings of NumPy in each tick, and its sums of the maps.
+/// Returns what NumPy has found in each tick, and its sums of the maps.
 fn numpy() -> Result<Vec<Value>, Failed> {
     Ok(serde_json::from_str(NUMPY)?)
 }
 
-/// Compares the cells with findings with those that NumPy has under this name.
+/// Compares the cells that were found with the cells that NumPy has under this name.
 fn check_numpy(seen: &Seen, name: &str) -> Result<(), Failed> {
     seen.found.iter().zip(numpy()?).try_for_each(|((_, found), numpy)| {
         check_equal(&serde_json::to_value(cells(found))?, &numpy[name])
     })
 }
 
-/// The running average in each of the first three ticks, in `f64`.
+/// Returns the running average in each of the first three ticks, in `f64`.
 fn averages() -> &'static [Vec<f64>; 3] {
-    // Computed once, since they are slow without optimisation and the same for every seed.
+    // The averages are computed once, since that is slow without optimisation, and they are the same for every seed.
     static AVERAGES: OnceLock<[Vec<f64>; 3]> = OnceLock::new();
     AVERAGES.get_or_init(|| {
         let mut mean = vec![0.0; PULSES * SAMPLES];
@@ -116,7 +117,7 @@ fn check_maps(seen: &Seen) -> Result<(), Failed> {
     })
 }
 
-/// The numbers of the cells that were found.
+/// Returns the numbers of the cells that were found.
 fn cells(found: &[u8]) -> Vec<usize> {
     (0..found.len()).filter(|&cell| found[cell] == 1).collect()
 }
@@ -139,14 +140,14 @@ fn references(platform: &Platform) -> Result<(), Failed> {
         check_close(&rows, &sums("rows")?, |sum| TOLERANCE * sum)?;
         check_close(&columns, &sums("columns")?, |sum| TOLERANCE * sum)?;
     }
-    // The mean has fewer false alarms than one map.
+    // The mean of several maps has fewer false alarms than one map.
     let false_alarms: Vec<usize> = seen.found.iter().map(|(_, found)| score(found).1).collect();
     check(false_alarms[0] >= 10 && false_alarms[2] == 0, || {
         format!("false alarms by tick: {false_alarms:?}")
     })
 }
 
-/// All targets, and the same noise.
+/// Checks that compression by transforms finds all targets, and the same noise.
 fn transforms(platform: &Platform) -> Result<(), Failed> {
     let [own] = run(platform, &CODE, 1, [Some(LOW)])?;
     let (found, show) = report();
@@ -156,7 +157,7 @@ fn transforms(platform: &Platform) -> Result<(), Failed> {
     check_equal(score(&found[0].1).0, TARGETS.len())
 }
 
-/// The control of `truth` and `references`: with the code backwards their checks fail.
+/// The control of `truth` and `references`: with the reversed code, their checks fail.
 fn wrong_filter(platform: &Platform) -> Result<(), Failed> {
     let mut code = CODE;
     code.reverse();
@@ -165,8 +166,9 @@ fn wrong_filter(platform: &Platform) -> Result<(), Failed> {
     check(check_maps(&seen).is_err(), || "the map is the right one".into())
 }
 
-/// The first write takes until the last map but one is shown: that is a tick later, when the last one waits for the disk.
-/// On one thread it would never end. The test blocks a worker, so its platform has no seed.
+/// The first write of a map lasts until the last map but one is shown. That is one tick later if the last map
+/// waits for the disk. On one thread the write would never end. The test blocks a worker, so its platform has no
+/// seed.
 fn slow_disk(platform: &Platform) -> Result<(), Failed> {
     const COUNT: u64 = 6;
     let (shown, wait) = channel();

@@ -46,7 +46,7 @@ enum Receiving {
 
 type Seen = seen::Seen<bool>;
 
-/// Copies the first of its inputs.
+/// An operator that copies the first of its inputs.
 #[operator]
 struct Rx {
     #[input]
@@ -56,7 +56,7 @@ struct Rx {
     #[output]
     out: Tensor<f32>,
     receiving: Receiving,
-    /// Whether the internal stream should be that of `a`'s producer.
+    /// Whether the internal stream should be the stream of the producer of `a`.
     adopts: bool,
     seen: Seen,
 }
@@ -76,7 +76,8 @@ impl Compute for Rx {
         };
         let is_named = named.iter().any(|name| name.is(&stream));
         let right = stream.raw() == second.raw() && is_named == self.adopts;
-        // This check blocks, so it comes before the copy: the copy must still run when the sink reads.
+        // This check blocks the host, so it comes before the copy is queued: the copy must still run when the sink reads
+        // it.
         push_seen(&self.seen, right && holds(cx, b, &stream, 100.0 + cx.tick() as f32)?);
         let mut out = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_copy>(LEN, (&mut out, a, SLOW))?;
@@ -92,7 +93,7 @@ macro_rules! joined {
                 const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size($max);
                 #[streams(SOURCES)] #[when(count(4))] let one: Tx = Tx::new(0.0, true, SLOW);
                 #[streams(SOURCES)] #[when(count(4))] let other: Tx = Tx::new(100.0, true, SLOW);
-                // Holds the pool's only stream, if it has one.
+                // If the pool has only one stream, this operator holds it.
                 #[streams(STREAMS)] #[when(count(1))] let holder: Holder = Holder::new();
                 $($streams)* let rx: Rx = Rx::new(receiving, adopts, seen.clone());
                 let sink: Sink = Sink::new(true, seen);
@@ -105,7 +106,7 @@ macro_rules! joined {
     };
 }
 
-/// Takes a stream that the checks of `graph!` do not count.
+/// An operator that takes a stream that the checks of `graph!` do not count.
 #[operator]
 struct Holder {
     #[output]
@@ -127,8 +128,8 @@ joined!(Exhausted, 1, #[streams(STREAMS)]);
 joined!(Room, 2, #[streams(STREAMS)]);
 joined!(NoPool, 1, #[streams(none)]);
 
-/// The first stream received becomes the internal stream, also for later ports and ticks. Without `adopt()`, a pool
-/// with a free stream gives another one.
+/// Checks that the first stream that is received becomes the internal stream, also for later ports and ticks.
+/// Without `adopt()`, a pool with a free stream gives another stream.
 fn adopts(platform: &Platform, receiving: Receiving) -> Result<bool> {
     let (seen, roomy) = (Seen::default(), Seen::default());
     Exhausted::new(platform, receiving, true, seen.clone())?.run()?;
@@ -150,7 +151,7 @@ fn exhausted(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`STREAMS` is exhausted", "`rx` needs", "all 1", "`holder.held`"])
 }
 
-/// Works on its message's stream, or on the default stream.
+/// An operator that works on its message's stream, or on the default stream.
 #[operator]
 struct OnDefault {
     #[input]
@@ -176,7 +177,7 @@ impl Compute for OnDefault {
     }
 }
 
-/// Allocates its pool's only stream under another name.
+/// An operator that allocates its pool's only stream under another name.
 #[operator]
 struct OrAdopt {
     #[input]
@@ -209,8 +210,8 @@ graph! {
     }
 }
 
-/// Where no message carries a stream, `or_default` uses the default stream. The message names no stream, and its
-/// consumer still waits for its data.
+/// Checks that `or_default` uses the default stream if no message carries a stream. The message that is sent
+/// names no stream, and its consumer still waits for its data.
 fn or_default(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Unnamed::new(platform, true, seen.clone())?.run()?;
@@ -227,7 +228,7 @@ fn no_stream(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &parts)
 }
 
-/// Receives with or without `sync_to_default`.
+/// An operator that receives with or without `sync_to_default`.
 #[operator]
 struct ToDefault {
     #[input]
@@ -247,7 +248,7 @@ impl Compute for ToDefault {
     }
 }
 
-/// The default stream waits only with `sync_to_default`.
+/// Checks that the default stream waits for the message only with `sync_to_default`.
 fn to_default(platform: &Platform) -> Result<(), Failed> {
     for syncs in [false, true] {
         let (recorder, platform) = recorded(platform.driver().clone())?;
@@ -266,7 +267,7 @@ fn to_default(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Receives two messages. The wait for the second one fails.
+/// An operator that receives two messages. The wait for the second one fails.
 #[operator]
 struct SecondFails {
     #[input]
@@ -297,7 +298,8 @@ graph! {
     }
 }
 
-/// The wait fails in the first tick, when the message is received, and ends the run with its error.
+/// Checks that a wait that fails when the first tick receives its message ends the run with the error of the
+/// wait.
 fn failing_wait(platform: &Platform) -> Result<(), Failed> {
     let driver = platform.driver().clone();
     let failing = Arc::new(FailNth::new(driver, CallKind::WaitEvent, u64::MAX));

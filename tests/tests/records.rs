@@ -1,5 +1,5 @@
-//! Law 8: at the end of a hook its work is recorded, if another stream may need it. Some of a graph's streams are known
-//! while compiling, the others when they are first used.
+//! Law 8: the work of a hook is recorded at the end of the hook, if another stream may need it. Some streams of a
+//! graph are known while compiling, and the others from their first use on.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) fn suite() -> Suite {
         .both("a_graph_of_host_data_makes_no_call_of_the_driver", host_data)
 }
 
-/// The stream of a source that declares none.
+/// The stream on which a source without declared streams works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum On {
     Default,
@@ -65,15 +65,15 @@ impl Compute for Declared {
     }
 }
 
-/// Whether there is a record since the last launch. At the beginning of the consumer's hook that is the source's
-/// launch.
+/// Returns whether a record was made since the last launch, which is the source's launch when the consumer's hook
+/// begins.
 fn is_recorded(calls: &Recorder) -> bool {
     let calls = calls.calls();
     let since = calls.iter().rev().take_while(|call| !matches!(call, Call::Launch { .. }));
     since.into_iter().any(|call| matches!(call, Call::RecordEvent { .. }))
 }
 
-/// Receives on its own stream, or on the first stream that it receives.
+/// An operator that receives on its own stream, or on the first stream that it receives.
 #[operator]
 struct Receives {
     #[input]
@@ -89,7 +89,7 @@ impl Compute for Receives {
     }
 }
 
-/// Receives on the default stream; it has no other stream.
+/// An operator without a stream of its own, which receives on the default stream.
 #[operator]
 struct OnDefault {
     #[input]
@@ -108,7 +108,7 @@ impl Compute for OnDefault {
 }
 
 graph! {
-    /// A single stream is declared: the consumer's internal stream.
+    /// A graph in which a single stream is declared: the consumer's internal stream.
     struct Beside(on: On, calls: Arc<Recorder>, seen: Seen<bool>) {
         #[when(count(TICKS as u64))]
         let source: Undeclared = Undeclared::new(on);
@@ -118,7 +118,7 @@ graph! {
 }
 
 graph! {
-    /// A single stream is declared: the source's.
+    /// A graph in which a single stream is declared: the source's.
     struct AnotherNode(calls: Arc<Recorder>, seen: Seen<bool>) {
         #[when(count(TICKS as u64))]
         let source: Declared = Declared::new();
@@ -129,7 +129,7 @@ graph! {
 }
 
 graph! {
-    /// No stream is declared.
+    /// A graph in which no stream is declared.
     struct DefaultAlone(calls: Arc<Recorder>, seen: Seen<bool>) {
         #[when(count(TICKS as u64))]
         let source: Undeclared = Undeclared::new(On::Default);
@@ -139,7 +139,7 @@ graph! {
     }
 }
 
-/// Whether the source's work was recorded, in each tick of the consumer.
+/// Returns, for each tick of the consumer, whether the source's work was recorded.
 fn run(
     on: &Platform,
     run: impl FnOnce(&Platform, Arc<Recorder>, Seen<bool>) -> Result<()>,
@@ -164,7 +164,7 @@ fn named(on: &Platform) -> Result<(), Failed> {
     check(seen == [true; TICKS], || format!("{seen:?}"))
 }
 
-/// The second stream is known once the consumer has used it: after its first tick.
+/// Checks a graph whose second stream becomes known when the consumer uses it in its first tick.
 fn another_node(on: &Platform) -> Result<(), Failed> {
     let seen = run(on, |platform, calls, seen| {
         Ok(AnotherNode::new(platform, calls, seen)?.run().map(drop)?)
@@ -203,7 +203,7 @@ graph! {
     }
 }
 
-/// An operator without device data owns no stream.
+/// Checks that an operator without device data owns no stream.
 fn host_data(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     recorder.clear();

@@ -1,4 +1,5 @@
-//! Replay: `#[replay]` on a graph. A replayed graph computes the same, and each rule of `driver::replay` is needed.
+//! Replay, by `#[replay]` on a graph. A replayed graph must compute the same, and each rule of `driver::replay`
+//! must be needed.
 
 mod calls;
 mod data;

@@ -16,7 +16,7 @@ mod waiting;
 
 use streamflow_tests::{Failed, Suite};
 
-/// The child's side.
+/// Runs the role of a child process.
 pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     match role {
         leaks::ROLE => leaks::in_child(),

@@ -1,4 +1,4 @@
-//! How runs go, how they end, and how they fail. The tests run in each form.
+//! Tests of how graphs run, end and fail. The suites run in each form.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod futures;

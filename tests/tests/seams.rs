@@ -1,5 +1,5 @@
-//! Where two parts of a run meet: restarts and parameters, statistics and restarts, conditions and failures, handles and
-//! later runs.
+//! Tests of two parts of a run together: restarts and parameters, statistics and restarts, conditions and
+//! failures, handles and later runs.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fmt;
@@ -74,7 +74,7 @@ fn simulated() -> Platform {
     Platform::host().clock(&Clock::simulated()).build().unwrap()
 }
 
-/// Writes down the numbers that it gets.
+/// An operator that notes the numbers that it receives.
 #[operator]
 struct Keep {
     #[input]
@@ -89,7 +89,7 @@ impl Compute for Keep {
     }
 }
 
-/// Sends its number, unless its plan says that it fails.
+/// An operator that sends its own number, unless its plan makes the tick fail.
 #[operator]
 struct Numbered {
     #[output]
@@ -98,7 +98,7 @@ struct Numbered {
     plan: Arc<Plan>,
 }
 
-/// The call that fails next.
+/// What a test lets fail next: making an operator, or a tick.
 #[derive(Default)]
 struct Plan {
     made: AtomicU64,
@@ -131,7 +131,7 @@ graph! {
     }
 }
 
-/// A condition that always holds. The first check runs another graph, as another thread could at this moment.
+/// A condition that always holds. Its first check runs another graph, as another thread could do at this moment.
 struct Meanwhile(Option<Of>);
 
 impl Condition for Meanwhile {
@@ -165,7 +165,7 @@ fn a_node_that_lacks_one_of_two_notices_keeps_none() {
     assert_eq!(both.tick().unwrap(), Stepped::Waiting { until: None });
 }
 
-/// Waits for another thread, and gives it a waker.
+/// A condition that counts its checks, sends its waker to another thread, and holds when that thread says so.
 struct Counted {
     checks: Arc<AtomicU64>,
     holds: Arc<AtomicBool>,
@@ -212,12 +212,12 @@ fn a_run_with_a_simulated_clock_sleeps_while_it_waits_for_a_thread() {
     });
     graph.run().unwrap();
     thread.join().unwrap();
-    // There is a check for each wake, and those before the first sleep.
+    // There is one check for each wake, and a few more before the first sleep.
     let checks = checks.load(Ordering::Acquire);
     assert!(checks <= WAKES + 4, "{checks} checks for {WAKES} wakes");
 }
 
-/// Panics in `ticked`, for the second tick.
+/// A condition that panics in its second call of `ticked`, which follows the second tick.
 struct Panics(u64);
 
 impl Condition for Panics {
@@ -247,7 +247,7 @@ fn a_tick_whose_condition_panics_is_counted_once() {
     assert_eq!(all(&seen), [0, 1, 2, 3, 4, 5]);
 }
 
-/// Panics at the first clone of 7 after it was told to.
+/// A parameter's value that panics in `clone`, once after `PANICS` was set, if the value is 7.
 #[derive(Debug, serde::Deserialize)]
 struct Fragile(u64);
 
@@ -299,7 +299,7 @@ fn values_that_a_failed_tick_did_not_take_over_are_taken_over_by_the_next() {
     assert_eq!(changes.collect::<Vec<_>>(), [("fragile", 2), ("other", 2)]);
 }
 
-/// Fails in its second tick, and takes long in `start` and in `stop`.
+/// An operator that fails in its second tick, and whose `start` and `stop` move the clock.
 #[operator]
 struct Slow {
     #[input]
@@ -338,7 +338,8 @@ graph! {
 fn the_time_of_a_restart_is_not_that_of_a_tick() {
     let builder = Platform::builder().clock(&Clock::simulated()).statistics(true);
     let platform = builder.race_check(false).host().unwrap();
-    // On one thread: with workers, a node that computes while another one restarts sees the clock move.
+    // The run has one thread. With workers, a node that computes while another node restarts would see the clock
+    // move.
     let report = greedy(Measured::new(&platform).unwrap()).unwrap().run().unwrap();
     assert_eq!(report.nodes[1].restarts, 1);
     let longest = report.nodes.iter().map(|node| node.host_time.as_ref().unwrap().max);
@@ -383,7 +384,7 @@ fn an_operator_without_restarts_left_is_a_fresh_one_in_the_next_run() {
     assert_eq!(all(&seen), [1]);
 }
 
-/// Panics when it is dropped.
+/// A value that panics when it is dropped.
 #[derive(Debug)]
 struct PanicsInDrop;
 
@@ -429,8 +430,8 @@ fn an_error_that_panics_when_it_is_dropped_does_not_leave_the_drop_of_a_run() {
     assert!(catch_unwind(AssertUnwindSafe(|| drop(running))).is_ok());
 }
 
-/// Fails in its first tick. The operator tells the test of the hooks that a restart calls, and waits for the test's
-/// answer.
+/// An operator that fails in its first tick. Each hook of the restart tells the test its name, and blocks until
+/// the test answers.
 #[operator]
 struct Restarted {
     #[output]
@@ -479,7 +480,7 @@ fn the_status_shows_the_hooks_of_a_restart() {
     let waits = Arc::new(std::sync::Mutex::new(waits));
     let graph = Restarting::new(&simulated(), Arc::default(), tells, waits).unwrap();
     let running = graph.spawn().unwrap();
-    // Dropped before the run if a check fails, so that the hooks end.
+    // `go` is moved here, so that it is dropped before `running` if a check fails, and no hook blocks any longer.
     let go = go;
     for expected in [("stop", Activity::Stopping), ("start", Activity::Starting)] {
         let hook = told.recv().unwrap();
@@ -507,7 +508,7 @@ fn the_status_of_a_run_that_is_over_is_not_that_of_the_next_run() {
     assert_eq!(handle.status(), before);
 }
 
-/// Has nothing to send.
+/// A source that never sends a message.
 #[operator]
 struct Silent {
     #[output]
@@ -530,7 +531,8 @@ graph! {
     }
 }
 
-/// The silent source is asked 64 times at once, then after 1, 2, 4, … µs, and then once in a millisecond.
+/// Checks how often a silent source ticks beside a busy one: 64 times at once, then after 1, 2, 4, … µs, and in
+/// the end once in a millisecond.
 fn a_silent_source_runs_seldom_also_beside_a_busy_one() {
     let report =
         Beside::new(&simulated(), Seen::default()).unwrap().run_for(Duration::from_millis(10));

@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use streamflow_tests::Binary;
 
 fn main() -> ExitCode {
-    // `explore` and `bodies` have tests that wait until a hang is found. `mutation` comes last, since its tests use each core by
-    // themselves.
+    // `explore` and `bodies` have tests that wait until a hang is found. `mutation` comes last, since its tests use
+    // all cores by themselves.
     Binary::new()
         .waiting(2)
         .suite("mistakes", mistakes::suite)

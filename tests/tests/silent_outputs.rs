@@ -5,7 +5,7 @@
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Counter;
 
-/// Emits in each `every`th tick; never for 0.
+/// An operator that emits in each `every`th tick, or never if `every` is 0.
 #[operator]
 struct Sift {
     #[input]
@@ -105,7 +105,7 @@ fn the_report_names_an_output_at_which_no_tick_emitted() {
     let (outputs, text) = silent(0);
     assert_eq!(outputs, ["sifted"]);
     assert!(text.contains("tick(s) without `emit` on `sifted`"), "{text}");
-    // A single message is enough.
+    // One message in the whole run is enough for an output not to be named.
     let (outputs, text) = silent(3);
     assert_eq!(outputs, Vec::<&str>::new());
     assert!(!text.contains("without `emit`"), "{text}");
@@ -122,7 +122,7 @@ fn a_stall_names_the_output_at_which_no_tick_emitted() {
         text.contains("none of the 4 tick(s) of `sift` has called `emit` on `sifted`"),
         "{text}"
     );
-    // The control: one that emitted once.
+    // The control: the output of an operator that has emitted once is not named.
     let text = stalled(5);
     assert!(!text.contains("has called `emit`"), "{text}");
 }
@@ -140,6 +140,6 @@ fn another_run_begins_without_emissions() {
 fn host_data_is_copied_on_an_edge() {
     let mut graph = Copied::new(&Platform::host().build().unwrap()).unwrap();
     graph.run().unwrap();
-    // 2 * (0 + 1 + 2)
+    // The sum is 2 * (0 + 1 + 2).
     assert_eq!(graph.add().sum, 6);
 }

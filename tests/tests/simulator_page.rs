@@ -1,4 +1,5 @@
-//! Two pages of the guide, about the simulator and CUDA and about libraries: each line has a test that exists, or a reason.
+//! Two pages of the guide, one about the simulator and CUDA, and one about libraries. Each line of their tables
+//! must name a test that exists, or give a reason.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test")]
 
 use std::fs;
@@ -11,7 +12,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The text of all Rust files below a folder.
+/// Appends the text of all Rust files in a folder.
 fn sources(folder: &Path, text: &mut String) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = entry.path();
@@ -37,13 +38,13 @@ fn last_cells(page: &str) -> Vec<&str> {
     cells
 }
 
-/// Whether a test has this name: a function under `#[test]`, or a test of a suite.
+/// Returns whether a test has this name: a function under `#[test]`, or a test of a suite.
 fn is_test(name: &str, sources: &str) -> bool {
     let function = format!("#[test]\nfn {name}(");
     sources.contains(&function) || sources.contains(&format!("(\"{name}\", "))
 }
 
-/// The mistake in a cell.
+/// Returns the mistake in a cell, if there is one.
 fn problem(cell: &str, sources: &str) -> Option<String> {
     if let Some(reason) = cell.strip_prefix("Reason: ") {
         return (reason.len() < 20).then(|| format!("no reason: {cell}"));
@@ -69,7 +70,8 @@ fn each_line_has_a_test_or_a_reason() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// A program that does not compile is named by its path, and a line may have several tests.
+/// Checks the page about libraries. A program that does not compile is named by its path, and a line may name
+/// several tests.
 #[test]
 fn each_line_about_libraries_has_a_test() {
     let page = fs::read_to_string(root().join(LIBRARIES)).unwrap();
@@ -88,7 +90,7 @@ fn each_line_about_libraries_has_a_test() {
     }
 }
 
-/// The control: a name that no test has, an empty cell and an empty reason are found.
+/// The control: a name that no test has, an empty cell and an empty reason are all found.
 #[test]
 fn a_line_without_a_test_is_found() {
     let source = "#[test]\nfn it_works() {}\nfn helper() {}";

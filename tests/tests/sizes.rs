@@ -26,15 +26,15 @@ use streamflow_tests::{Failed, Suite, check, child};
 
 use graphs::{Many, One, Three};
 
-/// A number that a program gives.
+/// A number that a program gives to the library.
 struct Row {
     name: &'static str,
-    /// The numbers that are right.
+    /// The smallest and the largest number that are right.
     least: u64,
     most: u64,
-    /// The largest number of its type.
+    /// The largest number that the type can hold.
     largest: u64,
-    /// Uses a number.
+    /// Gives a number to the library.
     give: fn(u64) -> Result<(), Failure>,
 }
 
@@ -48,7 +48,7 @@ impl Row {
         Self { name, least, most, largest: u64::MAX, give }
     }
 
-    /// Of a number that is a `u32`.
+    /// Returns the row of a number of the type `u32`.
     const fn of_u32(
         name: &'static str,
         least: u64,
@@ -58,7 +58,7 @@ impl Row {
         Self { name, least, most, largest: u32::MAX as u64, give }
     }
 
-    /// The numbers to try.
+    /// Returns the numbers to try.
     fn numbers(&self) -> Vec<u64> {
         let (least, most) = (self.least, self.most);
         let ends = [least.wrapping_sub(1), least, most, most.wrapping_add(1)];
@@ -174,7 +174,7 @@ const ROWS: &[Row] = &[
         })
     }),
     Row::new("seeds", 1, 1, |n| {
-        // Any number from 1 on; a test that fails ends them.
+        // Any number of seeds from 1 on is right. The first failing test ends the exploration.
         let explored =
             Explorer::new().seeds(n).run(|_| Err(Failure::msg("the first one fails")))?;
         check(n == 1 || explored.runs == 1, || format!("{explored}"))?;
@@ -218,7 +218,7 @@ const ROWS: &[Row] = &[
         check(clock.now() == Timestamp(u64::MAX), || format!("{:?}", clock.now()))
     }),
     Row::new("core", ANY, ANY, |n| {
-        // No core has any of the numbers that are tried but small ones.
+        // Of the numbers that are tried, only the small ones are numbers of a core that the machine has.
         let refused = graphs::with_workers(Workers::new(1).cores([n as usize])).is_err();
         check(refused || n <= 2, || format!("core {n} is there"))?;
         if n == ANY {
@@ -229,7 +229,7 @@ const ROWS: &[Row] = &[
     }),
 ];
 
-/// The child's side.
+/// Runs the role of a child process.
 pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     match ROWS.iter().find(|row| row.name == role) {
         Some(row) => row.run(),
@@ -246,7 +246,7 @@ pub(crate) fn suite() -> Suite {
     ROWS.iter().fold(Suite::new(), each)
 }
 
-/// The device memory of the platform: so little that none of the large numbers fits.
+/// The platform's device memory in bytes: so little that none of the large numbers fits.
 const MEMORY: u64 = 1 << 20;
 
 fn small() -> Result<Platform, Error> {
@@ -270,7 +270,7 @@ fn green(description: CudaGreenContextPool) -> Result<(), Failure> {
     Ok(drop(small()?.green_contexts(&description)?))
 }
 
-/// Memory that is used in turns by two streams.
+/// Uses memory alternately on two streams.
 fn memory(options: MemoryOptions) -> Result<(), Failure> {
     let platform = Platform::builder().memory(options).host()?;
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
@@ -284,7 +284,7 @@ fn memory(options: MemoryOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes an allocator with limits. The allocator takes memory when it is needed.
+/// Makes an allocator with limits. The allocator takes memory only when a block is needed.
 fn limits(limits: MemoryLimits) -> Result<(), Failure> {
     Ok(drop(small()?.allocator("MEMORY", device(0), limits)?))
 }
@@ -303,7 +303,8 @@ fn push<O: Compute + Send + 'static>(
 ) -> Result<(), Failure> {
     let mut harness = OperatorHarness::new(&small()?, operator)?;
     push(&mut harness)?;
-    // Edges before the one that has the message wait for theirs.
+    // The operator ticks only if the message's edge is the first one, since an input waits for the messages of the
+    // edges before it.
     let ticked = harness.tick()?;
     check(ticked == (number == 0), || format!("edge {number}: {ticked}"))
 }

@@ -1,5 +1,5 @@
-//! Tests that need the sources: expected texts of the compiler, pages of the guide, generated code. The standard harness runs
-//! them.
+//! Tests that need the source files: expected texts of the compiler, pages of the guide, and generated code. They
+//! run in Rust's standard harness.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod determinism;

@@ -11,13 +11,14 @@ use streamflow::port::{In, On, Out, Pending, Received, Unset};
 use streamflow::prelude::*;
 use streamflow::time::Timestamp;
 
-// States of ports take no space: only the compiler knows an input's state.
+// The states of ports take no space, since only the compiler knows the state of an input.
 type Reads = &'static Tensor<f32>;
 type Optional = Option<Shared<Tensor<f32>>>;
 assert_eq_size!(In<'static, Reads, Pending>, In<'static, Reads, Received>, [usize; 2]);
 assert_eq_size!(In<'static, Optional, Pending>, In<'static, Optional, Received>, [usize; 2]);
 assert_eq_size!(Out<'static, Tensor<f32>>, Out<'static, Tensor<f32>, Unset>, Out<'static, u64>,);
-// Beside its state, an output has the queue's end, the context, the acquisition time, and the sequence number.
+// An output has, beside its state, the end of a queue, the context, the acquisition time, and the sequence
+// number.
 assert_eq_size!(Out<'static, u64>, (usize, usize, Option<Timestamp>, Option<u64>));
 // A chosen stream is kept until `emit`; the state takes no other space.
 const _: () = assert!(

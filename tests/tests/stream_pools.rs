@@ -1,4 +1,4 @@
-//! Stream pools on both platforms: sizes, devices, priorities, flags, and holders.
+//! Stream pools on both platforms: sizes, devices, priorities, flags, and the owners of allocated streams.
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
@@ -36,7 +36,7 @@ fn exhausted(platform: &Platform) -> Result<(), Failed> {
     check(pool.in_use() == 0, || format!("{} streams are in use", pool.in_use()))
 }
 
-/// The next holder's work is queued behind the work that still runs.
+/// Checks that the work of a stream's next owner is queued behind the earlier owner's work, which still runs.
 fn reused(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let pool = platform.stream_pool("ONE", &CudaStreamPool::new().max_size(1))?;
@@ -48,7 +48,7 @@ fn reused(platform: &Platform) -> Result<(), Failed> {
     drop(first);
     let second = pool.allocate("second")?;
     check(second.raw() == handle, || "the pool made another stream".into())?;
-    // The allocation makes no wait and no query.
+    // Allocating the returned stream makes no wait and no query.
     check(recorder.calls().is_empty(), || recorder.text())?;
     let data = second.download_blocking(&data)?;
     check(data.iter().all(|&value| value == 7.0), || "the data is wrong".into())

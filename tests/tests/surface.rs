@@ -1,9 +1,10 @@
-//! The items on the front page of the documentation and in the prelude, as the source of the library has them.
+//! The items on the documentation's front page and in the prelude, as the library's source lists them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 const ROOT: &str = include_str!("../../streamflow/src/lib.rs");
 
-/// All that a program gets by `use streamflow::prelude::*`. `SpawnBorrowed` is there for its error.
+/// All names that a program gets by `use streamflow::prelude::*`. `SpawnBorrowed` is in the prelude for its error
+/// message.
 const PRELUDE: [&str; 27] = [
     "Buffer",
     "Compute",
@@ -35,7 +36,7 @@ const PRELUDE: [&str; 27] = [
     "operator",
 ];
 
-/// The re-exports of a text: the line before each, and its names.
+/// Returns the re-exports of a text: for each the line before it, and its names.
 fn re_exports(text: &str) -> Vec<(&str, Vec<&str>)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("pub use ") {
@@ -50,19 +51,19 @@ fn re_exports(text: &str) -> Vec<(&str, Vec<&str>)> {
     found
 }
 
-/// The text of the root without that of the module `prelude`, and the text of that module.
+/// Returns the text of the crate root without the module `prelude`, and the text of that module.
 fn parts(root: &str) -> (String, &str) {
     let (before, rest) = root.split_once("pub mod prelude {").unwrap();
     let (prelude, after) = rest.split_once("\n}\n").unwrap();
     (format!("{before}{after}"), prelude)
 }
 
-/// Returns the names that the front page would show as a bare line, without a description.
+/// Returns the names that the front page would show as a bare line without a description.
 fn bare(root: &str) -> Vec<String> {
     let (front, _) = parts(root);
     let bare = re_exports(&front)
         .into_iter()
-        // Another crate is not inlined, since its name says what it is.
+        // A re-exported crate is not inlined, since its name says what it is.
         .filter(|(before, _)| {
             !["#[doc(inline)]", "#[doc(hidden)]", "#[doc(no_inline)]"].contains(before)
         });
@@ -82,7 +83,7 @@ fn the_front_page_says_what_each_name_is() {
     assert_eq!(bare(ROOT), Vec::<String>::new());
 }
 
-/// The control: one line without its attribute is found.
+/// The control: a re-export without its attribute is found.
 #[test]
 fn a_bare_line_is_found() {
     let root = ROOT.replacen(
@@ -93,7 +94,7 @@ fn a_bare_line_is_found() {
     assert_eq!(bare(&root), ["Grid"]);
 }
 
-/// The graph on the page of `graph!` is the one of the examples.
+/// Checks that the graph on the page of `graph!` is the one of the examples.
 #[test]
 fn the_page_of_the_graph_macro_shows_a_graph_of_the_examples() {
     let page = include_str!("../../streamflow-macros/src/lib.rs");

@@ -29,7 +29,7 @@ fn stream(platform: &Platform, on: DeviceId) -> Result<CudaStream> {
     Ok(platform.stream_pool("TIMED", &CudaStreamPool::new().device(on))?.allocate("timed")?)
 }
 
-/// The duration of `work` on a stream.
+/// Returns the duration of `work` on a stream.
 fn time_of(stream: &CudaStream, work: impl FnOnce(&CudaStream) -> Result<()>) -> Result<Duration> {
     let start = stream.record_timing()?;
     work(stream)?;
@@ -53,19 +53,20 @@ fn takes_time(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// Time of the host does not count: between the two events no work is queued.
+/// Checks that time of the host does not count: no work is queued between the two events.
 fn device_clock(platform: &Platform) -> Result<(), Failed> {
     let stream = stream(platform, device(0))?;
     let mut data = platform.buffer(len(platform), &stream)?;
     stream.launch::<slow_fill>(data.len(), (&mut data, 1.0, 2_000_000))?;
     let (start, end) = (stream.record_timing()?, stream.record_timing()?);
-    // The host is busy meanwhile.
+    // The host waits here for the slow kernel and the download. This time must not count.
     let _busy = stream.download_blocking(&data)?;
     let time = start.elapsed_blocking(&end)?.duration();
     check(time < Duration::from_micros(500), || format!("{time:?} between two events in a row"))
 }
 
-/// Each printed form of a simulated time says that it is no GPU's; a GPU's time does not say so.
+/// Checks that each printed form of a simulated time says that it is no GPU's time, and that a GPU's time does
+/// not say so.
 fn says_simulated(platform: &Platform) -> Result<(), Failed> {
     let stream = stream(platform, device(0))?;
     let start = stream.record_timing()?;
@@ -79,7 +80,7 @@ fn says_simulated(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Copies to the device and from the device on two streams.
+/// Measures copies to the device on one stream, and from the device on another stream.
 fn overlaps(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("TIMED", &CudaStreamPool::new().max_size(2))?;
     let (up, down) = (pool.allocate("up")?, pool.allocate("down")?);

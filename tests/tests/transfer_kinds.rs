@@ -1,6 +1,6 @@
 //! `#[transfer]` together with other options of edges and nodes: an adopting node, default streams, a policy that
-//! drops, feedback. The data is right, and each call of the driver that needs its device bound on the calling thread
-//! has it bound.
+//! drops, and feedback. The data must be right, and each driver call that needs its device bound to the calling
+//! thread must have it bound.
 
 use std::sync::Arc;
 
@@ -32,15 +32,15 @@ pub(crate) fn suite() -> Suite {
     PROGRAMS.iter().fold(Suite::new(), add)
 }
 
-/// Checks the data of a program that runs with one freed block in flight: the next allocation of its size takes the
-/// block, and must wait for it.
+/// Checks the data of a program in which one freed block may be in flight: the next allocation of its size takes
+/// the block, and must wait for the block's work.
 fn data_is_right(on: &Platform, program: Program) -> Result<(), Failed> {
     let driver = Arc::new(Bound::new(on.driver().clone()));
     check(program(&platform(driver)?)?, || "the data is wrong".into())
 }
 
 graph! {
-    /// An adopting node, with `#[streams(none)]`, works on the device of its messages: device 1.
+    /// A graph with an adopting node, by `#[streams(none)]`, that works on the device of its messages: device 1.
     struct AdoptingNode(count: u64) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
@@ -66,12 +66,12 @@ fn adopting_node(platform: &Platform) -> Result<bool> {
 }
 
 graph! {
-    /// From one device's default stream to work on the other device's default stream.
+    /// A graph that sends from one device's default stream to work on the other device's default stream.
     struct DefaultStreams(seen: Seen<bool>) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
         #[when(count(3))]
-        // The values are 1.0 plus the tick. `false`: it works on the default stream.
+        // The values are 1.0 plus the tick. With `false`, the source works on the default stream.
         let source: Tx = Tx::new(1.0, false, SLOW);
         #[streams(FAR)]
         let there: OnDefault = OnDefault::new();
@@ -84,7 +84,7 @@ graph! {
     }
 }
 
-/// Adds one in place on the default stream.
+/// An operator that adds one in place on the default stream.
 #[operator]
 struct OnDefault {
     #[input]
@@ -102,7 +102,7 @@ impl Compute for OnDefault {
     }
 }
 
-/// Checks that all elements are `first` plus the tick.
+/// An operator that checks that all elements are `first` plus the tick.
 #[operator]
 struct ChecksValues {
     #[input]
@@ -125,7 +125,7 @@ fn transfer_between_default_streams(platform: &Platform) -> Result<bool> {
     Ok(seen::all(&seen) == [true; 3])
 }
 
-/// Receives every third message and reads it slowly.
+/// An operator that receives every third message, and reads it slowly.
 #[operator]
 struct EveryThird {
     #[input]
@@ -148,7 +148,7 @@ impl Compute for EveryThird {
 }
 
 graph! {
-    /// Unreceived copies are dropped, perhaps while they are being written.
+    /// A graph in which copies that were not received are dropped, perhaps while they are being written.
     struct DroppedByPolicy {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
 
@@ -163,7 +163,7 @@ graph! {
 }
 
 fn messages_dropped_by_a_policy(platform: &Platform) -> Result<bool> {
-    // The order of the ticks decides which messages the policy drops.
+    // The greedy scheduler is used, since the order of the ticks decides which messages the policy drops.
     let mut graph = greedy(DroppedByPolicy::new(platform)?)?;
     graph.run()?;
     let copies = &graph.every_third().copies;
@@ -175,7 +175,7 @@ fn messages_dropped_by_a_policy(platform: &Platform) -> Result<bool> {
 }
 
 graph! {
-    /// An image travels round between two devices.
+    /// A graph in which an image travels in a circle between two devices.
     struct Around(first: Tensor<f32>, seen: Seen<bool>) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
 
@@ -190,7 +190,8 @@ graph! {
     }
 }
 
-/// Adds one to its image in place, checks it, and forwards it. Ends the graph after five ticks.
+/// An operator that adds one to its image in place, checks the image, and sends it on. It ends the graph after
+/// five ticks.
 #[operator]
 struct AddsAndFinishes {
     #[input]

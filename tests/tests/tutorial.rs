@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-// In this module, since nothing of the program is public.
+// The program is included in this module, since none of its items is public.
 include!("tutorial/program.rs");
 
 fn root() -> PathBuf {
@@ -18,7 +18,7 @@ fn page() -> PathBuf {
 }
 
 fn read(path: impl AsRef<Path>) -> String {
-    // git may have changed the line ends.
+    // git may have changed the line ends on checkout.
     fs::read_to_string(path).unwrap().replace("\r\n", "\n")
 }
 
@@ -26,7 +26,7 @@ fn program() -> String {
     read(root().join("tests/tests/tutorial/program.rs"))
 }
 
-/// The blocks of the page in this language.
+/// Returns the page's code blocks of this language.
 fn blocks(language: &str) -> Vec<String> {
     let page = read(page());
     let begin = format!("```{language}\n");
@@ -36,14 +36,15 @@ fn blocks(language: &str) -> Vec<String> {
 #[test]
 fn the_blocks_of_the_page_are_the_program() {
     let blocks = blocks("rust");
-    // The first one is the kernel alone, with a `main` that the second one replaces.
+    // The first block is the kernel, with a `main` that the second block replaces.
     let [kernel, graph, tests] = &blocks[..] else { panic!("{} blocks", blocks.len()) };
     assert!(format!("{graph}\n{tests}") == program(), "the page shows another program");
     let (kernel, _) = kernel.split_once("fn main()").unwrap();
     assert!(graph.starts_with(kernel), "the page begins with another kernel");
 }
 
-/// An output without the numbers that differ from run to run: the elapsed time, and the last column, ticks per second.
+/// Returns an output without the numbers that differ from run to run: the elapsed time, and the last column,
+/// which is ticks per second.
 fn without_times(output: &str) -> String {
     let lines = output.lines().map(|line| match line.split_once("elapsed: ") {
         Some((_, rest)) => format!("elapsed: {}", rest.split_once(';').unwrap().1),
@@ -79,7 +80,7 @@ fn the_mistake_is_one_line_and_its_text_is_rustcs() {
     assert_eq!(program.lines().count(), mistake.lines().count());
 
     let said = read(ui.join("forgotten_receive.stderr"));
-    // The rest is about the library.
+    // The part after this note is about the library.
     let (said, _) = said.split_once("note: required by a bound").unwrap();
     let said = said.replace("tests/ui/tutorial/forgotten_receive.rs", "src/main.rs");
     let text = read(page());

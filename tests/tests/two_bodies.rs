@@ -16,11 +16,12 @@ use streamflow::testing::{Draw, KernelValues, Outcome, Tolerance, compare_bodies
 use streamflow_tests::kernels::{multiprocessor, trap, write_past_the_end, write_to_nowhere};
 use streamflow_tests::{Failed, Suite, check};
 
-/// A missing NVRTC is a failure with `STREAMFLOW_REQUIRE_NVRTC=1`, which `compare_bodies` reads.
+/// The variable that makes a missing GPU a failure. For a missing NVRTC it is `STREAMFLOW_REQUIRE_NVRTC=1`, which
+/// `compare_bodies` reads.
 const REQUIRE: &str = "STREAMFLOW_REQUIRE_CUDA";
 
-/// Kernels that are not compared: they break the device, write where they may not, or have another result on each
-/// device.
+/// Kernels that are not compared: they break the device, write where they must not, or give another result on
+/// each device.
 const OTHERS: [&KernelInfo; 4] =
     [trap::INFO, write_to_nowhere::INFO, write_past_the_end::INFO, multiprocessor::INFO];
 
@@ -31,7 +32,7 @@ pub(crate) fn suite() -> Suite {
     controls::add(bodies.suite).plain("every_kernel_is_compared", move || complete(&compared))
 }
 
-/// The tests of the kernels that are compared.
+/// The tests that compare the bodies of kernels.
 #[derive(Default)]
 struct Bodies {
     suite: Suite,
@@ -39,7 +40,7 @@ struct Bodies {
 }
 
 impl Bodies {
-    /// Adds a test that compares the bodies of a kernel.
+    /// Adds a test that compares the two bodies of the kernel `K`.
     fn same<K: KernelValues>(
         mut self,
         tolerance: Tolerance,
@@ -61,7 +62,7 @@ fn skipped(outcome: Outcome) -> Option<String> {
     }
 }
 
-/// The name of a kernel with its types. Kernels of two crates may have the same name.
+/// Returns the name of a kernel with its types. Kernels of two crates may have the same name.
 fn name(info: &KernelInfo) -> String {
     let types: String = info.generics.iter().map(|(_, cuda)| format!("<{cuda}>")).collect();
     format!("{}{types}", info.name)
@@ -69,7 +70,7 @@ fn name(info: &KernelInfo) -> String {
 
 fn complete(compared: &[String]) -> Result<(), Failed> {
     let others = OTHERS.map(name);
-    // The controls and the other suite of this binary have their own kernels. These are not in a library.
+    // The controls, and the other suite of this binary, have kernels of their own, which are in no library.
     let is_own =
         |file: &str| ["controls.rs", "kernels_compile.rs"].iter().any(|own| file.ends_with(own));
     let of_libraries = KERNELS.iter().filter(|kernel| !is_own(kernel.file));

@@ -16,7 +16,7 @@ use streamflow_tests::{Failed, Suite, child};
 
 type Body = fn() -> Result<(), Failed>;
 
-/// The name of each test, and its body.
+/// The names of the tests, with their bodies.
 const ALL: &[(&str, Body)] = &[
     ("a_parameter_is_asked_for_while_it_is_copied", parameters::get_in_clone),
     ("a_parameter_is_set_while_it_is_copied", parameters::set_in_clone),
@@ -40,7 +40,7 @@ const ALL: &[(&str, Body)] = &[
     ("a_test_is_explored_while_its_thread_ends", thread_ends::explored),
 ];
 
-/// The child's side.
+/// Runs the role of a child process.
 pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     match ALL.iter().find(|(name, _)| *name == role) {
         Some((_, body)) => body(),
@@ -50,7 +50,7 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
 
 pub(crate) fn suite() -> Suite {
     ALL.iter().fold(Suite::new(), |suite, &(name, _)| {
-        // A value that no setting of the library has, so that reading it writes a line.
+        // No setting of the library has this value, so reading the variable logs a line.
         suite.plain(name, move || {
             child::run("users_code", name, &[("STREAMFLOW_CHECK_BOUNDS", "weird")])
         })

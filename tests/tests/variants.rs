@@ -1,5 +1,6 @@
-//! A message that is one of several: an enum with `#[derive(Message)]`. The laws hold for each variant: its device data
-//! is behind a stream, and it is read, shared, taken, copied and sent to another device like a tensor.
+//! A message that is one of several, as an enum with `#[derive(Message)]`. The laws hold for each variant: its
+//! device data is behind a stream, and it is read, shared, taken, copied and sent to another device like a
+//! tensor.
 
 use streamflow::memory::DeviceSlice;
 use streamflow::message::Description;
@@ -16,7 +17,7 @@ pub(crate) fn suite() -> Suite {
         .both("a_description_names_the_variant_and_its_fields", described)
 }
 
-/// A frame of a video: two planes and the facts about them.
+/// A frame of a video: two planes, and host values about them.
 #[derive(Debug, Message)]
 struct VideoBuffer {
     luma: Buffer<f32>,
@@ -24,7 +25,7 @@ struct VideoBuffer {
     interlaced: bool,
 }
 
-/// The message of a camera or a decoder.
+/// What a camera or a decoder sends.
 #[derive(Debug, Message)]
 enum Image {
     Tensor(Tensor<f32>),
@@ -34,7 +35,7 @@ enum Image {
 
 const LEN: usize = 257;
 
-/// Sends the variants in turn, written slowly.
+/// An operator that sends the variants alternately, written by a slow kernel.
 #[operator(streams(work))]
 struct Source {
     #[output]
@@ -68,10 +69,10 @@ impl Compute for Source {
     }
 }
 
-/// The first and the last value of each part.
+/// Returns the first and the last value of each part of a message.
 fn values(image: &Image, stream: &Stream<'_>, cx: &ExecutionContext) -> Result<Vec<f32>> {
     let ends = |slice: &DeviceSlice<f32>| -> Result<[f32; 2]> {
-        // The copy's kernel makes the race checker look at the read, too.
+        // A kernel makes this copy, so that the race checker checks the read, too.
         let mut copy = cx.buffer(slice.len(), stream)?;
         stream.launch::<slow_copy>(slice.len(), (&mut copy, slice, 0))?;
         let download = cx.download(&copy, stream)?;

@@ -8,10 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The version of these crates.
+/// The version of all crates in this workspace.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The packages of a program that has a streamflow of this version beside the workspace's other crates, or Cargo's error.
+/// Returns the packages of a program that has a streamflow of `version` beside the workspace's mathematics crate,
+/// or Cargo's error.
 fn resolved(version: &str) -> Result<String, String> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let directory = tempfile::tempdir().unwrap();
@@ -26,7 +27,7 @@ fn resolved(version: &str) -> Result<String, String> {
     let members = "\"streamflow\", \"crates/streamflow-math\"";
     write("Cargo.toml", &format!("{before}members = [{members}]{after}"));
     let math = fs::read_to_string(ours.join("crates/streamflow-math/Cargo.toml")).unwrap();
-    // Dependencies that only the crate's tests use are no part of a program.
+    // Dependencies that only the crate's tests use are left out, since a program does not build them.
     let (math, _) = math.split_once("[dev-dependencies]").unwrap();
     write("crates/streamflow-math/Cargo.toml", math);
     write("crates/streamflow-math/src/lib.rs", "");
@@ -46,7 +47,7 @@ fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// The features of cudarc that name a version, in a build of `package` with `features` alone.
+/// Returns the features of cudarc that name a CUDA version, in a build of `package` with `features` alone.
 fn cudarc_versions(package: &str, features: &str) -> BTreeSet<String> {
     let output = cargo()
         .args(["tree", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{p} {f}"])
@@ -62,7 +63,8 @@ fn cudarc_versions(package: &str, features: &str) -> BTreeSet<String> {
     features.split(',').filter(|name| name.starts_with("cuda-")).map(String::from).collect()
 }
 
-/// cudarc does not compile with the bindings of two versions.
+/// Checks that only the highest of several CUDA versions reaches cudarc, which does not compile with the bindings
+/// of two.
 #[test]
 fn of_several_cuda_versions_the_highest_reaches_cudarc() {
     let highest = BTreeSet::from(["cuda-13000".into()]);
@@ -79,7 +81,7 @@ fn of_several_cuda_versions_the_highest_reaches_cudarc() {
     }
 }
 
-/// The version is then that of the program's own dependency on cudarc.
+/// With the feature `cudarc`, the CUDA version is the one that the program's own dependency on cudarc chooses.
 #[test]
 fn the_feature_cudarc_chooses_no_version() {
     for package in ["streamflow-gpu-driver", "streamflow-gpu"] {
@@ -97,14 +99,14 @@ fn mathematics_of_another_version_than_the_library_is_refused() {
             assert!(error.contains(text), "{text} is not in:\n{error}");
         }
     }
-    // The library's own version is one that Cargo takes: both packages are there.
+    // Cargo accepts the library in the workspace's own version, and the program has both packages.
     let packages = resolved(VERSION).unwrap();
     for package in ["streamflow-gpu", "streamflow-gpu-math"] {
         assert!(packages.contains(&format!("\"name\":\"{package}\"")), "{package}: {packages}");
     }
 }
 
-/// A program with a use of each macro, without the other items that it needs.
+/// A program that uses each macro once, without the other items that the code of the macros needs.
 const PROGRAM: &str = r#"
 use streamflow_macros::{Message, graph, kernel, operator};
 
@@ -131,7 +133,8 @@ graph! {
 }
 "#;
 
-/// The errors of rustc for the program, with these macros and a library of this version that has nothing but its check.
+/// Returns rustc's errors for the program with this workspace's macros, and with a library of `version` that has
+/// only the version check.
 fn compiled(version: &str) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let rustc = |name: &str, text: &str, externs: &[&str]| {
@@ -155,7 +158,7 @@ fn compiled(version: &str) -> Vec<String> {
     errors.filter_map(|error| error.split_once(": ")).map(|(_, error)| error.to_owned()).collect()
 }
 
-/// The macros as Cargo built them for these tests: the newest file.
+/// Returns the newest file of the macros that Cargo has built for these tests.
 fn built_macros() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let files = fs::read_dir(test.parent().unwrap()).unwrap().map(|file| file.unwrap().path());
@@ -168,7 +171,8 @@ fn built_macros() -> PathBuf {
     files.filter(is_ours).max_by_key(changed).unwrap()
 }
 
-/// A program that names both crates, or gave one of two streamflows another name, gets past Cargo.
+/// Cargo accepts two versions if a program depends on both crates by itself, or renames one of two streamflows.
+/// rustc must then report the versions first.
 #[test]
 fn macros_of_another_version_than_the_library_say_so_first() {
     let errors = compiled("0.1.99");
@@ -179,7 +183,7 @@ fn macros_of_another_version_than_the_library_say_so_first() {
     let first = errors.iter().take_while(|error| error.starts_with(&expected)).count();
     assert_eq!(first, 4, "{errors:#?}");
     assert!(errors[0].contains("from Cargo.toml"), "{}", errors[0]);
-    // The control: with the same version, rustc finds that the library is empty, and no more.
+    // The control: with the same version, rustc reports only that the library is empty.
     let errors = compiled(VERSION);
     assert!(!errors.is_empty());
     assert!(errors.iter().all(|error| !error.contains("of one version")), "{errors:#?}");

@@ -35,10 +35,10 @@ fn none() -> Failed {
     Failed::msg("a part within the tensor is an error")
 }
 
-/// The elements that no copy may write.
+/// The value of the elements beside the view, which no copy may write.
 const BESIDE: u32 = 0xABAB_ABAB;
 
-/// A part in the middle of a tensor.
+/// A tensor of which the view is a part.
 enum Form {
     Dense(Tensor<u32>),
     Pitched(PitchedTensor<u32>),
@@ -47,7 +47,7 @@ enum Form {
 struct Place {
     form: Form,
     shape: [usize; 3],
-    /// How much of each dimension is before the part, and how much is after it.
+    /// How many elements of each dimension are before the part, and how many are after it.
     margin: usize,
 }
 
@@ -94,7 +94,8 @@ impl Place {
         parts.try_fold(whole, |view, (i, range)| view.slice(i, range)).ok_or_else(none)
     }
 
-    /// Checks all elements: those of the part by their numbers, from `first`, and those beside it.
+    /// Checks all elements: those of the part must be consecutive numbers from `first` on, and those beside it must
+    /// be unchanged.
     fn check(&self, s: &CudaStream, first: u32) -> Result<(), Failed> {
         let whole = match &self.form {
             Form::Dense(tensor) => s.download_blocking::<u32>(tensor)?,
@@ -119,7 +120,8 @@ impl Place {
     }
 }
 
-/// Every pair of dense and pitched tensors, whole and as a part, with every kind of upload and download.
+/// Checks every pair of dense and pitched tensors, as a whole and as a part, with every kind of upload and
+/// download.
 fn between_forms(platform: &Platform, shape: [usize; 3]) -> Result<(), Failed> {
     let s = stream(platform)?;
     let len = shape.iter().product();
@@ -149,7 +151,7 @@ fn between_forms(platform: &Platform, shape: [usize; 3]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A sub-rectangle of a padded picture becomes a picture of its own, and is put into another one.
+/// Checks that a part of a padded picture can become a picture of its own, and can be put into another picture.
 fn crop(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let pixels: Vec<u8> = (0..20 * 30 * 3).map(|i| (i % 251) as u8).collect();
@@ -163,7 +165,7 @@ fn crop(platform: &Platform) -> Result<(), Failed> {
     let wanted: Vec<u8> = (0..180).map(|i| pixel(4 + i / 36, 10 + i / 3 % 12, i % 3)).collect();
     check_equal(s.download_blocking::<u8>(&small)?, wanted.clone())?;
     check_equal(s.download(&part)?.wait_blocking()?, &wanted[..])?;
-    // A single channel has rows of one element.
+    // A part with a single channel has rows of one element.
     let channel = part.slice(2, 1..2).ok_or_else(none)?;
     let one: Vec<u8> = (0..60).map(|i| pixel(4 + i / 12, 10 + i % 12, 1)).collect();
     check_equal(s.download_blocking(&channel)?, one)?;
@@ -199,8 +201,9 @@ fn sizes(platform: &Platform) -> Result<(), Failed> {
     there_and_back(platform, |i| Complex::new(i as f64, -1.0))
 }
 
-/// Each half of a padded picture is written by a copy of its own. A kernel reads all of it: padding that nobody wrote is
-/// no element of its view, so the race checker, under which each test on the simulator runs, has nothing to report.
+/// Checks a padded picture whose halves are written by two copies, and which a kernel reads as a whole. Padding
+/// that was never written is no element of the view, so the race checker, under which each test on the simulator
+/// runs, has nothing to report.
 fn read_by_a_kernel(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let values: Vec<f32> = (0..60).map(|i| i as f32).collect();
@@ -255,7 +258,7 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
     let is_length = |error: &Error| matches!(error, Error::LengthMismatch { .. });
     let text = check_error("a short upload", s.upload_blocking(&[1; 11], &mut padded), is_length)?;
     check_text(&text, &["11", "12"])?;
-    // Dense memory of another shape has the same elements in the same order.
+    // Dense memory of another shape holds the same elements in the same order.
     let mut line = platform.tensor([12], &s)?;
     s.copy(&dense, &mut line)?;
     check_equal(s.download_blocking::<u32>(&line)?, vec![1; 12])?;
@@ -284,13 +287,13 @@ fn pointers(platform: &Platform) -> Result<(), Failed> {
 
 const SLOW: u64 = 20_000_000;
 
-/// A copy of columns reads data that a slow stream has written, a third stream reads the copy, and the copy is done
-/// before the columns are overwritten.
+/// Checks that a copy of columns waits for the slow stream that writes them, that a third stream's read waits for
+/// the copy, and that the columns are overwritten only after the copy.
 fn ordered(platform: &Platform) -> Result<bool> {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new().max_size(3))?;
     let (a, b, c) = (pool.allocate("a")?, pool.allocate("b")?, pool.allocate("c")?);
     let mut matrix = platform.tensor([33, 31], &a)?;
-    // Also loads the kernel: CUDA waits for the device when it loads one.
+    // This launch also loads the kernel, since CUDA waits for the device when it loads one.
     a.launch::<fill>(1023, (&mut matrix, 0.0))?;
     let mut columns = platform.pitched_tensor::<f32>([33, 7], &b)?;
     b.fill_bytes(&mut columns, 0)?;

@@ -1,5 +1,5 @@
-//! Strided views of tensors, dense or with padded rows, in kernels: each element by its data, and nothing beside them is
-//! written.
+//! Strided views of tensors, dense or with padded rows, in kernels. Each element is checked by its data, and no
+//! element beside a view may be written.
 
 use streamflow::memory::{Complex, PitchedTensor, TensorView, bf16};
 use streamflow::prelude::*;
@@ -32,7 +32,7 @@ fn none() -> Failed {
     Failed::msg("a part within the tensor is an error")
 }
 
-/// The elements of a pitched tensor.
+/// Returns the elements of a pitched tensor.
 fn rows<T: Element>(tensor: &PitchedTensor<T>, s: &CudaStream) -> Result<Vec<T>, Error> {
     let rows = (0..tensor.row_count()).filter_map(|row| tensor.row(row));
     rows.map(|row| s.download_blocking::<T>(&row))
@@ -40,7 +40,8 @@ fn rows<T: Element>(tensor: &PitchedTensor<T>, s: &CudaStream) -> Result<Vec<T>,
         .map(|all| all.concat())
 }
 
-/// Each combination of a whole view, a part and a transposed one, from dense and padded rows to both.
+/// Checks each combination of a whole view, a part and a transposed view, from dense and padded rows to dense and
+/// padded rows.
 fn any_order(platform: &Platform) -> Result<(), Failed> {
     type View<'a> = TensorView<'a, f32>;
     let s = stream(platform)?;
@@ -86,7 +87,7 @@ fn only_the_view(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let mut matrix = uploaded(platform, &vec![7_u32; 10 * 12], &s)?.reshape([10, 12])?;
     let part = matrix.view_mut().slice(0, 3..8).and_then(|view| view.slice(1, 2..9));
-    // In a loop of fewer threads than elements.
+    // The grid has fewer threads than the part has elements, so the kernel loops.
     s.launch::<number_view>(5, (part.ok_or_else(none)?, 100))?;
     let wanted: Vec<u32> = (0..120)
         .map(|i| match (i / 12, i % 12) {
@@ -100,7 +101,7 @@ fn only_the_view(platform: &Platform) -> Result<(), Failed> {
 fn dimensions(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let cube = uploaded(platform, &numbers(4 * 5 * 6), &s)?.reshape([4, 5, 6])?;
-    // Elements [1..3, 2..5, 4..6], and a column of a matrix.
+    // The part has the elements [1..3, 2..5, 4..6]. After it comes a column of a matrix.
     let part = cube
         .view()
         .slice(0, 1..3)
@@ -113,7 +114,7 @@ fn dimensions(platform: &Platform) -> Result<(), Failed> {
     s.fill_bytes(&mut lines, 0)?;
     let lines_view = lines.view_mut().slice(1, 1..2).ok_or_else(none)?;
     let refused = s.launch::<add_views>(12, (out.view_mut(), lines_view, part, &b));
-    // A column is a view of two dimensions.
+    // A column is a view of two dimensions, which this kernel refuses.
     check_error("a column", refused, |error| matches!(error, Error::KernelRequirement { .. }))?;
     let mut line = platform.tensor([12], &s)?;
     s.launch::<add_views>(12, (out.view_mut(), line.view_mut(), part, &b))?;
@@ -152,7 +153,7 @@ fn pitched(platform: &Platform) -> Result<(), Failed> {
         check_equal(bytes.pitch(), cols.next_multiple_of(ALIGNMENT))?;
         check_equal(bytes.strides()[..].to_vec(), vec![bytes.pitch(), 1])?;
         check_equal((bytes.shape(), bytes.len()), (&[3, cols][..], 3 * cols))?;
-        // Each row has its own content.
+        // Each row gets its own content.
         for row in 0..3 {
             let mut target = bytes.row_mut(row).ok_or_else(none)?;
             check_equal(target.len(), cols)?;
@@ -161,7 +162,7 @@ fn pitched(platform: &Platform) -> Result<(), Failed> {
         let wanted: Vec<u8> = (0..3 * cols).map(|i| (i / cols) as u8).collect();
         check_equal(rows(&bytes, &s)?, wanted)?;
         check(bytes.row(3).is_none(), || "a row beyond the last".into())?;
-        // Without padding it is a slice; with padding it is not.
+        // A view without padding is a slice, and a view with padding is not.
         let is_dense = cols == ALIGNMENT;
         check_equal(bytes.view().as_contiguous().is_ok(), is_dense)?;
     }
@@ -217,7 +218,7 @@ fn grids(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`out`", "570", "600", "pass only a smaller view"])?;
     let launched = s.launch::<number_view>(0, (platform.tensor([2, 2], &s)?.view_mut(), 1));
     check_error("an empty grid", launched, |error| matches!(error, Error::Grid { .. }))?;
-    // A part of the same tensor needs only threads for its own elements.
+    // A part of the same tensor needs only as many threads as the part has elements.
     let part = out.view_mut().slice(0, 0..19).ok_or_else(none)?;
     let from = matrix.view().slice(0, 0..19).ok_or_else(none)?;
     Ok(s.launch::<scale_view<f32>>([30, 19], (part, from, 1.0))?)
@@ -241,8 +242,9 @@ fn halves(platform: &Platform) -> Result<(), Failed> {
     check_equal(s.download_blocking::<f32>(&both)?, wanted)
 }
 
-/// Two streams write the columns of one tensor, and nothing orders the two. The simulator's race checker, under which
-/// each test runs, compares the rows, and not the range from the first to the last.
+/// Two streams write separate columns of one tensor, and nothing orders the two writes. The simulator's race
+/// checker, under which each test runs, compares the rows of the columns, and not the range from the first to the
+/// last element.
 fn columns(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new().max_size(2))?;
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
@@ -250,7 +252,7 @@ fn columns(platform: &Platform) -> Result<(), Failed> {
     a.fill_bytes(&mut matrix, 0xFF)?;
     b.wait(a.record()?)?;
     let (left, right) = matrix.view_mut().split_at(1, 4).ok_or_else(none)?;
-    // The two launches come after the allocation, and the views have no element in common.
+    // Both launches come after the allocation, and the two views have no element in common.
     launch_unordered::<number_view>(&a, 256, (left, 0))?;
     launch_unordered::<number_view>(&b, 384, (right, 1000))?;
     let wanted: Vec<u32> = (0..640)
@@ -262,8 +264,9 @@ fn columns(platform: &Platform) -> Result<(), Failed> {
     check_equal(b.download_blocking::<u32>(&matrix)?, wanted)
 }
 
-/// Two streams write parts of a tensor of three dimensions, and nothing orders the two. The rows of one part lie between
-/// those of the other, in both outer dimensions. Control: parts with an element in common are reported.
+/// Two streams write separate parts of a tensor of three dimensions, and nothing orders the two writes. In both
+/// outer dimensions, the rows of one part lie between those of the other. The control: parts with an element in
+/// common are reported.
 fn parts(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new().max_size(2))?;
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
@@ -298,8 +301,8 @@ fn parts(platform: &Platform) -> Result<(), Failed> {
     check(!platform.is_race_checked() || races.races.len() == 1, || format!("{races}"))
 }
 
-/// Views of one tensor on separate streams: each launch waits for the earlier accesses of the elements that it reads
-/// and overwrites.
+/// Checks views of one tensor on separate streams: each launch waits for the earlier accesses to the elements
+/// that it reads or overwrites.
 fn ordered(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new().max_size(3))?;
     let (a, b, c) = (pool.allocate("a")?, pool.allocate("b")?, pool.allocate("c")?);

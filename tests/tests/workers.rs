@@ -1,5 +1,5 @@
-//! Graphs on several workers: a slow branch slows no other node, nodes stay on their workers, and a seed repeats a
-//! run.
+//! Graphs on several workers. A slow branch delays no other node, nodes stay on their workers, and a seed repeats
+//! a run.
 
 mod attacks;
 mod places;

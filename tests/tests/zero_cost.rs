@@ -1,4 +1,5 @@
-//! The states of ports have no run-time cost: an optimised tick makes the same calls as without states.
+//! Checks that the states of ports have no run-time cost: an optimised tick makes the same calls as code without
+//! the states.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test")]
 
 use std::collections::BTreeMap;
@@ -6,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// How often a function calls each other function.
+/// How often a function calls each other function, by name.
 type Calls = BTreeMap<String, usize>;
 
 #[test]
@@ -16,19 +17,19 @@ fn a_tick_makes_no_more_calls_than_without_states() {
         ["with_states", "without_states", "without_metadata"].map(|name| calls(&assembly, name));
     assert!(with.len() > 3, "{with:#?}");
     assert_eq!(beyond(&with, &without), [] as [String; 0], "more calls than without states");
-    // The comparison detects an additional call.
+    // The control: the comparison finds an additional call.
     assert!(!beyond(&with, &less).is_empty(), "{with:#?} is not more than {less:#?}");
 }
 
-/// The calls of `one` that `other` lacks or makes less often.
+/// Returns the calls of `one` that `other` does not make, or makes less often.
 fn beyond(one: &Calls, other: &Calls) -> Vec<String> {
     let more =
         |(name, count): &(&String, &usize)| other.get(*name).is_none_or(|other| other < count);
     one.iter().filter(more).map(|(name, count)| format!("{count} × {name}")).collect()
 }
 
-/// The assembly of the library with `port::zero_cost`, optimised. The library is built beside the tests, so that the
-/// crates that it uses are there already.
+/// Returns the optimised assembly of the library with `port::zero_cost`. The library is built beside the tests,
+/// where the crates that it uses are built already.
 fn assembly() -> String {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -43,7 +44,7 @@ fn assembly() -> String {
         .args(["--", "--cfg", "streamflow_zero_cost"])
         .arg(format!("--emit=asm={}", assembly.display()))
         .args(["-C", "opt-level=3", "-C", "codegen-units=1", "-C", "debuginfo=0"])
-        // The checks of debug builds are no cost of a release build.
+        // Checks that only debug builds make are switched off, since a release build does not have them.
         .args(["-C", "debug-assertions=off"])
         .output()
         .unwrap();
@@ -51,7 +52,7 @@ fn assembly() -> String {
     fs::read_to_string(assembly).unwrap()
 }
 
-/// The calls between the label of a function of `zero_cost` and its end.
+/// Returns the calls between the label of a function of `zero_cost` and the function's end.
 fn calls(assembly: &str, function: &str) -> Calls {
     let mangled = format!("9zero_cost{}{function}", function.len());
     let mut lines = assembly.lines().skip_while(|line| {
@@ -71,7 +72,7 @@ fn calls(assembly: &str, function: &str) -> Calls {
         if target.starts_with('.') {
             continue;
         }
-        // Without the place of the pointer.
+        // The register or the address that holds the pointer is left out of the name.
         let pointer = target.starts_with('%') || target.contains('(');
         let target = if pointer { "a function pointer" } else { target };
         *calls.entry(target.to_owned()).or_default() += 1;

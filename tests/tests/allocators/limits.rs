@@ -1,5 +1,5 @@
-//! Sizes of allocators in a graph: memory is written slowly, read on another stream, freed while it is being read, and recycled
-//! in the next tick.
+//! Limits of allocators in a graph. Memory is written slowly, read on another stream, freed while it is being
+//! read, and recycled in the next tick.
 
 use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::prelude::*;
@@ -17,10 +17,11 @@ pub(super) fn add(suite: Suite) -> Suite {
         .ordered("too_few_blocks_are_an_error_with_the_number_needed", too_few)
 }
 
-/// Used and reserved bytes while a tensor exists, and after its drop.
+/// The used and the reserved bytes of an allocator: while a tensor exists, and after its drop.
 type Amounts = [(u64, u64); 2];
 
-/// Allocates, writes, and frees while another stream reads. The next tick gets the same memory.
+/// An operator that allocates a tensor, writes it, and frees it while another stream reads it. The next tick gets
+/// the same memory.
 #[operator(streams(internal2, reads))]
 struct Allocate {
     #[output]
@@ -45,7 +46,7 @@ impl Compute for Allocate {
     }
 }
 
-/// Keeps downloads of the copies.
+/// An operator that keeps downloads of the copies.
 #[operator]
 struct Values {
     #[input]
@@ -56,7 +57,7 @@ struct Values {
 impl Compute for Values {
     fn compute(&mut self, io: ValuesIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (copy, stream) = io.copy.receive().receive_cuda_stream(cx)?;
-        // No wait, so that the next tick comes while this tick's kernels run.
+        // The host does not wait for this download, so the next tick begins while this tick's kernels run.
         push_seen(&self.seen, cx.download(copy, &stream)?);
         Ok(())
     }
@@ -73,8 +74,8 @@ graph! {
     }
 }
 
-/// Runs ten ticks that allocate from `limits`. Returns whether the sizes were `expected` in each tick, and each copy
-/// holds its tick's number.
+/// Runs ten ticks that allocate from `limits`. Returns whether the sizes were `expected` in each tick, and
+/// whether each copy holds its tick's number.
 fn allocates(platform: &Platform, limits: MemoryLimits, expected: Amounts) -> Result<bool> {
     let allocator = platform.allocator("ALLOCATOR", device(0), limits)?;
     let (amounts, seen) = (Seen::default(), Seen::default());
@@ -82,7 +83,7 @@ fn allocates(platform: &Platform, limits: MemoryLimits, expected: Amounts) -> Re
     Ok(all(&amounts) == [expected; 10] && are_ticks(&seen)?)
 }
 
-/// Whether there are ten copies, and each is full of its tick's number.
+/// Returns whether there are ten copies, and each is full of its tick's number.
 fn are_ticks(seen: &Seen<Download<f32>>) -> Result<bool> {
     let Ok(copies) = seen.lock() else { return Ok(false) };
     let mut right = copies.len() == 10;
@@ -92,7 +93,7 @@ fn are_ticks(seen: &Seen<Download<f32>>) -> Result<bool> {
     Ok(right)
 }
 
-/// A single block is enough for ten ticks. The pool keeps an initial size that is larger.
+/// Checks that a single block is enough for ten ticks, and that a pool keeps its initial size if that is larger.
 fn recycled(platform: &Platform) -> Result<bool> {
     let limits = MemoryLimits::stream_ordered().max_size(32 << 20);
     let (small, large) = (limits.initial_size(1 << 10), limits.initial_size(16 << 10));
@@ -103,8 +104,8 @@ fn recycled(platform: &Platform) -> Result<bool> {
         & allocates(platform, large, [(BYTES, 16 << 10), (0, 16 << 10)])?)
 }
 
-/// Without a stream pool there is no stream to allocate on, and that is an error. Memory on the default stream is still
-/// recycled in order.
+/// An operator without a stream pool. It has no stream to allocate on, which is an error. Memory on the default
+/// stream is still recycled in order.
 #[operator]
 struct NoPool {
     #[output]
@@ -144,7 +145,7 @@ fn without_streams(platform: &Platform) -> Result<bool> {
     Ok(refusals.len() == 10 && refusals.iter().all(is_named) && are_ticks(&seen)?)
 }
 
-/// Needs two blocks at once.
+/// An operator that needs two blocks at once.
 #[operator(streams(work))]
 struct TwoBlocks {
     #[output]
@@ -171,7 +172,7 @@ graph! {
     }
 }
 
-/// No condition waits for free blocks. With enough blocks the ticks run.
+/// Checks that no condition waits for free blocks: with too few the run fails, and with enough it succeeds.
 fn too_few(platform: &Platform) -> Result<bool> {
     let (seen, none) = (Seen::default(), Seen::default());
     let blocks = |count| {

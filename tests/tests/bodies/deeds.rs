@@ -1,4 +1,4 @@
-//! A kernel that does forbidden things in its body, and then its work.
+//! Kernels whose Rust bodies do something that a body must not do, and then do their work.
 
 use std::any::Any;
 use std::io::Write;
@@ -8,26 +8,26 @@ use std::time::Duration;
 
 use streamflow::prelude::*;
 
-/// The number of deeds: the values of `deed` that leave right data.
+/// The number of values of `deed`. With each of them, the kernel's data is right.
 pub(crate) const DEEDS: u32 = 8;
 
-/// The lock that a body takes.
+/// The lock that a kernel's body takes.
 static LOCKED: Mutex<u64> = Mutex::new(0);
 
-/// The value that a body drops.
+/// The values that a kernel's body drops.
 static DROPPED: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
 
-/// The platforms that a body calls, each with its number.
+/// The platforms that a kernel's body calls, each with its number.
 static CALLED: Mutex<Vec<(u32, Platform)>> = Mutex::new(Vec::new());
 
-/// The results of calls of bodies, with the number of their platform.
+/// The results of the calls that bodies have made, each with the number of its platform.
 static ANSWERS: Mutex<Vec<(u32, String)>> = Mutex::new(Vec::new());
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `out = value`, after a deed.
+/// Sets each element of `out` to `value`, after a forbidden deed.
 #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < out_len) out[i] = value;")]
 pub(crate) fn misbehave(out: &mut [u32], deed: u32, platform: u32, value: u32) {
     out.fill(!value);
@@ -35,7 +35,7 @@ pub(crate) fn misbehave(out: &mut [u32], deed: u32, platform: u32, value: u32) {
     out.fill(value);
 }
 
-/// `out = from + 1`, after a deed.
+/// Sets `out` to `from + 1`, after a forbidden deed.
 #[kernel(
     unsafe cuda = "unsigned long long i = thread_index(); if (i < out_len) out[i] = from[i] + 1;",
     requires(from.len() == out.len())
@@ -68,7 +68,8 @@ fn misbehaves(deed: u32, platform: u32) {
     }
 }
 
-/// Calls the platform that executes the body, if it is known, and notes the answers.
+/// Calls the platform with this number, which is executing the body, if `may_call` has registered it. Notes the
+/// results.
 fn call(number: u32) {
     let found = lock(&CALLED).iter().find(|(known, _)| *known == number).map(|it| it.1.clone());
     let Some(platform) = found else { return };
@@ -87,24 +88,24 @@ fn call(number: u32) {
     lock(&ANSWERS).extend(answers.map(|answer| (number, answer)));
 }
 
-/// Lets bodies with this number call the platform.
+/// Lets bodies that are launched with this number call the platform.
 pub(crate) fn may_call(number: u32, platform: &Platform) {
     lock(&CALLED).push((number, platform.clone()));
 }
 
-/// Ends the bodies' calls of the platform. Returns the results of their calls so far.
+/// Stops bodies from calling the platform. Returns the results of their calls so far.
 pub(crate) fn may_call_no_more(number: u32) -> Vec<String> {
     lock(&CALLED).retain(|(known, _)| *known != number);
     let of_platform = |(known, _): &mut (u32, String)| *known == number;
     lock(&ANSWERS).extract_if(.., of_platform).map(|(_, answer)| answer).collect()
 }
 
-/// A body will drop it.
+/// Leaves a value that the next body with deed 4 will drop.
 pub(crate) fn leave(what: impl Any + Send) {
     lock(&DROPPED).push(Box::new(what));
 }
 
-/// Drops what no body has dropped.
+/// Drops the values that no body has dropped.
 pub(crate) fn clear() {
     let left = std::mem::take(&mut *lock(&DROPPED));
     drop(left);

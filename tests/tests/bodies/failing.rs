@@ -1,4 +1,4 @@
-//! Bodies that fail: which error comes, where, and how often.
+//! Kernels and library functions whose Rust bodies fail: which error is reported, where, and how often.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use streamflow_tests::{Failed, check, check_error, check_text};
 
 const LEN: usize = 8;
 
-/// Copies by a function of a library with a body that fails once.
+/// An operator that copies by a library's function, whose body fails once.
 #[operator(streams(work))]
 struct Copies {
     #[output]
@@ -31,7 +31,7 @@ impl Compute for Copies {
     }
 }
 
-/// Counts the messages with wrong data.
+/// An operator that counts the messages with wrong data.
 #[operator]
 struct Takes {
     #[input]
@@ -63,7 +63,7 @@ graph! {
     }
 }
 
-/// A body that copies, and fails in this call: by a panic or an error.
+/// Returns a body that copies, and that fails in call number `in_call`, by a panic or by an error.
 fn failing(in_call: u32, panics: bool) -> HostBody {
     let calls = AtomicU32::new(0);
     HostBody::new("testCopy", move |operands| {
@@ -85,7 +85,8 @@ fn is_named(error: &Error, panics: bool) -> Result<(), Failed> {
     check(matches!(cause, Some(DriverError::HostBody { .. })), || format!("{error:?}"))
 }
 
-/// Each run ends with one error that names the calling operator; the data of no tick is wrong; a second run is right.
+/// Checks that each run ends with one error that names the operator of the call, that no tick has wrong data, and
+/// that a second run is right.
 pub(crate) fn fails() -> Result<(), Failed> {
     for (seed, panics, workers) in
         (0..64).flat_map(|seed| [(seed, false, 0), (seed, true, seed % 3)])
@@ -109,7 +110,7 @@ pub(crate) fn fails() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The error of the last call of a run, after which nothing is queued.
+/// Checks the error of the last call of a run, after which no work is queued.
 pub(crate) fn fails_last() -> Result<(), Failed> {
     for (seed, panics) in (0..64).flat_map(|seed| [(seed, false), (seed, true)]) {
         let platform = Platform::host().seed(seed).build()?;
@@ -130,7 +131,7 @@ fn panics(out: &mut [f32]) {
     std::panic::panic_any("out of ink");
 }
 
-/// Launches a kernel that panics.
+/// An operator that launches a kernel with a body that panics.
 #[operator(streams(work))]
 struct Panics {
     #[output]
@@ -153,7 +154,7 @@ graph! {
     }
 }
 
-/// A kernel's panic makes the device unusable, as an illegal address does.
+/// Checks that a panic of a kernel's body makes the device unusable, as an illegal address does on a GPU.
 pub(crate) fn kernel() -> Result<(), Failed> {
     for seed in 0..8 {
         let platform = Platform::host().seed(seed).build()?;

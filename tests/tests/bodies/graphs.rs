@@ -1,4 +1,4 @@
-//! Graphs with kernels that misbehave: on one thread, with workers, replayed, and beside another
+//! Graphs with kernels whose Rust bodies misbehave: on one thread, with workers, with replay, and beside another
 //! thread.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +14,7 @@ use super::deeds::{self, DEEDS, misbehave, misbehave_again};
 const TICKS: u32 = 24;
 const LEN: usize = 64;
 
-/// Fills an image, by a body that misbehaves in another way in each tick.
+/// An operator that fills an image by a kernel whose body misbehaves in another way in each tick.
 #[operator(streams(work))]
 struct Source {
     #[output]
@@ -40,7 +40,7 @@ impl Compute for Source {
     }
 }
 
-/// Adds 1, by such a body.
+/// An operator that adds 1 by a kernel whose body misbehaves.
 #[operator]
 struct Step {
     #[input]
@@ -62,7 +62,7 @@ impl Compute for Step {
     }
 }
 
-/// Counts the images that are wrong.
+/// An operator that counts the images that are wrong.
 #[operator]
 struct Check {
     #[input]
@@ -111,10 +111,11 @@ graph! {
     }
 }
 
-/// The next number of a platform. A body finds its platform by the number.
+/// The number of the next platform. A kernel's body finds its platform by this number.
 static NUMBERS: AtomicU32 = AtomicU32::new(1);
 
-/// Runs a graph that counts wrong data. Each call that a body makes is refused by name.
+/// Runs a graph that counts wrong data. Checks that each call of the platform which a body makes is refused with
+/// an error that names the call.
 fn runs(
     platform: &Platform,
     run: impl FnOnce(u32, Arc<AtomicU32>) -> Result<()>,
@@ -166,7 +167,8 @@ pub(crate) fn replayed() -> Result<(), Failed> {
     })
 }
 
-/// Beside a graph another thread launches such bodies, under a lock that they take, too.
+/// Checks a graph beside a thread that launches misbehaving bodies while it holds a lock that the bodies take,
+/// too.
 pub(crate) fn with_threads() -> Result<(), Failed> {
     let found = Explorer::new().seeds(64).run(|platform| {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
@@ -198,11 +200,11 @@ pub(crate) fn with_threads() -> Result<(), Failed> {
     check(found.failing.is_none(), || found.to_string())
 }
 
-/// The bodies that have met.
+/// How many bodies of `meets` have met.
 static MET: Mutex<u32> = Mutex::new(0);
 static CHANGED: Condvar = Condvar::new();
 
-/// Ends when another thread runs this kernel, too. The value is whether that has happened.
+/// Blocks until another thread runs this kernel, too. Writes whether that has happened.
 #[kernel(unsafe cuda = "if (out_len > 0) out[0] = 1;")]
 fn meets(out: &mut [u32]) {
     let mut met = MET.lock().unwrap_or_else(PoisonError::into_inner);
@@ -212,7 +214,7 @@ fn meets(out: &mut [u32]) {
     out.fill(u32::from(waited.is_ok_and(|(_, timeout)| !timeout.timed_out())));
 }
 
-/// Launches a body that meets that of another operator.
+/// An operator that launches a kernel whose body blocks until the body of another operator runs.
 #[operator(streams(work))]
 struct Meeting {
     #[output]

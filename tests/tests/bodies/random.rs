@@ -1,5 +1,5 @@
-//! Random programs of one or two threads, with bodies that misbehave. Their data must be that of sequential
-//! execution.
+//! Random programs of one or two threads, with kernels whose bodies misbehave. The data must be that of
+//! sequential execution.
 
 use streamflow::prelude::*;
 use streamflow::stream::StreamPool;
@@ -10,7 +10,7 @@ use super::deeds::{self, DEEDS, misbehave, misbehave_again};
 
 const LEN: usize = 16;
 
-/// Runs one thread's part: each tensor is kept with the value that it must have.
+/// Runs the part of one thread. Keeps each tensor together with the value that it must have.
 fn part(platform: &Platform, pool: &StreamPool, draw: &mut Random, number: u32) -> Result<bool> {
     let streams = (0..3).map(|_| pool.allocate("any")).collect::<Result<Vec<_>, Error>>()?;
     let mut live: Vec<(Tensor<u32>, u32)> = Vec::new();
@@ -42,8 +42,7 @@ fn part(platform: &Platform, pool: &StreamPool, draw: &mut Random, number: u32) 
                     0 => deeds::leave(data),
                     1 => deeds::leave((download, data)),
                     2 => deeds::leave((Shared::new(data), platform.pinned::<u32>(device(0), 8)?)),
-                    // The pool makes a stream under its lock, and a body gives a stream back under the same
-                    // lock.
+                    // A pool makes a stream under its lock, and a body that drops this stream takes the same lock.
                     3 => deeds::leave((data, pool.allocate("left")?)),
                     _ => drop((data, download)),
                 }

@@ -1,4 +1,4 @@
-//! Bodies that wait for what their caller holds.
+//! Kernels whose bodies wait for a lock that the launching thread holds.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use streamflow::testing::{Explorer, scope};
 use streamflow_tests::kernels::fill;
 use streamflow_tests::{Failed, check, check_text, child};
 
-/// The lock of the bodies below.
+/// The lock that the bodies of this file take.
 static LOCKED: Mutex<u32> = Mutex::new(0);
 
 #[kernel(unsafe cuda = "if (out_len > 0) out[0] = 1.0f;")]
@@ -18,7 +18,7 @@ fn locks(out: &mut [f32]) {
     out.fill(1.0);
 }
 
-/// Holds a lock, that its kernel takes, across a call that blocks.
+/// An operator that holds a lock during a blocking call, while its kernel waits for the lock.
 #[operator(streams(work))]
 struct Holder {
     #[output]
@@ -44,20 +44,20 @@ graph! {
     }
 }
 
-/// The child's side: it hangs in the body.
+/// The child process, which hangs in a kernel's body.
 pub(crate) fn play(_: &str) -> Result<(), Failed> {
-    // Lazy: the body executes in the call that blocks.
+    // This seed's policy is lazy: the body executes in the call that blocks.
     let platform = Platform::host().seed(1).build()?;
     Holding::new(&platform)?.run()?;
     Ok(())
 }
 
-/// Standard error tells of a body that its own caller keeps from ending, and of nothing else.
+/// Checks that standard error reports a body that can't end because of its own caller, and reports nothing else.
 pub(crate) fn told() -> Result<(), Failed> {
     let mut child =
         child::command("bodies", "holds")?.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let Some(mut stderr) = child.stderr.take() else { return Err(Failed::msg("no stderr")) };
-    // The child says it, and nothing ends it.
+    // The child process reports the body, and goes on to hang.
     let mut said = Vec::new();
     let mut byte = [0];
     while !said.ends_with(b"\n") && stderr.read(&mut byte)? == 1 {
@@ -72,7 +72,8 @@ pub(crate) fn told() -> Result<(), Failed> {
     )
 }
 
-/// A body waits for a lock that another thread of an explored test holds, and that thread waits for the turn.
+/// Checks a body that waits for a lock held by another thread of an explored test, which itself waits for its
+/// turn.
 pub(crate) fn keeps_the_turn() -> Result<(), Failed> {
     let test = |platform: &Platform| -> Result<()> {
         let pool = platform.stream_pool("TURN", &CudaStreamPool::new())?;
@@ -82,7 +83,7 @@ pub(crate) fn keeps_the_turn() -> Result<(), Failed> {
                 let mut data = platform.buffer::<f32>(4, &b)?;
                 for _ in 0..3 {
                     let held = LOCKED.lock().unwrap_or_else(PoisonError::into_inner);
-                    // Calls that don't block. The other thread may get the turn in them.
+                    // These calls don't block, but the other thread may get the turn in them.
                     b.launch::<fill>(4, (&mut data, 1.0))?;
                     b.launch::<fill>(4, (&mut data, 2.0))?;
                     drop(held);
@@ -101,7 +102,7 @@ pub(crate) fn keeps_the_turn() -> Result<(), Failed> {
     let Some(failing) = &found.failing else { return Err(Failed::msg(&found)) };
     let text = failing.cause.to_string();
     check_text(&text, &["the body of `locks`", "5 s", "can't be repeated"])?;
-    // The control: without the lock across calls nothing is reported.
+    // The control: a thread that holds no lock across its calls leads to no report.
     let control = Explorer::new().seeds(64).run(|platform: &Platform| {
         let stream = platform.default_stream(device(0))?;
         let mut data = platform.buffer::<f32>(4, &stream)?;

@@ -1,4 +1,4 @@
-//! Conditions allocate nothing in a tick.
+//! Checks that conditions allocate no memory in a tick.
 
 use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::operator::{Answer, AsyncHandle, BooleanHandle, Condition};
@@ -10,7 +10,7 @@ use streamflow_tests::{Failed, Suite, check_equal, child};
 use super::batches;
 use super::operators::simulated;
 
-/// The role of a process with only the threads of one run.
+/// The role of a child process that has only the threads of one run, so that its allocations can be counted.
 pub(crate) const ROLE: &str = "allocations";
 const SEED: &str = "ALLOCATIONS_SEED";
 const TEST: &str = "ALLOCATIONS_TEST";
@@ -42,7 +42,7 @@ impl Condition for Always {
     }
 }
 
-/// Uses both handles in each tick.
+/// A source with two handles as conditions, which it uses in each tick.
 #[operator]
 struct Source {
     #[output]
@@ -59,7 +59,8 @@ impl Compute for Source {
     }
 }
 
-/// Notes how many allocations the process had made after the warm-up, and when it was last run.
+/// An operator that notes how many allocations the process had made after the warm-up, and how many at its latest
+/// tick.
 #[operator]
 struct Sink {
     #[input]
@@ -98,7 +99,7 @@ graph! {
 }
 
 fn no_allocations(seed: u64) -> Result<(), Failed> {
-    // The count works.
+    // Checks the counter itself: it sees the allocation of one `Box`.
     check_equal(count(|| drop(std::hint::black_box(Box::new(7)))).0, 1)?;
     let platform = simulated(seed)?.0;
     let memory = platform.allocator("M", device(0), MemoryLimits::blocks(100, 1))?;

@@ -1,4 +1,5 @@
-//! Messages that arrive one by one: which of them a tick needs, and that all it receives are complete.
+//! Messages that arrive one by one: which of them a tick needs, and whether all messages that a tick receives are
+//! complete.
 
 use streamflow::memory::Pinned;
 use streamflow::prelude::*;
@@ -40,7 +41,7 @@ impl Compute for MayMiss {
     }
 }
 
-/// Two required inputs.
+/// An operator with two required inputs.
 #[operator]
 struct NeedsBoth {
     #[input]
@@ -74,11 +75,11 @@ graph! {
     }
 }
 
-/// An input is awaited unless it is `optional`: two messages give two ticks where both inputs are required, and four
-/// where one is optional.
+/// Checks that an input is awaited unless it is `optional`: two messages give two ticks if both inputs are
+/// required, and four if one is optional.
 fn required(platform: &Platform) -> Result<bool> {
     let (one, both) = (Seen::default(), Seen::default());
-    // The other two messages wait at `both` for ever.
+    // The run stalls, since two messages wait at `both` for messages of the other input that never come.
     stalled(greedy(Conditions::new(platform, one.clone(), both.clone())?)?.run())?;
     let (one, both) = (all(&one), all(&both));
     let needed: Vec<f32> = one.iter().map(|(a, _)| *a).collect();
@@ -115,7 +116,7 @@ graph! {
     }
 }
 
-/// Two ports are awaited, and one has no message: the operator does not run.
+/// Checks that an operator with two awaited inputs does not run while only one of them has a message.
 fn partial_arrival(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let text = stalled(Partial::new(platform, seen.clone())?.run())?;
@@ -124,13 +125,13 @@ fn partial_arrival(platform: &Platform) -> Result<(), Failed> {
     check(all(&seen) == [0, 1], || format!("{seen:?}"))
 }
 
-/// Receives one or several messages of any of its edges.
+/// An operator that receives one or several messages of any of its edges.
 #[operator]
 struct Any {
     #[input(many, optional)]
     flags: &Pinned<f32>,
     blind: Blind,
-    /// How many flags of each edge were received.
+    /// How many flags of each edge the operator has received.
     counts: [u8; 2],
     seen: Seen<bool>,
 }
@@ -139,7 +140,7 @@ impl Compute for Any {
     fn compute(&mut self, io: AnyIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (flags, _) = io.flags.receive().or_adopt().or_default().receive_cuda_stream(cx)?;
         for flag in flags {
-            // The data must be the next flag of its edge, and not poison or older data.
+            // The received data must be the next flag of its edge, and not poison or older data.
             let look = || -> Result<bool> {
                 let Some(flag) = flag.try_as_slice()? else { return Ok(false) };
                 let count = &mut self.counts[usize::from(flag[0] > 100.0)];
@@ -171,7 +172,7 @@ macro_rules! late {
 late!(Late, #[when(stream_done(flags))]);
 late!(LateUnconditional,);
 
-/// Messages arrive one by one while others are awaited. All messages that a tick receives are complete.
+/// Checks that all messages which a tick receives are complete, while messages arrive one by one.
 fn late(
     platform: &Platform,
     run: impl FnOnce(&Platform, Blind, Seen<bool>) -> Result<(), Error>,

@@ -1,4 +1,4 @@
-//! `stream_done` of products on the device, of messages without a stream, and of buffers in one queue.
+//! `stream_done` with results of kernels, with messages without a stream, and with several buffers in one queue.
 
 use streamflow::memory::Pinned;
 use streamflow::prelude::*;
@@ -26,7 +26,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         )
 }
 
-/// Two vectors and their expected dot product.
+/// An operator that makes two vectors, and computes the expected dot product on the host.
 #[operator(streams(generate))]
 struct Generator {
     #[output]
@@ -47,13 +47,13 @@ impl Compute for Generator {
         let (x, y) = ((cx.tick() % 7) as f32, (1 + cx.tick() % 5) as f32);
         stream.launch::<slow_fill>(LEN, (&mut a, x, SLOW / 20))?;
         stream.launch::<slow_fill>(LEN, (&mut b, y, SLOW / 20))?;
-        // Integers that are small enough to be exact.
+        // All numbers are integers that are small enough to be exact.
         let expected = x * y * LEN as f32;
         io.pair.set_cuda_stream(&stream).emit(Pair { a, b, expected })
     }
 }
 
-/// Computes the product on the device, and queues its copy to the host.
+/// An operator that computes the product on the device, and queues the result's copy to the host.
 #[operator]
 struct DotProduct {
     #[input]
@@ -88,7 +88,7 @@ struct Verify {
 impl Compute for Verify {
     fn compute(&mut self, io: VerifyIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (product, _) = io.product.receive().receive_cuda_stream(cx)?;
-        // No wait here: the condition has waited.
+        // The host reads without a wait, since the condition has waited for the copy.
         let value = product.value.try_as_slice()?;
         push_seen(&self.seen, value == Some(&[product.expected]));
         Ok(())
@@ -109,8 +109,8 @@ graph! {
     }
 }
 
-/// Twenty dot products, each equal to the host's. The host reads them without a wait after the condition: a message
-/// in pinned memory carries the stream of its copy.
+/// Checks twenty dot products against those of the host. The host reads them without a wait after the condition,
+/// since a message in pinned memory names the stream of its copy.
 fn dot_product(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     DotProducts::new(platform, 20, seen.clone())?.run()?;
@@ -133,14 +133,14 @@ macro_rules! unnamed {
 unnamed!(Unnamed, #[when(stream_done(image))]);
 unnamed!(UnnamedUnconditional,);
 
-/// Messages without a stream pass the condition once their last write is complete.
+/// Checks that messages without a stream meet the condition once their last write is complete.
 fn without_a_stream(run: impl FnOnce(Seen<f32>) -> Result<(), Error>) -> Result<bool> {
     let seen = Seen::default();
     run(seen.clone())?;
     Ok(all(&seen) == floats(1..11))
 }
 
-/// Sends a buffer while the one before is still being written.
+/// An operator that sends a buffer while the buffer of the tick before is still being written.
 #[operator(streams(one, other))]
 struct Alternate {
     #[output]
@@ -194,7 +194,7 @@ macro_rules! buffers {
 buffers!(Buffers, #[when(stream_done(data))]);
 buffers!(BuffersUnconditional,);
 
-/// Buffers of two streams in one queue, a slow one before a fast one.
+/// Checks buffers of two streams in one queue, where a slow buffer comes before a fast one.
 fn two_streams(run: impl FnOnce(Seen<bool>) -> Result<(), Error>) -> Result<bool> {
     let seen = Seen::default();
     run(seen.clone())?;

@@ -1,6 +1,6 @@
-//! `stream_done`: each message is pinned memory, with a copy of a slow kernel's result in flight to it. The receiver
-//! reads the bytes without a wait or a query, so that a tick that comes too early reads old bytes. The control is the
-//! same graph without the condition.
+//! `stream_done` with pinned memory: a copy of a slow kernel's result to that memory is in flight when the
+//! message is sent. The receiver reads the bytes without a wait or a query, so a tick that comes too early reads
+//! old bytes. The control is the same graph without the condition.
 
 use streamflow::memory::Pinned;
 use streamflow::prelude::*;
@@ -43,10 +43,10 @@ pub(super) fn add(suite: Suite) -> Suite {
         )
 }
 
-/// The findings of one tick: the number of messages, and whether all were complete.
+/// What one tick has found: the number of messages, and whether all of them were complete.
 type Tick = (usize, bool);
 
-/// Runs a graph that must tick five times, each time with `messages` complete messages.
+/// Runs a graph, and checks that it ticks five times, each time with `messages` complete messages.
 fn run(
     platform: &Platform,
     messages: usize,
@@ -59,7 +59,7 @@ fn run(
     Ok(all(&seen) == vec![(messages, true); 5])
 }
 
-/// Whether the memory holds its value now, without a wait or a query.
+/// Returns whether the memory holds its value now, without a wait or a query.
 fn is_complete(blind: &Blind, flag: &Pinned<f32>, value: f32) -> Result<bool> {
     let look = || Ok(flag.try_as_slice()?.is_some_and(|flag| flag.iter().all(|&x| x == value)));
     blind.during(look)
@@ -124,7 +124,7 @@ macro_rules! dual {
     ($name:ident, $($condition:tt)*) => {
         graph! {
             struct $name(blind: Blind, seen: Seen<Tick>) {
-                // The first port is complete long before the second one.
+                // The message of the first port is complete long before the message of the second port.
                 #[when(count(5))] let tx1: FlagTx = FlagTx::new(1.0, 0);
                 #[when(count(5))] let tx2: FlagTx = FlagTx::new(100.0, SLOW);
                 $($condition)*
@@ -149,7 +149,7 @@ struct MultiRx {
     seen: Seen<Tick>,
 }
 
-/// Whether the messages of all edges are complete.
+/// Returns whether the messages of all edges are complete.
 fn are_complete<'t>(
     blind: &Blind,
     flags: impl Iterator<Item = &'t Pinned<f32>>,

@@ -21,7 +21,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_batch_that_its_edge_cant_hold_is_an_error", too_large)
 }
 
-/// Notes when each batch came, and its numbers and sequence numbers.
+/// An operator that notes when each batch came, and the batch's numbers and sequence numbers.
 #[operator]
 struct Batches {
     #[input]
@@ -33,7 +33,7 @@ struct Batches {
 impl Compute for Batches {
     fn compute(&mut self, io: BatchesIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let numbers = io.number.receive_batch(self.at_most);
-        // The first message's metadata counts, as at an input with several producers.
+        // The metadata of a batch is that of its first message, as at an input with several producers.
         let first = numbers.metadata().and_then(|metadata| metadata.sequence());
         let numbers: Vec<u64> = numbers.into_data().collect();
         assert_eq!(numbers.first().copied(), first);
@@ -56,9 +56,9 @@ graph! {
 fn batches(seed: u64) -> Result<(), Failed> {
     let range = |range: std::ops::Range<u64>| range.collect::<Vec<_>>();
     for (milliseconds, expected) in [
-        // 8 messages come in 35 ms; the last 4 have waited for 50 ms.
+        // Eight messages arrive in 35 ms. The last four are taken when the oldest has waited for 50 ms.
         (5, vec![(35, range(0..8)), (75, range(8..16)), (130, range(16..20))]),
-        // 6 messages come in 50 ms.
+        // Six messages arrive in 50 ms.
         (
             10,
             vec![
@@ -72,7 +72,7 @@ fn batches(seed: u64) -> Result<(), Failed> {
         let seen = Seen::default();
         let platform = simulated(seed)?.0;
         Timed::new(&platform, milliseconds, 20, seen.clone())?.run()?;
-        // Workers may take a batch before the message of that moment is there.
+        // With workers, a batch may be taken before the message of that moment is in the queue.
         let batches = take(&seen);
         let is_enough = |(at, batch): &(u64, Vec<u64>)| {
             let first = batch.first().copied().unwrap_or_default() * milliseconds;
@@ -92,7 +92,7 @@ graph! {
     struct Small(at_most: usize, count: u64, seen: Seen<(u64, Vec<u64>)>) {
         #[when(count(count))]
         let source: Counter = Counter::new();
-        // The sink waits until the edge is full, and then takes less than that.
+        // The sink waits until the edge is full, and takes fewer messages than the edge holds.
         #[when(any(message_available(number, 5), expiring(number, 1s)))]
         let sink: Batches = Batches::new(at_most, seen);
         #[capacity(5)]
@@ -100,7 +100,7 @@ graph! {
     }
 }
 
-/// A batch of 0 has one message, as `receive` has.
+/// Checks batches of several sizes. A batch of size 0 has one message, as with `receive`.
 fn rest(seed: u64) -> Result<(), Failed> {
     for (at_most, size) in [(0, 1), (1, 1), (2, 2), (3, 3), (5, 5)] {
         let seen = Seen::default();
@@ -123,7 +123,8 @@ graph! {
     }
 }
 
-/// The first tick fails. As many as the edge holds are no error.
+/// Checks that a batch larger than its edge fails in the first tick, and that a batch as large as its edge is no
+/// error.
 fn too_large(platform: &Platform) -> Result<(), Failed> {
     TooLarge::new(platform, 1, Seen::default())?.run()?;
     let seen = Seen::default();
@@ -143,13 +144,13 @@ fn too_large(platform: &Platform) -> Result<(), Failed> {
     check_equal(all(&seen).len(), 1)
 }
 
-/// A message that is no number, so that each form is another type.
+/// A message that is no number, so that each form of an input has a type of its own.
 #[derive(Debug, Message)]
 struct Frame {
     number: u64,
 }
 
-/// Emits frames to each of the other operators.
+/// An operator that sends frames to each of the other operators.
 #[operator]
 struct Frames {
     #[output]
@@ -217,7 +218,7 @@ fn forms(seed: u64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Notes how many allocations the process had made after the warm-up, and at the end.
+/// An operator that notes how many allocations the process had made after the warm-up, and how many at the end.
 #[operator]
 struct Quiet {
     #[input]
@@ -257,7 +258,7 @@ pub(super) fn no_allocations(seed: u64) -> Result<(), Failed> {
     super::check_no_allocations(warm, last)
 }
 
-/// Checks the data of each message.
+/// An operator that checks the data of each message.
 #[operator]
 struct Images {
     #[input]
@@ -296,7 +297,7 @@ fn device_data(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [true; 6])
 }
 
-/// Messages that did not fit into a batch begin the next one.
+/// Checks in a harness that messages which did not fit into a batch begin the next one.
 fn harness(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let mut harness = OperatorHarness::new(platform, Takes::new(seen.clone()))?;

@@ -1,4 +1,4 @@
-//! Runs that end while a condition waits for the device.
+//! Runs that end while a condition waits for work of the device.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         .cuda("a_poisoned_stream_ends_the_run", |_| child::run("conditions", "cuda", &[]))
 }
 
-/// Fails in its third tick, while other nodes wait.
+/// An operator that fails in its third tick, while other nodes wait.
 #[operator]
 struct Fails {
     #[output]
@@ -61,7 +61,8 @@ graph! {
     }
 }
 
-/// A run that ends while a condition waits leaves nothing behind: the queued host function has its own owner.
+/// Checks that a run which ends while a condition waits leaves nothing behind. The queued host function owns what
+/// it uses.
 fn teardown(platform: &Platform) -> Result<(), Failed> {
     for _ in 0..3 {
         let mut graph = Failing::new(platform)?;
@@ -82,7 +83,7 @@ graph! {
     }
 }
 
-/// As `teardown`, while the scheduler sleeps and the host function that would wake it is queued.
+/// Checks the same as `teardown` while the scheduler sleeps and the host function that would wake it is queued.
 fn teardown_asleep(platform: &Platform) -> Result<(), Failed> {
     let recorder = Arc::new(Recorder::new(platform.driver().clone()));
     let not_yet = Arc::new(NotYet::failing_in_sleep(recorder.clone()));
@@ -94,7 +95,7 @@ fn teardown_asleep(platform: &Platform) -> Result<(), Failed> {
     check(queued == 1, || format!("inconclusive: {queued} host functions are queued"))
 }
 
-/// Sends data that is never complete.
+/// An operator whose second tick launches a kernel that fails, so that the data it sends is never complete.
 #[operator(streams(tx))]
 struct Poison {
     #[output]
@@ -137,7 +138,8 @@ graph! {
     }
 }
 
-/// CUDA calls no host functions of a dead context, and the run ends with the error all the same.
+/// Checks that the run ends with the error, although CUDA calls no host functions of a context with a sticky
+/// error.
 pub(super) fn in_child(role: &str) -> Result<(), Failed> {
     let platform = child::platform(role)?;
     let (seen, start) = (Seen::default(), Instant::now());
@@ -156,8 +158,8 @@ graph! {
     }
 }
 
-/// The scheduler is about to sleep, and the host function that would wake it can't be queued. The run ends with its
-/// error.
+/// Checks that the run ends with an error if the scheduler is about to sleep and the host function that would
+/// wake it can't be queued.
 fn host_function_fails(platform: &Platform) -> Result<(), Failed> {
     let failing =
         Arc::new(FailNth::new(platform.driver().clone(), CallKind::LaunchHostFunction, 0));

@@ -1,4 +1,4 @@
-//! `boolean` and `asynchronous`: handles, their copies, and their ends.
+//! The conditions `boolean` and `asynchronous`: their handles, clones of the handles, and how they end.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -52,7 +52,7 @@ fn off_waits(platform: &Platform) -> Result<(), Failed> {
     check_equal(report.end, End::SourcesDone)
 }
 
-/// Switches a handle on at its last tick.
+/// An operator that sets a handle to true in its last tick.
 #[operator]
 struct Switch {
     #[output]
@@ -162,7 +162,7 @@ fn notices(platform: &Platform) -> Result<(), Failed> {
     })?;
     check_equal(report.ticks("source"), Some(1002))?;
     check_equal(report.end, End::Finished { nodes: vec!["source".into()] })?;
-    // A closed handle permits no more.
+    // A closed handle gives no further permission.
     let text =
         check_error("notify", trigger.notify(), |error| matches!(error, Error::Handle { .. }))?;
     check_text(&text, &["`AsyncHandle`", "it was closed", "make a new handle"])?;
@@ -179,7 +179,8 @@ graph! {
     }
 }
 
-/// Five notices before the run: two are used, three are for the next one, and it needs only two of them.
+/// Checks five notices that come before a run. The run uses two, and leaves three for the next run, which needs
+/// only two.
 fn notices_and_messages(platform: &Platform) -> Result<(), Failed> {
     let (trigger, seen) = (AsyncHandle::new(), Seen::default());
     let mut graph = Gated::new(platform, trigger.clone(), seen.clone())?;
@@ -188,7 +189,7 @@ fn notices_and_messages(platform: &Platform) -> Result<(), Failed> {
         graph.run()?;
         check_equal(take(&seen).iter().map(|(_, number)| *number).collect(), vec![0, 1])?;
     }
-    // One message is left, and then the node waits in vain.
+    // One notice is left. When it is used, the node waits for another one that can't come, and the run stalls.
     drop(trigger);
     let text = stalled(graph.run())?;
     check_equal(take(&seen).len(), 1)?;
@@ -253,14 +254,14 @@ graph! {
     }
 }
 
-/// Of three notices two come with a message, and one alone.
+/// Checks three notices: two of them are used in ticks with a message, and one in a tick without.
 fn any_notice(platform: &Platform) -> Result<(), Failed> {
     let (trigger, seen) = (AsyncHandle::new(), Seen::default());
     let mut graph = AnyNotice::new(platform, trigger.clone(), seen.clone())?;
     (0..3).try_for_each(|_| trigger.notify())?;
     trigger.close();
     graph.run()?;
-    // With workers, a notice may be used before a message comes.
+    // With workers, a notice may be used before a message arrives.
     let numbers: Vec<_> = take(&seen).iter().map(|(_, a, _)| *a).collect();
     let received: Vec<_> = numbers.iter().copied().flatten().collect();
     let is_right = received == [0, 1] && (3..=5).contains(&numbers.len());
@@ -284,7 +285,7 @@ graph! {
     }
 }
 
-/// Messages that are left are dropped, as after `finish`.
+/// Checks that messages which are left when a handle closes are dropped, as after `finish`.
 fn closed_consumer(platform: &Platform) -> Result<(), Failed> {
     for ticks in [3, 9] {
         let (trigger, seen) = (AsyncHandle::new(), Seen::default());
@@ -301,7 +302,7 @@ fn closed_consumer(platform: &Platform) -> Result<(), Failed> {
 
 fn dropped_graph(platform: &Platform) -> Result<(), Failed> {
     let (records, trigger) = (BooleanHandle::new(false), AsyncHandle::new());
-    // Before there is a graph.
+    // Both handles are used before a graph is made of them.
     records.set(true)?;
     trigger.notify()?;
     let switched = Switched::new(platform, records.clone())?;
@@ -314,7 +315,7 @@ fn dropped_graph(platform: &Platform) -> Result<(), Failed> {
     check(!records.get(), || "the handle was set".into())?;
     let text = check_error("notify", trigger.notify(), is_handle)?;
     check_text(&text, &["`AsyncHandle`", "its graph was dropped"])?;
-    // The next graph has the value and the notice.
+    // The next graph of the same handles sees the value, and the notice that was left.
     let mut graph = Triggered::new(platform, trigger.clone())?;
     trigger.close();
     check_equal(graph.run()?.ticks("source"), Some(1))?;
@@ -335,7 +336,8 @@ graph! {
     }
 }
 
-/// The other condition goes on alone; a node ends when none of them can hold again.
+/// Checks a `count` in `any`: after the count is reached, the other condition decides alone. The node ends when
+/// none of its conditions can hold again.
 fn count_in_any(seed: u64) -> Result<(), Failed> {
     for (ticks, expected) in [(1, vec![0, 10, 20, 30]), (3, vec![0, 0, 0, 10]), (9, vec![0; 4])] {
         let began = Seen::default();
@@ -360,7 +362,8 @@ graph! {
     }
 }
 
-/// The handle is alive, but could change nothing.
+/// Checks that a run stalls for lack of messages although a handle is alive, since the handle could not change
+/// that.
 fn lacks_messages(platform: &Platform) -> Result<(), Failed> {
     let handle = BooleanHandle::new(false);
     let mut graph = Lacks::new(platform, handle.clone(), Seen::default())?;

@@ -1,5 +1,5 @@
-//! Nodes that join two paths from one source, with messages dropped or delayed on one path. Checked are the
-//! mixed ticks in the report, and `#[when(same_sequence)]` by the messages that consumers see.
+//! Nodes that join two paths of one source, while messages are dropped or delayed on one path. The tests check
+//! the mixed ticks in the report, and `#[when(same_sequence)]` by the messages that consumers receive.
 
 mod mixed;
 mod paired;
@@ -50,7 +50,7 @@ fn lost(report: &Report, edge: &str, reason: Option<DropReason>) -> u64 {
     counted.map(|dropped| dropped.messages).sum()
 }
 
-/// Checks that each message of an edge was received, dropped or left.
+/// Checks that each message of an edge was received, dropped, or left in the queue.
 fn all_accounted(report: &Report, edge: &str, sent: u64, received: usize) -> Result<(), Failed> {
     check_equal((edge, sent), (edge, received as u64 + lost(report, edge, None)))
 }
@@ -75,7 +75,7 @@ macro_rules! halved {
 
 use halved;
 
-/// Runs a graph on one thread and with workers.
+/// Runs a graph on one thread, and with workers.
 fn each_way<G: Graph>(
     make: impl Fn() -> Result<G, Error>,
     mut test: impl FnMut(Result<Report, Error>) -> Result<(), Failed>,
@@ -89,7 +89,7 @@ fn each_way<G: Graph>(
     Ok(())
 }
 
-/// Receives three messages together.
+/// An operator that receives three messages together.
 #[operator]
 struct Three {
     #[input]
@@ -137,7 +137,7 @@ macro_rules! sources {
 
 use sources;
 
-/// Receives one message of each edge.
+/// An operator that receives one message of each edge.
 #[operator]
 struct Many {
     #[input(many)]

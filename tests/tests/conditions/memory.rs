@@ -1,4 +1,4 @@
-//! `memory_available`: a node waits for memory instead of failing.
+//! `memory_available`: a node waits for free memory of an allocator instead of failing.
 
 use std::sync::mpsc;
 use std::thread;
@@ -85,7 +85,7 @@ fn given_back(seed: u64) -> Result<(), Failed> {
         WaitsForBytes::new(&platform, memory, seen.clone())?.run()?;
         check_equal(take(&seen), all.clone())?;
     }
-    // Without the condition the source fails when both blocks wait.
+    // Without the condition the source fails when both blocks of the allocator are in waiting messages.
     let (platform, memory) = make(LIMITS)?;
     let run = Fails::new(&platform, memory, seen.clone())?.run();
     check_error("no memory", run, |error| error.to_string().contains("`SMALL` is exhausted"))?;
@@ -101,7 +101,7 @@ graph! {
     }
 }
 
-/// The other thread gives a block back when the graph is about to wait for it, or has waited already.
+/// Checks that another thread gives a block back just when the graph begins to wait for it, or already waits.
 fn other_thread(platform: &Platform) -> Result<(), Failed> {
     for round in 0..50 {
         let memory = platform.allocator("SMALL", device(0), LIMITS)?;

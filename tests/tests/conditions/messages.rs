@@ -1,4 +1,5 @@
-//! `message_available`, `multi_message`, `room` and `host_done`, by the messages that consumers see.
+//! The conditions `message_available`, `multi_message`, `room` and `host_done`, checked by the messages that
+//! consumers receive.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +24,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .contrasted("a_download_is_received_when_it_is_there", printed, printed_too_early)
 }
 
-/// Counts the messages that it sends.
+/// An operator that counts the messages that it sends.
 #[operator]
 struct Counting {
     #[output]
@@ -38,7 +39,7 @@ impl Compute for Counting {
     }
 }
 
-/// Notes each number, and how many were sent by then.
+/// An operator that notes each number, and how many messages the producer had sent by then.
 #[operator]
 struct Behind {
     #[input]
@@ -77,7 +78,7 @@ behind!(Flushed, needed, #[when(any(message_available(number, needed), expiring(
 fn available(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let text = stalled(OfThree::new(platform, 3, Arc::default(), seen.clone())?.run())?;
-    // With workers, more may have been sent.
+    // With workers, the producer may have sent more by then.
     let enough = |(number, sent): &(u64, u64)| *sent >= number + 3;
     let taken = take(&seen);
     check(taken.len() == 3 && taken.iter().all(enough), || format!("{taken:?}"))?;
@@ -94,7 +95,7 @@ fn available(platform: &Platform) -> Result<(), Failed> {
     )?;
     greedy(OfOne::new(platform, 3, Arc::default(), seen.clone())?)?.run()?;
     check_equal(take(&seen), (0..5).map(|number| (number, number + 1)).collect())?;
-    // Messages that are left when the source is done expire.
+    // When the source is done, the messages that are left are received because they expire.
     Flushed::new(platform, 3, Arc::default(), seen.clone())?.run()?;
     check_equal(take(&seen).iter().map(|(number, _)| *number).collect(), vec![0, 1, 2, 3, 4])
 }
@@ -127,7 +128,7 @@ gathered!(TwoAndOne, #[when(multi_message([a, b], each(2, 1)))]);
 fn sum(seed: u64) -> Result<(), Failed> {
     let seen = Seen::default();
     AnyMessage::new(&simulated(seed)?.0, seen.clone())?.run()?;
-    // Workers may take the two messages of a moment in two ticks.
+    // With workers, the two messages of one moment may be received in two ticks.
     let taken = take(&seen);
     let of_a = taken.iter().filter_map(|(ms, a, _)| a.map(|a| (*ms, a))).collect::<Vec<_>>();
     let of_b = taken.iter().filter_map(|(ms, _, b)| b.map(|b| (*ms, b))).collect::<Vec<_>>();
@@ -140,7 +141,8 @@ fn sum(seed: u64) -> Result<(), Failed> {
         (30, Some(3), None),
     ];
     check_equal(take(&seen), each)?;
-    // At 10, there are two of `a` and one of `b`; at 20, one of `a` is left, and one more comes of each.
+    // At 10 ms, there are two messages of `a` and one of `b`. At 20 ms, one message of `a` is left, and each source
+    // sends one more.
     let text = stalled(SumOfThree::new(&simulated(seed)?.0, seen.clone())?.run())?;
     check_equal(take(&seen), vec![(10, Some(0), Some(0)), (20, Some(1), Some(1))])?;
     let lack = "waits for more: 2 of 3 messages of `a.number >> gather.a` and `b.number >> gather.b`, condition \
@@ -152,7 +154,7 @@ fn each(seed: u64) -> Result<(), Failed> {
     let seen = Seen::default();
     let text = stalled(TwoAndOne::new(&simulated(seed)?.0, seen.clone())?.run())?;
     check_equal(take(&seen), vec![(10, Some(0), Some(0)), (20, Some(1), Some(1))])?;
-    // Two messages of `a` are left; these would be enough of `a`.
+    // Two messages of `a` are left, which would be enough of `a`.
     let lack = "waits for more: 0 of 1 messages of `b.number >> gather.b`, condition \
                 `multi_message([a, b], each(2, 1))`";
     check_text(&text, &[lack])
@@ -171,7 +173,7 @@ graph! {
     }
 }
 
-/// The two inputs are optional, but the conditions make them required.
+/// Checks that the conditions make the two optional inputs required.
 fn full_behind(seed: u64) -> Result<(), Failed> {
     let seen = Seen::default();
     let text = stalled(NeverBoth::new(&simulated(seed)?.0, seen.clone())?.run())?;
@@ -236,7 +238,7 @@ fn any_stalls(seed: u64) -> Result<(), Failed> {
     check_text(&text, &[lack])
 }
 
-/// Two downloads behind a slow kernel.
+/// Two downloads that a slow kernel delays.
 #[derive(Message)]
 struct Results {
     small: Download<f32>,
@@ -259,7 +261,7 @@ impl Compute for Compare {
     }
 }
 
-/// Notes whether the results are there, without a wait or a query.
+/// An operator that notes whether the results are complete, without a wait or a query.
 #[operator]
 struct Print {
     #[input]
@@ -305,7 +307,7 @@ fn is_printed(
     run: impl Fn(&Platform, Blind, Seen<bool>) -> Result<()>,
 ) -> Result<bool> {
     let (blind, there) = (Blind::new(platform.driver().clone()), Seen::default());
-    // A checker would report the race before the data shows it.
+    // The race checker is off, since it would report the race before the data shows it.
     let builder = Platform::builder().race_check(false);
     run(&builder.driver(Arc::new(blind.clone()))?, blind, there.clone())?;
     Ok(take(&there) == [true; 8])

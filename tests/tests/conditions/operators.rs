@@ -1,4 +1,4 @@
-//! Operators that note when they ran.
+//! Operators that note when they ran, for tests of conditions.
 
 use std::time::Duration;
 
@@ -6,24 +6,24 @@ use streamflow::prelude::*;
 use streamflow::time::Clock;
 use streamflow_tests::seen::{Seen, push_seen};
 
-/// A platform with a simulated clock, and the clock.
+/// Returns a platform with a simulated clock, and that clock.
 pub(crate) fn simulated(seed: u64) -> Result<(Platform, Clock)> {
     let clock = Clock::simulated();
     Ok((Platform::host().seed(seed).race_check(true).clock(&clock).build()?, clock))
 }
 
-/// The time of a tick, in milliseconds.
+/// Returns the time of a tick, in milliseconds.
 pub(crate) fn ms(cx: &ExecutionContext) -> u64 {
     cx.now().0 / 1_000_000
 }
 
-/// Sends its tick's number, notes when it began, and takes some milliseconds for it.
+/// A source that sends its tick's number, notes when the tick began, and takes some milliseconds for it.
 #[operator]
 pub(crate) struct Source {
     #[output]
     number: u64,
     pub(crate) began: Seen<u64>,
-    /// By tick; 0 for all others.
+    /// How many milliseconds each tick takes, by its number; later ticks take 0.
     pub(crate) busy: Vec<u64>,
 }
 
@@ -37,7 +37,7 @@ impl Compute for Source {
     }
 }
 
-/// Notes each number, and when it came.
+/// An operator that notes each number, and when it came.
 #[operator]
 pub(crate) struct Sink {
     #[input]
@@ -52,7 +52,7 @@ impl Compute for Sink {
     }
 }
 
-/// Notes each tick, with the numbers that it received.
+/// An operator that notes each tick, with the numbers that it received.
 #[operator]
 pub(crate) struct Gather {
     #[input(optional)]
@@ -70,7 +70,7 @@ impl Compute for Gather {
     }
 }
 
-/// Sends nothing, and stops the graph after a second.
+/// A source that sends nothing, and stops the graph after a second.
 #[operator]
 pub(crate) struct Silent {
     #[output]

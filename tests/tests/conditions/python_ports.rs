@@ -1,5 +1,6 @@
-//! The queue of a port of the Python module (`bindings/python/src/graph/queue.rs`) between a graph and a program, in
-//! explored orders: no wake-up is lost. The controls have a queue that wakes another run.
+//! The queue of a port of the Python module (`bindings/python/src/graph/queue.rs`) between a graph and a program,
+//! explored in many orders: no wake-up may be lost. In the controls, a queue wakes another run instead of its
+//! own.
 
 use std::sync::Arc;
 
@@ -25,13 +26,13 @@ pub(crate) fn add(suite: Suite) -> Suite {
 
 const MESSAGES: u64 = 3;
 
-/// How many turns a program passes on before each call, at most: the scheduler sleeps after two.
+/// The most turns that a program yields before each call. The scheduler sleeps after two.
 const PAUSES: u32 = 5;
 
-/// How often a program looks at a queue before the test fails: a graph needs a few turns.
+/// How often a program checks a queue before the test fails. A graph needs only a few turns.
 const LOOKS: u32 = 1000;
 
-/// A port, and the waker that its queue calls in place of the graph's.
+/// A port, and optionally a waker that its queue calls in place of its own graph's.
 #[derive(Clone)]
 struct Port {
     queue: Arc<Queue<u64>>,
@@ -75,7 +76,7 @@ fn has_room(port: &Port) -> Has {
     Has { port: port.clone(), check: Queue::has_room }
 }
 
-/// Emits the messages that the program pushes.
+/// An operator that emits the messages that the program pushes.
 #[operator]
 struct Pushed {
     #[output]
@@ -95,7 +96,7 @@ impl Compute for Pushed {
     }
 }
 
-/// Passes its messages to the program.
+/// An operator that passes its messages to the program.
 #[operator]
 struct Taken {
     #[input]
@@ -125,7 +126,7 @@ graph! {
     }
 }
 
-/// Ends at once, and gives its waker away.
+/// A condition that ends at once, and sends its waker to the test.
 struct Gives(std::sync::mpsc::Sender<Waker>);
 
 impl Condition for Gives {
@@ -150,14 +151,14 @@ graph! {
     }
 }
 
-/// The waker of a run that has ended.
+/// Returns the waker of a run that has ended.
 fn another_waker() -> Result<Waker, Failed> {
     let (send, receive) = std::sync::mpsc::channel();
     Ended::new(&Platform::host().build()?, Gives(send), Port::new(None))?.run()?;
     Ok(receive.recv()?)
 }
 
-/// Looks until a function finds something.
+/// Calls a function until it finds something, and fails after `LOOKS` calls.
 fn until<T>(what: &str, mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     for _ in 0..LOOKS {
         if let Some(found) = look()? {
@@ -201,8 +202,8 @@ fn take(queue: &Queue<u64>, turns: u32) -> Result<()> {
     Ok(())
 }
 
-/// A program pushes messages on one thread and takes them on another, and closes the input. Before each call it passes on
-/// so many turns.
+/// Pushes messages on one thread and takes them on another, and then closes the input. Before each call, a thread
+/// yields the given number of turns.
 fn cross(platform: &Platform, x: &Port, y: &Port, [pushes, takes]: [u32; 2]) -> Result<()> {
     let running = Ports::new(platform, x.clone(), y.clone())?.spawn()?;
     scope(|scope| {
@@ -213,7 +214,7 @@ fn cross(platform: &Platform, x: &Port, y: &Port, [pushes, takes]: [u32; 2]) -> 
     })?;
     pause(pushes);
     x.queue.close();
-    // A failure drops the run and so ends it.
+    // An error here drops the run, which ends it.
     until("the end of the run", || Ok(running.is_over().then_some(())))?;
     let report = running.join()?;
     if report.ticks("taken") == Some(MESSAGES) { Ok(()) } else { Err(Failure::msg(report)) }
@@ -230,8 +231,8 @@ fn no_wake_up_is_lost() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A control: that the exploration finds a program which waits for ever. `wakes` has what each of the two queues wakes in
-/// place of its graph.
+/// A control: checks that the exploration finds a program that waits for ever. `wakes` has, for each of the two
+/// queues, the waker that it calls instead of its graph's.
 fn must_fail(wakes: [Option<Waker>; 2], capacity: u64) -> Result<(), Failed> {
     let [x, y] = wakes;
     let explored = Explorer::new().run(|platform| {

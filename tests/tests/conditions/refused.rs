@@ -1,4 +1,5 @@
-//! Conditions that can never hold are refused when the graph is made, if only their values tell.
+//! Conditions that can never hold, where only their values show it. Such conditions are refused when the graph is
+//! made.
 
 use std::time::Duration;
 
@@ -64,7 +65,7 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
     let values = |interval, count, sum, each, bytes| {
         Values::new(platform, interval, count, sum, each, memory.clone(), bytes).map(drop)
     };
-    // The control: all values are possible.
+    // The control: with these values all conditions can hold.
     values(ms(1), 1, 4, 1, 2000)?;
     let refused = |what: Result<(), Error>, parts: &[&str]| {
         let text = check_error(parts[0], what, |error| {

@@ -1,4 +1,4 @@
-//! `periodic` and `expiring`, by the times of the ticks.
+//! The conditions `periodic` and `expiring`, checked by the times at which ticks begin.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ macro_rules! paced {
     ($name:ident, $($condition:tt)*) => {
         graph! {
             struct $name(began: Seen<u64>) {
-                // The fourth tick takes 37 ms.
+                // The source's fourth tick takes 37 ms, and all others take no time.
                 #[when(count(8) $($condition)*)]
                 let source: Source = Source::new(began, vec![0, 0, 0, 37]);
                 source.number >> _;
@@ -50,10 +50,10 @@ fn policies(seed: u64) -> Result<(), Failed> {
         graph(&simulated(seed)?.0, began.clone())?;
         Ok(all(&began))
     };
-    // Without the condition nothing is paced.
+    // Without `periodic`, each tick begins as soon as the tick before ends.
     let unpaced = run(&|p, seen| Unpaced::new(p, seen)?.run().map(drop))?;
     check_equal(unpaced, vec![0, 0, 0, 0, 37, 37, 37, 37])?;
-    // When the fourth tick ends, at 67, those of 40, 50 and 60 are due.
+    // The fourth tick ends at 67 ms. By then the ticks of 40, 50 and 60 ms are due, and are skipped.
     let skip = vec![0, 10, 20, 30, 67, 70, 80, 90];
     check_equal(run(&|p, seen| Default::new(p, seen)?.run().map(drop))?, skip.clone())?;
     check_equal(run(&|p, seen| Skip::new(p, seen)?.run().map(drop))?, skip)?;
@@ -65,7 +65,7 @@ fn policies(seed: u64) -> Result<(), Failed> {
     check_equal(spaced, vec![0, 10, 20, 30, 67, 77, 87, 97])
 }
 
-/// Takes some time for each number.
+/// An operator whose work takes a given time for each number.
 #[operator]
 struct Work {
     #[input]
@@ -96,7 +96,7 @@ fn twenty_hertz(seed: u64) -> Result<(), Failed> {
     let work = Duration::from_millis(49);
     TwentyHertz::new(&simulated(seed)?.0, began.clone(), work)?.run()?;
     check_equal(take(&began), due.clone())?;
-    // The control: work that takes longer than the interval makes ticks late.
+    // The control: work that takes longer than the interval makes ticks begin late.
     let work = Duration::from_millis(51);
     TwentyHertz::new(&simulated(seed)?.0, began.clone(), work)?.run()?;
     let late = take(&began).iter().zip(&due).filter(|(began, due)| began > due).count();
@@ -121,12 +121,13 @@ graph! {
 fn silent(seed: u64) -> Result<(), Failed> {
     let report = SilentPeriodic::new(&simulated(seed)?.0)?.run()?;
     check_equal(report.ticks("silent"), Some(11))?;
-    // Without a condition it is asked some times at the beginning, and then about once in a millisecond.
+    // Without a condition, the silent source ticks some times at the beginning, and after that about once in a
+    // millisecond.
     let ticks = SilentAlone::new(&simulated(seed)?.0)?.run()?.ticks("silent").unwrap_or(0);
     check((900..=1100).contains(&ticks), || format!("{ticks} ticks"))
 }
 
-/// Sends one message, in its tick 70, and notes when its ticks began.
+/// An operator that sends only one message, in tick 70, and notes when each tick began.
 #[operator]
 struct Rarely {
     #[output]
@@ -149,18 +150,20 @@ graph! {
     }
 }
 
-/// A source waits after a long silence alone. A message ends the silence, and so does the end of a run.
+/// Checks that a source pauses between ticks only after many ticks without a message. A message ends the pauses,
+/// and so does the end of a run.
 fn silences(seed: u64) -> Result<(), Failed> {
     let began = Seen::default();
     let mut graph = Rare::new(&simulated(seed)?.0, began.clone())?;
-    // The run ends in the silence.
+    // This run ends while the source sends nothing.
     graph.run_for(Duration::from_micros(10))?;
     check_equal(take(&began).len(), 68)?;
     for run in 0..2 {
         graph.run()?;
         let began = take(&began);
         let waited = (1..140).filter(|tick| began[*tick] > began[tick - 1]);
-        // 64 ticks at once, then waits up to the message; then 64 ticks at once again, and waits.
+        // The source ticks at once up to tick 64, and pauses before each tick from 65 to 70. Tick 70 sends a message.
+        // The source then ticks at once again, and pauses from tick 136 on.
         let expected = (65..=70).chain(136..140);
         check_equal((run, waited.collect::<Vec<_>>()), (run, expected.collect()))?;
     }
@@ -189,7 +192,7 @@ graph! {
 fn without_message(seed: u64) -> Result<(), Failed> {
     let seen = Seen::default();
     Sampled::new(&simulated(seed)?.0, seen.clone())?.run()?;
-    // Workers may begin the tick of 50 before the message of that moment is there.
+    // With workers, the tick at 50 ms may begin before the message of that moment is in the queue.
     let ticks = take(&seen);
     let began: Vec<_> = ticks.iter().map(|(at, ..)| *at).collect();
     check_equal(began, (0..8).map(|tick| tick * 10).collect())?;
@@ -203,7 +206,7 @@ fn without_message(seed: u64) -> Result<(), Failed> {
     let times = (0..).map(|tick| tick * 10);
     let expected: Vec<_> = times.zip(sampled).map(|(at, number)| (at, number, None)).collect();
     check_equal(take(&seen), expected)?;
-    // By default it needs a message.
+    // With the default condition, each tick needs a message.
     Unsampled::new(&simulated(seed)?.0, seen.clone())?.run()?;
     let messages = vec![(0, Some(0), None), (25, Some(1), None), (50, Some(2), None)];
     check_equal(take(&seen), messages)
@@ -247,7 +250,8 @@ graph! {
     }
 }
 
-/// The last three have no others behind them, and are received when they are 100 ms old.
+/// Checks that the last three messages, too few for `message_available(number, 4)`, are received when they are
+/// 100 ms old.
 fn expiring(seed: u64) -> Result<(), Failed> {
     let seen = Seen::default();
     Batches::new(&simulated(seed)?.0, seen.clone())?.run()?;
@@ -256,7 +260,7 @@ fn expiring(seed: u64) -> Result<(), Failed> {
     check_equal(take(&seen), vec![(0, 0), (10, 1), (20, 2), (30, 3), (40, 4), (50, 5)])
 }
 
-/// Sends numbers that were acquired long ago.
+/// An operator that sends numbers with a fixed, old acquisition time.
 #[operator]
 struct Late {
     #[output]
@@ -279,7 +283,8 @@ graph! {
     }
 }
 
-/// The first message is 0 ms old when it is sent, and the second 50.
+/// Checks that a message that is 0 ms old when it is sent is received 20 ms later, and that a message that is 50
+/// ms old is received at once.
 fn expired(seed: u64) -> Result<(), Failed> {
     let seen = Seen::default();
     Expired::new(&simulated(seed)?.0, seen.clone())?.run()?;

@@ -1,4 +1,5 @@
-//! No wake-up is lost: a change comes while the scheduler goes to sleep, in many rounds and in explored orders.
+//! Checks that no wake-up is lost: a change comes while the scheduler goes to sleep, in many rounds and in
+//! explored orders.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +23,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
 
 const ROUNDS: u64 = 3000;
 
-/// Counts its ticks for another thread.
+/// An operator that counts its ticks for another thread.
 #[operator]
 struct Echo {
     #[output]
@@ -37,14 +38,14 @@ impl Compute for Echo {
     }
 }
 
-/// Makes a platform with schedulers that sleep at once.
+/// Returns a platform with a driver on which schedulers sleep as soon as they wait.
 fn sleepy() -> Result<Platform, Error> {
     let driver = Platform::host().build()?.driver().clone();
     Platform::builder().spin(Duration::ZERO).driver(driver)
 }
 
-/// Waits until a node has run so often. In some rounds it waits a little longer, so that the next change comes before,
-/// while or after the scheduler goes to sleep.
+/// Waits until a node has run `times` times. In some rounds it waits a little longer, so that the next change
+/// comes before, while or after the scheduler goes to sleep.
 fn wait(ran: &AtomicU64, times: u64) {
     while ran.load(Ordering::Acquire) < times {
         thread::yield_now();
@@ -76,7 +77,7 @@ fn notices() -> Result<(), Failed> {
     check_equal(report.ticks("echo"), Some(ROUNDS))
 }
 
-/// Switches itself off.
+/// An operator that sets its own condition to false.
 #[operator]
 struct Once {
     #[output]

@@ -1,4 +1,5 @@
-//! Conditions of nodes, and how they are combined, by the data of tensors behind slow kernels. Each control has other conditions.
+//! Conditions of nodes and their combinations, checked by the data of tensors that slow kernels write. Each
+//! control has other conditions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +23,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         .contrasted("the_capacity_of_a_queue_changes_no_condition", by_default, five_messages)
 }
 
-/// Two optional inputs.
+/// An operator with two optional inputs.
 #[operator]
 struct Either {
     #[input(optional)]
@@ -73,14 +74,14 @@ fn any(platform: &Platform) -> Result<bool> {
     Ok(is_all_of_both(&seen))
 }
 
-/// The control: both must hold, so that two messages of the first source are left.
+/// The control: both conditions must hold, so two messages of the first source are left.
 fn both(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     stalled(Both::new(platform, seen.clone())?.run())?;
     Ok(is_all_of_both(&seen))
 }
 
-/// As [`Tx`], with memory of its own.
+/// An operator as [`Tx`], with memory of a block allocator of its own.
 #[operator(streams(tx))]
 struct FromBlocks {
     #[output]
@@ -103,7 +104,7 @@ macro_rules! gated {
             struct $name($blocks: Allocator, seen: Seen<f32>) {
                 #[when(count(6) $($condition)*)]
                 let tx: FromBlocks = FromBlocks::new($blocks);
-                // Two messages wait before the first is received, and hold all blocks.
+                // The node runs when two messages wait, which then hold all blocks of the allocator.
                 #[when(any(message_available(image, 2), expiring(image, 1ms)))]
                 let rx: Rx = Rx::new(seen);
                 #[capacity(4)]
@@ -121,7 +122,7 @@ fn blocks(platform: &Platform, count: u64) -> Result<Allocator> {
     Ok(platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(4 * LEN as u64, count))?)
 }
 
-/// A gate that can never open is an error before the run: no operator computes.
+/// Checks that a `gate` that can never open is an error before the run, and that no operator computes.
 fn gate(platform: &Platform) -> Result<bool> {
     let (seen, none) = (Seen::default(), Seen::default());
     Gated::new(platform, blocks(platform, 1)?, seen.clone())?.run()?;
@@ -140,7 +141,7 @@ fn no_gate(platform: &Platform) -> Result<bool> {
     }
 }
 
-/// Counts the messages that it sends.
+/// An operator that counts the messages that it sends.
 #[operator(streams(tx))]
 struct Counted {
     #[output]
@@ -158,7 +159,7 @@ impl Compute for Counted {
     }
 }
 
-/// Notes each value, and how many were sent by then.
+/// An operator that notes each value, and how many messages were sent by then.
 #[operator]
 struct Behind {
     #[input]
@@ -194,7 +195,8 @@ queued!(Default,);
 queued!(OfTwo, #[when(message_available(image, 2))]);
 queued!(OfFive, #[when(message_available(image, 5))]);
 
-/// A node of a queue of five runs for each message, without a warning, unless a condition asks for more.
+/// Checks that a node with a queue of five messages runs for each single message, without a warning, unless a
+/// condition asks for more.
 fn by_default(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     greedy(Default::new(platform, Arc::default(), seen.clone())?)?.run()?;
@@ -247,7 +249,7 @@ notified!(NotifiedRx, [rx], [], [#[when(asynchronous(rx))]]);
 notified!(NotifiedBoth, [tx, rx], [#[when(asynchronous(tx))]], [#[when(asynchronous(rx))]]);
 notified!(NotifiedNone, [], [], []);
 
-/// Runs a graph while another thread gives five notices of each kind.
+/// Runs a graph while another thread gives five notices of each of two handles.
 fn notified(
     platform: &Platform,
     run: impl Fn(&Platform, AsyncHandle, AsyncHandle, Seen<f32>) -> Result<()>,
@@ -257,7 +259,7 @@ fn notified(
     thread::scope(|scope| {
         let notify = move || {
             for _ in 0..5 {
-                // An error if no node has this handle any more.
+                // These calls fail if no node has the handle any more, so the results are ignored.
                 let _given = (given_tx.notify(), given_rx.notify());
             }
             given_tx.close();

@@ -1,5 +1,5 @@
-//! NVIDIA's libraries, where a GPU answers and they are not there, or are too old: `start` fails, once, with the operator,
-//! the library and what to do.
+//! NVIDIA's libraries when a GPU is present and a library is missing or too old: `start` fails once, with an
+//! error that names the operator, the library, and what to do.
 
 use std::fs;
 
@@ -12,15 +12,16 @@ use streamflow_tests::{Failed, check_equal, check_error, check_text, child, cuds
 
 use super::library;
 
-/// The role of the processes.
+/// The role of the child processes.
 pub(crate) const ROLE: &str = "libraries";
 
-/// The variable with the name of the library and of the error.
+/// The environment variable with the name of the library, and of the expected error.
 const EXPECTED: &str = "STREAMFLOW_TEST_EXPECTED";
 
 type Plan = fn(&ExecutionContext, &Stream<'_>) -> Result<(), Error>;
 
-/// A library: its name, its file, its wheels for CUDA 12 and 13, its first function, and a plan of it.
+/// A library: its name, its file, its wheels for CUDA 12 and 13, the first function that is looked up, and a plan
+/// that uses it.
 type Library = (&'static str, &'static str, [&'static str; 2], &'static str, Plan);
 
 const LIBRARIES: &[Library] = &[
@@ -70,7 +71,7 @@ const LIBRARIES: &[Library] = &[
     ),
 ];
 
-/// Makes its plan in `start`.
+/// An operator that makes a library's plan in `start`.
 #[operator(streams(work))]
 struct Plans {
     #[output]
@@ -105,7 +106,7 @@ pub(crate) fn play() -> Result<(), Failed> {
     let expected = std::env::var(EXPECTED)?;
     let is_old = expected == "old";
     for &(name, file, wheels, function, plan) in LIBRARIES {
-        // The mathematics of this package have the default feature, CUDA 13.
+        // This package has the mathematics with the default feature, CUDA 13, so the error names that wheel.
         let [_, wheel] = wheels;
         let install = if is_old { "pip install -U" } else { "pip install" };
         let platform = Platform::builder().race_check(false).cuda()?;
@@ -126,18 +127,18 @@ pub(crate) fn play() -> Result<(), Failed> {
         )?;
         check_equal(text.matches(name).count(), if is_old { 2 } else { 1 })?;
     }
-    // The tests that need cuDSS are skipped.
+    // Without cuDSS, the tests that need it are skipped with this reason.
     let missing = cudss::missing(&Platform::builder().race_check(false).cuda()?);
     check_text(&missing.unwrap_or_default(), &["cuDSS", "pip install"])?;
     check_equal(cudss::missing(&Platform::host().build()?), None)
 }
 
-/// No library is in the folder that is named.
+/// Checks the error when the named folder has no library.
 pub(crate) fn absent() -> Result<(), Failed> {
     run("absent", |_| Ok(()))
 }
 
-/// Another library has the file's name: it lacks all functions, as an old one lacks some.
+/// Checks the error when a file with the library's name lacks all of its functions, as an old version lacks some.
 pub(crate) fn old() -> Result<(), Failed> {
     run("old", |folder| {
         library::install(folder)?;

@@ -1,4 +1,4 @@
-//! The library of the tests that stands for `libcuda`, and variants of it.
+//! The library of the tests that takes the place of `libcuda`, and variants of it.
 
 use std::env;
 use std::fs;
@@ -6,25 +6,26 @@ use std::path::{Path, PathBuf};
 
 use streamflow_tests::{Failed, check};
 
-/// The name that cudarc looks for first.
+/// The file name that cudarc looks for first.
 const LIBCUDA: &str = "libcuda.so";
 
-/// The library, and the one that stands for NVIDIA's others.
+/// The file that takes the place of `libcuda`, and the one that takes the place of NVIDIA's other libraries.
 const FILES: [&str; 2] = ["libstreamflow_fake_cuda.so", LIBRARIES];
 pub(crate) const LIBRARIES: &str = "libstreamflow_fake_libraries.so";
 
-/// Where cargo has put the library: beside the test binary.
+/// Returns where Cargo has put the library: beside the test binary.
 fn path() -> Option<PathBuf> {
     beside(FILES[0])
 }
 
-/// A file beside the test binary.
+/// Returns the path of a file beside the test binary.
 pub(crate) fn beside(file: &str) -> Option<PathBuf> {
     let binary = env::current_exe().ok()?;
     Some(binary.parent()?.join(file))
 }
 
-/// Why the tests can't run. Under cargo the library is there, so that its absence is a failure of the tests.
+/// Returns why the tests can't run. Under Cargo the library is always built, so its absence is then a failure of
+/// the tests.
 pub(crate) fn missing() -> Option<String> {
     if env::var_os("CARGO_MANIFEST_DIR").is_some() {
         return None;
@@ -33,7 +34,7 @@ pub(crate) fn missing() -> Option<String> {
     Some(format!("{} is missing: copy it with the test binary", missing.display()))
 }
 
-/// Puts the library into a folder, under the name of CUDA's.
+/// Copies the library into a folder, under the name of CUDA's library.
 pub(crate) fn install(folder: &Path) -> Result<(), Failed> {
     install_without(folder, None)
 }

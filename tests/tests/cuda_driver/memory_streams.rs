@@ -1,5 +1,5 @@
-//! CUDA allocates and frees memory only on streams without work. Once memory of a pool was allocated or freed on a
-//! stream, each record and each wait on this stream costs more, for good.
+//! Checks that streamflow allocates and frees memory of CUDA only on streams without other work. Once a stream
+//! has allocated or freed memory of a pool, each record and each wait on it costs more, for good.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -18,17 +18,18 @@ use streamflow_tests::{Failed, check, check_equal};
 use super::library;
 use super::trial::{self, LOG, Log};
 
-/// The role of the processes.
+/// The role of the child processes.
 pub(crate) const ROLE: &str = "memory streams";
 
-/// The variable with the name of the process's program.
+/// The environment variable with the name of the process's program.
 const PROGRAM: &str = "STREAMFLOW_TEST_PROGRAM";
 
 const RUNS: usize = 3;
 const TICKS: u64 = 10;
 const LEN: usize = 1024;
 
-/// In each tick its message takes the room of the one before, of another size, and scratch memory returns to the driver.
+/// A source whose message takes, in each tick, the memory of the message before, which had another size. Its
+/// scratch memory returns to the driver.
 #[operator(streams(work))]
 struct Source {
     #[output]
@@ -80,7 +81,7 @@ graph! {
     }
 }
 
-/// Plays a program in a process of its own.
+/// Runs a program in a process of its own.
 pub(crate) fn play() -> Result<(), Failed> {
     let program = env::var(PROGRAM)?;
     let path = env::var_os(LOG).ok_or_else(|| Failed::msg("there is no log"))?;
@@ -100,7 +101,7 @@ pub(crate) fn play() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The streams of an allocator that is gone may be given to the next graph.
+/// Runs several graphs: streams of an allocator that was dropped may be given to the next graph.
 fn graphs(platform: &Platform) -> Result<(), Failed> {
     for _ in 0..RUNS {
         let add = foreign::module(platform, device(0), foreign::ADD_PTX)?.function("add")?;
@@ -111,7 +112,7 @@ fn graphs(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Memory is freed on the stream that has worked with it.
+/// A control: memory is freed on the stream that has worked with it.
 fn by_hand(platform: &Platform) -> Result<(), Failed> {
     let bare = Bare::unwatched(platform.driver().clone())?;
     let stream = bare.stream(StreamFlags::NonBlocking)?;
@@ -133,7 +134,7 @@ pub(crate) fn working() -> Result<(), Failed> {
     let log = log_of("graphs")?;
     for function in ["cuMemAllocFromPoolAsync", "cuMemFreeAsync"] {
         let calls = log.rounds[0].calls.iter().filter(|call| *call == function).count();
-        // The scratch memory and the message of each tick.
+        // Each tick allocates at least its scratch memory and its message.
         let least = 2 * RUNS * TICKS as usize;
         check(calls >= least, || format!("{calls} calls of {function}, not {least}"))?;
     }
@@ -141,14 +142,14 @@ pub(crate) fn working() -> Result<(), Failed> {
     check_equal(log.memory_in_order, 0)
 }
 
-/// Without the waits of a stream for the one that has allocated its memory, the fake says so.
+/// A control: if a stream does not wait for the stream that has allocated its memory, the fake CUDA reports it.
 pub(crate) fn unordered() -> Result<(), Failed> {
     let log = log_of("without waits")?;
     let is_early = |text: &String| text.ends_with("is used before its allocation");
     check(!log.wrong.is_empty() && log.wrong.iter().all(is_early), || format!("{:?}", log.wrong))
 }
 
-/// A stream that works and frees is counted.
+/// A control: a stream that both works and frees memory is counted.
 pub(crate) fn counted() -> Result<(), Failed> {
     check_equal(log_of("by hand")?.memory_in_order, 1)
 }

@@ -1,4 +1,4 @@
-//! The program of a trial: it makes a platform, uses each part of it, and drops all.
+//! The program of a trial: it makes a platform, uses each part of the platform, and drops everything.
 
 use std::env;
 use std::fs::{File, OpenOptions};
@@ -17,12 +17,13 @@ use super::trial::LOG;
 
 const LEN: usize = 1003;
 
-/// More dynamic shared memory than a function may use at first.
+/// A size of dynamic shared memory that a function may use only after its limit was raised.
 const SHARED: usize = 64 << 10;
 
 const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
 
-/// Plays the program twice, and writes its reports into the log of the fake. Only a failure to write is an error.
+/// Runs the program twice, and writes its reports into the log of the fake CUDA. Returns an error only if writing
+/// fails.
 pub(crate) fn play_twice() -> Result<(), Failed> {
     let path = env::var_os(LOG).ok_or_else(|| Failed::msg("there is no log"))?;
     let mut file = OpenOptions::new().append(true).open(path)?;
@@ -70,7 +71,7 @@ fn play() -> Result<()> {
     Ok(())
 }
 
-/// Uploads, launches and copies on two streams.
+/// Uploads, launches a kernel and copies, on two streams.
 fn computed(platform: &Platform, a: &CudaStream, b: &CudaStream) -> Result<Buffer<u32>> {
     let mut source = platform.pinned::<u32>(device(0), LEN)?;
     source.as_mut_slice_blocking()?.fill(3);
@@ -90,7 +91,7 @@ fn computed(platform: &Platform, a: &CudaStream, b: &CudaStream) -> Result<Buffe
     Ok(data)
 }
 
-/// Copies to rows that are apart, between such, and back.
+/// Copies from dense memory to padded rows, between padded rows, and back.
 fn rows(platform: &Platform, a: &CudaStream, data: &Buffer<u32>) -> Result<()> {
     let shape = [17, LEN / 17];
     let mut source = platform.pinned::<u32>(device(0), LEN)?;
@@ -106,17 +107,17 @@ fn rows(platform: &Platform, a: &CudaStream, data: &Buffer<u32>) -> Result<()> {
     expect(&a.download_blocking(&other)?)
 }
 
-/// Launches a graph with all kinds of work twice.
+/// Captures each kind of work in a CUDA graph, and launches the graph twice.
 fn in_a_graph(platform: &Platform, a: &CudaStream) -> Result<()> {
     let [mut data, mut copy] = [platform.buffer::<u32>(LEN, a)?, platform.buffer::<u32>(LEN, a)?];
     let mut result = platform.pinned::<u32>(device(0), LEN)?;
     result.as_mut_slice_blocking()?.fill(0);
     foreign::graph::twice(platform, a, [&mut data, &mut copy], result.as_mut_slice_blocking()?)?;
-    // Filled with ones, then 4 was added: each launch begins anew.
+    // The buffer was filled with ones, and 4 was added. Each launch of the graph begins with the fill.
     check_equal(result.as_slice_blocking()?, &[0x0101_0105; LEN][..])
 }
 
-/// An allocator gives the room of one buffer to a larger one, in the order of the stream.
+/// Frees a buffer of an allocator and allocates a larger one in its memory, in stream order.
 fn in_freed_room(platform: &Platform, a: &CudaStream) -> Result<()> {
     let limits = MemoryLimits::stream_ordered().max_size(8192);
     let allocator = platform.allocator("ROOM", device(0), limits)?;

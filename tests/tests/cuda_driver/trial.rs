@@ -1,4 +1,4 @@
-//! A trial: a process where one call fails, and its log.
+//! A trial: a process in which one call of CUDA fails, and the process's log.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,10 +7,10 @@ use std::path::Path;
 use streamflow_tests::layers::faults::Code;
 use streamflow_tests::{Failed, child};
 
-/// The variable with the path of the log.
+/// The environment variable with the path of the log.
 pub(crate) const LOG: &str = "STREAMFLOW_FAKE_CUDA_LOG";
 
-/// A call that fails: the `nth` one of a function, counted from 0.
+/// A call that fails: call number `nth` of a function, counted from 0.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     pub(crate) function: String,
@@ -26,11 +26,11 @@ pub(crate) struct Round {
     pub(crate) warned: Vec<String>,
     /// The functions that were called, in order.
     pub(crate) calls: Vec<String>,
-    /// How many calls were made after the fault.
+    /// How many calls the process made after the fault.
     pub(crate) calls_after: usize,
 }
 
-/// The calls and reports of a process.
+/// The calls and reports of a whole process.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
     pub(crate) has_fired: bool,
@@ -38,9 +38,9 @@ pub(crate) struct Log {
     pub(crate) rounds: Vec<Round>,
     /// How many objects of each kind were made and not given back.
     pub(crate) live: BTreeMap<String, i64>,
-    /// Handles and memory that were used wrongly.
+    /// Reports of handles and memory that were used wrongly.
     pub(crate) wrong: Vec<String>,
-    /// How many streams have work, and allocations or frees of memory.
+    /// How many streams have both work and allocations or frees of memory.
     pub(crate) memory_in_order: usize,
 }
 
@@ -74,13 +74,13 @@ impl Log {
             }
         }
         log.live.retain(|_, count| *count != 0);
-        // The contexts live as long as the process.
+        // The contexts live until the process ends, so they are not counted.
         log.live.remove("context");
         log
     }
 }
 
-/// Runs the program with the library of a folder, where it also puts its log.
+/// Runs the program with the library of a folder, with its log in `scratch`.
 pub(crate) fn run(library: &Path, scratch: &Path, fault: Option<&Fault>) -> Result<Log, Failed> {
     let fault = fault.map(|Fault { function, nth, code }| {
         let lasts = if code.is_sticky() { "lost" } else { "once" };
@@ -90,7 +90,7 @@ pub(crate) fn run(library: &Path, scratch: &Path, fault: Option<&Fault>) -> Resu
     run_as("program", library, scratch, &[fault])
 }
 
-/// As [`run`], in another role and with variables of its own.
+/// As [`run`], in another role and with further environment variables.
 pub(crate) fn run_as(
     role: &str,
     library: &Path,

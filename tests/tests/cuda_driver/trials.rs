@@ -15,7 +15,8 @@ use super::judge::{Ending, judge};
 use super::library;
 use super::trial::{self, Fault, Log};
 
-/// Functions of features that an old driver may lack: their absence is an error of the first use.
+/// Functions of features that an old driver may lack. Without the function, the first use of the feature returns
+/// an error.
 const OPTIONAL: &[&str] = &[
     "cuDevResourceGenerateDesc",
     "cuDevSmResourceSplitByCount",
@@ -29,7 +30,7 @@ const OPTIONAL: &[&str] = &[
     "cuGreenCtxStreamCreate",
 ];
 
-/// The program without a fault.
+/// Runs the program without a fault.
 fn run_clean(folder: &Path) -> Result<Log, Failed> {
     library::install(&folder.join("lib"))?;
     let log = trial::run(&folder.join("lib"), folder, None)?;
@@ -59,8 +60,9 @@ pub(crate) fn clean() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The calls of the first round, each with the errors that it returns in turn. In the fast tier it returns one of those
-/// that CUDA documents for it, and its next call returns the next one.
+/// Returns the calls of the first round, each with the errors that it is to return in turn. In the fast tier a
+/// call returns only one of the errors that CUDA documents for its function, and the function's next call returns
+/// the next error.
 fn plan(clean: &Log, all: bool, tier: Tier) -> Vec<Fault> {
     let mut counts: BTreeMap<&String, u64> = BTreeMap::new();
     for call in &clean.rounds[0].calls {
@@ -84,7 +86,7 @@ fn plan(clean: &Log, all: bool, tier: Tier) -> Vec<Fault> {
     plan
 }
 
-/// How the trials of one function ended.
+/// How often the trials of each function ended in each way.
 type Table = BTreeMap<String, BTreeMap<Ending, u64>>;
 
 pub(crate) fn each_call() -> Result<(), Failed> {
@@ -148,7 +150,7 @@ fn print(table: &Table, trials: usize, unexplained: usize, rows: bool) -> Result
     Ok(())
 }
 
-/// A library without one of its functions: an error names it, and nothing panics.
+/// Checks libraries that lack one function: an error names the function, and nothing panics.
 pub(crate) fn each_missing_function() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let clean = run_clean(folder.path())?;

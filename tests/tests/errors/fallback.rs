@@ -1,4 +1,5 @@
-//! `Platform::detect` on a machine without a GPU says so, once. Each test is a separate process that sees no GPU.
+//! Checks that `Platform::detect` says once that a machine has no GPU. Each test is a separate process that sees
+//! no GPU.
 
 use std::io::{self, Write};
 
@@ -32,7 +33,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         })
 }
 
-/// The texts of a process on standard output and on standard error.
+/// Returns the texts of a child process on standard output and on standard error.
 fn outputs(role: &str) -> Result<(String, String), Failed> {
     let output = child::command("errors", role)?.env("CUDA_VISIBLE_DEVICES", "").output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -74,9 +75,9 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     check_equal(platform.name(), "host")
 }
 
-/// Prints the lines up to a level.
+/// Returns a subscriber that prints the log's lines up to a level.
 fn prints(level: LevelFilter) -> impl Subscriber {
-    // The test sees that a line is missing.
+    // A failure to print is ignored, since the test sees that a line is missing.
     let line = |level: Level, fields: &str| {
         let _closed = writeln!(io::stdout(), "{level}{fields}");
     };

@@ -18,7 +18,7 @@ impl Compute for Source {
     }
 }
 
-/// Receives no stream, and emits.
+/// An operator that emits device data without having received a stream.
 #[operator]
 struct Blind {
     #[input]

@@ -1,5 +1,5 @@
-//! Variables of the environment with meaningless values. A process reads each variable once, so each test is a
-//! separate process.
+//! Environment variables with meaningless values. A process reads each variable once, so each test is a separate
+//! process.
 
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, Suite, check_error, child};

@@ -21,7 +21,7 @@ fn record(stream: &CudaStream, times: usize) -> Result<()> {
     Ok((0..times).try_for_each(|_| stream.record().map(|_| ()))?)
 }
 
-/// 1 + 2 + … + n: the states before each of n submissions to a stream.
+/// The number of states before each of n submissions to one stream: 1 + 2 + … + n.
 const fn triangle(n: usize) -> usize {
     n * (n + 1) / 2
 }
@@ -36,7 +36,7 @@ fn is(found: usize, expected: usize, what: &dyn std::fmt::Debug) -> Result<(), F
     check(found == expected, || format!("{what:?}: {found} states, not {expected}"))
 }
 
-/// n operations on one stream, then m on another, then a wait for both.
+/// Checks n operations on one stream, then m on another, then a wait for both.
 pub(crate) fn independent() -> Result<(), Failed> {
     for (n, m) in [(0, 0), (1, 0), (0, 1), (1, 1), (2, 3), (5, 4), (7, 7)] {
         let found = states(|platform| {
@@ -46,15 +46,16 @@ pub(crate) fn independent() -> Result<(), Failed> {
             a.synchronize_blocking()?;
             Ok(b.synchronize_blocking()?)
         })?;
-        // While the program submits to `a`, `b` is empty. While it submits to `b`, `a` may have executed any number.
-        // Then both may.
+        // While the program submits to `a`, `b` is empty. While it submits to `b`, `a` may have executed any number of
+        // operations. After that, both may have executed any number.
         let expected = triangle(n) + (n + 1) * triangle(m) + (n + 1) * (m + 1);
         is(found, expected, &(n, m))?;
     }
     Ok(())
 }
 
-/// n operations on `a`, and m on `b` that wait for the last one of `a`: `b` can't start before `a` is complete.
+/// Checks n operations on `a`, and m operations on `b` that wait for the last one of `a`: `b` can't start before
+/// `a` is complete.
 pub(crate) fn edge() -> Result<(), Failed> {
     for (n, m) in [(1, 1), (3, 2), (4, 5)] {
         let found = states(|platform| {
@@ -65,7 +66,7 @@ pub(crate) fn edge() -> Result<(), Failed> {
             a.synchronize_blocking()?;
             Ok(b.synchronize_blocking()?)
         })?;
-        // No operation of the m + 1 of `b`, with the wait, is executed before `a` is complete.
+        // Stream `b` has m + 1 operations with its wait, and none of them is executed before `a` is complete.
         let b_submits = (1..=m + 1).map(|submitted| n + submitted).sum::<usize>();
         let expected = triangle(n) + b_submits + n + (m + 2);
         is(found, expected, &(n, m))?;
@@ -73,7 +74,7 @@ pub(crate) fn edge() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The legacy default stream's work waits for the older work of a blocking stream.
+/// Checks that work of the legacy default stream waits for the older work of a blocking stream.
 pub(crate) fn default_stream() -> Result<(), Failed> {
     for (flags, n, m) in [
         (StreamFlags::Blocking, 3, 2),
@@ -89,7 +90,7 @@ pub(crate) fn default_stream() -> Result<(), Failed> {
             Ok(default.synchronize_blocking()?)
         })?;
         let free = triangle(n) + (n + 1) * triangle(m) + (n + 1) * (m + 1);
-        // As for `edge`, from the first operation on.
+        // The states are counted as for `edge`, with the wait at the first operation.
         let ordered = triangle(n) + (0..m).map(|it| n + it + 1).sum::<usize>() + n + (m + 1);
         let expected = if flags == StreamFlags::Blocking { ordered } else { free };
         is(found, expected, &(flags, n, m))?;
@@ -97,7 +98,7 @@ pub(crate) fn default_stream() -> Result<(), Failed> {
     Ok(())
 }
 
-/// n operations, one query, and then a wait for the stream.
+/// Checks n operations, one query, and then a wait for the stream.
 pub(crate) fn query() -> Result<(), Failed> {
     for n in [0, 1, 4] {
         let answers = RefCell::new(BTreeSet::new());
@@ -107,8 +108,8 @@ pub(crate) fn query() -> Result<(), Failed> {
             answers.borrow_mut().insert(a.is_complete()?);
             Ok(a.synchronize_blocking()?)
         })?;
-        // At the query, 0 to n operations are executed. After the answer false, 0 to n again, since the stream may have
-        // continued by then; after true, all.
+        // At the query, 0 to n operations are executed. After the answer `false` it is 0 to n again, since the stream
+        // may have gone on by then; after `true` it is n.
         let expected = triangle(n) + (n + 1) + if n == 0 { 0 } else { n + 1 } + 1;
         is(found, expected, &n)?;
         let both = if n == 0 { [true].into() } else { [false, true].into() };
@@ -117,7 +118,8 @@ pub(crate) fn query() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A polling loop ends at once or later. The number of queries makes no new state.
+/// Checks that the number of queries of a polling loop makes no new state, whether the loop ends at once or
+/// later.
 pub(crate) fn polling() -> Result<(), Failed> {
     let n = 4;
     let queries = RefCell::new(BTreeSet::new());
@@ -134,11 +136,12 @@ pub(crate) fn polling() -> Result<(), Failed> {
     let queries = queries.into_inner();
     let (first, last) = (queries.first().copied(), queries.last().copied());
     check(first == Some(0) && last > Some(0) && last <= Some(n), || format!("{queries:?}"))?;
-    // Before the first query; then after an answer false, before and after another step; the end.
+    // The states before the first query; those before and after a further operation that follows an answer `false`;
+    // and the end.
     is(found, triangle(n) + (n + 1) + 2 * n + 2, &n)
 }
 
-/// Queries two streams in turn: either one is complete first, or both at once.
+/// Queries two streams in turn, and checks that either one is found complete first, or both at once.
 pub(crate) fn two_queries() -> Result<(), Failed> {
     let seen = RefCell::new(BTreeSet::new());
     states(|platform| {

@@ -1,4 +1,4 @@
-//! Programs without an edge, and the same programs with it.
+//! Programs that lack an edge between streams, and the same programs with the edge.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -12,13 +12,13 @@ use streamflow_tests::ordered;
 use streamflow_tests::races::Program;
 use streamflow_tests::{Failed, check};
 
-/// Runs the program. Wrong data is an error.
+/// Runs the program, and returns an error if its data is wrong.
 fn run(program: Program, platform: &Platform) -> Result<()> {
     let platform = ordered::platform(platform.driver().clone())?;
     if program(&platform)? { Ok(()) } else { Err(Failure::msg("the data is wrong")) }
 }
 
-/// As `run`, without any wait between streams.
+/// As `run`, with a driver that drops all waits between streams.
 pub(crate) fn without_waits(program: Program, platform: &Platform) -> Result<()> {
     let driver = Arc::new(DropWaits::all(platform.driver().clone()));
     run(program, &Platform::builder().driver(driver)?)
@@ -30,7 +30,8 @@ pub(crate) fn right(program: Program) -> Result<(), Failed> {
     check(found.states > Some(20), || found.to_string())
 }
 
-/// An exploration that has enough seeds for a fault that not every seed shows, however many seeds the environment sets.
+/// Returns an exploration with enough seeds for a fault that not every seed shows, however many seeds the
+/// environment sets.
 pub(crate) const fn enough_seeds() -> Explorer {
     Explorer::new().seeds(64)
 }
@@ -59,7 +60,7 @@ fn write_twice(
     look(&b, &data)
 }
 
-/// Explores a program and collects its return values.
+/// Explores a program, and returns the set of values that it has returned.
 fn values(program: impl Fn(&Platform) -> Result<f32>) -> Result<BTreeSet<u32>> {
     let values = RefCell::new(BTreeSet::new());
     let found = Explorer::new().run_exhaustively(|platform| {
@@ -78,7 +79,7 @@ fn racing(platform: &Platform) -> Result<Platform> {
 /// for one, it would miss one of the outcomes.
 pub(crate) fn two_writers() -> Result<(), Failed> {
     let in_the_end = |stream: &CudaStream, data: &Buffer<f32>| {
-        // Block until the streams are complete. The writes have no edge between them.
+        // Both waits block until the streams are complete. The two writes have no edge between them.
         stream.synchronize_blocking()?;
         let all = stream.download_blocking(data)?;
         Ok(all[0])
@@ -89,8 +90,8 @@ pub(crate) fn two_writers() -> Result<(), Failed> {
     check(racing == [7, 9].into(), || format!("without it: {racing:?}"))
 }
 
-/// The host reads three times, too early or not. Between the reads, memory is the same in both cases: only the values
-/// that the host has read differ, and each must be combined with each later one.
+/// The host reads three times, and each read may come too early. Between the reads, memory is the same in both
+/// cases: only the values that the host has read differ, and each of them must be combined with each later one.
 pub(crate) fn read_by_the_host() -> Result<(), Failed> {
     let pageable =
         |_: &Platform, b: &CudaStream, data: &Buffer<f32>| Ok(b.download_blocking(data)?[0]);

@@ -1,5 +1,5 @@
-//! The judgement of an exploration about a test beside its result: whether it was explored at all, and the work that it
-//! has left behind.
+//! What an exploration judges beside the result of a test: whether the test was explored at all, and the work
+//! that the test has left behind.
 
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, OperatorHarness, explore, scope};
@@ -17,7 +17,7 @@ graph! {
 
 type Test<'a> = &'a dyn Fn(&Platform) -> Result<()>;
 
-/// Checks that both kinds of exploration of a test fail, and say this.
+/// Checks that both kinds of exploration of a test fail, with these words in the error.
 fn fails(test: Test<'_>, parts: &[&str]) -> Result<(), Failed> {
     let all = Explorer::new().run_exhaustively(test)?;
     for found in [Explorer::new().seeds(3).run(test)?, all] {
@@ -27,7 +27,8 @@ fn fails(test: Test<'_>, parts: &[&str]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Checks that both kinds of exploration of a test pass, with the race checker, since the tests look at its reports.
+/// Checks that both kinds of exploration of a test pass. The race checker is on, since the tests read its
+/// reports.
 fn passes(test: Test<'_>) -> Result<(), Failed> {
     Explorer::new().seeds(3).race_check(true).run(test)?.check()?;
     Ok(Explorer::new().race_check(true).run_exhaustively(test)?.check()?)
@@ -46,7 +47,7 @@ pub(crate) fn own_platform() -> Result<(), Failed> {
         [UNEXPLORED, "makes a platform of its own", "use the platform that the test is given"];
     check_text(&text, &parts)?;
     fails(&own, &parts)?;
-    // Also where the given one was used before.
+    // Exploring fails although the test has also used the platform that it was given.
     let both = |platform: &Platform| {
         drop(platform.upload(&[1_u8])?);
         own(platform)
@@ -56,7 +57,7 @@ pub(crate) fn own_platform() -> Result<(), Failed> {
 
 pub(crate) fn unused_platform() -> Result<(), Failed> {
     fails(&|_| Ok(()), &[UNEXPLORED, "has not used the platform that it is given"])?;
-    // A test that fails has its own error.
+    // A test that fails has its own error, and not the one about exploration.
     fails(&|_| Err(Failure::msg("wrong")), &["wrong"])
 }
 
@@ -74,7 +75,7 @@ pub(crate) fn other_platform() -> Result<(), Failed> {
     tests.into_iter().try_for_each(|test| fails(test, &parts))
 }
 
-/// A graph that calls no driver, and threads alone: they are explored.
+/// Checks that a graph that calls no driver, and threads without a device, count as explored.
 pub(crate) fn without_a_device() -> Result<(), Failed> {
     passes(&|platform| Ok(Counted::new(platform, 2)?.run().map(drop)?))?;
     passes(&|_| {
@@ -83,7 +84,7 @@ pub(crate) fn without_a_device() -> Result<(), Failed> {
     })
 }
 
-/// Adds 1 twice, and nothing orders the second time.
+/// Adds 1 twice, and nothing orders the second addition after the first.
 fn race(platform: &Platform) -> Result<()> {
     let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
@@ -96,7 +97,8 @@ fn race(platform: &Platform) -> Result<()> {
 pub(crate) fn races() -> Result<(), Failed> {
     let parts = ["race", "add_one"];
     fails(&race, &parts)?;
-    // A holder that takes the races over, and is dropped before it reports them, leaves them to the test.
+    // A harness or a graph that has taken the races over, and is dropped before it reports them, leaves them to the
+    // test.
     fails(
         &|platform| {
             race(platform)?;
@@ -114,13 +116,13 @@ pub(crate) fn races() -> Result<(), Failed> {
         },
         &parts,
     )?;
-    // Races that the test has taken are its own.
+    // Races that the test has taken by `take_races` don't fail the exploration.
     passes(&|platform| {
         race(platform)?;
         let races = platform.take_races();
         check(!races.is_empty(), || "no race".into())
     })?;
-    // Races that a run has returned are its own, too.
+    // Races that a run has returned as its error don't fail the exploration.
     passes(&|platform| {
         race(platform)?;
         let run = Counted::new(platform, 2)?.run();
@@ -134,7 +136,7 @@ fn fails_here(out: &mut [f32]) {
     assert!(out.is_empty(), "on purpose");
 }
 
-/// Work that a test has queued, and that nothing waits for, is executed before its result counts.
+/// Checks that work which a test has queued and does not wait for is executed before the test's result counts.
 pub(crate) fn work_that_is_left() -> Result<(), Failed> {
     let test = |platform: &Platform| {
         let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;

@@ -1,4 +1,4 @@
-//! Explorations that end before all states are visited, and report that.
+//! Explorations that end before all states are visited, and say so.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use streamflow::prelude::*;
 use streamflow::testing::{Explorer, Limit};
 use streamflow_tests::{Failed, check, check_error, check_text};
 
-/// Two streams with five operations each.
+/// Queues five operations on each of two streams.
 fn program(platform: &Platform) -> Result<()> {
     let pool = platform.stream_pool("LIMITED", &CudaStreamPool::new())?;
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
@@ -23,7 +23,7 @@ pub(crate) fn each() -> Result<(), Failed> {
     let all = Explorer::new().run_exhaustively(program)?;
     all.check()?;
     check_text(&all.to_string(), &["states in", "runs, none failed; no state is left"])?;
-    // All states with the race checker, and all without it: they are the same.
+    // With and without the race checker, the exploration visits the same states.
     for checked in [true, false] {
         let one = Explorer::new().race_check(checked).run_exhaustively(program)?;
         check((one.states, 2 * one.runs) == (all.states, all.runs), || format!("{one}; {all}"))?;
@@ -42,12 +42,12 @@ pub(crate) fn each() -> Result<(), Failed> {
         check(limit != Limit::Runs || (found.runs, stopped.open > 0) == (3, true), || {
             found.to_string()
         })?;
-        // An incomplete exploration is no success.
+        // An incomplete exploration does not count as success.
         let is_right = |error: &Error| matches!(error, Error::Explored(_));
         let error = check_error("a limit", found.check(), is_right)?;
         check_text(&error, &[text, "stopped", "untried"])?;
     }
-    // A limit that is not reached has no effect.
+    // A limit that is just not exceeded has no effect.
     let states = all.states.unwrap_or(0);
     let exact = Explorer::new().max_states(states).max_runs(all.runs).run_exhaustively(program)?;
     check(exact == all, || "an exact limit changes the outcome".into())
@@ -65,8 +65,8 @@ pub(crate) fn diverged() -> Result<(), Failed> {
     check_text(&found.to_string(), &["did not repeat itself"])
 }
 
-/// A host that submits until the first operation is complete has unboundedly many states. Each of its runs ends, and so
-/// does the exploration.
+/// Explores a host that submits until the first operation is complete, which has unboundedly many states. Each of
+/// its runs ends, and so does the exploration.
 pub(crate) fn endless() -> Result<(), Failed> {
     let found = Explorer::new().max_states(500).run_exhaustively(|platform| {
         let stream = platform.stream_pool("ENDLESS", &CudaStreamPool::new())?.allocate("a")?;

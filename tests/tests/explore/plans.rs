@@ -1,4 +1,4 @@
-//! A graph of operators with two plans each, on two streams.
+//! A graph of operators with two library plans each, on two streams.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) fn right() -> Result<(), Failed> {
     Ok(explore(run)?)
 }
 
-/// The data alone shows it.
+/// Checks that the data alone, without the race checker, shows the fault.
 pub(crate) fn found() -> Result<(), Failed> {
     let found = Explorer::new().race_check(false).run(|platform| {
         let driver = Arc::new(DropWaits::all(platform.driver().clone()));

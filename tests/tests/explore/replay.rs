@@ -1,4 +1,4 @@
-//! Seeds and schedules from the environment, each in its own process.
+//! Seeds and schedules that the environment sets, each in a process of its own.
 
 use streamflow::prelude::*;
 use streamflow::testing::{Exploration, Explorer, explore};
@@ -11,14 +11,14 @@ const SEED: &str = "STREAMFLOW_TEST_SEED";
 const SEEDS: &str = "STREAMFLOW_TEST_SEEDS";
 const SCHEDULE: &str = "STREAMFLOW_TEST_SCHEDULE";
 
-/// The race that is replayed.
+/// The racy program that is replayed.
 const RACE: Program = races::ALL[0].1;
 
 fn race(platform: &Platform) -> Result<()> {
     without_waits(RACE, platform)
 }
 
-/// Fails if no layer takes notes, in the states where a record is complete.
+/// Fails in the states where a record is complete, if no layer gets notes of the runtime.
 fn fails_unwatched(platform: &Platform) -> Result<()> {
     let stream = platform.stream_pool("TEST", &CudaStreamPool::new())?.allocate("a")?;
     stream.record()?;
@@ -38,20 +38,20 @@ pub(crate) fn seeds() -> Result<(), Failed> {
         found.check()?;
         Ok::<_, Failed>(found.runs)
     };
-    // Each with the race checker, and without it.
+    // Each seed is run twice: with the race checker, and without it.
     check(runs(Explorer::new().seeds(5))? == 10, || "not two runs for each of five seeds".into())?;
     for checked in [true, false] {
         let found = runs(Explorer::new().seeds(5).race_check(checked))?;
         check(found == 5, || "not five runs".into())?;
     }
-    // A test without a run has not passed.
+    // A test without any run has not passed.
     let none = Explorer::new().seeds(0).run(fine);
     check_error("no seeds", none, |error| *error == Error::NoSeeds)?;
     check(runs(Explorer::new().first_seed(u64::MAX).seeds(3))? == 2, || {
         "a run beyond the last seed".into()
     })?;
 
-    // The failing seed is the first one from the search's beginning on.
+    // The failing seed is the smallest one from the first seed of the search on.
     let smallest = |first| {
         (first..first + 100).find(|seed| {
             Platform::host().seed(*seed).build().is_ok_and(|platform| race(&platform).is_err())
@@ -74,7 +74,7 @@ pub(crate) fn seed() -> Result<(), Failed> {
         return Err(Failed::msg(&failing.replay));
     };
     child::run("explore", "fails by seeds", &[(SEED, value)])?;
-    // Seed 0, eager execution, hides the missing edge.
+    // Seed 0 executes eagerly, which hides the missing edge.
     child::run("explore", "passes by seeds", &[(SEED, "0")])?;
     child::run("explore", "runs three seeds", &[(SEEDS, "3")])
 }
@@ -138,7 +138,7 @@ fn passes(found: &Exploration, runs: u64) -> Result<(), Failed> {
     check(found.runs == runs, || found.to_string())
 }
 
-/// The selected run fails as before, and its error gives the same variable.
+/// Checks that the selected run fails as before, and that its error names the same variable.
 fn fails(found: &Exploration, variable: &str) -> Result<(), Failed> {
     check(found.runs == 1, || found.to_string())?;
     let Some(failing) = &found.failing else { return Err(Failed::msg(found)) };
@@ -147,7 +147,7 @@ fn fails(found: &Exploration, variable: &str) -> Result<(), Failed> {
     check(failing.replay == format!("{variable}={value}"), || found.to_string())
 }
 
-/// The variable's number of seeds applies to tests that set none.
+/// Checks that the variable's number of seeds applies to tests that set none.
 fn three_seeds() -> Result<(), Failed> {
     check(Explorer::new().run(fine)?.runs == 6, || "not two runs of three seeds".into())?;
     check(Explorer::new().seeds(2).run(fine)?.runs == 4, || {

@@ -1,4 +1,4 @@
-//! The application of NVIDIA's CudaStreamPool example with two ticks, in each of its states.
+//! The application of NVIDIA's CudaStreamPool example with two ticks, explored in each of its states.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const ROWS: usize = 2;
 const COLS: u32 = 3;
 const TICKS: u64 = 2;
 
-/// Runs the application and compares every value with the reference.
+/// Runs the application, and compares every value with the reference.
 fn run(platform: &Platform) -> Result<()> {
     run_as(platform, Ok)
 }
@@ -40,15 +40,15 @@ fn run_as(
 }
 
 pub(crate) fn right() -> Result<(), Failed> {
-    // With the orders of workers there are more states than fit.
+    // The greedy scheduler is used, since the orders of workers would have more states than the exploration's limit.
     let found = Explorer::new().run_exhaustively(|platform| run_as(platform, greedy))?;
     found.check()?;
-    // About 1400 pairs of submitted and executed operations, and more states by the answers of queries.
+    // There are about 1400 pairs of submitted and executed operations, and further states by the answers of queries.
     check(found.states > Some(1400), || found.to_string())?;
     check(found.runs > 100, || found.to_string())
 }
 
-/// Two applications on one platform, each on its own thread.
+/// Runs two applications on one platform, each on a thread of its own.
 pub(crate) fn in_two_threads() -> Result<(), Failed> {
     explore(|platform| {
         scope(|scope| {
@@ -65,9 +65,10 @@ pub(crate) fn found() -> Result<(), Failed> {
         Platform::builder().driver(Arc::new(DropWaits::all(platform.driver().clone())))
     };
     let broken = |platform: &Platform| run(&without_waits(platform)?);
-    // With the orders of four workers there are more states than fit.
+    // The greedy scheduler is used, since the orders of four workers would have more states than the exploration's
+    // limit.
     let greedy = |platform: &Platform| run_as(&without_waits(platform)?, greedy);
-    // The data alone shows it.
+    // The race checker is off, so that the data alone must show the fault.
     let explorer = enough_seeds().race_check(false);
     for found in [explorer.run(broken)?, explorer.run_exhaustively(greedy)?] {
         let cause = found.failing.as_ref().map(|failing| failing.cause.to_string());

@@ -1,4 +1,5 @@
-//! Tests with several threads: the exploration varies their interleaving and reproduces it.
+//! Tests with several threads. An exploration varies the interleaving of the threads, and reproduces a failing
+//! one.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -12,7 +13,7 @@ use streamflow_tests::{Failed, check, check_error, check_text, child};
 
 use super::edges::enough_seeds;
 
-/// Passes buffers from one stream to another.
+/// Passes a buffer from stream `a` to stream `b`, `times` times.
 fn hand_over(platform: &Platform, a: &CudaStream, b: &CudaStream, times: u8) -> Result<()> {
     (0..times).try_for_each(|time| {
         let value = f32::from(time);
@@ -24,7 +25,7 @@ fn hand_over(platform: &Platform, a: &CudaStream, b: &CudaStream, times: u8) -> 
     })
 }
 
-/// Two threads pass buffers, each between its own streams.
+/// Runs two threads that each pass buffers between two streams of their own.
 fn two_threads(platform: &Platform, times: u8) -> Result<()> {
     let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
     let (a, b, c, d) =
@@ -43,13 +44,13 @@ fn one_thread(platform: &Platform) -> Result<()> {
     hand_over(platform, &b, &a, 4)
 }
 
-/// The platform of a test, with a fault: a layer that loses waits.
+/// Wraps the platform of a test in a faulty layer that loses some waits of streams.
 fn losing_waits(platform: &Platform) -> Result<Platform> {
     Ok(Platform::builder().driver(Arc::new(Interrupted::new(platform.driver().clone())))?)
 }
 
-/// Runs a test with the fault. The test's data is right under most policies; the race checker is below the fault and
-/// reports it.
+/// Runs a test on a driver that loses waits. The test's data is right under most policies, but the race checker
+/// is below the fault and reports the missing waits.
 fn interrupted(platform: &Platform, test: impl FnOnce(&Platform) -> Result<()>) -> Result<()> {
     let done = test(&losing_waits(platform)?);
     let races = platform.take_races();
@@ -60,7 +61,8 @@ fn two_threads_interrupted(platform: &Platform) -> Result<()> {
     interrupted(platform, |platform| two_threads(platform, 3))
 }
 
-/// A small variant, since the states multiply.
+/// Runs `two_threads` with the fault and only one buffer for each thread, since each further buffer multiplies
+/// the interleavings.
 fn two_threads_interrupted_once(platform: &Platform) -> Result<()> {
     interrupted(platform, |platform| two_threads(platform, 1))
 }
@@ -72,7 +74,7 @@ pub(crate) fn found_by_a_seed() -> Result<(), Failed> {
     let found = enough_seeds().race_check(true).run(two_threads_interrupted)?;
     let Some(failing) = &found.failing else { return Err(Failed::msg(found)) };
     check(matches!(failing.cause, Error::Races(_)), || found.to_string())?;
-    // The seed alone reproduces the failure.
+    // The seed alone, in a new exploration, reproduces the failure.
     let Some(seed) = failing.seed else { return Err(Failed::msg(&failing.replay)) };
     let again =
         Explorer::new().first_seed(seed).seeds(1).race_check(true).run(two_threads_interrupted)?;
@@ -90,14 +92,15 @@ pub(crate) fn found_exhaustively() -> Result<(), Failed> {
     child::run("explore", "two threads", &[(variable, value)])
 }
 
-/// Runs a schedule in a child process.
+/// The code of a child process, which repeats one schedule.
 pub(crate) fn child() -> Result<(), Failed> {
     let again = Explorer::new().race_check(true).run_exhaustively(two_threads_interrupted_once)?;
     let cause = again.failing.as_ref().map(|failing| &failing.cause);
     check(again.runs == 1 && matches!(cause, Some(Error::Races(_))), || again.to_string())
 }
 
-/// Without the fault each order is right, and the report does not claim that all were tried.
+/// Checks that the test is right in each order without the fault, and that the report does not claim that all
+/// orders were tried.
 pub(crate) fn right_with_two_preemptions() -> Result<(), Failed> {
     let records = |platform: &Platform, times: usize| {
         let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
@@ -121,7 +124,7 @@ pub(crate) fn right_with_two_preemptions() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A thread that the test does not own.
+/// Checks that an exploration fails if a thread takes part that the test did not start by `testing::scope`.
 pub(crate) fn foreign() -> Result<(), Failed> {
     let test = |name: &'static str| {
         move |platform: &Platform| {
@@ -129,7 +132,7 @@ pub(crate) fn foreign() -> Result<(), Failed> {
             let stream = pool.allocate("a")?;
             let thread = thread::Builder::new().name(name.to_owned());
             let spawned = thread.spawn(move || stream.synchronize_blocking().is_ok());
-            // The run fails whatever the thread's result.
+            // The exploration fails whatever this thread returns.
             let _unseen = spawned?.join();
             Ok(())
         }
@@ -146,12 +149,13 @@ pub(crate) fn foreign() -> Result<(), Failed> {
         check(thread == "worker 7" && found.runs == 1, || found.to_string())?;
         check_text(&problem, &["testing::scope"])?;
     }
-    // Without an exploration it runs normally.
+    // On a platform without an exploration, the same test passes.
     test("worker 8")(&Platform::host().build()?)?;
     Ok(())
 }
 
-/// A thread waits on the host for another one, and that one must wait for its turn.
+/// Checks that an exploration reports a thread that blocks on the host, outside of the exploration's calls, until
+/// another thread gets its turn.
 pub(crate) fn blocked() -> Result<(), Failed> {
     let test = |platform: &Platform| {
         let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
@@ -159,7 +163,8 @@ pub(crate) fn blocked() -> Result<(), Failed> {
         let (send, receive) = mpsc::channel();
         scope(|scope| {
             scope.spawn(move || {
-                // This call comes first, so that the spawned thread is never the one that had the first turn.
+                // The spawned thread begins with a call of the driver, so that it blocks until it has its turn, and never has
+                // the first turn.
                 let done = stream.synchronize_blocking();
                 let _unreceived = send.send(done);
             });
@@ -193,7 +198,7 @@ graph! {
     }
 }
 
-/// A run waits for notices, and no thread is left that could send one.
+/// Checks that a run ends with an error if it waits for a notice that no remaining thread can send.
 pub(crate) fn never_notified() -> Result<(), Failed> {
     let alone = Explorer::new().seeds(1).run(|platform| {
         let handle = AsyncHandle::new();
@@ -206,7 +211,7 @@ pub(crate) fn never_notified() -> Result<(), Failed> {
     let joined = Explorer::new().seeds(1).run(|platform| {
         let handle = AsyncHandle::new();
         let running = Pressed::new(platform, handle.clone())?.spawn()?;
-        // The test does not look at the error of the run.
+        // The result of the run is ignored, so that only the exploration can report the failure.
         let _unseen = running.join();
         drop(handle);
         Ok(())
@@ -220,7 +225,7 @@ pub(crate) fn never_notified() -> Result<(), Failed> {
             &[waits, "nothing can notify it; call `close()`, or drop the handles"],
         )?;
     }
-    // The control: with the handle closed, or dropped, the run ends.
+    // The control: if another thread closes or drops the handle, the run ends.
     let closed = Explorer::new().seeds(2).run(|platform| {
         let handle = AsyncHandle::new();
         let mut graph = Pressed::new(platform, handle.clone())?;
@@ -231,7 +236,7 @@ pub(crate) fn never_notified() -> Result<(), Failed> {
     Ok(closed.check()?)
 }
 
-/// A panic in a thread is reported by its handle, or by the scope.
+/// Checks that a thread's panic is returned by its join handle, or by the scope.
 pub(crate) fn panics() -> Result<(), Failed> {
     let joined = Explorer::new().seeds(2).run(|_| {
         let panic = scope(|scope| scope.spawn(|| panic!("on purpose")).join()).err();

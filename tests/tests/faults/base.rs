@@ -14,13 +14,13 @@ use streamflow_tests::forms::Form;
 use streamflow_tests::layers::WorksAlone;
 use streamflow_tests::layers::faults::Injector;
 
-/// A driver for each trial.
+/// The driver that a trial runs on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Base {
-    /// A simulator, under the race checker but for [`Way::Unwatched`]. Work executes at submission with [`Way::Eager`], else
-    /// late.
+    /// A simulator, under the race checker except with [`Way::Unwatched`]. Work executes at submission with
+    /// [`Way::Eager`], and later with the other ways.
     Host(Way),
-    /// A GPU. The context belongs to the process.
+    /// A GPU. All trials share its context, which belongs to the process.
     Cuda,
 }
 
@@ -28,11 +28,13 @@ pub(crate) enum Base {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Eager,
-    /// A scheduler that waits sleeps, as on a GPU. Few free blocks may be in use, so that allocations query the driver.
+    /// A scheduler that waits goes to sleep, as on a GPU. Few free blocks may be in use, so allocations query the
+    /// driver about them.
     Sleeps,
-    /// No free device memory is kept, so that a drop frees it, also in a run.
+    /// A pool keeps no free device memory, so a drop frees its memory at once, also during a run.
     KeepsNothing,
-    /// As most programs run: no layer gets notes, so the places of calls are phases alone.
+    /// No layer gets notes of the runtime, as in most programs. So the place of a call is only the phase of the
+    /// program.
     Unwatched,
 }
 
@@ -47,7 +49,7 @@ impl Way {
     }
 }
 
-/// A layer above the injector, for controls.
+/// Puts a further layer above the injector, for controls.
 pub(crate) type Above = fn(Arc<dyn Driver>) -> Arc<dyn Driver>;
 
 impl Base {
@@ -59,7 +61,7 @@ impl Base {
                 let sleeps = way == Way::Sleeps;
                 Injector::new(if sleeps { Arc::new(WorksAlone(host)) } else { host }, false)
             }
-            // The driver's modules are unloaded with it.
+            // The kernels that were loaded are unloaded with this driver, so each trial makes a driver of its own.
             Self::Cuda => Injector::new(Arc::new(CudaDriver::new()?), true),
         }))
     }
@@ -69,7 +71,7 @@ impl Base {
         injector: &Arc<Injector>,
         above: Above,
     ) -> Result<Platform, Error> {
-        // A scheduler that waits sleeps at once, since sleeping makes more calls.
+        // A scheduler that waits sleeps without spinning before, since sleeping makes more calls.
         let mut builder = Platform::builder().spin(Duration::ZERO);
         if let Self::Host(way) = self {
             builder = builder.race_check(way != Way::Unwatched);
@@ -84,11 +86,12 @@ impl Base {
             }
             builder = builder.memory(memory);
         }
-        // As in the platforms that ship: replay is directly above CUDA or the simulator. The injector stands for these.
+        // As in the platforms that ship, replay is directly above the driver. Here the injector takes the place of CUDA
+        // or the simulator.
         builder.driver(above(Arc::new(Replaying::over(injector.clone()))))
     }
 
-    /// Whether a program makes the same calls in each run.
+    /// Returns whether a program makes the same calls in each run.
     pub(crate) fn repeats(self) -> bool {
         matches!(self, Self::Host(_)) && !Form::Workers.is_set()
     }

@@ -9,7 +9,7 @@ use super::shows::Shows;
 
 const LEN: usize = 5;
 
-/// Makes data that is another in each tick.
+/// A source whose data differs from tick to tick.
 #[operator(streams(work))]
 pub(crate) struct Makes {
     #[output]
@@ -25,7 +25,7 @@ impl Compute for Makes {
     }
 }
 
-/// Copies by a library.
+/// An operator that copies its message by a call of a library.
 #[operator]
 pub(crate) struct Copies {
     #[input]

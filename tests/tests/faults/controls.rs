@@ -1,5 +1,5 @@
-//! Controls: libraries that handle a failed call wrongly. Each is a layer between the platform and the driver that fails
-//! a launch, and the trial must find it.
+//! Controls: layers that handle a failed launch wrongly. Each layer is between the platform and the driver that
+//! fails the launch, and the trial must find the mistake.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::trial::{self, Trial};
 use super::watchdog::{HANGS, Watchdog};
 use super::world::World;
 
-/// The role of a process with a trial that hangs.
+/// The role of the child process with a trial that hangs.
 pub(crate) const HANGING: &str = "a trial that hangs";
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -24,7 +24,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("control_a_trial_that_hangs_is_ended", hangs)
 }
 
-/// Fails the second launch of the first source.
+/// Makes a trial with a layer above the driver, in which the second launch of the first source fails.
 fn trial_with(above: Above) -> Result<Result<Ending, String>, Failed> {
     let base = Base::Host(Way::KeepsNothing);
     let clean = trial::clean(base, World::Seed).map_err(Failed::msg)?;
@@ -81,7 +81,7 @@ fn hangs() -> Result<(), Failed> {
     )
 }
 
-/// The body of that process.
+/// The code of the child process whose trial hangs.
 pub(crate) fn hang() -> Result<(), Failed> {
     let watchdog = Watchdog::with_limit(Duration::from_millis(200));
     watchdog.begin("the trial's name".into());

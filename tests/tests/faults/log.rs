@@ -1,4 +1,4 @@
-//! The errors and warnings that a thread logs: errors in `Drop` are reported there.
+//! The errors and warnings that a thread logs. An error in `Drop` is reported there.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,12 +12,12 @@ thread_local! {
     static LINES: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether all threads share one log, for a trial that runs alone, with workers in its graph.
+/// Whether all threads share one log. This is so for a trial that runs alone, with workers in its graph.
 pub(crate) static IS_SHARED: AtomicBool = AtomicBool::new(false);
 
 static OF_ALL: Mutex<Vec<Line>> = Mutex::new(Vec::new());
 
-/// An event.
+/// A logged event.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) is_error: bool,
@@ -25,11 +25,12 @@ pub(crate) struct Line {
     pub(crate) text: String,
 }
 
-/// Takes the lines that this thread has logged since the last call. The first call begins the log.
+/// Returns the lines that this thread has logged since the last call, and removes them. The first call begins the
+/// log.
 pub(crate) fn take() -> Vec<Line> {
     static START: Once = Once::new();
     START.call_once(|| {
-        // Only this sets one in this process.
+        // No other code of this process sets a subscriber, so this can't fail.
         let _set = tracing::subscriber::set_global_default(EachLine {
             level: LevelFilter::WARN,
             line: keep,

@@ -1,4 +1,4 @@
-//! The calls that fail, and their errors.
+//! The plan of the trials: which calls fail, and with which errors.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use streamflow_tests::random::Random;
 
 use super::trial::Clean;
 
-/// The calls that may have an effect and fail all the same. A call that makes something, a record and a host function
-/// have none, by the contract of the driver.
+/// The calls that may fail after they have taken effect. A call that makes something, a record and a host
+/// function have no effect if they fail, by the contract of the driver.
 const MAY_TAKE_EFFECT: [&str; 16] = [
     "destroy_stream",
     "synchronize_stream",
@@ -29,11 +29,11 @@ const MAY_TAKE_EFFECT: [&str; 16] = [
     "call_library",
 ];
 
-/// How much of the fault table is tried.
+/// How many trials of the fault table are made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// The first call of each kind at each place fails with each error, unless one was seen to do so on another simulator.
-    /// Later calls fail with errors that a seed draws.
+    /// The first call of each kind at each place fails with each error, unless a trial on another simulator has
+    /// covered that call. Later calls fail with errors that a seed draws.
     Kinds,
     /// Each call fails with each error.
     All,
@@ -42,13 +42,13 @@ pub(crate) enum Extent {
     Few,
 }
 
-/// How many later calls of a kind at a place fail, beside the first one.
+/// The number of later calls of a kind at a place that fail, beside the first call.
 const LATER: u64 = 2;
 
-/// The calls that have failed with each error, by place and kind.
+/// The places and kinds of calls whose trials with each error were made.
 pub(crate) type Seen = BTreeSet<(Arc<str>, &'static str)>;
 
-/// The trials of a program.
+/// Returns the trials of a program.
 pub(crate) fn plan(
     clean: &Clean,
     seed: u64,
@@ -89,7 +89,7 @@ pub(crate) fn plan(
     trials
 }
 
-/// Returns the ways that a call can fail in.
+/// Returns the ways in which a call can fail.
 fn faults(call: &str) -> Vec<Fault> {
     let functions = functions(call);
     let mut faults = Vec::new();
@@ -98,7 +98,7 @@ fn faults(call: &str) -> Vec<Fault> {
             |code| Fault { function: function.name, code, takes_effect: false, lasts: false };
         let own = function.errors.iter().map(|code| fault(*code));
         faults.extend(own.clone());
-        // Errors of earlier work come from the first function that is called.
+        // Only the first function that is called may return the error of earlier work.
         let sticky = STICKY.iter().filter(|code| index == 0 && !function.errors.contains(code));
         faults.extend(sticky.map(|code| fault(*code)));
         for fault in own.filter(|fault| !fault.code.is_sticky()) {

@@ -1,5 +1,4 @@
-//! A graph that is replayed, also if no variable asks for replay. The kernels get other parameters in each
-//! tick.
+//! A graph that is replayed even if no variable asks for replay. Its kernels get other parameters in each tick.
 
 use streamflow::prelude::*;
 use streamflow_examples::deliver::Report;
@@ -9,10 +8,10 @@ use super::shows::Shows;
 
 const LEN: usize = 5;
 
-/// By then the calls of ticks have come again with each rotation of buffers, more than twice.
+/// So many ticks that the calls of a tick have come again with each rotation of buffers, more than twice.
 pub(crate) const TICKS: u64 = 40;
 
-/// Makes data that is another in each tick.
+/// A source whose data differs from tick to tick.
 #[operator(streams(work))]
 pub(crate) struct Makes {
     #[output]
@@ -28,7 +27,7 @@ impl Compute for Makes {
     }
 }
 
-/// Changes it on another stream.
+/// An operator that changes its message on another stream.
 #[operator]
 pub(crate) struct Changes {
     #[input]

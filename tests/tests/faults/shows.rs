@@ -4,7 +4,7 @@ use streamflow::Element;
 use streamflow::prelude::*;
 use streamflow_examples::deliver::Report;
 
-/// Downloads the data, and reports it.
+/// A sink that downloads its data, and reports it.
 #[operator]
 pub(crate) struct Shows<T: Element> {
     #[input]

@@ -1,4 +1,4 @@
-//! The fault table: calls × errors, how many were tried, and how they ended.
+//! The fault table: which trials were made for each call and error, and how they ended.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,10 +7,10 @@ use streamflow_tests::layers::faults::{Fault, Target};
 
 use super::reports::Ending;
 
-/// The trials of a function.
+/// The trials in which calls of one driver function failed.
 #[derive(Debug, Default)]
 struct Row {
-    /// The number of trials by error, with the way that the call fails in.
+    /// The number of trials for each error, together with the way in which the call fails.
     tried: BTreeMap<String, u64>,
     endings: BTreeMap<Ending, u64>,
     unexplained: u64,
@@ -20,13 +20,13 @@ struct Row {
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: BTreeMap<(&'static str, &'static str), Row>,
-    /// The first of the trials that are not explained.
+    /// Descriptions of the first trials that are not explained.
     pub(crate) first: Vec<String>,
     pub(crate) trials: u64,
     pub(crate) unexplained: u64,
 }
 
-/// How many unexplained trials are described.
+/// The most unexplained trials that are described.
 const DESCRIBED: usize = 20;
 
 impl Table {
@@ -56,7 +56,7 @@ impl Table {
         }
     }
 
-    /// How many trials made the call that was to fail.
+    /// Returns how many trials made the call that was to fail.
     pub(crate) fn reached(&self) -> u64 {
         let of = |row: &Row| row.endings.get(&Ending::NotReached).copied().unwrap_or_default();
         self.trials - self.rows.values().map(of).sum::<u64>()

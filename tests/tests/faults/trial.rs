@@ -1,4 +1,4 @@
-//! A trial: a program is run on a new platform while one call fails, and afterwards without a fault.
+//! A trial: runs a program on a new platform while one call fails, and then again without a fault.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,14 +15,15 @@ use super::world::{Results, World, take};
 
 static TRIAL: Mutex<()> = Mutex::new(());
 
-/// Held by a trial: if graphs have workers, one trial is made at a time, so that each line of the log is its own.
+/// Returns a lock that a trial holds if graphs have workers. Then one trial is made at a time, so that each line
+/// of the log belongs to it.
 fn alone() -> Option<MutexGuard<'static, ()>> {
     let has_workers = Form::Workers.is_set();
     log::IS_SHARED.store(has_workers, Ordering::Relaxed);
     has_workers.then(|| TRIAL.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A program without a fault: its calls and its results.
+/// A run of a program without a fault: its calls and its results.
 pub(crate) struct Clean {
     pub(crate) calls: Vec<(Arc<str>, &'static str, u64)>,
     pub(crate) results: Vec<(u64, Vec<u32>)>,
@@ -42,7 +43,7 @@ pub(crate) fn clean(base: Base, world: World) -> Result<Clean, String> {
     if results.is_empty() { Err("no results".into()) } else { Ok(Clean { calls, results }) }
 }
 
-/// A trial to be made.
+/// A trial that can be made: a program, a driver, and a fault.
 pub(crate) struct Trial<'a> {
     pub(crate) base: Base,
     pub(crate) world: World,
@@ -73,10 +74,10 @@ struct State<'a> {
     injector: Arc<Injector>,
     results: Results,
     first_results: Vec<(u64, Vec<u32>)>,
-    /// The errors that the program got.
+    /// The errors that the program received.
     returned: Vec<Error>,
     troubles: Vec<String>,
-    /// Whether the platform was lost: by a sticky error, or by a call that replay had held back.
+    /// Whether the platform became unusable, by a sticky error or by a call that replay had held back.
     is_lost: bool,
 }
 
@@ -108,8 +109,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The program, from the making of its platform to its drop. As soon as a call has failed, it is followed by the
-    /// same without a fault.
+    /// Runs the program, from making its platform to dropping it. As soon as a call has failed, the same program
+    /// follows without a fault.
     fn play(&mut self) {
         let injector = self.injector.clone();
         injector.begin("platform");
@@ -185,12 +186,12 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The results of the run with the fault are right, as far as they go.
+    /// Checks that the results that the run with the fault has reported are right.
     fn judge_results(&mut self, succeeded: bool) {
         let reported = take(&self.results);
         if self.trial.fault.is_some() {
             let expected = self.trial.expected;
-            // The messages of a failed tick are lost; everything else is right and in order.
+            // The messages of a failed tick are missing. All other results are right and in order.
             let mut left = expected.iter();
             let is_part = reported.iter().all(|one| left.any(|other| one == other));
             let is_right = if succeeded { reported == expected } else { is_part };
@@ -203,7 +204,7 @@ impl<'a> State<'a> {
     fn judge_live(&mut self) {
         let live = self.injector.live();
         if self.is_lost || self.injector.sticky_error().is_some() {
-            // The end of the process gives everything back.
+            // After a sticky error, everything is given back when the process ends.
             return;
         }
         let mut left = Live::default();
@@ -223,7 +224,7 @@ impl<'a> State<'a> {
         self.expect(live == left, || format!("leaked: {live} are left, not {left}"));
     }
 
-    /// Judges the reports, and gives back the live objects.
+    /// Judges the reports, and gives back the objects that are still alive.
     fn conclude(mut self) -> Result<Ending, String> {
         let has_fired = self.injector.has_fired();
         let troubles = self.injector.clean_up();
@@ -263,7 +264,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// An error, or the errors of a run that had several.
+/// Returns the errors in an error: itself, or the errors of a run that had several.
 fn each(error: Error) -> Vec<Error> {
     match error {
         Error::Run { cause, followed } => each(*cause).into_iter().chain(followed).collect(),
@@ -271,7 +272,7 @@ fn each(error: Error) -> Vec<Error> {
     }
 }
 
-/// Whether a call was not tried, because the device is unusable.
+/// Returns whether a call was not made because the device is unusable.
 fn is_refused(error: &Error) -> bool {
     let is_sticky = |error: &Error| {
         matches!(error.find_cause::<DriverError>(), Some(DriverError::Sticky { .. }))

@@ -5,22 +5,22 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// The time limit of a trial. A trial takes milliseconds; only one that hangs takes longer.
+/// The time limit of a trial. A trial takes milliseconds, and only a hanging one takes longer.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The exit code of a process that a watchdog has ended.
 pub(crate) const HANGS: i32 = 86;
 
-/// Watches the trials of one thread.
+/// A thread that watches the trials of one other thread.
 pub(crate) struct Watchdog(Sender<String>);
 
 impl Watchdog {
-    /// Begins to watch.
+    /// Starts a watchdog with the usual time limit.
     pub(crate) fn new() -> Self {
         Self::with_limit(LIMIT)
     }
 
-    /// With another limit, for a control.
+    /// Starts a watchdog with another time limit, for a control.
     pub(crate) fn with_limit(limit: Duration) -> Self {
         let (sender, receiver) = mpsc::channel::<String>();
         thread::spawn(move || {
@@ -39,9 +39,9 @@ impl Watchdog {
         Self(sender)
     }
 
-    /// A trial begins, and the one before has ended.
+    /// Reports that a trial begins, and that the trial before has ended.
     pub(crate) fn begin(&self, trial: String) {
-        // The thread receives until the sender is gone.
+        // The watching thread receives until this sender is dropped, so sending can't fail.
         let _sent = self.0.send(trial);
     }
 }

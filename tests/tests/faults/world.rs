@@ -1,5 +1,5 @@
-//! The programs that are run: the seed's application and `edges`, each as a graph and wired by hand, and a graph that
-//! calls a library, and one that is replayed.
+//! The programs of trials: the seed's application and `edges`, each as a graph and wired by hand, a graph that
+//! calls a library, and a graph that is replayed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,10 +13,10 @@ use streamflow_tests::foreign::CopyLibrary;
 use super::by_library::ByLibrary;
 use super::replayed::Replayed;
 
-/// The results of a program: tick and elements, as bits.
+/// The results of a program: for each tick its number, and the bits of its elements.
 pub(crate) type Results = Arc<Mutex<Vec<(u64, Vec<u32>)>>>;
 
-/// Takes the reported results.
+/// Returns the reported results, and removes them.
 pub(crate) fn take(results: &Results) -> Vec<(u64, Vec<u32>)> {
     std::mem::take(&mut *results.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -31,7 +31,7 @@ pub(crate) enum World {
     SeedByHand,
     Edges,
     EdgesByHand,
-    /// By hand. Downloads are dropped while their copies may still run, and so is the program.
+    /// Wired by hand. Downloads are dropped while their copies may still run, and so is the program.
     SeedUnread,
     EdgesUnread,
 }
@@ -102,7 +102,7 @@ impl World {
     }
 }
 
-/// A program that was made, and can be run several times.
+/// A program that was made on a platform, and that can be run several times.
 pub(crate) trait Program {
     fn run(&mut self) -> Result<(), Error>;
 }
@@ -129,7 +129,7 @@ fn report<T: Copy + 'static>(
     })
 }
 
-/// Where a program that is wired by hand reports.
+/// Where a program that is wired by hand reports its results.
 struct Sink<T> {
     results: Results,
     bits: fn(T) -> u32,
@@ -137,11 +137,11 @@ struct Sink<T> {
 }
 
 impl<T: Element> Sink<T> {
-    /// Reads each download while the next tick is queued, and the last one at the end; or reads one in the middle, and
-    /// drops the others.
+    /// Reads each download while the next tick is queued, and the last one at the end. If `reads_all` is false, reads
+    /// only one in the middle, and drops the others.
     fn drain(&self, mut tick: impl FnMut() -> Result<Download<T>, Error>) -> Result<(), Error> {
         if !self.reads_all {
-            // Enough ticks that allocations query the driver about free memory.
+            // The number of ticks is large enough that allocations query the driver about free memory.
             for _ in 0..6 {
                 drop(tick()?);
             }

@@ -1,4 +1,4 @@
-//! A long flush behind an endless source ends, although nobody else keeps the run going.
+//! A long flush behind an endless source comes to its end, although no other node keeps the run going.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("a_flush_whose_hook_runs_for_long_is_not_cut_off::host", long_hook)
 }
 
-/// How many messages `Tail` flushes.
+/// The number of messages that `Tail` flushes.
 const TAIL: u64 = 20;
 
 graph! {
@@ -41,8 +41,9 @@ graph! {
 }
 runs!(BehindSlow);
 
-/// `count` waits for `join`, and `join` has ended, so `tail` is flushed. `tail` waits for `slow`, `slow` for the clock,
-/// and nobody takes the messages that come then.
+/// Checks that a flush of many messages is not cut off. `count` waits for `join`, which has ended, so `tail` is
+/// flushed. `tail` waits for `slow`, `slow` waits for the clock, and no node receives the messages that come
+/// then.
 fn behind_slow() -> Result<(), Failed> {
     in_each_order(2, BehindSlow::new, |graph, done| {
         let report = done?;
@@ -51,10 +52,10 @@ fn behind_slow() -> Result<(), Failed> {
     })
 }
 
-/// How many ticks the source does while `flush` waits for it.
+/// The number of ticks that the source does while `flush` waits for it.
 const TICKS: u64 = 5_000;
 
-/// Sends its ticks. When the flush has begun, it counts down.
+/// A source that counts its ticks down once the flush has begun, and tells the hook when the count is 0.
 #[operator]
 struct Tells {
     #[output]
@@ -76,7 +77,7 @@ impl Compute for Tells {
     }
 }
 
-/// Sends what comes. `flush` waits for another thread.
+/// An operator that sends on what it receives. Its `flush` blocks until another thread's message.
 #[operator(flush)]
 struct Waits {
     #[input]
@@ -97,7 +98,7 @@ impl Flush for Waits {
     fn flush(&mut self, io: WaitsFlushIo<'_>, _: &ExecutionContext) -> Result<Flushed> {
         io.n.discard();
         self.left.store(TICKS, Ordering::Relaxed);
-        // For as long as a machine needs that does much else.
+        // The limit is long enough for a machine that runs much else at the same time.
         let heard = self.heard.recv_timeout(Duration::from_secs(60));
         heard.map_err(|_| Failure::msg("the source goes on no more"))?;
         io.out.emit(7)?;
@@ -118,14 +119,15 @@ graph! {
     }
 }
 
-/// Another worker runs `endless` meanwhile, and asks often whether the run is over.
+/// Checks a `flush` hook that takes long. Another worker runs `endless` meanwhile, and often looks whether the
+/// run is over.
 fn long_hook() -> Result<(), Failed> {
     for workers in [2, 4] {
         let platform = Platform::host().clock(&Clock::simulated()).build()?;
         let (tells, heard) = channel();
         let mut graph = LongHook::new(&platform, Arc::default(), tells, heard)?;
         let report = graph.workers(workers)?.run()?;
-        // When `list` has ended, nobody needs the third message of `source`.
+        // `list` has ended after two messages, so the third message of `source` is not received.
         check_equal((graph.list().got.len(), ticks(&report, "waits").1), (2, 1))?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Device data that an operator holds back.
+//! Operators that hold device data back until `flush`.
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, slow_fill};
@@ -8,7 +8,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite.both("flush_computes_with_device_data_that_was_held_and_that_is_left", held)
 }
 
-/// Fills a buffer with the number of its tick, slowly.
+/// A source that fills a buffer with the number of its tick, by a slow kernel.
 #[operator(streams(fill))]
 struct Filler {
     #[output]
@@ -24,7 +24,7 @@ impl Compute for Filler {
     }
 }
 
-/// Takes buffers by threes and keeps them. `flush` adds one to each, and sends it.
+/// An operator that receives buffers in threes and holds them. Its `flush` adds one to each buffer, and sends it.
 #[operator(flush)]
 struct Holds {
     #[input]
@@ -82,7 +82,7 @@ graph! {
     }
 }
 
-/// Six buffers are held, and one is left at the input.
+/// Checks six buffers that the operator holds, and one that is left at its input.
 fn held(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Held::new(platform)?;
     for _ in 0..2 {

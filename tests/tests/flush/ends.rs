@@ -1,4 +1,4 @@
-//! The ends of a run that flush, and those that do not.
+//! Which ends of a run flush the operators, and which do not.
 
 use streamflow::prelude::*;
 use streamflow::schedule::{End, Report, StoppedBy};
@@ -21,7 +21,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_stepped_run_that_is_ended_early_flushes_nothing", ended_early)
 }
 
-/// Keeps all numbers, and finishes in its seventh tick.
+/// An operator that holds all numbers, and ends itself in its seventh tick.
 #[operator(flush)]
 struct FinishesItself {
     #[input]
@@ -116,7 +116,7 @@ fn finishes_itself() -> Result<(), Failed> {
     })
 }
 
-/// Ticks of `flush` are beside the count.
+/// Checks that the tick of `flush` is not among the ticks that `count` limits.
 fn count_reached() -> Result<(), Failed> {
     in_each_order(2, Counted::new, |graph, done| {
         let report = done?;
@@ -125,7 +125,7 @@ fn count_reached() -> Result<(), Failed> {
     })
 }
 
-/// The condition does not hold for the tick of `flush`.
+/// Checks that a node whose condition has ended is flushed, although the condition does not hold for that tick.
 fn condition_ends() -> Result<(), Failed> {
     in_each_order(2, Ended::new, |graph, done| {
         done?;
@@ -133,7 +133,7 @@ fn condition_ends() -> Result<(), Failed> {
     })
 }
 
-/// Stops the graph at its second message.
+/// An operator that stops the graph at its second message.
 #[operator]
 struct Stops {
     #[input]
@@ -151,7 +151,7 @@ impl Compute for Stops {
     }
 }
 
-/// The source is limited, and ends so.
+/// Checks that `run_for` with a number of ticks limits the sources, whose end is followed by the flush.
 fn some_ticks(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Endless::new(platform)?;
     let report = graph.run_for(3)?;
@@ -183,7 +183,7 @@ fn unflushed(report: &Report) -> Result<(), Failed> {
     check_text(&report.to_string(), &["0  not to its end: what the node held back is lost"])
 }
 
-/// Hands pairs of numbers to a list, as to another thread.
+/// A sink that collects pairs of numbers in a list, as it would send them to another thread.
 #[operator(flush)]
 struct Pairs {
     #[input]
@@ -223,7 +223,7 @@ graph! {
 }
 runs!(Sink);
 
-/// Before its `stop`.
+/// Checks that a sink is flushed, and that this comes before its `stop`.
 fn sink() -> Result<(), Failed> {
     in_each_order(2, Sink::new, |graph, done| {
         let (report, given) = (done?, std::mem::take(&mut graph.pairs_mut().given));

@@ -1,4 +1,4 @@
-//! Failures, and operators that are flushed.
+//! Failures of operators that have a `flush`.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ enum Fails {
     Panics,
 }
 
-/// Sends the sum at the end: in the first tick of `flush` one half, and in the second the other.
+/// An operator that sends its sum in two halves, one in each of two ticks of `flush`.
 #[operator(flush)]
 struct Fragile {
     #[input]
@@ -104,7 +104,7 @@ fn run_fails() -> Result<(), Failed> {
     )
 }
 
-/// Messages that the tick emitted before it failed are not sent.
+/// Checks that messages which a tick of `flush` emitted before it failed are not sent.
 fn flush_fails() -> Result<(), Failed> {
     in_each_order(
         2,
@@ -131,7 +131,7 @@ fn flush_panics() -> Result<(), Failed> {
     )
 }
 
-/// No further tick of `flush` is called, and the report says that.
+/// Checks that after a failed tick of `flush`, the node has no further one, and that the report says so.
 fn policies() -> Result<(), Failed> {
     for fails in [Fails::Flush, Fails::Panics] {
         in_each_order(
@@ -162,7 +162,7 @@ fn policies() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The operator that has failed held 0, 1 and 2. The fresh one has 3 and 4.
+/// Checks a restart: the operator that failed held the numbers 0, 1 and 2, and the new operator holds 3 and 4.
 fn restarted() -> Result<(), Failed> {
     in_each_order(
         2,

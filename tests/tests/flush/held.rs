@@ -1,4 +1,4 @@
-//! A node that one worker holds while another one asks what follows from the end of nodes.
+//! A node that one worker is running while another worker finds out what follows from nodes that have ended.
 
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
@@ -14,10 +14,11 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite.plain("a_node_that_is_held_during_a_question_is_flushed::host", held)
 }
 
-/// More ticks of a source than a seed's order takes before the flush begins.
+/// The number of ticks after which a source takes a missing flush for one that never comes. No seed's order needs
+/// as many before the flush begins.
 const FOR_EVER: u64 = 30_000;
 
-/// Is ready at each look, and fails when the flush does not come.
+/// A source that is always ready, and fails if the flush does not come.
 #[operator]
 struct Busy {
     #[output]
@@ -33,7 +34,7 @@ impl Compute for Busy {
     }
 }
 
-/// Sends nothing, and finishes in its second tick.
+/// A source that sends nothing, and ends itself in its second tick.
 #[operator]
 struct Silent {
     #[output]

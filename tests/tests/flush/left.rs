@@ -1,4 +1,4 @@
-//! The messages that `flush` gets at its inputs.
+//! The messages that `flush` receives at its inputs.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("an_edge_beside_one_whose_producer_waits_for_room_comes_to_flush::host", beside)
 }
 
-/// Sums of batches of four.
+/// An operator that sends the sums of batches of four. Its `flush` receives the last, smaller batch.
 #[operator(flush)]
 struct Batches {
     #[input]
@@ -82,7 +82,7 @@ fn ignored() -> Result<(), Failed> {
     )
 }
 
-/// Sends sums of pairs; `flush` sends the numbers without a partner, one in a tick.
+/// An operator that sends sums of pairs. Its `flush` sends the numbers without a partner, one in each tick.
 #[operator(flush)]
 struct Pairs {
     #[input]
@@ -149,7 +149,7 @@ fn unpaired() -> Result<(), Failed> {
     })
 }
 
-/// Finishes in its first tick, with a message.
+/// A source that sends a message and ends itself in its first tick.
 #[operator]
 struct FinishesAtOnce {
     #[output]
@@ -163,7 +163,8 @@ impl Compute for FinishesAtOnce {
     }
 }
 
-/// Two messages of the source without an end wait. With room for more, it would never end.
+/// Checks that two waiting messages of a source without an end are not flushed. If `flush` took them, the source
+/// would have room for more, and the flush would never end.
 fn goes_on() -> Result<(), Failed> {
     in_each_order(2, GoesOn::new, |graph, done| {
         let report = done?;
@@ -175,7 +176,7 @@ fn goes_on() -> Result<(), Failed> {
     })
 }
 
-/// Keeps what comes, and sends each of it in `flush`.
+/// An operator that holds what it receives, and sends each message of it in a tick of `flush`.
 #[operator(flush)]
 struct Merge {
     #[input(many)]
@@ -183,7 +184,7 @@ struct Merge {
     #[output]
     n: u64,
     held: Vec<u64>,
-    /// Whether it finishes in its first tick.
+    /// Whether the operator ends itself in its first tick.
     finishes: bool,
 }
 
@@ -222,7 +223,8 @@ graph! {
     }
 }
 
-/// A tick of `compute` takes one message of each edge. The rest is three of `a`, and two of `c`.
+/// Checks an input of several edges. A tick of `compute` takes one message of each edge, so three messages of `a`
+/// and two of `c` are left for `flush`.
 fn several() -> Result<(), Failed> {
     in_each_order(2, Several::new, |graph, done| {
         done?;
@@ -242,7 +244,8 @@ graph! {
     }
 }
 
-/// `merge` finishes in its first tick. `endless` would go on with room there, so its messages stay; those of `counted` are flushed.
+/// Checks a node that ends itself while one of its sources goes on. `endless` would send more if it had room, so
+/// its messages are not flushed. The messages of `counted` are.
 fn beside() -> Result<(), Failed> {
     in_each_order(2, Beside::new, |graph, done| {
         let report = done?;

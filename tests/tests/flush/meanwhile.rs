@@ -1,4 +1,4 @@
-//! A node is flushed when its inputs have ended, whatever the rest of the graph does.
+//! Tests that a node is flushed as soon as its inputs have ended, whatever the rest of the graph does.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -28,10 +28,10 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("no_time_passes_before_a_flush_that_is_due::host", at_once)
 }
 
-/// A flush that comes after so many ticks of another branch does not come.
+/// The number of ticks of another branch after which a test takes a missing flush for one that never comes.
 const FOR_EVER: u64 = 3_000_000;
 
-/// Sends its ticks, and fails when the run does not end.
+/// An operator that sends the number of each tick, and fails if the run does not end within `FOR_EVER` ticks.
 #[operator]
 pub(crate) struct Endless {
     #[output]
@@ -60,7 +60,7 @@ impl Compute for Eats {
     }
 }
 
-/// Keeps what comes, and stops the graph when it has so much.
+/// An operator that keeps the messages it receives, and stops the graph when it has `most` of them.
 #[operator]
 pub(crate) struct StopsAt {
     #[input]
@@ -79,14 +79,14 @@ impl Compute for StopsAt {
     }
 }
 
-/// The list has stopped the run, and each flush was before that.
+/// Checks that the node `list` stopped the run, and that each node was flushed before.
 pub(crate) fn stopped(report: &Report) -> Result<(), Failed> {
     let by = StoppedBy::StopGraph("list".to_owned());
     check_equal(&report.end, &End::Stopped { by })?;
     check(report.nodes.iter().all(|node| !node.unflushed), || report.to_string())
 }
 
-/// The graphs, with one policy of the edge from the source that does not end.
+/// Defines a module of graphs. The argument is the policy of the edge from the source that never ends.
 macro_rules! graphs {
     ($module:ident, [$($policy:tt)*]) => {
         mod $module {
@@ -160,14 +160,15 @@ fn row() -> Result<(), Failed> {
     rejected::row()
 }
 
-/// Sends what comes. `flush` sends how much is left at the input.
+/// An operator that sends on what it receives. Its `flush` sends the number of messages that are left at the
+/// input.
 #[operator(flush)]
 struct Left {
     #[input]
     n: u64,
     #[output]
     out: u64,
-    /// The tick that the operator finishes in.
+    /// The tick in which the operator ends itself.
     last: u64,
 }
 
@@ -224,8 +225,8 @@ graph! {
     }
 }
 
-/// `left` has ended, and its source goes on for `eats`, or waits for room. The flush of `left` gets none of the
-/// later messages.
+/// Checks that `left` is flushed after it has ended, while its source still sends to `eats` or waits for room.
+/// The flush of `left` receives none of the later messages.
 fn preview() -> Result<(), Failed> {
     let judge = |got: Vec<u64>, done: Result<Report, Error>| {
         let report = done?;
@@ -244,7 +245,7 @@ fn preview() -> Result<(), Failed> {
     })
 }
 
-/// Adds two numbers. `flush` sends how many sums there were.
+/// An operator that sends the sums of two inputs. Its `flush` sends how many sums there were.
 #[operator(flush)]
 struct Sums {
     #[input]
@@ -295,7 +296,7 @@ fn joined() -> Result<(), Failed> {
     })
 }
 
-/// Sends the number 8 on, or all but it.
+/// An operator that sends on only the number 8, or every number but 8.
 #[operator]
 struct Picks {
     #[input]
@@ -330,7 +331,8 @@ graph! {
     }
 }
 
-/// `sums` drops messages without a partner, in turns without a tick, after its inputs have ended.
+/// Checks that `sums`, after its inputs have ended, drops the messages without a partner. It does so without a
+/// tick.
 fn alone() -> Result<(), Failed> {
     in_each_order(2, Alone::new, |graph, done| {
         let report = done?;
@@ -340,7 +342,7 @@ fn alone() -> Result<(), Failed> {
     })
 }
 
-/// Takes a number of `o`, if there is one, with each of `a`.
+/// An operator that receives a message of `a` in each tick, together with a message of `o` if there is one.
 #[operator]
 struct Overlay {
     #[input]
@@ -374,7 +376,8 @@ graph! {
     }
 }
 
-/// `overlay` runs no more when `a` has ended, and `b` goes on all the same.
+/// Checks that `b` goes on after `a` has ended, although `overlay`, which receives messages of both, then runs no
+/// more.
 fn gives_way() -> Result<(), Failed> {
     in_each_order(2, GivesWay::new, |graph, done| {
         let report = done?;
@@ -385,7 +388,7 @@ fn gives_way() -> Result<(), Failed> {
     })
 }
 
-/// Waits in `compute` until the other branch has got the messages that a node flushes.
+/// An operator whose `compute` blocks until another branch has received the messages that a node flushes.
 #[operator]
 struct Hangs {
     #[output]
@@ -395,14 +398,14 @@ struct Hangs {
 
 impl Compute for Hangs {
     fn compute(&mut self, io: HangsIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        // For as long as a machine needs that does much else.
+        // The limit is long enough for a machine that runs much else at the same time.
         let heard = self.heard.recv_timeout(Duration::from_secs(60));
         cx.finish();
         io.n.emit(heard.map_err(|_| Failure::msg("the flush is put off"))?)
     }
 }
 
-/// Tells another branch of its last number.
+/// An operator that sends its last number through a channel to the hook of another branch.
 #[operator]
 struct Tells {
     #[input]
@@ -435,7 +438,7 @@ graph! {
     }
 }
 
-/// With workers, a hook that waits for what another branch flushes gets it.
+/// Checks that with workers, a hook that blocks until another branch was flushed is released.
 fn beside_a_hook() -> Result<(), Failed> {
     for workers in [2, 4] {
         for _ in 0..20 {
@@ -463,7 +466,7 @@ graph! {
     }
 }
 
-/// Another branch waits for the clock, and the clock does not move until `sum` was flushed.
+/// Checks that `sum` is flushed before the simulated clock moves, although another branch waits for the clock.
 fn at_once() -> Result<(), Failed> {
     for workers in [Workers::none(), Workers::new(2), Workers::new(4)] {
         let clock = Clock::simulated();

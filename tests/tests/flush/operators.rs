@@ -1,8 +1,8 @@
-//! The operators of these tests.
+//! The operators that several tests of `flush` use.
 
 use streamflow::prelude::*;
 
-/// Sends the number of its tick.
+/// A source that sends the number of its tick.
 #[operator]
 pub(crate) struct Count {
     #[output]
@@ -15,7 +15,7 @@ impl Compute for Count {
     }
 }
 
-/// Sends the number of its tick, and finishes in tick `last`.
+/// A source that sends the number of its tick, and ends itself in tick `last`.
 #[operator]
 pub(crate) struct Finishes {
     #[output]
@@ -32,7 +32,7 @@ impl Compute for Finishes {
     }
 }
 
-/// Sends what comes, and so many messages `more` when it is flushed, one in a tick.
+/// An operator that sends on what it receives. Its `flush` sends `more` messages, one in each tick.
 #[operator(flush)]
 pub(crate) struct Tail {
     #[input]
@@ -60,7 +60,7 @@ impl Flush for Tail {
     }
 }
 
-/// Keeps what comes.
+/// A sink that keeps the numbers it receives.
 #[operator]
 pub(crate) struct List {
     #[input]
@@ -75,7 +75,8 @@ impl Compute for List {
     }
 }
 
-/// Sums of four numbers. `flush` sends the sum of those that are left, here and at the input.
+/// An operator that sends sums of four numbers. Its `flush` sends the sum of the numbers that are left in the
+/// operator and at its input.
 #[operator(flush)]
 pub(crate) struct SumOfFour {
     #[input]
@@ -102,8 +103,8 @@ impl Flush for SumOfFour {
     }
 }
 
-/// Keeps all numbers, and sends them when the inputs have ended, one in a tick of `flush`. With `pauses`, each second tick of
-/// `flush` sends nothing.
+/// An operator that holds all numbers, and sends them when its inputs have ended, one in each tick of `flush`.
+/// With `pauses`, every second tick of `flush` sends nothing.
 #[operator(flush)]
 pub(crate) struct Delay {
     #[input]

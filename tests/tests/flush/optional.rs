@@ -1,4 +1,5 @@
-//! An optional input counts for a flush as another one does: its producer has ended first, or is behind `pop` or `reject`.
+//! An optional input counts for a flush like any other input: either its producer has ended first, or its edge
+//! has the policy `pop` or `reject`.
 
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
@@ -18,7 +19,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("a_source_without_an_end_at_an_optional_input_puts_a_flush_off::host", limited)
 }
 
-/// Takes a number of `o`, if there is one, with each of `a`. `flush` sends how many are left at `o`.
+/// An operator that receives a number of `o`, if there is one, with each number of `a`. Its `flush` sends how
+/// many are left at `o`.
 #[operator(flush)]
 struct Holds {
     #[input]
@@ -86,8 +88,8 @@ graph! {
 }
 runs!(Waits, Popped);
 
-/// `holds` runs no more when `a` has ended, and `o` goes on. The flush of `holds` comes after the last tick of `o`, in
-/// each order, and gets the message that waits for it.
+/// Checks that `holds`, which runs no more after `a` has ended, is flushed after the last tick of `o`. In each
+/// order, the flush receives the message of `o` that waits.
 fn waits() -> Result<(), Failed> {
     in_each_order(2, Waits::new, |graph, done| {
         let report = done?;
@@ -96,7 +98,7 @@ fn waits() -> Result<(), Failed> {
     })
 }
 
-/// The flush gets no message of a source that goes on.
+/// Checks that the flush receives no message of a source that goes on.
 fn popped() -> Result<(), Failed> {
     in_each_order(2, Popped::new, |graph, done| {
         let report = done?;
@@ -106,7 +108,7 @@ fn popped() -> Result<(), Failed> {
     })
 }
 
-/// The flush comes when the run's limit has ended `o`.
+/// Checks that the flush comes after the run's limit has ended `o`.
 fn limited() -> Result<(), Failed> {
     for workers in [Workers::none(), Workers::new(2)] {
         let platform = Platform::host().clock(&Clock::simulated()).build()?;

@@ -1,4 +1,4 @@
-//! The time when a `flush` begins, and the order of flushes.
+//! When a `flush` begins, and the order in which nodes are flushed.
 
 use std::cell::Cell;
 
@@ -50,7 +50,8 @@ graph! {
     }
 }
 
-/// How many messages `Tail` flushes: more than a scheduler lets such a node send before it asks whether anybody takes them.
+/// The number of messages that `Tail` flushes. A scheduler lets such a node send fewer before it looks whether
+/// any node can receive them.
 const TAIL: u64 = 600;
 
 graph! {
@@ -75,7 +76,7 @@ graph! {
     }
 }
 
-/// Receives a number and a sum that goes with it.
+/// A sink that receives a number, and a sum with the same sequence number.
 #[operator]
 struct Pairs {
     #[input]
@@ -104,7 +105,8 @@ graph! {
 }
 runs!(Delayed, Row, Joined, Early, Around, NoRoom, ForNobody, Ended, Paired);
 
-/// Nobody takes what `Tail` flushes, and its flush is not cut off: that of `sum` begins after it.
+/// Checks that the flush of `Tail`, whose messages no node receives, is not cut off, and that the flush of `sum`
+/// begins after it.
 fn for_nobody() -> Result<(), Failed> {
     in_each_order(2, ForNobody::new, |graph, done| {
         let report = done?;
@@ -114,18 +116,19 @@ fn for_nobody() -> Result<(), Failed> {
     })
 }
 
-/// The source goes on while a node behind its edge is flushed: the flush gets only the messages that the node has held.
+/// Checks a node behind an edge that drops messages, whose source goes on. The flush of the node sends only the
+/// numbers that the node has held.
 fn ended() -> Result<(), Failed> {
     in_each_order(2, Ended::new, |graph, done| {
         let report = done?;
         let got = std::mem::take(&mut graph.list_mut().got);
-        // The policy decides about the five numbers that came: the fifth alone is left for the flush.
+        // The edge's policy decides which five numbers arrive. The fifth of them is the only one left for the flush.
         check_equal(got.len(), 2)?;
         check_equal(ticks(&report, "sum"), (6, 1))
     })
 }
 
-/// The sum of the last two numbers goes with the last one.
+/// Checks that the sum of the last two numbers has the sequence number of the last one.
 fn paired() -> Result<(), Failed> {
     in_each_order(2, Paired::new, |graph, done| {
         done?;
@@ -134,7 +137,8 @@ fn paired() -> Result<(), Failed> {
     })
 }
 
-/// The edge has room for one message, so each tick of `flush` waits for one of the list.
+/// Checks a flush over an edge with room for one message, so that each tick of `flush` waits for a tick of the
+/// list.
 fn tick_by_tick() -> Result<(), Failed> {
     for pauses in [false, true] {
         let flushes = if pauses { 21 } else { 11 };
@@ -153,7 +157,8 @@ fn tick_by_tick() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The last node adds up the messages that the nodes before it have flushed, and is then flushed itself.
+/// Checks a chain of nodes with `flush`. The last node adds up the messages that the nodes before have flushed,
+/// and is flushed after them.
 fn row() -> Result<(), Failed> {
     in_each_order(2, Row::new, |graph, done| {
         let report = done?;
@@ -163,7 +168,7 @@ fn row() -> Result<(), Failed> {
     })
 }
 
-/// Adds two numbers.
+/// An operator that adds two numbers.
 #[operator]
 struct Add {
     #[input]
@@ -207,7 +212,7 @@ graph! {
     }
 }
 
-/// Before the flush, `other` waits for room, and `add` for a message.
+/// Checks a flush that begins while `other` waits for room and `add` for a message.
 fn joined() -> Result<(), Failed> {
     in_each_order(2, Joined::new, |graph, done| {
         done?;
@@ -216,7 +221,8 @@ fn joined() -> Result<(), Failed> {
     })
 }
 
-/// The source is blocked by the edge to `add`, and has not ended: to flush `sum` would send a sum of fewer numbers.
+/// Checks that `sum` is not flushed while its source is only blocked by the full edge to `add`, and has not
+/// ended. A flush would send a sum of too few numbers.
 fn not_early() -> Result<(), Failed> {
     in_each_order(2, Early::new, |graph, done| {
         let text = stalled(done)?;
@@ -226,7 +232,7 @@ fn not_early() -> Result<(), Failed> {
     })
 }
 
-/// Sends the sum of all numbers so far around, and at the end to the list.
+/// An operator that adds up numbers over a feedback edge, and whose `flush` sends the total to the list.
 #[operator(flush)]
 struct Total {
     #[input]
@@ -270,7 +276,8 @@ graph! {
     }
 }
 
-/// A run begins with the total of the one before, or with what `flush` has put in its place.
+/// Checks that a run begins with the total of the run before, or with the message that `flush` has put in its
+/// place.
 fn around() -> Result<(), Failed> {
     for begins_anew in [false, true] {
         let runs = Cell::new(0);

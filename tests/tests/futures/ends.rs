@@ -1,5 +1,5 @@
-//! Runs that end while tasks wait for them: each task is told, and messages that were not taken are
-//! counted.
+//! Runs that end while tasks wait for them. Each task must learn of the end, and messages that were not received
+//! are counted.
 
 use std::pin::Pin;
 use std::task::Poll;
@@ -26,11 +26,11 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
         .both("the_end_of_a_run_is_awaited_again_after_its_future_was_dropped", ended)
 }
 
-/// Sends 0, 1, 2, … until the run takes no more. Returns how many messages it has left in the sink.
+/// Sends 0, 1, 2, … until the run takes no more. Returns how many messages are left in the sink.
 fn left(task: &Task, sink: &mut PortSink<u64>) -> Result<usize, Failed> {
     for number in 0.. {
         match task.block_on(|task| task.ready(sink))? {
-            // The run may end between the two calls: then the next one says so.
+            // The run may end between `ready` and `put`. The next call of `ready` then returns the error.
             Ok(()) => _ = put(sink, number),
             Err(Error::SinkOver { left }) => return Ok(left),
             Err(error) => return Err(error.into()),
@@ -43,7 +43,7 @@ fn failed(platform: &Platform) -> Result<(), Failed> {
     let (graph, (mut sink, mut stream)) = service(platform, 2, 2)?;
     let mut running = graph.spawn()?;
     let task = Task::new();
-    // Nobody joins the run before its tasks know of its end. The sink is fed until then.
+    // The run is not joined before its tasks know of its end. The task fills the sink until then.
     let left = left(&task, &mut sink)?;
     check(left <= 2, || format!("{left} messages are left"))?;
     let (values, is_whole) = task.rest(&mut stream)?;
@@ -55,7 +55,7 @@ fn failed(platform: &Platform) -> Result<(), Failed> {
     }
 }
 
-/// Fails in `start`.
+/// An operator that fails in `start`.
 #[operator]
 struct Broken {
     #[output]
@@ -144,7 +144,7 @@ fn again(platform: &Platform) -> Result<(), Failed> {
     check(matches!(closed, Poll::Ready(Err(Error::SinkOver { left: 1 }))), || {
         format!("{closed:?}")
     })?;
-    // The end of that run is not read before the next one has begun.
+    // The task reads the end of this run only after the next run has begun.
     graph.run()?;
     check_equal(task.rest(&mut stream)?, (vec![2.0], false))?;
     check_equal(task.rest(&mut stream)?, (vec![3.0], true))?;
@@ -155,7 +155,7 @@ fn again(platform: &Platform) -> Result<(), Failed> {
 fn once(platform: &Platform) -> Result<(), Failed> {
     let (mut graph, (mut sink, mut stream)) = service(platform, 2, 99)?;
     let task = Task::new();
-    // A reader that begins to wait for a run before it has begun.
+    // The reader begins to wait for each run before the run has begun.
     for run in 0..3_u8 {
         check(task.next(&mut stream).is_pending(), || format!("an end before run {run}"))?;
         check(graph.tick()? != Stepped::Ran, || "a tick".into())?;
@@ -165,7 +165,7 @@ fn once(platform: &Platform) -> Result<(), Failed> {
         check_equal(task.rest(&mut stream)?, (vec![f32::from(run) + 1.0], false))?;
         check(task.next(&mut stream).is_pending(), || format!("a second end of run {run}"))?;
     }
-    // The ends of runs that nobody has read yet.
+    // Three runs end without the task reading their ends.
     for _ in 0..3 {
         check(graph.tick()? != Stepped::Ran, || "a tick".into())?;
         graph.end_run()?;
@@ -183,7 +183,7 @@ fn once(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A `send` is `poll_ready`, `start_send` and `poll_flush`. The run ends between the last two.
+/// A `send` consists of `poll_ready`, `start_send` and `poll_flush`. The run ends between the last two.
 fn sends(platform: &Platform) -> Result<(), Failed> {
     let (mut graph, (mut sink, mut stream)) = service(platform, 3, 99)?;
     let task = Task::new();
@@ -193,7 +193,7 @@ fn sends(platform: &Platform) -> Result<(), Failed> {
     put(&mut sink, 2)?;
     graph.end_run()?;
     check(matches!(task.flush(&mut sink), Poll::Ready(Ok(()))), || "it was sent".into())?;
-    // The next one is not taken.
+    // The sink accepts no further message.
     let ready = task.ready(&mut sink);
     check(matches!(ready, Poll::Ready(Err(Error::SinkOver { left: 1 }))), || format!("{ready:?}"))?;
     check(put(&mut sink, 3).is_err(), || "it was taken".into())?;
@@ -213,7 +213,7 @@ fn graph_dropped(platform: &Platform) -> Result<(), Failed> {
     drop(graph);
     check_equal((sender.wakes(), reader.wakes()), (1, 1))?;
     check_equal(left(&sender, &mut sink)?, 1)?;
-    // No run was there, and none will be.
+    // The graph had no run, and will have none.
     let (sent, next) = (sender.ready(&mut sink), reader.next(&mut stream));
     let (Poll::Ready(Err(over)), Poll::Ready(Some(Err(cut)))) = (sent, next) else {
         return Err(Failed::msg("a task was not told"));
@@ -230,7 +230,7 @@ fn stream_dropped(platform: &Platform) -> Result<(), Failed> {
     put(&mut sink, 2)?;
     drop(stream);
     let report = graph.run()?.to_string();
-    // The other messages were in front of the node.
+    // These messages had not reached the node, so the report says that they were dropped.
     check_text(&report, &["finished by themselves: `sums`", "add.more >> sums.message"])
 }
 
@@ -255,7 +255,7 @@ fn ended(platform: &Platform) -> Result<(), Failed> {
     }
     drop(sink);
     second.end(&mut running.ended())?;
-    // The future of the first task was gone.
+    // The first task had dropped its future, so it was not woken.
     check_equal(first.wakes(), 0)?;
     check(running.is_over(), || "it is not over".into())?;
     check_equal(second.rest(&mut stream)?, (Vec::new(), true))?;

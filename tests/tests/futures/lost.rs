@@ -1,4 +1,5 @@
-//! Messages between a task and a graph that nobody takes: each is counted, in an error or in the log.
+//! Messages between a task and a graph that are never received. Each of them is counted in an error or in the
+//! log.
 
 use std::task::Poll;
 
@@ -17,12 +18,12 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
         .both("a_sink_that_outlives_its_graph_says_and_logs_what_is_left", outlives)
 }
 
-/// The lines that are about messages that were dropped.
+/// Returns the lines of a log that are about dropped messages.
 fn dropped(lines: Vec<String>) -> Vec<String> {
     lines.into_iter().filter(|line| line.contains(" are dropped: ")).collect()
 }
 
-/// Checks that the only line is a warning about so many messages of an end that this file has made.
+/// Checks that the only line is a warning about this number of messages, of an end that this file has made.
 fn check_line(lines: Vec<String>, messages: usize, end: &str) -> Result<(), Failed> {
     let words = ["WARN", &format!("messages={messages} "), file!(), &format!("`{end}`")];
     let lines = dropped(lines);
@@ -40,7 +41,7 @@ fn sink(platform: &Platform) -> Result<(), Failed> {
             for _ in 0..ticks {
                 check_equal(graph.tick()?, Stepped::Ran)?;
             }
-            // Another run could take them.
+            // Ends the run. A later run could still receive these messages.
             graph.end_run()?;
             Ok::<(), Failed>(())
         });
@@ -71,7 +72,7 @@ fn stream(platform: &Platform) -> Result<(), Failed> {
         drop(stream);
         drop(graph);
     });
-    // The marks of the end are no messages.
+    // The entries of the stream that mark its end are not counted as messages.
     check_line(lines, 2, "PortStream")
 }
 
@@ -83,7 +84,7 @@ fn stopped(platform: &Platform) -> Result<(), Failed> {
     running.stop();
     let (done, lines) = logged(|| running.join());
     let taken = done?.ticks("numbers").unwrap_or_default();
-    // The stream has room for one, and so has the edge before it: the run can't take all.
+    // The stream has room for one message, and so has the edge before it, so the run can't take all four.
     let left = 4_usize.saturating_sub(usize::try_from(taken)?);
     check(left >= 2, || format!("{taken} ticks"))?;
     check_line(lines, left, "PortSink")?;

@@ -1,4 +1,4 @@
-//! Single polls between the ticks of a graph, with the wakes that they cause.
+//! Single polls of a graph's futures between ticks, with the wakes that they cause.
 
 use std::task::Poll;
 
@@ -23,7 +23,7 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
         .plain("a_capacity_that_nothing_has_is_an_error", capacities)
 }
 
-/// Ticks until nothing can run.
+/// Ticks the graph until no node can run.
 fn tick_all(graph: &mut impl FnMut() -> Result<Stepped, Error>) -> Result<(), Failed> {
     while graph()? == Stepped::Ran {}
     Ok(())
@@ -41,7 +41,7 @@ fn full_sink(platform: &Platform) -> Result<(), Failed> {
     }
     check_equal(task.wakes(), 0)?;
     check_equal(graph.tick()?, Stepped::Ran)?;
-    // Polled three times, and woken once.
+    // The task has polled three times, and the tick has woken it once.
     check_equal(task.wakes(), 1)?;
     check(matches!(task.ready(&mut sink), Poll::Ready(Ok(()))), || "no room".into())?;
     put(&mut sink, 2)?;
@@ -52,14 +52,14 @@ fn full_sink(platform: &Platform) -> Result<(), Failed> {
         values.extend_from_slice(next?.wait_blocking()?);
         tick_all(&mut || graph.tick())?;
     }
-    // No one waits in the sink any more.
+    // No task waits at the sink any more, so there is no further wake.
     check_equal((values, task.wakes()), (vec![1.0, 2.0, 3.0], 1))
 }
 
 fn full_stream(platform: &Platform) -> Result<(), Failed> {
     let (mut graph, (mut sink, mut stream)) = service(platform, 1, 99)?;
     let task = Task::new();
-    // The stream has room for one, the two edges for one each, and the sink for one.
+    // Four messages find room: one in the stream, one in each of the two edges, and one in the sink.
     for number in 0..4 {
         check(matches!(task.ready(&mut sink), Poll::Ready(Ok(()))), || format!("{number}"))?;
         put(&mut sink, number)?;
@@ -82,22 +82,23 @@ fn full_stream(platform: &Platform) -> Result<(), Failed> {
     check(matches!(reader.next(&mut stream), Poll::Ready(Some(Ok(_)))), || "no message".into())
 }
 
-/// A waker stays behind, and neither a message nor a place is gone with the future.
+/// Checks that a future which is dropped leaves its waker behind, but takes neither a message nor room with it.
 fn dropped(platform: &Platform) -> Result<(), Failed> {
     let (mut graph, (mut sink, mut stream)) = service(platform, 1, 99)?;
     let (first, second) = (Task::new(), Task::new());
     check(first.next(&mut stream).is_pending(), || "a message".into())?;
-    // A `send` that is dropped between its two calls, with its message.
+    // A `send` is dropped after it has got room and before it has put its message.
     check(matches!(first.ready(&mut sink), Poll::Ready(Ok(()))), || "no room".into())?;
     check(matches!(second.ready(&mut sink), Poll::Ready(Ok(()))), || "the room is gone".into())?;
     put(&mut sink, 7)?;
-    // A `send` that waits for room.
+    // Each task polls a `send` that waits for room.
     check(first.ready(&mut sink).is_pending(), || "room".into())?;
     check(second.ready(&mut sink).is_pending(), || "room".into())?;
-    // The future that polled is gone. Another one polls, and it alone is woken.
+    // The future that the first task has polled is dropped. The second task polls the stream, and only this task is
+    // woken.
     check(second.next(&mut stream).is_pending(), || "a message".into())?;
     tick_all(&mut || graph.tick())?;
-    // For the room, and for the message.
+    // The second task was woken once for the room and once for the message.
     check_equal((first.wakes(), second.wakes()), (0, 2))?;
     check(matches!(first.ready(&mut sink), Poll::Ready(Ok(()))), || "no room".into())?;
     let Poll::Ready(Some(next)) = first.next(&mut stream) else {
@@ -157,7 +158,8 @@ graph! {
 const WAITS_FOR_A_MESSAGE: &str = "`#[when(condition(numbers.arrived()))]`";
 const WAITS_FOR_ROOM: &str = "`#[when(condition(copies.has_room()))]`";
 
-/// The graph is there afterwards, and both tasks know that its run is over.
+/// Checks graphs without the conditions `arrived` and `has_room`: each run fails in `start`, the graph can be run
+/// again, and both ends of the program learn that the run is over.
 fn without_conditions(platform: &Platform) -> Result<(), Failed> {
     let task = Task::new();
     let ends = || Ok::<_, Error>((FromSink::channel(3)?, IntoStream::channel(2)?));
@@ -188,7 +190,7 @@ fn without_conditions(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// Conditions that permit a tick without a message or room.
+    /// A graph whose conditions permit a tick without a message or without room.
     struct Anyway(numbers: FromSink<u64>, copies: IntoStream<u64>, ticks: u64) {
         #[when(any(condition(numbers.arrived()), count(ticks)))]
         let numbers: FromSink<u64> = numbers;
@@ -212,7 +214,7 @@ fn anyway(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// A node ends before the run, and the run's clock goes on.
+    /// A graph in which a node ends before the run does, while the run's clock goes on.
     struct Counted(numbers: FromSink<u64>, copies: IntoStream<u64>, sent: u64, read: u64) {
         #[when(count(sent), condition(numbers.arrived()))]
         let numbers: FromSink<u64> = numbers;

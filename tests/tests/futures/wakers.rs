@@ -1,4 +1,4 @@
-//! Wakers that panic: neither a graph nor a task is another one for that, and no message is lost.
+//! Wakers that panic. The panic changes nothing for the graph and the tasks, and no message is lost.
 
 use std::mem::forget;
 use std::pin::pin;
@@ -23,12 +23,12 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
         .both("a_waker_that_panics_at_the_end_of_a_run_keeps_its_result", of_runs)
 }
 
-/// A waker that panics in a part.
+/// Returns a waker that panics in one of its functions.
 fn panics(in_part: Part) -> Waker {
     calling(move |part| assert!(part != in_part, "in {part:?}"))
 }
 
-/// Checks that one line says that a waker has panicked.
+/// Checks that exactly one line of the log says that a waker has panicked.
 fn check_line(lines: &[String], part: Part) -> Result<(), Failed> {
     let words = ["ERROR", "a waker panicked", &format!("in {part:?}")];
     let is_right = matches!(lines, [line] if words.iter().all(|word| line.contains(word)));
@@ -44,7 +44,7 @@ fn of_ports(platform: &Platform) -> Result<(), Failed> {
         let wakes = panics(Part::Wake);
         let ready = pin!(&mut sink).poll_ready(&mut Context::from_waker(&wakes));
         check(ready.is_pending(), || format!("{ready:?}"))?;
-        // The node of the sink wakes it.
+        // The node with the sink's messages calls the waker, which panics.
         let (ticked, lines) = logged(|| graph.tick());
         check_equal(ticked?, Stepped::Ran)?;
         check_line(&lines, Part::Wake)?;
@@ -54,7 +54,7 @@ fn of_ports(platform: &Platform) -> Result<(), Failed> {
         let next = pin!(&mut stream).poll_next(&mut Context::from_waker(&wakes));
         check(next.is_pending(), || format!("{next:?}"))?;
         put(&mut sink, 10 + number)?;
-        // The node of the stream wakes it.
+        // The node with the stream's messages calls the waker, which panics.
         let (ticked, lines) = logged(|| graph.tick());
         check_equal(ticked?, Stepped::Ran)?;
         check_line(&lines, Part::Wake)?;
@@ -65,7 +65,7 @@ fn of_ports(platform: &Platform) -> Result<(), Failed> {
         })?;
         let next = pin!(&mut stream).poll_next(&mut Context::from_waker(&drops));
         check(next.is_pending(), || format!("{next:?}"))?;
-        // Another waker takes its place.
+        // The task's waker replaces this one, whose drop panics.
         let (next, lines) = logged(|| task.next(&mut stream));
         check(next.is_pending(), || format!("{next:?}"))?;
         check_line(&lines, Part::Drop)?;
@@ -82,7 +82,7 @@ fn of_ports(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// An executor that polls where it is woken.
+/// Checks an executor that polls within the call of `wake`.
 fn joins(platform: &Platform) -> Result<(), Failed> {
     let ((from, sink), (to, _stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
     let mut running = Copies::new(platform, from, to)?.spawn()?;

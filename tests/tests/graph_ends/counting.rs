@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use streamflow::prelude::*;
 
-/// How many messages operators have sent at each output and received at each input.
+/// Counters of the messages that operators have sent at each output and received at each input.
 #[derive(Clone, Default)]
 pub(crate) struct Tally(Arc<Mutex<BTreeMap<&'static str, u64>>>);
 
@@ -25,7 +25,7 @@ impl Tally {
     }
 }
 
-/// How the source ends the run, in a tick.
+/// How the source behaves in tick `LAST`, in which most variants end the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
     Finish,
@@ -38,7 +38,7 @@ pub(crate) enum How {
     Goes,
 }
 
-/// The tick that the source ends the run in.
+/// The tick in which the source ends the run.
 pub(crate) const LAST: u64 = 17;
 
 #[operator]
@@ -52,7 +52,7 @@ pub(crate) struct Source {
 impl Compute for Source {
     #[allow(clippy::panic, reason = "a run that ends by a panic")]
     fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        // A tick that fails sends nothing.
+        // If the tick fails after this, the message is not sent.
         io.n.emit(cx.tick())?;
         if self.how == How::TakesTime {
             cx.sleep(Duration::from_millis(1));
@@ -71,7 +71,7 @@ impl Compute for Source {
     }
 }
 
-/// Sends each second message on.
+/// An operator that sends on every second message.
 #[operator]
 pub(crate) struct Thin {
     #[input]
@@ -93,7 +93,7 @@ impl Compute for Thin {
     }
 }
 
-/// Takes a message in each tick, or leaves it for one tick before.
+/// An operator that receives each message, or first leaves it in the queue for one tick.
 #[operator]
 pub(crate) struct Slow {
     #[input]
@@ -133,7 +133,7 @@ impl Compute for Pairs {
     }
 }
 
-/// Adds each message to the number that it sent before.
+/// An operator that adds each message to the number that it sent before.
 #[operator]
 pub(crate) struct Sum {
     #[input]
@@ -153,7 +153,7 @@ impl Compute for Sum {
     }
 }
 
-/// Takes batches from one edge of two, and holds all messages back until it is flushed.
+/// An operator that receives batches of one edge of two, and holds all messages back until `flush`.
 #[operator(flush)]
 pub(crate) struct Merge {
     #[input(many)]

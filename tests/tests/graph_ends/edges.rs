@@ -1,5 +1,5 @@
-//! The messages of each edge in the report: sent = received + dropped + left, however a run ends. Operators count, too, and the
-//! report must agree.
+//! The messages of each edge in the report, however a run ends: sent = received + dropped + left. Operators count
+//! their messages, too, and the report must agree.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -46,7 +46,8 @@ graph! {
     }
 }
 
-/// Each edge has all its messages, and as many as the operators have counted. Feedback edges began with one.
+/// Checks that the counts of each edge add up, and that they equal what the operators have counted. A feedback
+/// edge begins with one message.
 fn judge(report: &Report, tally: &Tally) -> Result<(), Failed> {
     let wrong = |edge: &EdgeReport, why: &str| format!("{why}: {edge:?}\n{report}");
     let mut received: BTreeMap<&str, u64> = BTreeMap::new();
@@ -76,7 +77,7 @@ fn judge(report: &Report, tally: &Tally) -> Result<(), Failed> {
     check_equal(report.edges.len(), 11)
 }
 
-/// The way to end a run from outside.
+/// How a test ends a run from outside of its graph.
 #[derive(Debug, Clone, Copy)]
 enum Outside {
     Nothing,
@@ -101,7 +102,7 @@ fn run(mut graph: Everything, outside: Outside) -> Result<Report> {
     let running = graph.spawn()?;
     let handle = running.handle();
     if matches!(outside, Outside::Handle) {
-        // Somewhere in the run.
+        // The report is made at some moment of the run.
         running.report()?;
         handle.stop();
     }
@@ -140,7 +141,7 @@ fn ends() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The figures of one run, and of the next one on the same graph.
+/// Checks the counts of one run, and of the next run of the same graph.
 fn figures(platform: &Platform) -> Result<(), Failed> {
     let tally = Tally::default();
     let mut graph = greedy(Everything::new(platform, tally.clone(), How::Finish)?)?;
@@ -153,11 +154,11 @@ fn figures(platform: &Platform) -> Result<(), Failed> {
             Some([sent, received, dropped, left])
         };
         let sent = LAST + 1;
-        // Each second message has a partner.
+        // Every second message of this edge has a partner, and the others are dropped.
         check_equal(of("source.n >> pairs.a"), Some([sent, sent / 2, sent / 2, 0]))?;
         check_equal(of("thin.out >> pairs.b"), Some([sent / 2, sent / 2, 0, 0]))?;
         check_equal(of("sum.sum >> sum.before"), Some([sent + 1, sent, 0, 1]))?;
-        // The consumer has done its count of ticks, and took two messages.
+        // The consumer was limited to two ticks, and received two messages.
         check_equal(of("source.n >> ended.n"), Some([sent, 2, sent - 3, 1]))?;
         check_equal(of("source.n >> absent.n"), None)?;
         let policy = DropReason::Policy(QueuePolicy::Pop);
@@ -176,7 +177,7 @@ fn figures(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// While the nodes run on other threads.
+/// Checks the counts in a report that is made while the nodes run on other threads.
 fn so_far(platform: &Platform) -> Result<(), Failed> {
     for workers in [Workers::none(), Workers::new(2)] {
         let tally = Tally::default();

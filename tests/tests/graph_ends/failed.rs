@@ -1,4 +1,4 @@
-//! The messages of each edge in the report of a run with failed ticks, and of one that did not start.
+//! The messages of each edge in the report of a run with failed ticks, and of a run that did not start.
 
 use streamflow::prelude::*;
 use streamflow::schedule::{DropReason, EdgeReport};
@@ -13,7 +13,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("the_report_of_a_run_that_did_not_start_has_no_figures_of_the_last_one", not_started)
 }
 
-/// Fails in its second tick, before or after it has received `a`.
+/// An operator that fails in its second tick, before or after it has received `a`.
 #[operator]
 struct Fails {
     #[input]
@@ -67,7 +67,7 @@ fn failed(platform: &Platform) -> Result<(), Failed> {
             ("a.number >> skips.a", before),
             ("b.number >> skips.b", true),
             ("a.number >> restarts.a", false),
-            // A restart before it has received anything keeps the messages.
+            // An operator that fails before it has received anything leaves its messages to the new operator.
             ("b.number >> restarts.b", !before),
         ];
         for (edge, loses) in edges {
@@ -79,7 +79,7 @@ fn failed(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Does not start a second time.
+/// An operator whose second `start` fails.
 #[operator]
 struct StartsOnce {
     #[output]

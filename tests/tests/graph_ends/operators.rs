@@ -1,8 +1,8 @@
-//! Operators of several of these tests.
+//! Operators that several tests of a graph's end use.
 
 use streamflow::prelude::*;
 
-/// Sends each number to both outputs.
+/// A source that sends each number at both outputs.
 #[operator]
 pub(crate) struct Twice {
     #[output]
@@ -18,7 +18,7 @@ impl Compute for Twice {
     }
 }
 
-/// Takes a message of `o`, if there is one, with each of `a`.
+/// An operator that receives a message of `a` in each tick, together with a message of `o` if there is one.
 #[operator]
 pub(crate) struct Overlay {
     #[input]
@@ -36,7 +36,7 @@ impl Compute for Overlay {
     }
 }
 
-/// Takes each number.
+/// An operator that receives each number, and ignores it.
 #[operator]
 pub(crate) struct Takes {
     #[input]

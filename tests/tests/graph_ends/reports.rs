@@ -21,7 +21,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_report_says_that_it_is_of_the_simulator", simulator)
 }
 
-/// Leaves each message for one tick.
+/// An operator that leaves each message in the queue for one tick.
 #[operator]
 struct Slow {
     #[input]
@@ -49,7 +49,8 @@ graph! {
     }
 }
 
-/// Under any scheduler, each message is received or counted. A message that is left is received by the second tick.
+/// Checks under any scheduler that each message is received or counted. A message that is left in one tick is
+/// received in the next.
 fn nothing_lost(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Policies::new(platform, 8)?;
     for _ in 0..2 {
@@ -64,7 +65,7 @@ fn nothing_lost(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// 8 messages are sent to each consumer, and it takes one of two.
+/// Checks a run in which each consumer is sent 8 messages, and receives every second one.
 fn counts(platform: &Platform) -> Result<(), Failed> {
     let report = greedy(Policies::new(platform, 8)?)?.run()?;
     let ticks = ["numbers", "popped", "rejected", "absent"].map(|node| report.ticks(node));
@@ -86,7 +87,7 @@ fn again(platform: &Platform) -> Result<(), Failed> {
     check(first == second, || format!("{first:?}, then {second:?}"))
 }
 
-/// Stops the graph in its third tick.
+/// An operator that stops the graph in its third tick.
 #[operator]
 struct Stops {
     #[input]
@@ -131,7 +132,7 @@ fn table(platform: &Platform) -> Result<(), Failed> {
     has("numbers.number >> popped.number 4 8 policy `pop`")
 }
 
-/// Needs 25 ms for its first tick. The `start` and the `stop` hook need time, too.
+/// A source whose first tick takes 25 ms. Its `start` and `stop` hooks take time, too.
 #[operator]
 struct SlowAtFirst {
     #[output]
@@ -207,13 +208,13 @@ fn times(_: &Platform) -> Result<(), Failed> {
         ];
         check_text(&text, &lines)?;
     }
-    // No time passes.
+    // The simulated clock stands still during this run.
     let platform = Platform::host().clock(&Clock::simulated()).build()?;
     let report = Policies::new(&platform, 8)?.run()?;
     check_equal((report.elapsed, report.ticks_per_second("numbers")), (Duration::ZERO, None))
 }
 
-/// Without statistics, too, and while the run goes on.
+/// Checks that the report names the host simulator, also without statistics, and while the run goes on.
 fn simulator(platform: &Platform) -> Result<(), Failed> {
     let says = |report: &Report| report.to_string().contains("the host simulator");
     let report = Policies::new(platform, 8)?.run()?;

@@ -1,4 +1,4 @@
-//! Runs that can't go on, and what their errors say.
+//! Runs that stall, and the texts of their errors.
 
 use streamflow::prelude::*;
 use streamflow::schedule::End;
@@ -27,7 +27,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_wide_and_long_stall_is_described_once", wide)
 }
 
-/// Sends odd numbers on.
+/// An operator that sends on the odd numbers.
 #[operator]
 struct Odd {
     #[input]
@@ -43,7 +43,7 @@ impl Compute for Odd {
     }
 }
 
-/// Sends numbers, and ends itself after `last` ticks.
+/// An operator that sends numbers, and ends itself after `last` ticks.
 #[operator]
 struct Until {
     #[output]
@@ -71,7 +71,8 @@ graph! {
     }
 }
 
-/// `source` waits for `join` to make room, `join` waits for `odd`, and `odd` waits for `source`.
+/// Checks the error of a circle: `source` waits for room at `join`, `join` waits for a message of `odd`, and
+/// `odd` waits for a message of `source`.
 fn circle(platform: &Platform) -> Result<(), Failed> {
     let text = stalled(Circle::new(platform, 6)?.run())?;
     let chain = [
@@ -84,7 +85,7 @@ fn circle(platform: &Platform) -> Result<(), Failed> {
     check(text.matches("`source`, after").count() == 1, || text.clone())
 }
 
-/// All sources are done, and one message has no partner.
+/// Checks the error of a run in which all sources are done and one message at `join` has no partner.
 fn no_partner(platform: &Platform) -> Result<(), Failed> {
     let text = stalled(Circle::new(platform, 1)?.run())?;
     let chain = [
@@ -134,7 +135,8 @@ graph! {
     }
 }
 
-/// `other` ends itself. `source` has ticks left then, and a message waits at `join`: both are dropped.
+/// Checks that the run ends normally when `other` ends itself, although `source` has ticks left and a message
+/// waits at `join`. The remaining message is dropped.
 fn finished(platform: &Platform) -> Result<(), Failed> {
     let report = Finishing::new(platform, 2)?.run()?;
     check(report.end == End::Finished { nodes: vec!["other".into()] }, || format!("{report:?}"))?;
@@ -154,13 +156,14 @@ graph! {
     }
 }
 
-/// The messages of an edge with `pop` may be lost, so those that are left at the end are.
+/// Checks that messages left on an edge with `pop` at the end are no stall, since such an edge may drop messages
+/// anyway.
 fn lossy(platform: &Platform) -> Result<(), Failed> {
     let report = Lossy::new(platform)?.run()?;
     check(report.end == End::SourcesDone && report.ticks("fast") == Some(9), || {
         format!("{report:?}")
     })?;
-    // With workers, so many may be lost that the second message of `slow` has no partner.
+    // With workers, `pop` may drop so many messages that the second message of `slow` finds no partner.
     let report = greedy(Lossy::new(platform)?)?.run()?;
     check(report.end == End::SourcesDone && report.ticks("fast") == Some(9), || {
         format!("{report:?}")
@@ -169,7 +172,8 @@ fn lossy(platform: &Platform) -> Result<(), Failed> {
     check(lost == 7, || format!("{report:?}"))
 }
 
-/// Sends the next number to itself, as long as it is below `until`, and each number to `x`.
+/// An operator that sends the next number to itself while the number is below `until`, and sends each number to
+/// `x`.
 #[operator]
 struct Steps {
     #[input]
@@ -209,7 +213,7 @@ fn loop_before_done(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &chain)
 }
 
-/// The next run could not begin.
+/// Checks that a loop which loses its message is a stall, since the next run could not begin.
 fn lost(platform: &Platform) -> Result<(), Failed> {
     let text = stalled(Loop::new(platform, 2, 100)?.run())?;
     let chain = [
@@ -233,13 +237,13 @@ fn behind_lossy(platform: &Platform) -> Result<(), Failed> {
     check(report.end == End::SourcesDone && report.ticks("numbers") == Some(100), || {
         format!("{report:?}")
     })?;
-    // With workers, the lossy edge may lose what would fill the other one.
+    // With workers, `pop` may drop so many messages that `pass` never fills the edge to `sink`.
     let report = greedy(BehindLossy::new(platform)?)?.run()?;
     let waited = report.waited.join(" ");
     check_text(&waited, &["`pass`, after 3 ticks,", "waits for room in `pass.o >> sink.number`"])
 }
 
-/// Finishes in its first tick.
+/// An operator that ends itself in its first tick.
 #[operator]
 struct Finishes {
     #[input]
@@ -254,7 +258,7 @@ impl Compute for Finishes {
     }
 }
 
-/// Sends even numbers to `x`, and something to both others.
+/// An operator that sends even numbers at `x`, and the number 1 at both `y` and `z`.
 #[operator]
 struct Thrice {
     #[output]
@@ -286,8 +290,8 @@ graph! {
     }
 }
 
-/// The circle is the cause for each capacity of the edge to the finished node. With 1, `source` waits for room in
-/// that edge as well.
+/// Checks that the error names the circle of `source`, `odd` and `join`, whatever the capacity of the edge to the
+/// finished node is. With a capacity of 1, the error also says that `source` waits for room in that edge.
 fn circle_beside_finished(platform: &Platform) -> Result<(), Failed> {
     for capacity in [1, 8] {
         let text = stalled(CircleBesideFinished::new(platform, capacity)?.run())?;
@@ -299,7 +303,7 @@ fn circle_beside_finished(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Leaves `a` until `b` arrives.
+/// An operator that leaves the message of `a` in the queue until a message of `b` arrives.
 #[operator]
 struct Pair {
     #[input]
@@ -333,7 +337,8 @@ fn optional(platform: &Platform) -> Result<(), Failed> {
     check(report.ticks("overlay") == Some(2) && report.ticks("b") == Some(3), || {
         format!("{report:?}")
     })?;
-    // With workers, more messages may be late, and the edge gives way for `b`.
+    // With workers, more messages of `b` may arrive too late, and the edge to `overlay.o` gives way so that `b` goes
+    // on.
     let report = greedy(Optional::new(platform)?)?.run()?;
     let [dropped] = &*report.dropped else { return Err(Failed::msg(format!("{report:?}"))) };
     check((dropped.edge, dropped.messages) == ("b.number >> overlay.o", 1), || {
@@ -424,7 +429,7 @@ impl Compute for Pass3 {
     }
 }
 
-/// Three sources wait for one tail. The tail is described once.
+/// Checks that the error describes `tail` once, although three sources wait for it.
 fn wide(platform: &Platform) -> Result<(), Failed> {
     let text = stalled(Wide::new(platform)?.run())?;
     check(text.matches("`tail`, after").count() == 1, || text.clone())?;

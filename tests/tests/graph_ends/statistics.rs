@@ -1,4 +1,4 @@
-//! The statistics of a run. All durations are those of a simulated clock, so that the report is exact.
+//! The statistics of a run. All durations come from a simulated clock, so the expected reports are exact.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
 const MS: Duration = Duration::from_millis(1);
 const TICKS: u64 = 7;
 
-/// The platform, with statistics by a clock.
+/// Returns a platform with the driver of `platform`, with statistics, and with `clock`.
 fn measured(platform: &Platform, clock: &Clock) -> Result<Platform> {
     let builder = Platform::builder().statistics(true).clock(clock);
     Ok(builder.driver(platform.driver().clone())?)
@@ -35,7 +35,7 @@ fn simulated(platform: &Platform) -> Result<Platform> {
     measured(platform, &Clock::simulated())
 }
 
-/// Takes so many milliseconds, and then sends.
+/// A source whose ticks take `ms` milliseconds each before they send.
 #[operator]
 struct Source {
     #[output]
@@ -63,7 +63,7 @@ struct Join {
 
 impl Compute for Join {
     fn compute(&mut self, io: JoinIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        // The later one first.
+        // The message that arrives later is received first, so that the order of the calls does not decide the latency.
         let b = io.b.receive().into_data();
         let a = io.a.receive().into_data();
         cx.platform().clock().advance(MS * self.ms);
@@ -100,12 +100,12 @@ graph! {
     }
 }
 
-/// The figures of a node in a report.
+/// Returns the host times of a node in a report.
 fn host_time(report: &Report, node: &str) -> Option<Summary> {
     report.nodes.iter().find(|found| found.name == node)?.host_time
 }
 
-/// The paths of a report, with the count and the longest time in milliseconds.
+/// Returns the paths of a report, each with its count and its longest latency in milliseconds.
 fn paths(report: &Report) -> Vec<(&str, &str, u64, u128)> {
     let mut paths = Vec::new();
     for PathReport { source, sink, summary, .. } in &report.latency {
@@ -128,7 +128,7 @@ fn exact(platform: &Platform) -> Result<(), Failed> {
         let Some(found) = host_time(&report, node) else {
             return Err(Failed::msg(format!("`{node}` has no time: {report}")));
         };
-        // All ticks take the same time, so the percentiles are exact, too.
+        // All ticks of a node take the same time, so the percentiles are exact.
         check_equal(
             (found.count, found.p50, found.p99, found.max),
             (TICKS, MS * ms, MS * ms, MS * ms),
@@ -136,14 +136,16 @@ fn exact(platform: &Platform) -> Result<(), Failed> {
     }
     let order: Vec<&str> = report.nodes.iter().map(|node| node.name.as_str()).collect();
     check_equal(order, vec!["a", "b", "join", "sum", "only_b"])?;
-    // In this order, one after the other. `a` is the earlier one for `sum`, and `only_b` runs after it.
+    // The greedy scheduler runs the nodes one after the other. For `sum` the data of `a` is the oldest, and `only_b`
+    // runs after `sum`.
     let expected = vec![("a", "sum", TICKS, 2 + 4 + 8), ("b", "only_b", TICKS, 4 + 8 + 16)];
     check_equal(paths(&report), expected)?;
     check(report.simulated_time && report.unmeasured == 0, || format!("{report:?}"))?;
     check(report.nodes.iter().all(|node| node.lateness.is_none()), || format!("{report:?}"))
 }
 
-/// Under any scheduler, all ticks and all messages are counted, and no path is faster than its nodes.
+/// Checks that under any scheduler, all ticks and messages are counted, and that no path's latency is below the
+/// times of its nodes.
 fn all_are_counted(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Fork::new(&simulated(platform)?)?;
     for _ in 0..2 {
@@ -169,7 +171,7 @@ fn again(platform: &Platform) -> Result<(), Failed> {
     check_equal(graph.run()?, first)
 }
 
-/// Acquires data of its own when a message comes.
+/// An operator that sets a new acquisition time, its own, whenever a message arrives.
 #[operator]
 struct Triggered {
     #[input]
@@ -205,7 +207,7 @@ fn discarded(platform: &Platform) -> Result<(), Failed> {
     check_equal(paths(&report), vec![("three", "sink", TICKS, 3)])
 }
 
-/// Sends data acquired half a second ago; after a message, with the time of that message.
+/// An operator that sends each number with an acquisition time of half a second ago.
 #[operator]
 struct Old {
     #[input(optional)]
@@ -231,7 +233,7 @@ graph! {
     }
 }
 
-/// The path still begins at the source.
+/// Checks that a path begins at the source, although a later node sets an older acquisition time.
 fn own_time(platform: &Platform) -> Result<(), Failed> {
     let clock = Clock::simulated();
     clock.advance(MS * 1000);
@@ -239,7 +241,7 @@ fn own_time(platform: &Platform) -> Result<(), Failed> {
     check_equal(paths(&report), vec![("source", "sink", TICKS, 502)])
 }
 
-/// Adds up numbers, over a feedback edge. The operator is a sink: nothing else follows.
+/// An operator that adds up numbers over a feedback edge. It counts as a sink, since it sends to no other node.
 #[operator]
 struct Total {
     #[input]
@@ -267,7 +269,8 @@ graph! {
     }
 }
 
-/// Each message is as old as its own way, and not as that of the first one.
+/// Checks that the latency of each message counts from its own acquisition, and not from that of the first
+/// message in the loop.
 fn feedback(platform: &Platform) -> Result<(), Failed> {
     let mut graph = greedy(Totals::new(&simulated(platform)?)?)?;
     for _ in 0..2 {
@@ -304,7 +307,7 @@ fn real(platform: &Platform) -> Result<(), Failed> {
     let counts: Vec<_> = paths(&report).into_iter().map(|(a, b, count, _)| (a, b, count)).collect();
     check_equal(counts, vec![("source", "sink", TICKS), ("source", "other", TICKS)])?;
     check_equal(host_time(&report, "source").map(|time| time.count), Some(TICKS))?;
-    // The clock is real. On the simulator each table says that its device is not.
+    // This clock is a real one. On the simulator, each table of the report says that the device is simulated.
     let text = report.to_string();
     check(!report.simulated_time && !text.contains("simulated time"), || text.clone())?;
     let marked = text

@@ -1,4 +1,4 @@
-//! Timing does not decide how a run ends.
+//! Tests that timing does not decide how a run ends.
 
 use std::time::Duration;
 
@@ -29,12 +29,12 @@ runs!(Late, Circle, Beside, BesideRoom, WithoutEnd, Thinned);
 
 impl Runs for Sampled {
     fn run_once(&mut self) -> Result<Report, Error> {
-        // By the simulated clock: so it ends, if no stall is found.
+        // The limit is 10 s of the simulated clock, so the run ends even if no stall is found.
         self.run_for(Duration::from_secs(10))
     }
 }
 
-/// The messages of an edge that were not received: reasons and numbers.
+/// Returns the messages of an edge that were not received, as pairs of a reason and a number of messages.
 pub(crate) fn dropped(report: &Report, edge: &str) -> Vec<(DropReason, u64)> {
     let of_edge = report.dropped.iter().filter(|dropped| dropped.edge == edge);
     of_edge.map(|Dropped { reason, messages, .. }| (*reason, *messages)).collect()
@@ -44,7 +44,7 @@ pub(crate) fn sum(dropped: &[(DropReason, u64)]) -> u64 {
     dropped.iter().map(|(_, messages)| messages).sum()
 }
 
-/// Sends each number on, after others had time.
+/// An operator that sends each number on, after it has let other threads run.
 #[operator]
 struct Slow {
     #[input]
@@ -55,7 +55,7 @@ struct Slow {
 
 impl Compute for Slow {
     fn compute(&mut self, io: SlowIo<'_>, _: &ExecutionContext) -> Result<()> {
-        // The room in the queue is free now.
+        // Receiving the message frees its room in the queue, before the other threads run.
         let i = io.i.receive().into_data();
         (0..20).for_each(|_| yield_now());
         io.o.emit(i)
@@ -74,7 +74,8 @@ graph! {
     }
 }
 
-/// `b` sends most of its messages when `a` is done. The other consumer gets all of them.
+/// Checks a source `b` that sends most of its messages after `a`, the other source of `overlay`, is done. The
+/// node `other` receives all messages of `b`.
 fn late() -> Result<(), Failed> {
     for (first, second) in [(2, 2), (2, 3), (3, 5), (5, 9)] {
         in_each_order(
@@ -93,7 +94,7 @@ fn late() -> Result<(), Failed> {
             },
         )?;
     }
-    // On one thread, the first message of `b` is in time.
+    // With one thread, the first message of `b` always arrives before `overlay` needs it, so the counts are exact.
     let platform = Platform::host().clock(&Clock::simulated()).build()?;
     let mut graph = Late::new(&platform, 2, 5)?;
     graph.workers(Workers::none())?;
@@ -101,12 +102,12 @@ fn late() -> Result<(), Failed> {
     let lost = [(DropReason::GaveWay, 3), (DropReason::RunEnded, 1)];
     check_equal(dropped(&report, "b.number >> overlay.o"), lost.to_vec())?;
     check_text(&report.to_string(), &["the edge gave way, so that the run went on"])?;
-    // The next run begins anew.
+    // The next run starts from the beginning, and has the same counts.
     let report = graph.run()?;
     check_equal(dropped(&report, "b.number >> overlay.o"), lost.to_vec())
 }
 
-/// Takes a message in a millisecond.
+/// An operator that takes a millisecond for each message.
 #[operator]
 struct Sleeps {
     #[input]
@@ -133,7 +134,7 @@ graph! {
     }
 }
 
-/// `b` waits for `overlay`, which is done, until its edge gives way.
+/// Checks that `b`, which waits for room at the finished node `overlay`, goes on when that edge gives way.
 fn sleeps_later() -> Result<(), Failed> {
     for workers in [Workers::none(), Workers::new(1), Workers::new(2)] {
         let clock = Clock::simulated();
@@ -160,7 +161,8 @@ graph! {
     }
 }
 
-/// If `overlay` is ahead by two, `source` waits for `slow`, that for `overlay`, and that for `source`.
+/// Checks a graph that could wait in a circle: if `overlay` is two messages ahead, `source` waits for `slow`,
+/// `slow` for `overlay`, and `overlay` for `source`.
 fn circle() -> Result<(), Failed> {
     in_each_order(1, Circle::new, |graph, done| {
         let report = done?;
@@ -185,7 +187,7 @@ graph! {
     }
 }
 
-/// However early `overlay` is done, `b` goes on to its own stall, with the same text.
+/// Checks that `b` goes on until `join` stalls, with the same error text, however early `overlay` is done.
 fn beside() -> Result<(), Failed> {
     in_each_order(1, Beside::new, |_, done| {
         let text = stalled(done)?;
@@ -211,8 +213,8 @@ graph! {
     }
 }
 
-/// Whether the edge to `overlay` gives way, or is full at the end, is up to timing. The condition of `slow` names only
-/// the room at `join`.
+/// Checks that the error names only the room at `join` as the condition of `slow`, whether or not timing makes
+/// the edge to `overlay` give way or stay full.
 fn beside_room() -> Result<(), Failed> {
     in_each_order(1, BesideRoom::new, |_, done| {
         let text = stalled(done)?;
@@ -239,7 +241,7 @@ graph! {
     }
 }
 
-/// `b` and `slow` serve `overlay` alone, and end with it.
+/// Checks that `b` and `slow`, which send to nothing but `overlay`, end when `overlay` does.
 fn without_end() -> Result<(), Failed> {
     in_each_order(1, WithoutEnd::new, |graph, done| {
         let report = done?;
@@ -268,7 +270,8 @@ graph! {
     }
 }
 
-/// How many messages of `fast` come to `join`, and so how many of `b` it takes, is up to timing.
+/// Checks a run in which timing decides how many messages of `fast` reach `join`, and with them how many messages
+/// of `b` it receives.
 fn thinned() -> Result<(), Failed> {
     for sent in [1, 2, 4, 100] {
         in_each_order(
@@ -299,7 +302,7 @@ fn thinned() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Takes the number that has arrived, if any.
+/// An operator that receives a number if one has arrived, and runs by the clock.
 #[operator]
 struct Sampler {
     #[input(optional)]
@@ -325,7 +328,7 @@ graph! {
     }
 }
 
-/// `sampler` runs for ever, and no tick of it lets `a` go on.
+/// Checks that a stall of `a` is found although `sampler` runs for ever: no tick of `sampler` can let `a` go on.
 fn sampled() -> Result<(), Failed> {
     in_each_order(1, Sampled::new, |_, done| {
         let text = stalled(done)?;

@@ -24,8 +24,8 @@ graph! {
     }
 }
 
-/// The first call of a kind fails while the graph runs. The run ends with an error that names the call, and no operator
-/// has received unordered data.
+/// Checks that a run whose first call of a kind fails ends with an error that names the call, and that no
+/// operator has received unordered data.
 fn fails(platform: &Platform, kind: CallKind, call: &str) -> Result<(), Failed> {
     let failing = Arc::new(FailNth::new(platform.driver().clone(), kind, u64::MAX));
     let built = Platform::builder().driver(failing.clone() as Arc<dyn Driver>)?;

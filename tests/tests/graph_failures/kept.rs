@@ -1,4 +1,4 @@
-//! The error of a hook arrives at the caller of `run` with its type and its causes.
+//! Checks that the error of a hook arrives at the caller of `run` with its type and its causes.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -20,7 +20,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("an_explored_test_may_fail_with_any_error", explored)
 }
 
-/// An error of the user's, with a cause.
+/// An error type of the user's, with a cause.
 #[derive(Debug)]
 struct Torn {
     page: u64,
@@ -79,7 +79,7 @@ enum How {
     Explodes,
 }
 
-/// Fails in the hooks that are named.
+/// An operator that fails in the given hooks.
 #[operator]
 struct Printer {
     #[output]
@@ -150,7 +150,7 @@ fn run_with(platform: &Platform, faults: &[(&'static str, How)]) -> Result<Error
     }
 }
 
-/// The failure that a hook of `printer` has returned.
+/// Returns the failure that a hook of `printer` has returned, from the error of the run.
 fn cause_in<'e>(error: &'e Error, wanted: &str) -> Result<&'e Failure, Failed> {
     match error {
         Error::Operator { node, hook, cause, .. } if node == "printer" && *hook == wanted => {
@@ -169,7 +169,7 @@ fn type_and_causes(platform: &Platform) -> Result<(), Failed> {
         let cause = cause_in(&error, hook)?;
         check(cause.downcast_ref::<Torn>().is_some_and(|torn| torn.page == page), || text.clone())?;
         check(cause.downcast_ref::<io::Error>().is_none(), || text.clone())?;
-        // The chain is the error itself, its cause, and nothing more.
+        // The chain is the error itself and its cause, and ends there.
         let first = error.source().and_then(|error| error.downcast_ref::<Torn>());
         let second = first.and_then(StdError::source);
         check(second.is_some_and(|error| error.to_string() == "a jam"), || text.clone())?;
@@ -193,7 +193,7 @@ fn two_errors(platform: &Platform) -> Result<(), Failed> {
     check(cause_in(later, "stop")?.downcast_ref::<ParseIntError>().is_some(), || {
         later.to_string()
     })?;
-    // `source` leads into the first error.
+    // `source` of an error with several errors returns the first of them.
     let first = error.source().map(ToString::to_string);
     check(first == Some(cause.to_string()), || error.to_string())?;
     check(error.find_cause::<io::Error>().is_some(), || error.to_string())
@@ -244,7 +244,7 @@ fn errors_that_panic(platform: &Platform) -> Result<(), Failed> {
     for hook in ["start", "compute", "stop"] {
         let error = run_with(platform, &[(hook, How::Explodes), ("stop", How::Panics)])?;
         let found = error.find_cause::<Explosive>().is_some();
-        // Dropping the error would panic here.
+        // Dropping this error would panic.
         std::mem::forget(error);
         check(found, || format!("{hook}: another error"))?;
     }

@@ -22,7 +22,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_failed_receive_fails_its_tick_if_its_error_is_dropped", dropped_receive)
 }
 
-/// Panics on its first drop.
+/// A value whose first drop panics.
 struct Bomb(Arc<AtomicBool>);
 
 impl Drop for Bomb {
@@ -47,7 +47,7 @@ impl Compute for Arms {
     }
 }
 
-/// Receives a bomb and emits a number.
+/// An operator that receives a bomb, and emits a number.
 #[operator]
 struct Warns {
     #[input]
@@ -89,7 +89,8 @@ graph! {
     }
 }
 
-/// The tick that received the message has failed, so that it sends nothing, neither now nor in a later run.
+/// Checks that the tick which received the message that panics has failed, and sends nothing, neither now nor in
+/// a later run.
 fn dropped_message_panics(platform: &Platform) -> Result<(), Failed> {
     let [armed, warned] = [true, false].map(|is| Arc::new(AtomicBool::new(is)));
     let mut graph = Bombs::new(platform, armed, warned.clone())?;
@@ -100,7 +101,7 @@ fn dropped_message_panics(platform: &Platform) -> Result<(), Failed> {
     check(!warned.load(Ordering::Relaxed), || "a failed tick has sent a message".into())
 }
 
-/// Ends the run while a message is queued at its input.
+/// An operator that ends the run while a message waits at its input.
 #[operator]
 struct Leaves {
     #[input]
@@ -133,7 +134,7 @@ fn left_message_panics(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`leaves`", "`stop`", "out of hand"])
 }
 
-/// Fails after it has emitted.
+/// An operator that fails after it has emitted a message.
 #[operator]
 struct FailsAfterEmit {
     #[output]
@@ -157,7 +158,7 @@ graph! {
     }
 }
 
-/// The run's error is the tick's own, not the later panic.
+/// Checks that the run's error is the tick's own, and not the panic of the message that is dropped later.
 fn unsent_message_panics(platform: &Platform) -> Result<(), Failed> {
     let armed = Arc::new(AtomicBool::new(true));
     let mut graph = UnsentBomb::new(platform, armed.clone())?;
@@ -168,7 +169,7 @@ fn unsent_message_panics(platform: &Platform) -> Result<(), Failed> {
     check(!armed.load(Ordering::Relaxed), || "the message was not dropped".into())
 }
 
-/// Emits the number of its calls, and then fails in its first `failures` calls.
+/// An operator that emits the number of its calls, and fails after that in its first `failures` calls.
 #[operator]
 struct Counts {
     #[output]
@@ -209,7 +210,8 @@ graph! {
     }
 }
 
-/// A message that was emitted before the error arrives neither in that run, nor in the next, nor in a harness.
+/// Checks that a message that was emitted before the error arrives neither in that run, nor in the next run, nor
+/// in a harness.
 fn failed_tick_sends_nothing(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Counted::new(platform, 1)?;
     let is_right =
@@ -231,16 +233,16 @@ fn failed_tick_sends_nothing(platform: &Platform) -> Result<(), Failed> {
     check(sent == Some(2), || format!("the second tick has sent {sent:?}"))
 }
 
-/// The use of the error of `emit` by an operator.
+/// What an operator does with the error of `emit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum With {
     Drops,
-    /// Returns another one.
+    /// Returns another error in its place.
     Replaces,
     Returns,
 }
 
-/// Sends a number, and in tick 1 a tensor of another platform that can't be sent.
+/// An operator that sends a number. In tick 1 it also emits a tensor of another platform, which can't be sent.
 #[operator(streams(work))]
 struct Foreign {
     #[output]
@@ -268,7 +270,7 @@ impl Compute for Foreign {
     }
 }
 
-/// Keeps the numbers, and how many tensors came.
+/// A sink that keeps the numbers, and counts the tensors.
 #[operator]
 struct Both {
     #[input]
@@ -319,7 +321,8 @@ graph! {
 const LOST: &str = "a message is lost: `emit` at `tensor` has failed, and the operator has dropped its error; return it, \
                     as with `?`: ";
 
-/// The number of the failed tick is not sent, either. The error is that of `emit`, whatever the operator returns in its place.
+/// Checks that the failed tick sends no number either, and that the error is that of `emit`, whatever the
+/// operator returns in its place.
 fn dropped_emit(platform: &Platform) -> Result<(), Failed> {
     let is_right = |error: &Error| matches!(error, Error::Operator { node, tick: 1, hook: "compute", .. } if node == "foreign");
     for workers in [Workers::none(), Workers::new(2)] {
@@ -335,14 +338,14 @@ fn dropped_emit(platform: &Platform) -> Result<(), Failed> {
             check(is_same || with == With::Replaces, || format!("{with:?}: {done:?}"))?;
             let text = check_error("a tensor of another platform", done, is_right)?;
             check_equal((with, text.contains(LOST)), (with, with == With::Drops))?;
-            // The consumer has seen one message, or none if it had not run when the run failed.
+            // The consumer has received one message, or none if it had not run when the run failed.
             check(seen.load(Ordering::Relaxed) <= 1, || format!("{seen:?}"))?;
         }
     }
     Ok(())
 }
 
-/// The other ticks send.
+/// Checks that with `skip`, only the tick whose `emit` failed sends nothing.
 fn skipped_emit(platform: &Platform) -> Result<(), Failed> {
     for with in [With::Drops, With::Replaces, With::Returns] {
         let (other, seen) = (Platform::host().build()?, Arc::<AtomicU64>::default());
@@ -367,7 +370,7 @@ fn emit_in_a_harness(platform: &Platform) -> Result<(), Failed> {
     check_equal(number, Some(2))
 }
 
-/// In tick 1 the wait for its message fails, and it drops the error.
+/// An operator that drops an error: in tick 1 the wait for its message fails.
 #[operator]
 struct Unlucky {
     #[input]

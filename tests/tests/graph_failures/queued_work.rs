@@ -1,4 +1,4 @@
-//! A hook that fails while work is queued.
+//! Hooks that fail while their work is queued.
 
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
@@ -10,7 +10,7 @@ pub(super) fn add(suite: Suite) -> Suite {
     suite.ordered("work_that_was_queued_before_a_failure_completes", completes)
 }
 
-/// Fails in one hook while a copy of its received data is queued.
+/// An operator that fails in one hook while a copy of its received data is queued.
 #[operator]
 struct Throws {
     #[input]
@@ -51,8 +51,8 @@ graph! {
     }
 }
 
-/// A failing hook ends the run with an error that names operator and hook. Queued work still completes, and its memory
-/// is recycled in order: all runs are on one platform.
+/// Checks that a failing hook ends the run with an error that names the operator and the hook. The queued work
+/// still completes, and its memory is recycled in order, since all runs are on one platform.
 fn completes(platform: &Platform) -> Result<bool> {
     let mut right = true;
     for (hook, ticks) in [("start", 0), ("compute", 3), ("stop", 5), ("none", 5)] {

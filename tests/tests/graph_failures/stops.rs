@@ -1,4 +1,4 @@
-//! `stop` is called for each operator that was started, also if its device can't be used.
+//! Checks that `stop` is called for each operator that was started, also if the device can't be used any more.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_tex
 
 use super::log;
 
-/// On the simulator alone: on a GPU the sticky error would be that of the whole process.
+/// Adds the tests on the simulator only. On a GPU the sticky error would be that of the whole process.
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .host(
@@ -25,7 +25,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("an_operator_that_was_not_started_is_not_stopped", not_started)
 }
 
-/// The fault of a worker in its third tick.
+/// What goes wrong in the third tick of a worker.
 #[derive(Debug, Clone)]
 enum Third {
     Faults,
@@ -67,7 +67,7 @@ impl Compute for Worker {
     }
 }
 
-/// Downloads each tensor, and reads the last one in `stop`.
+/// A sink that downloads each tensor, and reads the last download in `stop`.
 #[operator]
 struct Reader {
     #[input]
@@ -91,7 +91,7 @@ impl Compute for Reader {
         if let Some(last) = &mut self.last {
             self.read.store(last.wait_blocking()?[0] as u64, Ordering::Relaxed);
         }
-        // The device is unusable after the fault.
+        // The device is unusable after the fault, so this allocation fails.
         cx.pinned::<u8>(1 << 20).map(drop)?;
         Ok(())
     }
@@ -106,7 +106,7 @@ graph! {
     }
 }
 
-/// The number of calls of `stop`, and of successful reads there by the reader.
+/// The number of calls of `stop`, and of downloads that the reader could read there.
 #[derive(Default)]
 struct Seen {
     stops: Arc<AtomicU64>,
@@ -121,14 +121,14 @@ impl Seen {
 
     fn check(&self) -> Result<(), Failed> {
         check_equal(self.stops.load(Ordering::Relaxed), 2)?;
-        // The messages that had arrived before the failure.
+        // `stop` could read the last download, of a tensor that had arrived before the failure.
         check_equal(self.read.load(Ordering::Relaxed), 1)
     }
 }
 
 fn sticky(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
-    // Not an `Error::Run`, which would list the refused calls of `stop`.
+    // The error is no `Error::Run`, which would also list the refused calls of `stop`.
     let is_right = |error: &Error| {
         let cause = error.find_cause::<DriverError>();
         matches!(error, Error::Operator { .. }) && matches!(cause, Some(DriverError::Call { .. }))
@@ -150,7 +150,7 @@ fn unbound(seed: u64) -> Result<(), Failed> {
     seen.check()
 }
 
-/// How often `start` and `stop` were called.
+/// The number of calls of `start`, and of `stop`.
 #[derive(Debug, Clone, Default)]
 struct Calls(Arc<[AtomicU64; 2]>);
 
@@ -217,7 +217,8 @@ graph! {
     }
 }
 
-/// The device can't be bound for the start of one of two operators: as many are stopped as were started.
+/// Checks that as many operators are stopped as were started, if the device can't be bound for the start of one
+/// of two operators.
 fn not_started(seed: u64) -> Result<(), Failed> {
     for nth in 0..2 {
         let driver = Arc::new(Replaying::new(HostDriver::builder().seed(seed).build()));
@@ -229,15 +230,15 @@ fn not_started(seed: u64) -> Result<(), Failed> {
         let text = check_error("the run", graph.run(), |error| error.to_string().contains("bind"))?;
         check_text(&text, &["`start`", "INJECTED"])?;
         calls.check(nth)?;
-        // The next run starts and stops both.
+        // The next run starts and stops both operators.
         graph.run()?;
         calls.check(nth + 2)?;
     }
     Ok(())
 }
 
-/// Breaks the device, and fails with an error of its own before a call has met that. The operator stays on the thread
-/// with the log that is read.
+/// An operator that breaks the device, and then fails with an error of its own before any call has met the broken
+/// device. It stays on the thread whose log the test reads.
 #[operator(streams(work, other), stays)]
 struct Careless {
     #[output]
@@ -263,7 +264,7 @@ graph! {
 }
 
 fn met_after_a_failure(_: &Platform) -> Result<(), Failed> {
-    // The kernel runs in the launch.
+    // With this seed a kernel runs during its launch.
     let platform = Platform::host().seed(0).build()?;
     log::take();
     let text = check_error("the run", Breaks::new(&platform)?.run(), |error| {

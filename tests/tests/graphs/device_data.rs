@@ -42,7 +42,8 @@ graph! {
     }
 }
 
-/// A tensor for five readers, each on its own stream. The tensor's memory is recycled after the last read.
+/// Checks a tensor with five readers, each on a stream of its own. The tensor's memory is recycled after the last
+/// read.
 fn fan_out(platform: &Platform) -> Result<bool> {
     let seen: Vec<Seen<f32>> = (0..5).map(|_| Seen::default()).collect();
     FanOut::new(platform, seen.clone())?.run()?;
@@ -57,7 +58,7 @@ graph! {
     }
 }
 
-/// A graph runs a second time, and twice on a thread of its own.
+/// Checks that a graph runs a second time, and twice more on a thread of its own.
 fn again(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     let mut graph = Again::new(platform, seen.clone())?;
@@ -71,7 +72,7 @@ fn again(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == floats(0..5).repeat(4))
 }
 
-/// Reads slowly and returns while its kernel runs.
+/// A sink that reads slowly, and returns while its kernel runs.
 #[operator]
 struct SlowSink {
     #[input]
@@ -97,7 +98,7 @@ graph! {
     }
 }
 
-/// The producer gets a block that a sink's kernel still reads, and waits for the kernel.
+/// Checks that a producer which gets a block that a sink's kernel still reads waits for the kernel.
 fn used_again(platform: &Platform) -> Result<bool> {
     let copies = Seen::default();
     UsedAgain::new(platform, copies.clone())?.run()?;

@@ -1,11 +1,11 @@
-//! The facts for schedulers about the threads that a node may run on.
+//! The facts about a node's threads that schedulers get from a graph.
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, check_equal};
 
-/// Stands for a library with state of its thread.
+/// An operator that stands for a library with thread-local state.
 #[operator(stays)]
 struct Window {
     #[input]

@@ -1,5 +1,5 @@
-//! How partitions are made and named. Each has the requested size, and data passes through streams on all of them and on the
-//! rest of the device.
+//! How partitions are made and named. Each partition has the requested size, and data passes through streams on
+//! all partitions and on the rest of the device.
 
 use streamflow::prelude::*;
 use streamflow::stream::{CudaGreenContext, CudaGreenContextPool};
@@ -24,30 +24,30 @@ const THREE: CudaGreenContextPool = EMPTY.sms_per_partition(&[8, 8, 16]);
 const ONE: CudaGreenContextPool = EMPTY.sms_per_partition(&[8]);
 const UNEQUAL: CudaGreenContextPool = EMPTY.sms_per_partition(&[8, 16]);
 
-/// A stream on a green context.
+/// Returns a stream on a green context.
 fn stream_on(platform: &Platform, context: CudaGreenContext) -> Result<CudaStream> {
     Ok(platform.stream_pool("GREEN", &CudaStreamPool::new().on(context))?.allocate("green")?)
 }
 
-/// A stream on the whole device.
+/// Returns a stream on the whole device.
 fn primary(platform: &Platform) -> Result<CudaStream> {
     Ok(platform.stream_pool("PRIMARY", &CudaStreamPool::new())?.allocate("primary")?)
 }
 
-/// The number of multiprocessors of a stream on a green context.
+/// Returns the number of multiprocessors that a stream on a green context has.
 fn size(stream: &CudaStream) -> Option<u32> {
     stream.green_context().map(GreenContext::multiprocessors)
 }
 
-/// Whether data that is written slowly on the first stream passes through all others. Each stream copies the data that
-/// the stream before has written.
+/// Returns whether data that is written slowly on the first stream arrives at the last. Each stream copies the
+/// data that the stream before has written.
 fn handed_on(platform: &Platform, streams: &[&CudaStream]) -> Result<bool> {
     let mut buffers: Vec<Buffer<f32>> = Vec::new();
     for stream in streams {
         let mut buffer = platform.buffer::<f32>(LEN, stream)?;
         stream.launch::<slow_fill>(LEN, (&mut buffer, -1.0, 0))?;
         if let Some(before) = buffers.last() {
-            // Load the kernel now: loading may wait for running kernels, and so would hide a missing edge.
+            // The kernel is loaded now. Loading may wait for running kernels, and would so hide a missing edge.
             stream.launch::<slow_copy>(LEN, (&mut buffer, before, 0))?;
         }
         stream.synchronize_blocking()?;
@@ -62,8 +62,8 @@ fn handed_on(platform: &Platform, streams: &[&CudaStream]) -> Result<bool> {
     Ok(last.download_blocking(&buffers[streams.len() - 1])?.iter().all(|&x| x == 7.0))
 }
 
-/// Whether the partitions have the requested sizes, with the rest as leftover, and whether data passes through a stream
-/// on each, from the rest of the device and back.
+/// Returns whether the partitions have the requested sizes, with the rest of the device as leftover, and whether
+/// data passes through a stream on each of them, from the rest of the device and back.
 fn is_divided(platform: &Platform, pool: CudaGreenContextPool, sizes: &[u32]) -> Result<bool> {
     let total = platform.device_info(device(0))?.multiprocessors;
     let made = platform.green_contexts(&pool)?;
@@ -79,14 +79,16 @@ fn is_divided(platform: &Platform, pool: CudaGreenContextPool, sizes: &[u32]) ->
     Ok(found == sizes && on == sizes && left == total - sizes.iter().sum::<u32>() && right)
 }
 
-/// Whether a stream on a context has the expected number of multiprocessors, and data goes there and back.
+/// Returns whether a stream on a context has the expected number of multiprocessors, and whether data goes to it
+/// and back.
 fn is_context(platform: &Platform, context: CudaGreenContext, expected: u32) -> Result<bool> {
     let (there, green) = (primary(platform)?, stream_on(platform, context)?);
     let back = primary(platform)?;
     Ok(size(&green) == Some(expected) && handed_on(platform, &[&there, &green, &back])?)
 }
 
-/// A description without partitions divides nothing. A division that is asked for again has the same partitions.
+/// Checks that a description without partitions divides nothing, and that a division that is asked for again has
+/// the same partitions.
 fn divisions(platform: &Platform) -> Result<bool> {
     let whole = platform.green_contexts(&EMPTY)?;
     let all = whole.leftover().map(GreenContext::multiprocessors);
@@ -101,7 +103,7 @@ fn divisions(platform: &Platform) -> Result<bool> {
         & is_divided(platform, FOUR, &[8; 4])?)
 }
 
-/// Where a pool sets no default, that is the leftover.
+/// Checks the default context, which is the leftover where a pool sets no other.
 fn contexts(platform: &Platform) -> Result<bool> {
     let left = platform.device_info(device(0))?.multiprocessors - 24;
     let default = |index| UNEQUAL.default_context_index(index).default_context();
@@ -118,8 +120,8 @@ fn contexts(platform: &Platform) -> Result<bool> {
         .try_fold(true, |right, (context, size)| Ok(right & is_context(platform, context, size)?))
 }
 
-/// A stream's description is dropped first; then a stream is dropped while its kernel runs, and its data is still
-/// right.
+/// Checks lifetimes: first a stream's description is dropped, and then a stream while its kernel runs. The data
+/// is still right.
 fn lifetime(platform: &Platform) -> Result<bool> {
     let (there, back) = (primary(platform)?, primary(platform)?);
     let green = {
@@ -133,7 +135,7 @@ fn lifetime(platform: &Platform) -> Result<bool> {
     Ok(right && divided == 2 && handed_on(platform, &[&again, &back])?)
 }
 
-/// Two contexts of one pool are in use at once: data goes from one to the other and back.
+/// Checks two contexts of one pool in use at once: data goes from one to the other and back.
 fn at_once(platform: &Platform) -> Result<bool> {
     let first = stream_on(platform, TWO.context(0))?;
     let second = stream_on(platform, TWO.context(1))?;

@@ -49,8 +49,8 @@ fn all() -> Result<Option<String>, Failed> {
     Ok(None)
 }
 
-/// The editor finds no mistake in a graph that rustc compiles. Elsewhere it does: the project is without the source of the
-/// standard library.
+/// Checks that the editor finds no mistake in a graph that rustc compiles. It does find some elsewhere, since the
+/// project lacks the source of the standard library.
 fn no_diagnostics_in_the_graph(server: &mut Server) -> Result<(), Failed> {
     let lines = PROGRAM.lines();
     let begin = lines.clone().position(|line| line == "graph! {").unwrap_or_default();
@@ -60,7 +60,7 @@ fn no_diagnostics_in_the_graph(server: &mut Server) -> Result<(), Failed> {
     check_equal(found, Vec::new())
 }
 
-/// Runs one case. Returns a line with the typed text and the answer, as an error if the answer is wrong.
+/// Runs one case. Returns a line with the typed text and the answer, which is an error if the answer is wrong.
 fn run_case(server: &mut Server, case: &Case) -> Result<Result<String, String>, Failed> {
     let Case { replaced, typed, answer } = case;
     let no_place = || Failed::msg(format!("no place for {typed}"));

@@ -1,6 +1,6 @@
 //! The program that the editor has open.
 
-/// The cases replace parts of it, as `/*edge*/`, by text that a user types.
+/// The text of the program. A case replaces a part such as `/*edge*/` by text that a user types.
 pub(crate) const PROGRAM: &str = r#"use streamflow::prelude::*;
 
 /// Makes frames.

@@ -10,8 +10,8 @@ use streamflow_tests::Failed;
 
 type Result<T> = std::result::Result<T, Failed>;
 
-/// The project for the server: this program, the library, and the macros as built for this test, so that the server
-/// builds nothing.
+/// Describes the project for the server: this program, the library, and the macros as built for this test, so
+/// that the server builds nothing.
 pub(crate) fn describe(directory: &Path) -> Result<Value> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
     let root = |package: &str| ours.join(package).join("src/lib.rs");
@@ -51,7 +51,7 @@ pub(crate) fn describe(directory: &Path) -> Result<Value> {
     }))
 }
 
-/// The newest library of the macros in this test's directory.
+/// Returns the newest library of the macros in this test's directory.
 fn macros() -> Result<PathBuf> {
     let test = env::current_exe()?;
     let deps = test.parent().ok_or_else(|| Failed::msg("a test without a directory"))?;

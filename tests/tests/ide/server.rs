@@ -1,4 +1,4 @@
-//! A rust-analyzer process, queried over LSP.
+//! A rust-analyzer process to which tests send requests by the Language Server Protocol (LSP).
 
 use std::env;
 use std::fs;
@@ -13,11 +13,12 @@ use crate::project;
 
 type Result<T> = std::result::Result<T, Failed>;
 
-/// The path of rust-analyzer, or why there is none.
+/// Returns the path of rust-analyzer, or the reason why it can't be run.
 pub(crate) fn find() -> std::result::Result<PathBuf, String> {
     let named = env::var_os("STREAMFLOW_RUST_ANALYZER").map(PathBuf::from);
     let program = named.unwrap_or_else(|| PathBuf::from("rust-analyzer"));
-    // rustup installs a program of this name that only reports that the component is missing.
+    // rustup installs a program named `rust-analyzer` even without the component. That program only reports that the
+    // component is missing.
     match Command::new(&program).arg("--version").output() {
         Ok(output) if output.status.success() => Ok(program),
         Ok(output) => {
@@ -31,12 +32,12 @@ fn missing(why: impl std::fmt::Display) -> String {
     format!("no rust-analyzer: {why}; `rustup component add rust-analyzer` installs it")
 }
 
-/// A running server with one open file.
+/// A running rust-analyzer with one open file.
 pub(crate) struct Server {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// Removed when the server is dropped.
+    /// The project's temporary directory, which is removed when the server is dropped.
     directory: tempfile::TempDir,
     requests: i64,
     version: i64,
@@ -44,7 +45,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts the server on a program of one file that depends on streamflow, and waits until it has indexed it.
+    /// Starts the server on a program of one file that depends on streamflow, and waits until the server has indexed
+    /// it.
     pub(crate) fn start(program: &Path, text: &str) -> Result<Self> {
         let directory = tempfile::tempdir()?;
         fs::write(directory.path().join("main.rs"), text)?;
@@ -91,7 +93,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Replaces the whole text.
+    /// Replaces the whole text of the open file.
     pub(crate) fn change(&mut self, text: &str) -> Result<()> {
         self.version += 1;
         self.text = text.to_owned();
@@ -102,7 +104,7 @@ impl Server {
         )
     }
 
-    /// The completions at a position, the most likely first.
+    /// Returns the completions at a position, the most likely first.
     pub(crate) fn completions(&mut self, line: usize, column: usize) -> Result<Vec<String>> {
         let found = self.at("textDocument/completion", line, column)?;
         let items = found.get("items").unwrap_or(&found).as_array().cloned().unwrap_or_default();
@@ -120,8 +122,8 @@ impl Server {
         Ok(items.into_iter().map(|(_, label)| label).collect())
     }
 
-    /// The code in the hover text at a position: for each item its path, as `program::Stereo`, and the first line of its
-    /// declaration.
+    /// Returns the code in the hover text at a position: for each item its path, such as `program::Stereo`, and the
+    /// first line of its declaration.
     pub(crate) fn hover(&mut self, line: usize, column: usize) -> Result<Vec<String>> {
         let found = self.at("textDocument/hover", line, column)?;
         let text = found["contents"]["value"].as_str().unwrap_or_default();
@@ -134,7 +136,7 @@ impl Server {
         Ok(code)
     }
 
-    /// The lines that a rename changes, as they are then.
+    /// Returns the lines that a rename changes, with their text after the rename.
     pub(crate) fn rename(&mut self, line: usize, column: usize, name: &str) -> Result<Vec<String>> {
         let document = json!({ "uri": self.uri("main.rs") });
         let position = json!({ "line": line, "character": column });
@@ -154,7 +156,7 @@ impl Server {
                 edits.push(place.ok_or_else(|| Failed::msg(format!("no edit: {edit}")))?);
             }
         }
-        // From the end, so that the places of the others stay.
+        // Edits are applied from the end, so that the positions of the remaining edits stay valid.
         edits.sort_by_key(|(line, range, _)| std::cmp::Reverse((*line, range.start)));
         let mut lines: Vec<String> = self.text.lines().map(str::to_owned).collect();
         let mut changed = std::collections::BTreeSet::new();
@@ -165,7 +167,7 @@ impl Server {
         Ok(changed.into_iter().map(|line| lines[line].trim().to_owned()).collect())
     }
 
-    /// The server's own diagnostics, each with the number of its line, from 0.
+    /// Returns the server's own diagnostics, each with its line number, counted from 0.
     pub(crate) fn diagnostics(&mut self) -> Result<Vec<(usize, String)>> {
         let document = json!({ "uri": self.uri("main.rs") });
         let found = self.request("textDocument/diagnostic", json!({ "textDocument": document }))?;
@@ -177,7 +179,8 @@ impl Server {
         Ok(items.collect())
     }
 
-    /// The lines that declare the item at a position; for other files, their names.
+    /// Returns the lines in the open file that declare the item at a position, and the file names of declarations
+    /// elsewhere.
     pub(crate) fn definitions(&mut self, line: usize, column: usize) -> Result<Vec<String>> {
         let found = self.at("textDocument/definition", line, column)?;
         let ours = self.uri("main.rs");
@@ -222,7 +225,7 @@ impl Server {
                 }
             };
             match answer["error"]["code"].as_i64() {
-                // The text has changed meanwhile.
+                // The server dropped the request because the text has changed. The request is sent again.
                 Some(-32801 | -32802) => {}
                 Some(_) => return Err(Failed::msg(format!("{method}: {}", answer["error"]))),
                 None => return Ok(answer["result"].clone()),
@@ -251,7 +254,7 @@ impl Server {
         Ok(self.input.flush()?)
     }
 
-    /// The next message that is not a request. Requests of the server get the answer null.
+    /// Returns the server's next response or notification. A request of the server is answered with null.
     fn receive(&mut self) -> Result<Value> {
         loop {
             let mut length = 0;
@@ -283,7 +286,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The server may have ended by itself.
+        // The server may already have ended, so errors are ignored.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! Direct solutions of sparse systems, against SciPy's and by their residual.
+//! Direct solutions of sparse systems, checked against SciPy's solutions and by their residuals.
 
 use serde::Deserialize;
 use streamflow::prelude::*;
@@ -22,7 +22,7 @@ fn tests(suite: Suite) -> Suite {
         .both("a_direct_solver_refuses_what_does_not_fit", refused)
 }
 
-/// A system, and the solution that SciPy has found: `direct.py` writes them.
+/// A system, and the solution that SciPy has found, as `direct.py` writes them.
 #[derive(Deserialize)]
 struct System {
     name: String,
@@ -53,7 +53,7 @@ fn against_scipy(platform: &Platform) -> Result<(), Failed> {
 
 fn other_values(platform: &Platform) -> Result<(), Failed> {
     in_tick(platform, |cx, stream, _| {
-        // The first row has nothing on the diagonal.
+        // The first row has no element on the diagonal.
         let (offsets, columns) = ([0, 1, 3, 4], [1, 0, 1, 2]);
         let mut a = Csr::upload(cx, [3, 3], &offsets, &columns, &[2.0_f32, 4.0, 1.0, 8.0])?;
         let mut plan = DirectSolver::plan(&a).right_hand_sides(2).on_blocking(cx, stream)?;
@@ -71,7 +71,7 @@ fn other_values(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// In the order of the first values' pivots, the second values have none.
+/// Checks new values for which the order of pivots of the first values meets a pivot of zero.
 fn other_pivots(platform: &Platform) -> Result<(), Failed> {
     in_tick(platform, |cx, stream, _| {
         let mut a = Csr::upload(cx, [2, 2], &[0, 2, 4], &[0, 1, 0, 1], &[2.0_f64, 1.0, 1.0, 3.0])?;
@@ -95,7 +95,7 @@ fn singular(platform: &Platform) -> Result<(), Failed> {
         let made = DirectSolver::plan(&a).on_blocking(cx, stream);
         let text = check_error("a singular matrix", made, is_unsolvable)?;
         check_text(&text, &["`solve::DirectSolver`: the matrix is singular"])?;
-        // After its matrix became singular, a plan does not solve until it has factors again.
+        // After its matrix has become singular, a plan solves only once it has new factors.
         stream.upload_blocking(&[1.0, 2.0, 2.0, 5.0], a.values_mut())?;
         let mut plan = DirectSolver::plan(&a).on_blocking(cx, stream)?;
         let (b, mut x) = (cx.upload(&[3.0_f64, 7.0])?, cx.tensor([2], stream)?);

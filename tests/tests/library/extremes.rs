@@ -24,17 +24,17 @@ use super::matrices::Number;
 
 const NAME: &str = "STREAMFLOW_EXTREMES";
 
-/// Operands in one tick.
+/// The number of operands that are tried in one tick.
 const IN_A_TICK: u64 = 16;
 
-/// How many operands are tried: each function over a thousand times.
+/// The number of operands that are tried. Each function gets more than a thousand of them.
 const COUNT: u64 = 40_000;
 
 pub(crate) fn add(suite: Suite) -> Suite {
     sizes::add(suite.plain("functions_take_numbers_and_shapes_of_all_sizes::host", all))
 }
 
-/// A type that all libraries have.
+/// A real number type that all libraries have.
 trait Real:
     Number
     + BlasElement
@@ -62,22 +62,22 @@ impl Real for f64 {
     const LEAST: f64 = f64::MIN_POSITIVE;
 }
 
-/// The setting of a function's call: the context, the stream and random numbers.
+/// What a call of a function gets: the context, the stream and random numbers.
 struct Setting<'a, 't> {
     cx: &'a ExecutionContext,
     stream: &'a Stream<'t>,
     random: Random,
-    /// How wild the numbers are.
+    /// How extreme the random numbers are.
     kind: Kind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Between -1 and 1.
+    /// Numbers between -1 and 1.
     Moderate,
-    /// Numbers of all sizes.
+    /// Finite numbers of all sizes.
     Extreme,
-    /// Also NaNs and infinities.
+    /// Numbers of all sizes, NaNs and infinities.
     Any,
 }
 
@@ -124,7 +124,7 @@ impl Setting<'_, '_> {
 
 type Try = fn(&mut Setting<'_, '_>) -> Result<()>;
 
-/// Each function, in both precisions.
+/// Returns each function of the libraries, in both precisions.
 fn functions() -> Vec<(&'static str, Try)> {
     fn of<T: Real>() -> Vec<(&'static str, Try)>
     where
@@ -142,7 +142,7 @@ fn all() -> Result<(), Failed> {
     }
 }
 
-/// Tries so many operands, each with its seed, in one tick. The device must be usable afterwards.
+/// Tries `count` operands in one tick, each with its own seed. The device must be usable afterwards.
 fn tick(first: u64, count: u64) -> Result<(), Failed> {
     let platform = Platform::host().seed(first / IN_A_TICK).build()?;
     let functions = functions();
@@ -163,7 +163,7 @@ fn tick(first: u64, count: u64) -> Result<(), Failed> {
     })
 }
 
-/// A product of two numbers, and a sum of such.
+/// The terms of a sum of products: each term is a product of two numbers.
 type Terms = Vec<(f64, f64)>;
 
 /// Checks sums of products. A sum with terms that `T` can represent is right to within rounding, and a sum with a NaN
@@ -175,7 +175,8 @@ fn sums<T: Real>(found: &[T], wanted: impl ExactSizeIterator<Item = Terms>) -> R
         let products = || terms.iter().map(|(a, b)| a * b);
         let (sum, size) = (products().sum::<f64>(), products().map(f64::abs).sum::<f64>());
         if size.is_nan() || terms.iter().any(|(a, b)| !a.is_finite() || !b.is_finite()) {
-            // With a factor of 0, the earlier content is not read, so a number may be left.
+            // With a factor of 0 the earlier content is not read, so the result may be a number although the terms have a
+            // NaN.
             continue;
         }
         if size > T::MOST / 8.0 {
@@ -189,7 +190,7 @@ fn sums<T: Real>(found: &[T], wanted: impl ExactSizeIterator<Item = Terms>) -> R
     Ok(())
 }
 
-/// Whether all are numbers.
+/// Returns whether no value is a NaN or infinite.
 fn are_finite<T: Real>(values: &[T]) -> bool {
     values.iter().all(|&value| Into::<f64>::into(value).is_finite())
 }

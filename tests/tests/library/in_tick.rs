@@ -7,10 +7,10 @@ use streamflow::testing::OperatorHarness;
 use streamflow_tests::Failed;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 
-/// Called in each tick, with the operator's streams.
+/// A function that is called in each tick, with the operator's streams `work` and `other`.
 type Body = Box<dyn FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<()> + Send>;
 
-// The third stream is for the internal one: functions for the host use it.
+// The third stream leaves room in the pool for the internal stream, which functions for the host use.
 #[operator(streams(work, other, spare))]
 struct Runs {
     #[output]
@@ -27,7 +27,7 @@ impl Compute for Runs {
     }
 }
 
-/// Runs a function in so many ticks of one operator.
+/// Runs a function in `count` ticks of one operator.
 pub(crate) fn in_ticks(
     platform: &Platform,
     ticks: u32,
@@ -41,7 +41,7 @@ pub(crate) fn in_ticks(
     Ok(harness.stop()?)
 }
 
-/// Runs a function in so many ticks of one operator, each on a thread of its own.
+/// Runs a function in `count` ticks of one operator, each tick on a thread of its own.
 pub(crate) fn ticks_on_threads(
     platform: &Platform,
     ticks: u32,
@@ -70,7 +70,7 @@ pub(crate) fn in_tick(
     in_ticks(platform, 1, body)
 }
 
-/// Whether a value that a function computes in a tick is right.
+/// Checks that a value which a function computes in a tick is right.
 pub(crate) fn holds_in_tick(
     platform: &Platform,
     mut body: impl FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<bool> + Send + 'static,
@@ -80,7 +80,7 @@ pub(crate) fn holds_in_tick(
     Ok(told.recv()?)
 }
 
-/// The text of an error that a call in a tick returned; a failure if it has returned none.
+/// Returns the text of the error that a call in a tick has returned. Fails if the call has succeeded.
 pub(crate) fn text<T: std::fmt::Debug>(done: Result<T, Error>) -> Result<String> {
     match done {
         Err(error) => Ok(error.to_string()),
@@ -88,8 +88,8 @@ pub(crate) fn text<T: std::fmt::Debug>(done: Result<T, Error>) -> Result<String>
     }
 }
 
-/// Loads the kernels of the programs of tests of order. A GPU loads a kernel at its first launch, and may then wait for
-/// the work before it, so that a control without order would have the right data.
+/// Loads the kernels that tests of order launch. A GPU loads a kernel at its first launch, and may wait for
+/// earlier work before. A control without order would then have the right data.
 pub(crate) fn load_kernels(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
     let (mut a, mut b) = (cx.tensor([1], stream)?, cx.tensor([1], stream)?);
     stream.launch::<slow_fill>(1, (&mut a, 0.0, 0))?;
@@ -99,12 +99,12 @@ pub(crate) fn load_kernels(cx: &ExecutionContext, stream: &Stream<'_>) -> Result
     Ok(())
 }
 
-/// Whether mathematics has refused an operand.
+/// Returns whether the mathematics package has refused an operand.
 pub(crate) fn is_operand(error: &Error) -> bool {
     matches!(error.find_cause(), Some(streamflow_math::Error::Operand { .. }))
 }
 
-/// Whether a solver has found no result.
+/// Returns whether a solver has found no result.
 pub(crate) fn is_unsolvable(error: &Error) -> bool {
     matches!(error.find_cause(), Some(streamflow_math::Error::Unsolvable { .. }))
 }

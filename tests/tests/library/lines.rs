@@ -1,4 +1,4 @@
-//! A report of the race checker names the user's line of each library call.
+//! Checks that a report of the race checker names the user's line of each library call.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -19,10 +19,10 @@ use streamflow_tests::{Failed, Suite, check, check_error};
 
 use super::in_tick::in_tick;
 
-/// A callback for the line of a call and the memory that the call has written.
+/// A callback that gets the line of a call, and the memory that the call has written.
 type Written<'a> = &'a mut dyn FnMut(u32, &DeviceSlice<f32>) -> Result<()>;
 
-/// Makes calls on a stream.
+/// A function that makes library calls on a stream.
 type Calls = fn(&ExecutionContext, &Stream<'_>, Written<'_>) -> Result<()>;
 
 const CALLS: &[(&str, Calls)] = &[
@@ -48,9 +48,10 @@ pub(crate) fn add(suite: Suite) -> Suite {
     })
 }
 
-/// Reads what each call writes without a wait, and looks for the call's line in the report.
+/// Reads what each call writes, without a wait, and looks for the call's line in the race checker's report.
 fn each_is_named(driver: Arc<dyn Driver>, calls: Calls) -> Result<(), Failed> {
-    // A checker takes the lines: a second one below it would have none. The driver may have one already.
+    // The driver may already have a race checker. Then this adds no second one, since only the upper checker would
+    // get the lines.
     let platform = Platform::builder().race_check(true).driver(driver)?;
     let (tell, told) = channel();
     let run = in_tick(&platform, move |cx, work, other| {
@@ -67,7 +68,7 @@ fn each_is_named(driver: Arc<dyn Driver>, calls: Calls) -> Result<(), Failed> {
         });
         Ok(tell.send(looked.map_err(|failure| Failed::msg(failure.to_string())))?)
     });
-    // The tick has races, and they fail its run.
+    // The tick has races on purpose, which make its run fail.
     check_error("the run", run, |_| true)?;
     told.recv()?
 }

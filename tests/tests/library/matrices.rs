@@ -1,11 +1,11 @@
-//! Matrices of tests, in rows, and the equations that they must fulfil in f64.
+//! Row-major matrices for tests, and checks in `f64` of the equations that they must fulfil.
 
 use streamflow::prelude::*;
 use streamflow_math::solve::Factor;
 use streamflow_tests::check;
 use streamflow_tests::random::Random;
 
-/// A real number of a test.
+/// A real or complex number type of a test.
 pub(crate) trait Number: Factor + Into<f64> {
     const EPSILON: f64;
     fn of(value: f64) -> Self;
@@ -33,7 +33,7 @@ pub(crate) fn to_f64<T: Number>(values: &[T]) -> Vec<f64> {
     values.iter().map(|&value| value.into()).collect()
 }
 
-/// `[m, k]` times `[k, n]`, in rows.
+/// Returns the product of an `[m, k]` and a `[k, n]` matrix, row-major.
 pub(crate) fn product((m, k, n): (usize, usize, usize), a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut product = vec![0.0; m * n];
     for row in 0..m {
@@ -53,7 +53,7 @@ pub(crate) fn transposed((m, n): (usize, usize), a: &[f64]) -> Vec<f64> {
     (0..m * n).map(|at| a[at % m * n + at / m]).collect()
 }
 
-/// Symmetric positive definite, in rows: `T transpose(T) + n`.
+/// Returns a symmetric positive definite matrix, row-major: `T transpose(T) + n`.
 pub(crate) fn definite<T: Number>(n: usize, seed: u64) -> Vec<T> {
     let a = to_f64(&numbers::<T>(n * n, seed));
     let mut definite = product((n, n, n), &a, &transposed((n, n), &a));
@@ -61,7 +61,7 @@ pub(crate) fn definite<T: Number>(n: usize, seed: u64) -> Vec<T> {
     definite.into_iter().map(T::of).collect()
 }
 
-/// With a condition that is small enough for f32.
+/// Returns a random matrix whose condition number is small enough for `f32`.
 pub(crate) fn regular<T: Number>(n: usize, seed: u64) -> Vec<T> {
     let mut a = numbers::<T>(n * n, seed);
     (0..n).for_each(|i| a[i * n + i] = T::of(a[i * n + i].into() + (n as f64).sqrt() * 2.0));
@@ -82,7 +82,7 @@ pub(crate) fn near(what: &str, found: &[f64], wanted: &[f64], tolerance: f64) ->
     })
 }
 
-/// Checks `A x = b`, for right-hand sides in rows.
+/// Checks that `A x = b` for right-hand sides in rows.
 pub(crate) fn solves<T: Number>(n: usize, a: &[T], b: &[T], x: &[T]) -> Result<()> {
     for (b, x) in b.chunks_exact(n.max(1)).zip(x.chunks_exact(n.max(1))) {
         let found = product((n, n, 1), &to_f64(a), &to_f64(x));

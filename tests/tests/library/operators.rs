@@ -1,4 +1,4 @@
-//! The operators that come with the library, against `f64`, and with wrong input.
+//! The operators that come with the library, compared with `f64`, and given wrong input.
 
 use std::f64::consts::TAU;
 
@@ -22,7 +22,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("operators_refuse_wrong_constructors", constructors)
 }
 
-/// The shape and the values that an operator makes of one message.
+/// Runs an operator for one message, and checks the shape and the values that it sends.
 macro_rules! ticked {
     ($platform:expr, $operator:expr, $input:ident -> $output:ident, $values:expr, $shape:expr) => {{
         let mut harness = OperatorHarness::new($platform, $operator)?;
@@ -42,7 +42,8 @@ const BLUR: [f32; 9] = [0.0625, 0.125, 0.0625, 0.125, 0.25, 0.125, 0.0625, 0.125
 
 fn convolved(platform: &Platform) -> Result<(), Failed> {
     let mut random = Random::new(1);
-    // Images of one pixel, one row and one column, weights larger than the image, several images, and none.
+    // The cases: images of one pixel, one row and one column, weights larger than the image, several images, and no
+    // image.
     let shapes: [(&[usize], [usize; 2]); 7] = [
         (&[1, 1], [3, 3]),
         (&[1, 9], [5, 1]),
@@ -68,7 +69,7 @@ fn convolved(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The sums in `f64`, by the formula of the documentation.
+/// Returns the convolution in `f64`, by the formula of the documentation.
 fn convolution(
     image: &[f32],
     shape: &[usize],
@@ -100,7 +101,7 @@ fn convolution(
     (0..image.len()).map(of).collect()
 }
 
-/// A single bright pixel becomes the weights themselves.
+/// Checks that an image with a single bright pixel becomes the weights themselves.
 fn flipped(platform: &Platform) -> Result<(), Failed> {
     let mut image = [0.0_f32; 25];
     image[12] = 1.0;
@@ -109,7 +110,7 @@ fn flipped(platform: &Platform) -> Result<(), Failed> {
     let (_, found) = ticked!(platform, operator, image -> convolved, &image, [5, 5]);
     let middle: Vec<f32> = (1..4).flat_map(|y| found[5 * y + 1..][..3].to_vec()).collect();
     check_equal(middle, weights.to_vec())?;
-    // A constant image stays constant, at the border too.
+    // A constant image stays constant, also at the border.
     let operator = Convolve2d::new(BLUR, [3, 3])?;
     let (_, found) = ticked!(platform, operator, image -> convolved, &[3.0; 25], [5, 5]);
     check_equal(found, vec![3.0; 25])
@@ -180,7 +181,8 @@ fn resampled(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Zeros between the samples, the low-pass filter, and every `down`th of the results: in `f64`.
+/// Returns the resampled signal in `f64`: zeros are put between the samples, the low-pass filter is applied, and
+/// every `down`th result is kept.
 fn filtered(signal: &[f32], up: usize, down: usize) -> Vec<f64> {
     let divisor = (1..=up.min(down))
         .rev()
@@ -189,7 +191,7 @@ fn filtered(signal: &[f32], up: usize, down: usize) -> Vec<f64> {
     let (up, down) = (up / divisor, down / divisor);
     let half = 10 * up.max(down) as i64;
     let bessel = |x: f64| -> f64 {
-        // The integral of the definition. The trapezoidal rule is exact for it.
+        // The integral in the definition of the Bessel function. The trapezoidal rule is exact for it.
         (0..64).map(|k| (x * (TAU * f64::from(k) / 64.0).cos()).exp()).sum::<f64>() / 64.0
     };
     let tap = |i: i64| {
@@ -211,7 +213,8 @@ fn filtered(signal: &[f32], up: usize, down: usize) -> Vec<f64> {
     (0..(signal.len() * up).div_ceil(down)).map(of).collect()
 }
 
-/// From 300 to 200 samples: 20 periods stay, and 140 are gone, since 200 samples can't show them.
+/// Checks tones that are resampled from 300 to 200 samples: 20 periods stay, and 140 periods disappear, since 200
+/// samples can't show them.
 fn tones(platform: &Platform) -> Result<(), Failed> {
     let tone = |periods: f64, len: usize| -> Vec<f64> {
         (0..len).map(|i| (TAU * periods * i as f64 / len as f64).sin()).collect()
@@ -221,7 +224,7 @@ fn tones(platform: &Platform) -> Result<(), Failed> {
         let operator = Resample::new(2, 3)?;
         let (_, found) = ticked!(platform, operator, signal -> resampled, &signal, [300]);
         let wanted: Vec<f64> = tone(periods, 200).iter().map(|x| size * x).collect();
-        // Not the ends, where the signal begins and stops.
+        // The ends are not compared, since the signal begins and stops there.
         check_close(&found[20..180], &wanted[20..180], |_| 0.01)?;
     }
     Ok(())

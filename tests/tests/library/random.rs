@@ -25,7 +25,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .cuda("random_numbers_past_2_to_the_32", past_32_bits)
 }
 
-/// The values of a tensor that a call has filled.
+/// Returns the values of a tensor that a call has filled.
 fn made<T: Element>(
     (platform, s): (&Platform, &CudaStream),
     len: usize,
@@ -40,7 +40,7 @@ fn consecutive<T: Real + From<f32>>(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let on = (platform, &s);
     let (mean, deviation) = (T::from(3.0), T::from(0.5));
-    // The numbers go on in the next round.
+    // The ends are next to the end of a round, so that the numbers continue in the next round.
     let ends = [262_130, 2 * 262_144 - 50];
     for start in ends.map(|end| Philox::<T>::new(7).at(1_000_002).skip(end)) {
         let lens = [1, 2, 0, 5, 300, 7, 4, 251];
@@ -65,7 +65,7 @@ fn consecutive<T: Real + From<f32>>(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Calls on two streams, in another order than the places of their numbers.
+/// Checks calls on two streams that are made in another order than that of their numbers.
 fn streams(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new().max_size(2))?;
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
@@ -93,7 +93,7 @@ fn one_launch(driver: std::sync::Arc<dyn streamflow::driver::Driver>) -> Result<
     let s = stream(&platform)?;
     let (mut x, mut y) = (platform.tensor::<f32>([77], &s)?, platform.tensor::<f64>([9], &s)?);
     let (mut narrow, mut wide) = (Philox::new(1), Philox::new(2));
-    // Compiles the kernels.
+    // Compiles the kernels before the calls are counted.
     narrow.uniform(&s, &mut x)?;
     wide.normal(&s, &mut y, 0.0, 1.0)?;
     recorder.clear();
@@ -119,7 +119,7 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
     let mut foreign = elsewhere.tensor::<f32>([10], &stream(&elsewhere)?)?;
     check_error("memory of another platform", philox.uniform(&s, &mut foreign), |_| true)?;
     check_equal(philox.drawn(), 0)?;
-    // A deviation of 0 is the mean.
+    // With a deviation of 0, every number is the mean.
     philox.normal(&s, &mut out, 2.5, 0.0)?;
     check_equal(s.download_blocking(&out)?, vec![2.5; 10])?;
     check_equal(philox.drawn(), 10)
@@ -127,7 +127,7 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
 
 const MANY: usize = 50_000;
 
-/// Each of the 32 bits is set in half of the words, and no word is like the one before it.
+/// Checks that each of the 32 bits is set in half of the words, and that no word is like the one before.
 fn bits(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     for seed in [0, 1, u64::MAX] {
@@ -136,7 +136,7 @@ fn bits(platform: &Platform) -> Result<(), Failed> {
             let set = words.iter().filter(|word| *word >> bit & 1 == 1).count() as f64;
             let changes = words.windows(2).filter(|two| (two[0] ^ two[1]) >> bit & 1 == 1).count();
             for count in [set, changes as f64] {
-                // 6 standard deviations.
+                // The limit is 6 standard deviations.
                 check((count / MANY as f64 - 0.5).abs() < 3.0 / (MANY as f64).sqrt(), || {
                     format!("seed {seed}, bit {bit}: {count} of {MANY}")
                 })?;
@@ -146,7 +146,7 @@ fn bits(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Moments, the share of each tenth, and the correlation with later numbers.
+/// Checks the moments, the share of each tenth of the range, and the correlation with later numbers.
 fn distributed<T: Real + From<f32> + Into<f64>>(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let mut philox = Philox::<T>::new(2026);
@@ -160,7 +160,7 @@ fn distributed<T: Real + From<f32> + Into<f64>>(platform: &Platform) -> Result<(
         let is_in = |x: f64| f64::from(u8::from((x * 10.0).ceil() as usize == tenth + 1));
         mean(&is_in, &uniforms)
     });
-    // 6 standard deviations of a share of 0.1.
+    // The limit is 6 standard deviations of a share of 0.1.
     check_close(&tenths.collect::<Vec<_>>(), &[0.1; 10], |_| 1.8 / n.sqrt())?;
 
     let (at, deviation) = (T::from(-4.0), T::from(2.0));
@@ -171,7 +171,7 @@ fn distributed<T: Real + From<f32> + Into<f64>>(platform: &Platform) -> Result<(
     check_close(&moments[..2], &[0.0, 1.0], |_| 9.0 / n.sqrt())?;
     let within = mean(&|x| f64::from(u8::from(x.abs() < 1.0)), &standard);
     check_close(&[within], &[0.682_689_5], |_| 3.0 / n.sqrt())?;
-    // Neighbours are sine and cosine of the same angle.
+    // Neighbouring numbers are the sine and the cosine of one angle, and must not be correlated either.
     for lag in [1, 2, 3, 4, 8] {
         let products: f64 = standard.iter().zip(&standard[lag..]).map(|(a, b)| a * b).sum();
         check((products / n).abs() < 6.0 / n.sqrt(), || format!("lag {lag}: {}", products / n))?;
@@ -179,7 +179,7 @@ fn distributed<T: Real + From<f32> + Into<f64>>(platform: &Platform) -> Result<(
     Ok(())
 }
 
-/// 16 GiB of words. The last ones are those of a short call there.
+/// Checks 16 GiB of words. The last words must be those that a short call at the same place gives.
 fn past_32_bits(platform: &Platform) -> Result<(), Failed> {
     const LEN: usize = (1 << 32) + 11;
     let s = stream(platform)?;

@@ -1,5 +1,5 @@
-//! The call itself, by a library that copies: the order of the call, and the calls that the layers of
-//! the driver see.
+//! A library call by itself, with a library that copies: the order of the call, and what the layers of the driver
+//! see of it.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn fails(done: Result<()>, parts: &[&str]) -> Result<(), Failed> {
 }
 
 const LEN: usize = 1003;
-/// Cycles, much longer than a call: about 10 ms on a GPU.
+/// The length of a slow kernel in cycles. It takes about 10 ms on a GPU, much longer than a call of the host.
 const SLOW: u64 = 20_000_000;
 
 const PROGRAMS: &[(&str, Program)] = &[
@@ -59,7 +59,8 @@ struct Setting {
     to: Buffer<f32>,
 }
 
-/// Two streams, and two buffers with the values 1 and 2. All is complete, and all kernels are loaded.
+/// Returns two streams, and two buffers with the values 1 and 2. All work is complete, and all kernels are
+/// loaded.
 fn set(platform: &Platform) -> Result<Setting> {
     let pool = platform.stream_pool("LIBRARY", &CudaStreamPool::new().max_size(2))?;
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
@@ -114,7 +115,7 @@ fn recorded(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["call testCopy on stream", ", reads from = ", ", writes to = "])
 }
 
-/// Each kind of problem, and the functions of its plan and its call that are not to be captured.
+/// Checks each kind of problem that keeps a plan's calls from being captured in a CUDA graph.
 fn uncaptured(platform: &Platform) -> Result<(), Failed> {
     let recorder = Arc::new(Recorder::new(platform.driver().clone()));
     let recorded = Platform::builder().driver(recorder.clone())?;
@@ -144,7 +145,7 @@ fn uncaptured(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn races(driver: Arc<dyn Driver>) -> Result<(), Failed> {
-    // The environment may have added a checker already.
+    // The environment may have added a race checker already.
     let platform = Platform::builder().race_check(true).driver(driver)?;
     let Setting { a, b, library, from, mut to } = set(&platform)?;
     library.copy(&a, &from, &mut to)?;
@@ -197,7 +198,7 @@ fn panics(platform: &Platform) -> Result<(), Failed> {
     fails(done, &["library function `testCopy` panicked: a mistake"])
 }
 
-/// Bodies that take the claims of a copy in another way than the copy makes them: first the read,
+/// Checks bodies that take the claims of a copy in another order than the copy makes them: the read first, and
 /// then the write.
 fn mistaken(platform: &Platform) -> Result<(), Failed> {
     fn body(takes: impl Fn(&mut Operands<'_>) + Send + Sync + 'static) -> HostBody {

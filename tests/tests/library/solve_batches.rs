@@ -1,4 +1,5 @@
-//! Batches of decompositions, matrix by matrix as a single one, and with a status for each.
+//! Batches of decompositions: each matrix has the result that a single decomposition gives, and a status of its
+//! own.
 
 use streamflow::prelude::*;
 use streamflow_math::solve::{self, Checked, Eigen, Svd};
@@ -18,7 +19,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("operands_that_do_not_fit_a_batch_are_refused", refused)
 }
 
-/// Empty, one, odd, prime, the longest that the library is fast with, longer, and many.
+/// Lengths and counts of matrices: empty, one, odd, prime, the longest for which the library is fast, longer, and
+/// many.
 const EIGEN: [(usize, usize); 8] =
     [(0, 3), (3, 0), (1, 5), (7, 1), (5, 17), (3, 32), (2, 41), (300, 4)];
 
@@ -32,7 +34,7 @@ fn eigen(platform: &Platform) -> Result<(), Failed> {
 fn eigen_of<T: Number + solve::Real>(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
     for (count, n) in EIGEN {
         let a: Vec<T> = (0..count).flat_map(|i| definite::<T>(n, i as u64)).collect();
-        // The elements above the diagonal are not read, not even a NaN.
+        // The elements above the diagonal are not read, so they may be NaN.
         let mut lower = a.clone();
         for matrix in lower.chunks_exact_mut((n * n).max(1)) {
             (0..n).for_each(|i| (i + 1..n).for_each(|j| matrix[i * n + j] = T::of(99.0)));
@@ -58,7 +60,7 @@ fn eigen_of<T: Number + solve::Real>(cx: &ExecutionContext, stream: &Stream<'_>)
     Ok(())
 }
 
-/// With fewer and with more columns than rows, up to the longest that the library takes.
+/// Matrices with fewer and with more columns than rows, up to the longest that the library takes.
 const SVD: [(usize, usize, usize); 9] = [
     (0, 2, 3),
     (3, 0, 4),
@@ -133,7 +135,7 @@ fn nan(platform: &Platform) -> Result<(), Failed> {
         has_one_mark(&out, stream, 2)?;
         for i in [0, 1, 3] {
             let (u, vt) = (&u[i * n * n..][..n * n], &vt[i * n * n..][..n * n]);
-            // The tolerance is for elements of about 1, and these are up to `2 n`.
+            // The tolerance is for elements of about 1. These values are up to `2 n`, so they are divided.
             let tiny: Vec<f64> = good(i).iter().map(|value| value / (2 * n) as f64).collect();
             let s: Vec<f64> = s[i * n..][..n].iter().map(|value| value / (2 * n) as f64).collect();
             are_singular_values((n, n), &tiny, (u, &s, vt))?;
@@ -144,8 +146,8 @@ fn nan(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// The number of matrices, their rows, and the row of the matrix that is zero: in a single matrix, in the first and the
-/// last matrix and row, and for sizes that cuBLAS has special kernels for.
+/// The number of matrices, their rows, and the matrix and row that is zero: in a single matrix, in the first and
+/// the last matrix and row, and for sizes for which cuBLAS has special kernels.
 const SINGULAR: [(usize, usize, usize, usize); 9] = [
     (1, 1, 0, 0),
     (3, 5, 1, 3),
@@ -185,7 +187,7 @@ fn singular_of<T: Number>(
     (count, n, matrix, row): (usize, usize, usize, usize),
 ) -> Result<()> {
     let mut a: Vec<T> = (0..count).flat_map(|i| regular::<T>(n, i as u64)).collect();
-    // A pivot of a row of zeros is exactly zero in each order of the operations.
+    // The pivot of a row of zeros is exactly zero, in whatever order the operations are done.
     a[matrix * n * n + row * n..][..n].fill(T::of(0.0));
     let b = numbers::<T>(count * n, 7);
     let sides = upload(cx, &b, &[count, n])?;
@@ -202,7 +204,7 @@ fn singular_of<T: Number>(
     check_text(&text(x.open_blocking(stream))?, &[&wanted])
 }
 
-/// Fails unless one matrix has a mark, and the others have neither a mark nor another status.
+/// Fails unless exactly one matrix is marked as singular, and all others have neither a mark nor another status.
 fn has_one_mark<V>(out: &Checked<V>, stream: &Stream<'_>, marked: usize) -> Result<()> {
     let statuses = stream.download_blocking(&out.statuses())?;
     let (found, marks) = statuses.split_at(statuses.len() / 2);
@@ -216,14 +218,14 @@ fn functions(platform: &Platform) -> Result<(), Failed> {
         let (count, n) = (3, 6);
         let a: Vec<f32> = (0..count).flat_map(|i| definite::<f32>(n, i as u64)).collect();
         let matrices = upload(cx, &a, &[count, n, n])?;
-        // Twice: the second time with the node's plan.
+        // The call is made twice. The second one uses the plan that the node keeps.
         for _ in 0..2 {
             let eigen = solve::eigen_blocking(cx, stream, &matrices)?;
             let svd = solve::svd_blocking(cx, stream, &matrices)?;
             let values = eigen.download_of(|it| &it.values, stream)?;
             let s = svd.download_of(|it| &it.s, stream)?;
             let (values, s) = (to_f64(values.wait_blocking()?), to_f64(s.wait_blocking()?));
-            // The singular values of such a matrix are its eigenvalues.
+            // The singular values of a matrix with positive eigenvalues are its eigenvalues.
             for (values, s) in values.chunks_exact(n).zip(s.chunks_exact(n)) {
                 let reversed: Vec<f64> = values.iter().rev().copied().collect();
                 near("the values", s, &reversed, 1e-4)?;

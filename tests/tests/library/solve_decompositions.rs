@@ -1,4 +1,4 @@
-//! Decompositions against f64, by the matrices that they rebuild, and functions without a plan.
+//! Decompositions, checked in `f64` by the matrices that they rebuild, and functions that need no plan.
 
 use streamflow::prelude::*;
 use streamflow_math::solve::{self, Eigen, Qr, Svd};
@@ -18,14 +18,14 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("functions_for_the_host_return_host_memory", on_host)
 }
 
-/// Fails unless the columns of a matrix in rows are orthonormal.
+/// Fails unless the columns of a row-major matrix are orthonormal.
 fn orthonormal((m, n): (usize, usize), q: &[f64], tolerance: f64) -> Result<()> {
     let gram = product((n, m, n), &transposed((m, n), q), q);
     let identity: Vec<f64> = (0..n * n).map(|at| f64::from(at % n == at / n)).collect();
     near("QT Q", &gram, &identity, tolerance)
 }
 
-/// Fails unless `U`, the values and `VT` are those of a matrix, all in rows.
+/// Fails unless `U`, the values and `VT` are a singular value decomposition of the matrix, all row-major.
 pub(crate) fn are_singular_values<T: Number>(
     (m, n): (usize, usize),
     a: &[T],
@@ -41,7 +41,7 @@ pub(crate) fn are_singular_values<T: Number>(
     check(sorted, || format!("{s:?} of {m} by {n} are not sorted"))
 }
 
-/// Fails unless the values are the sorted eigenvalues of a symmetric matrix, with a vector in each row.
+/// Fails unless the values are the sorted eigenvalues of a symmetric matrix, and each row is an eigenvector.
 pub(crate) fn are_eigenpairs<T: Number>(a: &[T], values: &[f64], vectors: &[f64]) -> Result<()> {
     let n = values.len();
     check(values.windows(2).all(|two| two[0] <= two[1]), || format!("{values:?}: not sorted"))?;
@@ -125,7 +125,7 @@ fn functions(platform: &Platform) -> Result<(), Failed> {
         let (a, b) = (definite::<f64>(n, 1), numbers::<f64>(2 * n, 2));
         let (matrix, sides) = (upload(cx, &a, &[n, n])?, upload(cx, &b, &[2, n])?);
         let vector = upload(cx, &b[..n], &[n])?;
-        // Twice: the second time with the node's plan.
+        // The call is made twice. The second one uses the plan that the node keeps.
         for _ in 0..2 {
             let x = solve::solve(cx, stream, &matrix, &sides)?.download(stream)?;
             solves(n, &a, &b, x.wait_blocking()?)?;
@@ -145,7 +145,8 @@ fn functions(platform: &Platform) -> Result<(), Failed> {
         let s = solve::svd_blocking(cx, stream, &matrix)?.download_of(|it| &it.s, stream)?;
         let values =
             solve::eigen_blocking(cx, stream, &matrix)?.download_of(|it| &it.values, stream)?;
-        // The singular values of such a matrix are its eigenvalues; their product is that of R's diagonal.
+        // The singular values of a matrix with positive eigenvalues are its eigenvalues. Their product is that of the
+        // diagonal of R.
         let mut values = values.wait_blocking()?.to_vec();
         let (r, all) = (r.wait_blocking()?, values.iter().product::<f64>());
         let diagonal = (0..n).map(|i| r[i * n + i]).product::<f64>().abs();

@@ -1,4 +1,4 @@
-//! Errors that the device finds: they come where the host opens the result.
+//! Errors that a solver finds on the device. They are returned where the host opens the result.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_plan_whose_matrix_could_not_be_factored_does_not_solve", not_factored)
 }
 
-/// Row 2 is the sum of the two before it.
+/// A singular matrix: row 2 is the sum of the two rows before.
 const SINGULAR: [f64; 16] =
     [1.0, 0.0, 2.0, 0.0, 0.0, 1.0, 4.0, 0.0, 1.0, 1.0, 6.0, 0.0, 5.0, 6.0, 7.0, 8.0];
 
@@ -39,7 +39,7 @@ fn singular(platform: &Platform) -> Result<(), Failed> {
         let (a, b) = (upload(cx, &SINGULAR, &[4, 4])?, cx.upload(&[1.0; 4])?);
         let mut plan = Lu::plan(4).on(cx, stream)?;
         let mut x = Checked::new(cx.tensor([4], stream)?, cx, stream)?;
-        // The calls themselves succeed: the host does not know.
+        // The calls succeed, since the host does not know the status yet.
         plan.solve(stream, &a, &b, &mut x)?;
         let download = x.download(stream)?;
         let waited = check_error("wait_blocking", download.wait_blocking(), is_singular)?;
@@ -57,7 +57,7 @@ fn singular(platform: &Platform) -> Result<(), Failed> {
         let mut x = Checked::new(cx.tensor([4], stream)?, cx, stream)?;
         kept.solve(stream, &b, &mut x)?;
         check_error("a kept matrix", x.download(stream)?.wait_blocking(), is_singular)?;
-        // A good matrix afterwards is good.
+        // The plan works again with a matrix that is not singular.
         let mut good = SINGULAR;
         good[10] = 7.0;
         kept.refactor(stream, &upload(cx, &good, &[4, 4])?)?;
@@ -135,7 +135,7 @@ fn nan(platform: &Platform) -> Result<(), Failed> {
         let x = solve::solve(cx, stream, &good, &b)?.download(stream)?;
         check_text(&text(x.wait_blocking())?, &["of the result is a NaN", "right-hand side"])?;
 
-        // The library may find it in the call.
+        // The library may find the error during the call or at the status.
         let eigen = || -> Result<Vec<f64>, Error> {
             let found = solve::eigen_blocking(cx, stream, &a)?;
             Ok(found.download_of(|it| &it.values, stream)?.wait_blocking()?.to_vec())
@@ -160,7 +160,7 @@ fn then(platform: &Platform) -> Result<(), Failed> {
         for (value, is_good) in [(2.0, true), (0.0, false)] {
             let (a, b) = (upload(cx, &[value], &[1, 1])?, cx.upload(&[6.0_f32])?);
             let x = solve::solve(cx, stream, &a, &b)?;
-            // Work on another stream goes on, without a wait of the host.
+            // Work on another stream continues with the unopened result, and the host does not wait.
             let more = x.then(|mut x| {
                 other.launch::<add_one>(1, (&mut x,))?;
                 Ok(x)
@@ -175,7 +175,7 @@ fn then(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// Solves a system in each tick; in tick 1 with a singular matrix.
+/// An operator that solves a system in each tick. In tick 1 the matrix is singular.
 #[operator]
 struct Solves {
     #[output]
@@ -192,7 +192,7 @@ impl Compute for Solves {
     }
 }
 
-/// Adds one on the device, and sends the result to the host.
+/// An operator that adds one on the device, and sends the result to the host.
 #[operator]
 struct GoesOn {
     #[input]
@@ -212,7 +212,7 @@ impl Compute for GoesOn {
     }
 }
 
-/// Opens the result.
+/// An operator that opens the result on the host.
 #[operator]
 struct Reads {
     #[input]
@@ -258,7 +258,7 @@ fn not_computed(platform: &Platform) -> Result<(), Failed> {
         stream.fill_bytes(&mut cx.tensor::<f32>([1], stream)?, 0)?;
         check_text(&text(x.open_blocking(stream))?, &["no solver has computed anything into"])?;
 
-        // Also after a call that has failed, whatever the result had before.
+        // After a call that has failed, the result can't be opened, whatever it held before.
         let (a, b) = (upload(cx, &[2.0], &[1, 1])?, cx.upload(&[6.0_f32])?);
         let mut plan = Lu::plan(1).on(cx, stream)?;
         let mut x = Checked::new(cx.tensor([1], stream)?, cx, stream)?;
@@ -274,8 +274,8 @@ fn not_computed(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// A call of the library, or one before it that clears the statuses, fails. The first matrix is singular, and that must
-/// not be forgotten either.
+/// Checks a factorisation in which the library's call, or the call before that clears the statuses, fails. The
+/// first matrix is singular, and its status must not be forgotten either.
 fn not_factored(platform: &Platform) -> Result<(), Failed> {
     for kind in [CallKind::CallLibrary, CallKind::Launch] {
         let failing = Arc::new(FailNth::new(platform.driver().clone(), kind, u64::MAX));
@@ -293,7 +293,7 @@ fn not_factored(platform: &Platform) -> Result<(), Failed> {
             let texts = ["`solve::Lu`: the plan has no factored matrix", "call `refactor` again"];
             check_text(&found, &texts)?;
             check_text(&text(x.download(stream))?, &["is not written", texts[0]])?;
-            // A matrix of another shape is refused. The one from before is not taken in its place.
+            // A matrix of another shape is refused, and the factors of the matrix before are not used in its place.
             plan.refactor(stream, &good)?;
             let refused = [plan.refactor(stream, &b), plan.refactor(other, &good)];
             check(refused.iter().all(Result::is_err), || format!("{refused:?}"))?;

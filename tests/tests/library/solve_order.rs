@@ -1,4 +1,4 @@
-//! Solvers are ordered by their data, and their plans last.
+//! Checks that solvers are ordered by their operands and results, and that their plans stay valid over ticks.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use streamflow_tests::{Failed, Suite, check};
 use super::in_tick::{holds_in_tick, in_ticks, is_unsolvable, load_kernels};
 use super::matrices::{definite, near, numbers, product, solves, to_f64, transposed, upload};
 
-/// The programs, each with the number of seeds, of a control's 100, that must give wrong data: the seeds with the
-/// call before the work that it must come after.
+/// The programs. The number says how many of a control's 100 seeds must give wrong data: the seeds that execute
+/// the call before the work that it must come after.
 const PROGRAMS: &[(&str, Program, usize)] = &[
     ("a_solver_comes_after_the_writes_of_its_operands", reads_late_data, 15),
     ("a_later_read_comes_after_a_factorisation_in_place", is_read_later, 30),
@@ -25,7 +25,7 @@ const PROGRAMS: &[(&str, Program, usize)] = &[
     ("a_plan_that_is_dropped_is_freed_after_its_work", dropped, 15),
 ];
 
-/// Cycles, much longer than a call: about 10 ms on a GPU.
+/// The length of a slow kernel in cycles. It takes about 10 ms on a GPU, much longer than a call of the host.
 const SLOW: u64 = 20_000_000;
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -43,7 +43,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("solvers_in_steady_ticks_allocate_nothing", steady)
 }
 
-/// Values of a result, or none if its check has failed, as it may in a control.
+/// Returns the values of a result, or `None` if its status is an error, as it may be in a control.
 fn opened(download: &solve::CheckedDownload<f32>) -> Result<Option<Vec<f32>>> {
     match download.wait_blocking() {
         Ok(values) => Ok(Some(values.to_vec())),
@@ -108,7 +108,7 @@ fn statuses(platform: &Platform) -> Result<bool> {
         work.synchronize_blocking()?;
         work.launch::<slow_fill>(1, (&mut a, 0.0, SLOW))?;
         plan.solve(work, &a, &b, &mut x)?;
-        // Read on another stream: the check is that of the second call.
+        // The result is read on another stream, so the status must be that of the second call.
         Ok(x.open_blocking(other).is_err())
     })
 }
@@ -122,7 +122,7 @@ fn dropped(platform: &Platform) -> Result<bool> {
         work.launch::<slow_fill>(1, (&mut b, 12.0, SLOW))?;
         kept.solve(work, &b, &mut x)?;
         drop(kept);
-        // These have the plan's memory. That memory is free only on its stream.
+        // These buffers get the memory of the dropped plan, which is free only in the order of the plan's stream.
         let again: Result<Vec<Buffer<u8>>, Error> = (0..8).map(|_| cx.buffer(512, work)).collect();
         for mut buffer in again? {
             other.fill_bytes(&mut buffer, 0xff)?;
@@ -132,7 +132,7 @@ fn dropped(platform: &Platform) -> Result<bool> {
     })
 }
 
-/// All plans of an operator, kept from tick to tick.
+/// All plans of an operator, which it keeps from tick to tick.
 struct Plans {
     lu: Plan<Lu<f64>>,
     cholesky: Plan<Cholesky<f64>>,
@@ -187,7 +187,8 @@ impl Plans {
         self.check_batches(cx, stream, &a, &values)
     }
 
-    /// Checks two matrices. The second has twice the values of the first. The largest values come first.
+    /// Checks the solutions for two matrices. The second matrix has twice the values of the first. The largest values
+    /// come first.
     fn check_batches(
         &mut self,
         cx: &ExecutionContext,
@@ -294,7 +295,7 @@ fn steady(platform: &Platform) -> Result<(), Failed> {
             is_work || matches!(call, Call::Copy { .. } | Call::Fill { .. } | Call::Bind { .. })
         };
         let others: Vec<_> = calls.iter().filter(|call| !works(call)).collect();
-        // Nothing but work: no allocation, no wait of the host.
+        // The calls are only work: no allocation, and no wait of the host.
         check(others.is_empty() && calls.len() > 40, || format!("{others:?} of {}", calls.len()))?;
         Ok(())
     })

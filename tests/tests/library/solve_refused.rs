@@ -1,4 +1,4 @@
-//! Errors of solvers that come before any call.
+//! Errors of solvers that are found before any call of the library.
 
 use streamflow::prelude::*;
 use streamflow_math::solve::{self, Checked, Cholesky, Eigen, Lu, Qr, Svd};
@@ -107,7 +107,7 @@ fn impossible_plans(platform: &Platform) -> Result<(), Failed> {
         )?;
         let found = text(Qr::<f64>::plan(2, 3).on(cx, stream))?;
         check_text(&found, &["`solve::Qr`: `plan` has 2 rows and 3 columns", "use `Svd`"])?;
-        // More memory than there is: an error of the driver, and the next plan is made.
+        // The plan needs more memory than there is, which is an error of the driver. The next plan can be made.
         text(Lu::<f64>::plan(1 << 24).on(cx, stream))?;
         Lu::<f64>::plan(2).on(cx, stream)?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Systems of equations against f64, by their residual.
+//! Systems of equations, checked in `f64` by their residuals.
 
 use num_complex::Complex;
 use streamflow::prelude::*;
@@ -11,7 +11,7 @@ use super::matrices::{
     Number, definite, near, numbers, product, regular, solves, to_f64, transposed, upload,
 };
 
-/// Empty, one, even, odd, prime, large.
+/// Sizes: empty, one, even, odd, prime and large.
 const SIZES: [usize; 7] = [0, 1, 2, 9, 31, 64, 128];
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -79,7 +79,7 @@ fn complex_systems(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// Empty, one, odd, prime, longer, and many.
+/// The number of matrices and their size: empty, one, odd, prime, longer, and many.
 const BATCHES: [(usize, usize); 7] = [(0, 3), (3, 0), (1, 5), (7, 1), (5, 17), (2, 41), (300, 4)];
 
 fn lu_batches(platform: &Platform) -> Result<(), Failed> {
@@ -159,7 +159,7 @@ fn cholesky(platform: &Platform) -> Result<(), Failed> {
 fn cholesky_of<T: Number + solve::Real>(cx: &ExecutionContext, stream: &Stream<'_>) -> Result<()> {
     for n in SIZES {
         let definite = definite::<T>(n, n as u64);
-        // The elements above the diagonal are not read, not even a NaN.
+        // The elements above the diagonal are not read, so they may be NaN.
         let mut lower = definite.clone();
         (0..n).for_each(|i| (i + 1..n).for_each(|j| lower[i * n + j] = T::of(f64::NAN)));
         let a = upload(cx, &lower, &[n, n])?;

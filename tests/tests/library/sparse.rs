@@ -1,4 +1,4 @@
-//! Sparse products against f64, their order and their errors.
+//! Sparse products: results compared with `f64`, their order, and their errors.
 
 use num_complex::Complex;
 use streamflow::prelude::*;
@@ -31,7 +31,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("sparse_operands_that_do_not_fit_are_refused", layouts)
 }
 
-/// A matrix in compressed rows.
+/// A sparse matrix in compressed rows, on the host.
 struct Rows<T> {
     shape: [usize; 2],
     offsets: Vec<i32>,
@@ -45,7 +45,7 @@ impl<T: SparseElement> Rows<T> {
     }
 }
 
-/// A matrix with so many elements in a row on average, and some empty rows.
+/// Returns a random matrix with a given average number of elements in a row, and with some empty rows.
 fn random<T: Number>(
     [rows, columns]: [usize; 2],
     density: usize,
@@ -131,7 +131,7 @@ fn complex(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// A matrix with its plans.
+/// A sparse matrix with two plans that multiply it.
 type Kept = (Csr<f32>, Plan<SpMv<f32>>, Plan<SpMm<f32>>);
 
 fn kept(platform: &Platform) -> Result<(), Failed> {
@@ -145,7 +145,7 @@ fn kept(platform: &Platform) -> Result<(), Failed> {
                 empty.insert((a, plans.0, plans.1))
             }
         };
-        // On another stream.
+        // The values are changed on another stream, so the product must wait for that stream.
         other.launch::<add_one>(2, (a.values_mut(),))?;
         let scale = cx.tick() as f32 + 1.0;
         let mut y = cx.tensor([2], stream)?;

@@ -43,13 +43,13 @@ pub(crate) fn add(suite: Suite) -> Suite {
     .both("a_product_that_fails_in_the_driver_ends_no_mark_of_an_earlier_tick", earlier)
 }
 
-/// The tick fails at `emit`, whichever call of the driver has failed. After the same call again, the tick fails only if
-/// that call needs the content of its target.
+/// Checks that the tick fails at `emit`, whichever call of the driver has failed. If the same library call is
+/// made again, the tick fails only if that call needs the earlier content of its target.
 fn sent(platform: &Platform, all: &[&'static [Function]]) -> Result<(), Failed> {
     all.iter().copied().flatten().try_for_each(|function| (function.run)(function, platform))
 }
 
-/// Fails each upload that it is told to.
+/// Returns a platform whose uploads fail when the returned layer is told so.
 fn failing(platform: &Platform) -> Result<(Platform, Arc<FailNth>), Failed> {
     let driver = platform.driver().clone();
     let fails = Arc::new(FailNth::new(driver, CallKind::Copy, u64::MAX));
@@ -60,8 +60,8 @@ fn is_unwritten(done: Result<(), Error>) -> Result<(), Failed> {
     check_error("memory", done, |error| matches!(error, Error::Unwritten { .. })).map(drop)
 }
 
-/// A call reads an unwritten operand, or leaves an unwritten part of its target as it is. The call's target then counts
-/// as unwritten.
+/// Checks a call that reads an unwritten operand, or leaves an unwritten part of its target as it is. The call's
+/// target then counts as unwritten.
 fn operands(platform: &Platform) -> Result<(), Failed> {
     let (platform, fails) = failing(platform)?;
     in_tick(&platform, move |cx, s, _| {
@@ -94,7 +94,7 @@ fn operands(platform: &Platform) -> Result<(), Failed> {
         is_unwritten(solver.solve(s, &a, &b, &mut x))?;
         is_unwritten(x.download(s).map(drop))?;
 
-        // The product is written to a part of `c`, and to each second element of `y`.
+        // The product writes only a part of `c`, and every second element of `y`.
         let plan = Matmul::<f32>::plan(2, 3, 1).leading_dimensions([1, 3, 5]);
         let mut plan = plan.on(cx, s)?;
         let (a, b) =
@@ -110,7 +110,8 @@ fn operands(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// The call is refused, and its error is dropped: none of its targets is written, also those that it has no room for.
+/// Checks a call that is refused and whose error is dropped. None of its targets counts as written, including
+/// those beyond the number of claims that a call has room for.
 fn beyond(platform: &Platform) -> Result<(), Failed> {
     let library = CopyLibrary::new(platform)?;
     in_tick(platform, move |cx, s, _| {
@@ -122,7 +123,8 @@ fn beyond(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// A result is kept. The next call for it fails, so the one from before can't be taken for its own.
+/// Checks a kept result for which the next call fails. The result from before must not be taken for that call's
+/// result.
 fn opened(platform: &Platform) -> Result<(), Failed> {
     in_tick(platform, |cx, s, _| {
         let mut solver = Lu::<f32>::plan(1).on(cx, s)?;
@@ -143,7 +145,7 @@ fn opened(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// The call of tick 1 fails, and the sum is as before.
+/// Checks that the call of tick 1 fails, and that the sum then is as before.
 fn returned(platform: &Platform) -> Result<(), Failed> {
     let mut kept = None;
     let make: Make<Tensor<f32>> = Box::new(move |cx, s, other| {
@@ -171,10 +173,10 @@ fn returned(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// A plan of a product, its factor of 2, and its target.
+/// A plan of a product, the factor 2, and the product's target.
 type Square = (Plan<Matmul<f32>>, Tensor<f32>, Tensor<f32>);
 
-/// The product that ticks keep. The first tick makes it.
+/// Returns the product that is kept from tick to tick. The first tick makes it.
 fn square<'k>(
     kept: &'k mut Option<Square>,
     cx: &ExecutionContext,
@@ -190,8 +192,8 @@ fn square<'k>(
     }
 }
 
-/// A product fails and its error is dropped, a second one writes the same memory, and a third one fails and its error
-/// is returned. The memory then has the second product.
+/// Checks three products of one target: the first fails and its error is dropped, the second writes the same
+/// memory, and the third fails and its error is returned. The memory then has the second product.
 fn later(platform: &Platform) -> Result<(), Failed> {
     let mut kept = None;
     let make: Make<Tensor<f32>> = Box::new(move |cx, s, other| {
@@ -217,8 +219,9 @@ fn later(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// The driver refuses two products. The error of the first one is dropped, and that of the second one is returned: nobody has
-/// written the memory. A product that its plan refuses would not do: it has not begun to overwrite its target.
+/// Checks two products that the driver refuses. The error of the first is dropped and that of the second is
+/// returned, so the memory is not written. A product that its plan refuses would not show this, since it does not
+/// begin to overwrite its target.
 fn earlier(platform: &Platform) -> Result<(), Failed> {
     let library = FailNth::new(platform.driver().clone(), CallKind::CallLibrary, u64::MAX);
     let library = Arc::new(library);

@@ -16,7 +16,7 @@ use super::libraries::Plans;
 use super::operators::{Clock, Combine, Keep, Late, Relay, Sink, Source, Taking, Unary};
 use super::plan::{FIRST, LATE_BY, LEN, Plan, PlanNode, Reading, SHAPE};
 
-/// The ports of a node that is not built yet.
+/// The ports of a node whose `AnyNode` is not built yet.
 enum Ports {
     Source(<Source as Operator>::Ports),
     Unary(<Unary as Operator>::Ports),
@@ -45,7 +45,7 @@ impl Ports {
     }
 }
 
-/// Connects the output of a node to an input, if the node is of one of these kinds.
+/// Connects the output of a node to an input, if the node is of one of the given kinds.
 macro_rules! connect_from {
     ($from:expr, [$($kind:ident),*], $out:ident => $connect:expr) => {
         match $from {
@@ -65,7 +65,7 @@ enum Carries {
     Transfer(DeviceId),
 }
 
-/// Connects `$from` to `$to`. Messages of `$given` kinds need no copy.
+/// Connects `$from` to `$to`. Messages of nodes of the `$given` kinds need no copy.
 macro_rules! wire {
     ($from:expr, [$($given:ident),*], $to:expr, $carries:expr, $options:expr) => {
         match $carries {
@@ -88,7 +88,7 @@ macro_rules! wire {
     };
 }
 
-/// Connects the output of a later node, or the node's own output, to its second input: a feedback edge.
+/// Connects the output of a later node, or the node's own output, to its second input, as a feedback edge.
 /// Returns the stream that has written the edge's first message.
 fn wire_back(
     ports: &mut [Ports],
@@ -118,7 +118,7 @@ fn wire_back(
     Ok(stream)
 }
 
-/// The names of edges, by their consumer: a transfer has a stream of that name.
+/// The names of edges, by the number of their consumer. A transfer's stream has the name of its edge.
 const EDGES: [&str; 8] = ["to 0", "to 1", "to 2", "to 3", "to 4", "to 5", "to 6", "to 7"];
 
 fn carries(plan: &Plan, from: usize, to: usize) -> Carries {
@@ -141,7 +141,7 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
         match &mut this[0] {
             Ports::Source(_) | Ports::Clock(_) => {}
             Ports::Unary(to) => wire!(from, &mut to.src, carries, options),
-            // A relay's message has several owners, so that its consumer can't take it.
+            // The message of a relay has several owners, so its consumer can't take it and gets a copy.
             Ports::Taking(to) => {
                 wire!(
                     from,
@@ -168,7 +168,7 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
     Ok(())
 }
 
-/// Builds the graph, with sources that tick `ticks` times.
+/// Builds the graph of a plan, with sources that tick `ticks` times.
 pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Built> {
     let values = plan.values(ticks);
     let mut ports: Vec<Ports> = plan.nodes.iter().map(|step| Ports::of(*step)).collect();
@@ -186,7 +186,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
     let near = pool("NEAR", 0)?;
     let far = if plan.far.is_empty() { near.clone() } else { pool("FAR", 1)? };
     let is_source = |step: &PlanNode| matches!(step, PlanNode::Source(_));
-    // `graph!` counts this while compiling.
+    // `graph!` counts the declared streams while compiling.
     let declares =
         |step: &PlanNode| *step != PlanNode::Clock && (is_source(step) || !plan.adopting);
     let declaring = plan.nodes.iter().filter(|step| declares(step));

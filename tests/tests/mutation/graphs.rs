@@ -1,4 +1,4 @@
-//! The graphs for dropping dependencies.
+//! The graphs of the test that drops dependencies.
 
 use super::plan::Origin::{Default, Kernel, Upload};
 use super::plan::PlanNode::{
@@ -9,15 +9,16 @@ use super::plan::UnaryWork::{self, Extra, Library, Map, Scratch};
 use super::plan::{Calls, Plan, PlanNode, Short};
 use super::random;
 
-/// How many of the graphs are random.
+/// The number of random graphs.
 const RANDOM: u64 = 8;
 
-/// The seeds of those that call libraries.
+/// The seeds of the random graphs that call libraries.
 const WITH_LIBRARIES: [u64; 3] = [10, 12, 14];
 
 const S: PlanNode = Source(Kernel);
 
-/// The nodes and edges of the CudaStreamPool example's application, with two ways to read.
+/// Returns graphs with the nodes and edges of the CudaStreamPool example's application, one for each of two ways
+/// in which its sink reads.
 pub(crate) fn forms_of_the_application() -> [Plan; 2] {
     let form = |name, reading| Plan::new(name, &[S, S, Combine(0, 1), Sink(reading, 2)]);
     [
@@ -26,11 +27,12 @@ pub(crate) fn forms_of_the_application() -> [Plan; 2] {
     ]
 }
 
-/// Programs that each need claims of a library's call.
+/// Returns programs in which each claim that a library's call makes is needed.
 fn calls() -> impl Iterator<Item = Plan> {
     let with = |name, calls| {
         let plan = Plan::new(name, &[S, Unary(UnaryWork::Calls(calls), 0), Sink(Late, 1)]);
-        // Another stream gets memory only after it was given back to the driver.
+        // A stream can get the memory of a dropped tensor without an order only if the memory was given back to the
+        // driver first.
         if matches!(calls, Calls::Dropped(_)) { plan.freeing() } else { plan }
     };
     [
@@ -54,7 +56,7 @@ fn calls() -> impl Iterator<Item = Plan> {
 pub(crate) fn plans() -> Vec<Plan> {
     let mut plans = Vec::from(forms_of_the_application());
     plans.extend([
-        // Chains.
+        // Graphs that are chains.
         Plan::new("source and sink", &[S, Sink(Late, 0)]),
         Plan::new("chain of one", &[S, Unary(Map, 0), Sink(Late, 1)]),
         Plan::new(
@@ -70,9 +72,9 @@ pub(crate) fn plans() -> Vec<Plan> {
         Plan::new("chain that frees", &[S, Unary(Map, 0), Taking(1, false), Sink(Late, 2)])
             .freeing(),
         Plan::new("chain of one stream", &[S, Unary(Map, 0), Sink(Late, 1)]).adopting(),
-        // Only the end of the run waits for the last copy.
+        // This sink reads no copy, and only the end of the run waits for the last one.
         Plan::new("a download that is never read", &[S, Unary(Map, 0), Sink(ButTheLast, 1)]),
-        // Fans.
+        // Graphs with an output that several nodes receive.
         Plan::new(
             "fan out to two",
             &[S, Unary(Map, 0), Unary(Map, 0), Sink(Late, 1), Sink(Late, 2)],
@@ -85,7 +87,7 @@ pub(crate) fn plans() -> Vec<Plan> {
             .freeing(),
         Plan::new("fan in", &[S, S, S, Combine(0, 1), Combine(3, 2), Sink(Late, 4)]),
         Plan::new("fan in that frees", &[S, S, Combine(0, 1), Sink(Late, 2)]).freeing(),
-        // Diamonds.
+        // Graphs in which branches are joined again.
         Plan::new("diamond", &[S, Unary(Map, 0), Unary(Map, 0), Combine(1, 2), Sink(Late, 3)]),
         Plan::new("half a diamond", &[S, Unary(Map, 0), Combine(1, 0), Sink(Late, 2)]),
         Plan::new(
@@ -96,19 +98,20 @@ pub(crate) fn plans() -> Vec<Plan> {
             "diamond with a copy",
             &[S, Unary(Map, 0), Taking(0, true), Combine(1, 2), Sink(Late, 3)],
         ),
-        // Kept tensors.
+        // Graphs in which a node keeps a tensor for later ticks.
         Plan::new("kept", &[S, Keep(0), Sink(Late, 1)]).in_flight(2),
         Plan::new(
             "kept and read beside",
             &[S, Keep(0), Unary(Map, 0), Combine(1, 2), Sink(Late, 3)],
         ),
-        // Other streams, other memory.
+        // Graphs with nodes that use further streams and further memory.
         Plan::new("extra stream", &[S, Unary(Extra, 0), Sink(Late, 1)]),
         Plan::new("scratch", &[S, Unary(Scratch, 0), Sink(Late, 1)]),
         Plan::new("relayed", &[S, Relay(0), Sink(Late, 1), Unary(Map, 1), Sink(Late, 3)]),
         Plan::new("uploaded", &[Source(Upload), Unary(Map, 0), Sink(Late, 1)]),
         Plan::new("from the default stream", &[Source(Default), S, Combine(0, 1), Sink(Late, 2)]),
-        // Calls of a library: of what another stream writes and reads, and of memory that is used again.
+        // Graphs with calls of a library, which access what another stream writes and reads, and memory that is used
+        // again.
         Plan::new("library", &[S, Unary(Library, 0), Sink(Late, 1)]),
         Plan::new(
             "library, twice, beside a reader",
@@ -119,7 +122,7 @@ pub(crate) fn plans() -> Vec<Plan> {
             &[S, Unary(Library, 0), Taking(1, false), Sink(Late, 2)],
         )
         .freeing(),
-        // Feedback.
+        // Graphs with feedback edges.
         Plan::new("feedback to itself", &[S, Combine(0, 1), Sink(Late, 1)]),
         Plan::new("feedback in place", &[S, Combine(0, 2), Taking(1, false), Sink(Late, 2)]),
         Plan::new(
@@ -127,7 +130,7 @@ pub(crate) fn plans() -> Vec<Plan> {
             &[S, Combine(0, 2), Unary(Map, 1), Sink(Late, 1), Sink(Late, 2)],
         )
         .freeing(),
-        // Two devices.
+        // Graphs on two devices.
         Plan::new("transferred", &[S, Unary(Map, 0), Sink(Late, 1)]).far(&[1, 2]),
         Plan::new(
             "transferred there and back, beside a reader",
@@ -138,7 +141,7 @@ pub(crate) fn plans() -> Vec<Plan> {
             .far(&[1, 3])
             .freeing(),
     ]);
-    // Long runs, with messages that wait until each event was recorded again.
+    // Long runs in which messages wait until each event of their stream was recorded again.
     plans.extend([
         Plan::new("long", &[S, Unary(Map, 0), Sink(Next, 1)]).long(),
         Plan::new("received late", &[S, Clock, Unary(Map, 0), LateBy(2, 2, 1), Sink(Late, 3)])

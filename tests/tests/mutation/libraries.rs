@@ -13,8 +13,8 @@ use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
 use super::plan::{self, Calls, LEN, SHAPE, Short};
 
-/// The plans of an operator, and the values that it keeps. All work on the internal stream, but for the inverse of
-/// [`Calls::Transform`].
+/// The plans of an operator, and the values that it keeps. All work is on the internal stream, except the inverse
+/// of [`Calls::Transform`].
 #[derive(Default)]
 pub(crate) struct Plans {
     blas: Option<Plan<Blas<f32>>>,
@@ -24,7 +24,7 @@ pub(crate) struct Plans {
     kept: Option<Kept>,
 }
 
-/// Tensors of the operator.
+/// Tensors that the operator keeps from tick to tick.
 struct Kept {
     spectrum: Tensor<Complex<f32>>,
     result: Tensor<f32>,
@@ -47,7 +47,7 @@ impl Kept {
     }
 }
 
-/// The plan that is there, or a new one.
+/// Returns the plan that exists already, or makes one.
 fn made<P>(plan: &mut Option<P>, make: impl FnOnce() -> Result<P, Error>) -> Result<&mut P> {
     Ok(match plan {
         Some(plan) => plan,
@@ -56,7 +56,7 @@ fn made<P>(plan: &mut Option<P>, make: impl FnOnce() -> Result<P, Error>) -> Res
 }
 
 impl Plans {
-    /// `src + 1`, on the internal stream.
+    /// Returns `src + 1`, computed on the internal stream.
     pub(crate) fn add_one(
         &mut self,
         cx: &ExecutionContext,
@@ -70,7 +70,7 @@ impl Plans {
         Ok(out)
     }
 
-    /// The message on the extra stream.
+    /// Makes the calls of a tick. Returns the message, which is on the extra stream.
     pub(crate) fn call(
         &mut self,
         calls: Calls,
@@ -104,14 +104,15 @@ impl Plans {
             }
             Calls::Dropped(short) => return self.drop_after(short, cx, (stream, extra), src),
         }
-        // Where operands are of two streams, the result is of one.
+        // If the operands are of two streams, the result is only of one.
         let on = if matches!(calls, Calls::Weight | Calls::Bias) { stream } else { extra };
         let mut out = cx.tensor(SHAPE, on)?;
         on.launch::<SlowCopy>(LEN, (&mut out, result, 0))?;
         Ok(out)
     }
 
-    /// `2 r + 3 (src + 1)`, where `r` is the result of a plan that was made in the tick before, and is dropped.
+    /// Returns `2 r + 3 (src + 1)`, where `r` is the result of a plan that was made in the tick before and is then
+    /// dropped.
     fn drop_after(
         &mut self,
         short: Short,
@@ -134,7 +135,7 @@ impl Plans {
             Short::Forward | Short::Inverse => {
                 let there = made(there, || RealFft::plan(LEN).on(cx, stream))?;
                 let back = made(back, || InverseRealFft::plan(LEN).on(cx, stream))?;
-                // The call then comes late.
+                // These fills delay the call on the stream.
                 for _ in 0..4 {
                     stream.launch::<Fill>(LEN, (&mut *result, 0.0))?;
                 }
@@ -151,14 +152,15 @@ impl Plans {
                 blas.axpy(stream, 1.0, src, result)?;
             }
         }
-        // The extra stream came after the dropped plan's allocation in the tick before, by the result.
+        // In the tick before, the extra stream has come after the allocation of the dropped plan, by way of the result.
         match short {
             Short::Forward => *there = next.there,
             Short::Inverse => *back = next.back,
             Short::Product => *product = next.product,
             Short::Sum => *blas = next.blas,
         }
-        // One of these may get the memory of the work area; the call would overwrite it if it came later.
+        // One of these tensors may get the memory of the work area. If the call came later, it would overwrite the
+        // tensor.
         let mut others = Vec::new();
         for _ in 0..3 {
             let mut other = cx.tensor(SHAPE, extra)?;

@@ -1,4 +1,4 @@
-//! The operators of the graphs. A source sends another value in each tick, so that data of a wrong tick is wrong data.
+//! The operators of the graphs. A source sends another value in each tick, so that data of a wrong tick is wrong.
 
 use streamflow::prelude::*;
 use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
@@ -186,7 +186,7 @@ impl Compute for Late {
     }
 }
 
-/// Checks each tick's data. Wrong data is an error that begins with [`WRONG`].
+/// A sink that checks the data of each tick. Wrong data is an error that begins with [`WRONG`].
 #[operator]
 pub(crate) struct Sink {
     #[input]

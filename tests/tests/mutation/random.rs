@@ -4,7 +4,7 @@ use streamflow_tests::random::Random;
 
 use super::plan::{Calls, Origin, Plan, PlanNode, Reading, UnaryWork};
 
-/// As [`plan`], with calls of libraries in the place of the maps.
+/// As [`plan`], with calls of libraries in place of the maps.
 pub(crate) fn with_libraries(seed: u64) -> Plan {
     let calls = [Calls::Sum, Calls::Transform, Calls::Spectrum, Calls::Weight, Calls::Bias];
     let mut plan = plan(seed);
@@ -18,7 +18,8 @@ pub(crate) fn with_libraries(seed: u64) -> Plan {
     plan
 }
 
-/// Draws sources, then operators that read unread nodes or any, then a sink for each node that is still unread.
+/// Draws a plan: sources, then operators that read nodes, preferably unread ones, and then a sink for each node
+/// that is still unread.
 pub(crate) fn plan(seed: u64) -> Plan {
     let mut random = Random::new(seed);
     let origins = [Origin::Kernel, Origin::Kernel, Origin::Upload, Origin::Default];
@@ -45,7 +46,7 @@ pub(crate) fn plan(seed: u64) -> Plan {
             nodes.push(PlanNode::Sink(reading, node));
         }
     }
-    // A node that takes a message which others also read gets a copy.
+    // A node whose message others also read can't be taken, so the taking node gets a copy.
     for node in 0..nodes.len() {
         if let PlanNode::Taking(from, _) = nodes[node] {
             let shared = readers(&nodes, from) > 1 || matches!(nodes[from], PlanNode::Relay(_));
@@ -64,7 +65,7 @@ fn readers(nodes: &[PlanNode], node: usize) -> usize {
     nodes.iter().flat_map(|step| step.inputs()).filter(|from| *from == node).count()
 }
 
-/// A node to read: in three cases of four one that has no reader yet.
+/// Returns a node to read. In three of four cases this is one without a reader.
 fn pick(random: &mut Random, nodes: &[PlanNode]) -> usize {
     let unread: Vec<_> = (0..nodes.len()).filter(|node| readers(nodes, *node) == 0).collect();
     if unread.is_empty() || random.below(4) == 0 {

@@ -9,22 +9,22 @@ use streamflow::driver::RawStream;
 use streamflow_driver::driver::RawEvent;
 use streamflow_tests::layers::mutate::Log;
 
-/// `stream::record::ENTRIES`.
+/// The number of entries in a clock, as `stream::record::ENTRIES`.
 const ENTRIES: usize = 8;
 
-/// The streams that have the entries of a clock, by their numbers.
+/// For each entry of a clock, the number of the stream that has it.
 type Entries = [Option<usize>; ENTRIES];
 
-/// The clocks of all streams.
+/// The clocks of all streams, as this model knows them.
 #[derive(Default)]
 pub(crate) struct Remembered {
     clocks: HashMap<RawStream, Entries>,
-    /// The stream of each event's latest record, and its clock at that time.
+    /// For each event, the stream of its latest record, and that stream's clock at the record.
     records: HashMap<RawEvent, (RawStream, Entries)>,
 }
 
 impl Remembered {
-    /// The clock of `stream` gets an entry for `on`. Returns whether it had one.
+    /// Gives the clock of `stream` an entry for `on`. Returns whether it had one already.
     pub(crate) fn raise(&mut self, log: &Log, stream: RawStream, on: RawStream) -> bool {
         let Some(number) = log.number(on) else { return true };
         let entry = &mut self.clocks.entry(stream).or_default()[number % ENTRIES];
@@ -36,8 +36,8 @@ impl Remembered {
         self.records.insert(event, (stream, entries));
     }
 
-    /// `stream` waits for the event's record, and for all that this had waited for. Returns whether the clock had an entry
-    /// for the stream of the record.
+    /// Lets `stream` wait for the event's record, and so for all that the record's stream had waited for. Returns
+    /// whether the clock had an entry for the record's stream.
     pub(crate) fn wait(&mut self, log: &Log, stream: RawStream, event: RawEvent) -> bool {
         let Some((on, entries)) = self.records.get(&event).copied() else { return true };
         let had = self.raise(log, stream, on);

@@ -12,10 +12,10 @@ use super::graphs;
 use super::plan::Plan;
 use super::runs::{Mutation, Subject};
 
-/// The nodes of the application, in the order of the plan's nodes.
+/// The application's nodes, in the order of the plan's nodes.
 const NODES: [&str; 4] = ["source1", "source2", "combine_and_sum", "rx"];
 
-/// The same dependency of the plans.
+/// Checks that the same dependency, dropped in the two plans, shows in the data of one of them.
 pub(crate) fn in_other_forms(
     subject: &Subject,
     mutation: &Mutation,

@@ -1,4 +1,5 @@
-//! Host threads, each with its own streams and one half of a buffer. After each phase they exchange the halves.
+//! Host threads, each with its own streams and one half of a buffer. After each phase the threads exchange the
+//! halves.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -12,7 +13,7 @@ use streamflow_tests::random::Random;
 use super::operators::WRONG;
 use super::plan::LEN;
 
-/// A program of several threads. Their interleaving is drawn from a seed, so that it is the same in each run.
+/// A program of several threads. A seed draws their interleaving, so it is the same in each run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Threads {
     pub(crate) name: &'static str,
@@ -25,7 +26,7 @@ pub(crate) const ALL: [Threads; 3] = [
     Threads { name: "two threads, a third order", order: 3 },
 ];
 
-/// The state of a thread over all phases.
+/// The state that a thread keeps over all phases.
 struct Worker {
     number: usize,
     write: CudaStream,
@@ -41,7 +42,7 @@ impl Worker {
         Ok(Self { number, write: stream("write")?, read: stream("read")?, waiting: None })
     }
 
-    /// Adds two to its half in two steps, and downloads the values between the steps.
+    /// Adds two to the thread's half in two steps, and downloads the values between the steps.
     fn work(
         &mut self,
         turns: &Turns,
@@ -71,7 +72,7 @@ fn is_right((download, expected): (Download<f32>, f32)) -> Result<()> {
 }
 
 impl Threads {
-    /// Runs it. Wrong data is an error that begins with [`WRONG`].
+    /// Runs the program. Wrong data is an error that begins with [`WRONG`].
     pub(crate) fn run(
         self,
         phases: usize,
@@ -88,7 +89,7 @@ impl Threads {
             workers =
                 self.phase(phase, platform, layer, &mut data, std::mem::take(&mut workers))?;
             layer.enter(0, "between");
-            // In every second phase the main thread checks the whole buffer.
+            // In every second phase, the main thread checks the whole buffer.
             if phase % 2 == 1 {
                 let expected = 2.0 * (phase + 1) as f32;
                 is_right((platform.download(&data, &main)?, expected))?;
@@ -103,7 +104,7 @@ impl Threads {
         done.and(end())
     }
 
-    /// Gives each thread a half, alternating between phases.
+    /// Gives each thread one half of the buffer, in alternating order.
     fn phase(
         self,
         phase: usize,
@@ -141,7 +142,7 @@ impl Threads {
     }
 }
 
-/// Lets one thread at a time make a step. The next one is drawn among the threads that are still running.
+/// Lets one thread at a time make a step. A seed draws the next thread among those that are still running.
 struct Turns {
     state: Mutex<State>,
     changed: Condvar,
@@ -163,7 +164,7 @@ impl State {
 }
 
 impl Turns {
-    /// For the threads 1 to `count`.
+    /// Returns turns for the threads 1 to `count`.
     fn new(seed: u64, count: usize) -> Self {
         let mut state =
             State { random: Random::new(seed), running: (1..=count).collect(), next: 0 };
@@ -186,7 +187,7 @@ impl Turns {
     }
 }
 
-/// On drop, the thread stops taking turns.
+/// Removes its thread from the turns when it is dropped.
 struct LeaveOnDrop<'a>(&'a Turns, usize);
 
 impl Drop for LeaveOnDrop<'_> {

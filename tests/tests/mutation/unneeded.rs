@@ -6,18 +6,19 @@ use streamflow_tests::layers::mutate::{Log, LogStep};
 use super::order::{Clock, Record, Replay, merge};
 use super::remembered::Remembered;
 
-/// Why a run did not need the waits that were dropped in it.
+/// Why a run did not need the waits that a mutation has dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unneeded {
-    /// No wait was dropped.
+    /// The mutation has dropped no wait.
     NoWait,
-    /// Each was needed when it was issued, and later waits of the same stream imply it before the stream is used again.
-    /// This happens where a tick receives a message, and then another that was sent after it. Waits are issued at once,
-    /// so that the runtime can't foresee the second wait when it issues the first.
+    /// Each dropped wait was needed when it was issued, but a later wait of the same stream implies it before the
+    /// stream is used again. This happens where a tick receives a message, and then another message that was sent
+    /// after it. Waits are issued at once, so the runtime can't foresee the second wait when it issues the first.
     Overtaken,
-    /// Some repeat a wait that the stream's clock has forgotten, since another stream has taken its entry.
+    /// Some dropped waits repeat a wait that the stream's clock has forgotten, since another stream has taken its
+    /// entry.
     Forgotten,
-    /// Some have none of these reasons.
+    /// Some dropped waits have none of these reasons.
     Unexplained,
 }
 
@@ -25,17 +26,18 @@ fn covers(mine: &Clock, other: &Clock) -> bool {
     other.iter().enumerate().all(|(i, of)| mine.get(i).unwrap_or(&0) >= of)
 }
 
-/// The state of the explanation after some steps.
+/// The state of the explanation after a part of the log.
 #[derive(Default)]
 struct Explanation {
     replay: Replay,
     remembered: Remembered,
-    /// The records that the dropped and needed waits wait for.
+    /// The records that dropped waits were for, if those waits were needed.
     pending: Vec<(usize, Clock)>,
 }
 
 impl Explanation {
-    /// Replays a step. Returns the reason of a dropped wait, if it is known by then, and the stream that the step uses.
+    /// Replays one step of the log. Returns the reason of a dropped wait, if it is known by then, and the stream that
+    /// the step uses.
     fn step(&mut self, log: &Log, step: &LogStep) -> (Unneeded, Option<usize>) {
         let replay = &mut self.replay;
         let used = match step {

@@ -1,4 +1,4 @@
-//! Random failures: no message is lost but those of failed ticks.
+//! Random failures: no messages are lost except those of failed ticks.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,16 +12,16 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite.seeded("what_was_sent_is_received_or_lost_to_a_failed_tick", counted)
 }
 
-/// The numbers at each place.
+/// The numbers that were seen at each place of the graph.
 #[derive(Debug, Default)]
 struct Ledger {
     random: Option<Random>,
     sent: Vec<u64>,
     passed: Vec<u64>,
     received: Vec<u64>,
-    /// The messages of failed ticks.
+    /// The messages that failed ticks had received.
     lost: Vec<u64>,
-    /// How many ticks failed before they received their message. Such a message is kept.
+    /// How many ticks failed before they received their message, which then stays in the queue.
     unseen: usize,
     made: usize,
 }
@@ -33,7 +33,7 @@ fn locked(ledger: &Shared) -> MutexGuard<'_, Ledger> {
 }
 
 impl Ledger {
-    /// Whether something happens that has this chance, in percent.
+    /// Draws whether something happens that has this chance, in percent.
     fn draws(&mut self, percent: usize) -> bool {
         self.random.as_mut().is_some_and(|random| random.below(100) < percent)
     }
@@ -47,14 +47,14 @@ struct Source {
 }
 
 impl Source {
-    /// Fails now and then.
+    /// Makes an operator. Fails now and then.
     fn new(ledger: Shared) -> Result<Self> {
         make(&ledger)?;
         Ok(Self { ledger })
     }
 }
 
-/// A constructor that fails now and then, except for the first three.
+/// Fails now and then, except in the first three calls, as a constructor that can't make its operator.
 fn make(ledger: &Shared) -> Result<()> {
     let mut ledger = locked(ledger);
     ledger.made += 1;
@@ -66,7 +66,7 @@ impl Compute for Source {
         let mut ledger = locked(&self.ledger);
         io.number.emit(cx.tick())?;
         if ledger.draws(10) {
-            // The messages that it emitted were not sent.
+            // The tick fails, so the messages that it emitted are not sent.
             return Err(Failure::msg("a dark frame"));
         }
         ledger.sent.push(cx.tick());
@@ -175,9 +175,9 @@ fn counted(seed: u64) -> Result<(), Failed> {
     check(report.ticks("source") == Some(TICKS), || report.to_string())?;
     check(report.dropped.is_empty(), || report.to_string())?;
     let Ledger { sent, passed, received, lost, unseen, .. } = &*locked(&ledger);
-    // Each source tick was sent, or failed.
+    // Each tick of the source has sent a number, or has failed.
     check(sent.len() as u64 + failures_of_ticks(sent) == TICKS, || format!("{} sent", sent.len()))?;
-    // In order, each once.
+    // Each place has the numbers in order, and each number once.
     for numbers in [sent, passed, received] {
         check(numbers.is_sorted_by(|one, other| one < other), || "out of order".into())?;
     }
@@ -193,7 +193,7 @@ fn counted(seed: u64) -> Result<(), Failed> {
     })
 }
 
-/// The ticks of the source that are missing.
+/// Returns how many ticks of the source have sent nothing.
 fn failures_of_ticks(sent: &[u64]) -> u64 {
     (0..TICKS).filter(|tick| sent.binary_search(tick).is_err()).count() as u64
 }

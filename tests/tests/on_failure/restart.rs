@@ -1,4 +1,5 @@
-//! `#[on_failure(restart(n, back_off))]`
+//! `#[on_failure(restart(n, back_off))]`: a node whose hook fails gets a new operator, at most `n` times, after a
+//! wait.
 
 use std::time::Duration;
 use streamflow::prelude::*;
@@ -46,7 +47,7 @@ graph! {
     }
 }
 
-/// A platform with a simulated clock.
+/// Returns a platform with the driver of `platform` and a simulated clock, and that clock.
 fn timed(platform: &Platform) -> Result<(Platform, Clock), Error> {
     let clock = Clock::simulated();
     let builder = Platform::builder().clock(&clock);
@@ -65,14 +66,14 @@ fn fresh(platform: &Platform) -> Result<(), Failed> {
     let report = graph.run()?;
     let expected = without(10, &faults);
     check(graph.keep().seen == expected, || format!("{:?}", graph.keep().seen))?;
-    // Each fresh operator counts its ticks from 0, while those of the node go on.
+    // Each new operator counts its own ticks from 0, while the ticks of the node go on. An entry has both numbers.
     let done = [(0, 0, 0), (1, 1, 1), (3, 3, 0), (4, 4, 1), (7, 7, 0), (8, 8, 1), (9, 9, 2)];
     check(locked(&log).done == done, || format!("{:?}", locked(&log).done))?;
     let filter = report.nodes.iter().find(|node| node.name == "filter");
     let counts = filter.map(|node| (node.ticks, node.failures, node.restarts));
     check(counts == Some((10, 3, 3)), || report.to_string())?;
     check_text(&report.to_string(), &["restarts  first failure"])?;
-    // The message of the other input, of the tick that failed between the two.
+    // The failed tick had received one input's message, and the message of the other input is lost with it.
     check_equal(lost(&report), vec![("numbers.number >> filter.other", 1)])?;
     check_operators(&log, [4, 4, 4, 3])?;
     drop(graph);
@@ -85,7 +86,8 @@ fn back_off(platform: &Platform) -> Result<(), Failed> {
         (1..10).map(|tick| (tick, Fault::Late)).chain([(12, Fault::Late)]).collect();
     let log = log(&faults);
     Restarts::new(&platform, 14, 9, log.clone())?.run()?;
-    // 20 ms, doubled up to 64 times that; after a tick that succeeds, 20 ms again.
+    // The waits begin at 20 ms and double up to 64 times that. After a tick that succeeds, they begin at 20 ms
+    // again.
     let waits = [20, 40, 80, 160, 320, 640, 1280, 1280, 1280, 20];
     let sums: Vec<u64> = waits
         .iter()
@@ -106,7 +108,7 @@ fn too_many(platform: &Platform) -> Result<(), Failed> {
         let log = log(&faults);
         let mut graph = Restarts::new(&platform, 10, most, log.clone())?;
         let run = graph.run().map(drop);
-        // The node fails in ticks 4 to 4 + most, and the last of them is the error.
+        // The node fails in the ticks 4 to `4 + most`. The failure of the last of these is the error of the run.
         let last = 4 + u64::from(most);
         check(run.as_ref().is_err_and(|error| error.find_cause() == Some(&Planned(last))), || {
             format!("{run:?}")
@@ -136,14 +138,14 @@ fn failing_restart(platform: &Platform) -> Result<(), Failed> {
     check(report.nodes.iter().any(|node| (node.failures, node.restarts) == (3, 1)), || {
         report.to_string()
     })?;
-    // 20, 40 and 80 ms.
+    // The second start is at 140 ms, after waits of 20, 40 and 80 ms.
     check(milliseconds(&locked(&log).starts) == [0, 140], || format!("{:?}", locked(&log).starts))?;
     let (done, _, log) = run(|log| log.failing_constructors = 2, 2)?;
     let text = check_error("run", done, |error| {
         matches!(error, Error::Operator { hook: "new", tick: 2, .. })
     })?;
     check_text(&text, &["`filter`", "planned"])?;
-    // The operator that failed is stopped, and no other one was made.
+    // The operator that failed was stopped, and no other operator was made.
     check_operators(&log, [3, 1, 1, 1])?;
 
     let (done, seen, log) = run(|log| log.failing_starts = 2, 3)?;
@@ -165,7 +167,7 @@ fn failing_stop(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Restarts::new(&platform, 5, 1, log.clone())?;
     let run = graph.run().map(drop);
     check(graph.keep().seen == [0, 2, 4], || format!("{:?}", graph.keep().seen))?;
-    // The `stop` at the end of the run does count.
+    // A failure of `stop` at the end of the run is an error of the run.
     let text = check_error("run", run, |error| {
         matches!(error, Error::Operator { hook: "stop", tick: 5, .. })
     })?;
@@ -200,7 +202,7 @@ fn source(platform: &Platform) -> Result<(), Failed> {
 
 fn next_run(platform: &Platform) -> Result<(), Failed> {
     let (platform, _) = timed(platform)?;
-    // The last tick fails. The operator is not replaced, since no message is left.
+    // The last tick fails. The operator is not replaced, since no message is left for another one.
     let log = log(&[(4, Fault::Late)]);
     let mut graph = Restarts::new(&platform, 5, 1, log.clone())?;
     graph.run()?;
@@ -212,7 +214,7 @@ fn next_run(platform: &Platform) -> Result<(), Failed> {
     check(graph.keep().seen == [0, 1, 2, 3, 0, 1, 2, 3, 4], || format!("{:?}", graph.keep().seen))
 }
 
-/// Emits a text, and fails in its second tick.
+/// An operator that emits a text, and fails in its second tick.
 #[operator]
 struct Speaker {
     #[output]
@@ -250,7 +252,8 @@ fn joined(words: Vec<String>, platform: &Platform) -> String {
 }
 
 graph! {
-    // `name` is consumed by both, and is only named in a text by the second.
+    // A restart of `one` needs `words` again, and a restart of `two` needs `name`. `two` names it only in a format
+    // string, and `heard` moves it.
     struct Speaks(words: Vec<String>, name: String, unused: Box<dyn Send>) {
         #[when(count(4))] #[on_failure(restart(5, Duration::ZERO))]
         let one: Speaker = Speaker::new(joined(words, platform), 0);
@@ -268,14 +271,14 @@ fn parameters(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Speaks::new(platform, words.clone(), "Eve".to_owned(), Box::new(()))?;
     graph.run()?;
     let says = joined(words, platform);
-    // Ticks 1 and 3 fail.
+    // Each operator fails in its second tick, so nothing is heard of the ticks 1 and 3.
     check(graph.heard().heard == ["Eve".to_owned(), says.clone(), says], || {
         format!("{:?}", graph.heard().heard)
     })?;
     check(graph.also().heard == ["I am Eve", "I am Eve"], || format!("{:?}", graph.also().heard))
 }
 
-/// Emits a value that can be set, and fails in its second tick.
+/// An operator that emits the value of a parameter, and fails in its second tick.
 #[operator]
 struct Gain {
     #[output]
@@ -312,7 +315,8 @@ fn set_values(platform: &Platform) -> Result<(), Failed> {
     check(report.parameters.len() == 1, || report.to_string())
 }
 
-/// Fills a tensor with its tick, on a stream of its own; fails in its second tick, after the launch.
+/// An operator that fills a tensor with the number of its tick, on a declared stream. It fails in its second
+/// tick, after the launch.
 #[operator(streams(fill))]
 struct Painter {
     #[output]
@@ -331,7 +335,7 @@ impl Compute for Painter {
     }
 }
 
-/// Keeps the first value of each image.
+/// An operator that keeps the first value of each image.
 #[operator]
 struct Viewer {
     #[input]
@@ -349,7 +353,7 @@ impl Compute for Viewer {
 
 graph! {
     struct Paints(ticks: u64) {
-        // There is no stream for a second operator.
+        // The pool has one stream, so a second operator gets a stream only if the failed operator has returned its own.
         const ONE: CudaStreamPool = CudaStreamPool::new().max_size(1);
         #[streams(ONE)] #[when(count(ticks))] #[on_failure(restart(1, Duration::ZERO))]
         let painter: Painter = Painter::new(0);

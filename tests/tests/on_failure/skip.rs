@@ -1,4 +1,4 @@
-//! `#[on_failure(skip)]`
+//! `#[on_failure(skip)]`: a node goes on after a failed tick, which sends nothing.
 
 use streamflow::prelude::*;
 use streamflow::schedule::{Report, Workers};
@@ -66,7 +66,7 @@ fn skips(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Skips::new(platform, 12, log.clone())?;
     for _ in 0..2 {
         let report = graph.run()?;
-        // The two inputs stay in step, also where only one of them was received.
+        // The two inputs stay in step, even if the failed tick had received only one of them.
         let expected = without(12, &FAULTS);
         let seen = std::mem::take(&mut graph.keep_mut().seen);
         check(seen == expected, || format!("{seen:?}, not {expected:?}"))?;
@@ -74,10 +74,10 @@ fn skips(platform: &Platform) -> Result<(), Failed> {
         check((filter.ticks, filter.failures, filter.restarts) == (12, 5, 0), || {
             report.to_string()
         })?;
-        // The messages of the other input, of the ticks that failed before it was received.
+        // The failed ticks had not received these messages of the other input, which are dropped with them.
         check_equal(lost(&report), vec![("numbers.number >> filter.other", 2)])?;
     }
-    // The operator that failed goes on.
+    // The operator that failed goes on, and is not replaced.
     let done = locked(&log).done.last().copied();
     check(done == Some((11, 11, 13)), || format!("{done:?}"))?;
     check_operators(&log, [1, 2, 2, 0])
@@ -127,7 +127,7 @@ fn reported(platform: &Platform) -> Result<(), Failed> {
     check(!fine.to_string().contains("failures"), || fine.to_string())
 }
 
-/// Needs a number of each input.
+/// An operator that needs a number at each input.
 #[operator]
 struct Pairs {
     #[input]
@@ -155,7 +155,7 @@ graph! {
     }
 }
 
-/// The pairs lack the message that the failed tick did not send.
+/// Checks that the run stalls, since one pair lacks the message that the failed tick did not send.
 fn stalls(platform: &Platform) -> Result<(), Failed> {
     let failed = "of which 1 failed and sent nothing (`on_failure(skip)`)";
     for (limit, expected) in [
@@ -170,7 +170,7 @@ fn stalls(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Fails in its second tick, after it has left the message at its input, or without.
+/// An operator that fails in its second tick, after it has left the message at its input, or without leaving it.
 #[operator]
 struct Optional {
     #[input(optional)]
@@ -199,7 +199,7 @@ graph! {
     }
 }
 
-/// A message that the tick has left waits for the next one.
+/// Checks that a message that the failed tick has left waits for the next tick.
 fn optional(platform: &Platform) -> Result<(), Failed> {
     let edge = "numbers.number >> optional.number";
     let judge = |report: &Report, received, dropped| {

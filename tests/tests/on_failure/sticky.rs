@@ -1,4 +1,4 @@
-//! After an error that makes the device unusable no policy applies.
+//! Checks that no policy applies after an error that makes the device unusable.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, trap};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-/// On the simulator alone: on a GPU the error would be that of the whole process.
+/// Adds the tests on the simulator only. On a GPU the error would be that of the whole process.
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .host("after_a_sticky_error_no_tick_is_skipped", skips)
@@ -19,16 +19,16 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .host("another_error_of_the_same_operator_is_survived", control)
 }
 
-/// The fault of an operator in its third tick.
+/// What goes wrong in the third tick of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Third {
-    /// The operator launches a kernel that faults.
+    /// The operator launches a kernel that breaks the device.
     Faults,
-    /// The operator fails, and the device does not.
+    /// The operator fails, and the device stays usable.
     Fails,
 }
 
-/// How often each hook was called.
+/// The number of calls of each hook.
 #[derive(Debug, Default)]
 struct Calls {
     starts: AtomicU64,
@@ -88,7 +88,7 @@ fn ends(run: Result<streamflow::schedule::Report, Error>, calls: &Calls) -> Resu
     check(done == (1, 3), || format!("{done:?} starts and ticks"))
 }
 
-/// Another graph of the same platform fails, too, and its error says why.
+/// Checks that another graph of the same platform fails, too, and that its error says why.
 fn others(platform: &Platform) -> Result<(), Failed> {
     let [one, other] = [Arc::<Calls>::default(), Arc::<Calls>::default()];
     let mut fine = Skips::new(platform, Third::Fails, other.clone())?;
@@ -101,8 +101,8 @@ fn others(platform: &Platform) -> Result<(), Failed> {
     check(ticks <= 1, || format!("{ticks} ticks"))
 }
 
-/// A launch that waits returns the error of its kernel, with its grid. Otherwise a later call does, and says how to
-/// find the launch.
+/// Checks a kernel that fails. A blocking launch returns the error of its own kernel, with its grid. Without
+/// blocking launches a later call returns the error, and says how to find the launch.
 fn blocking(seed: u64) -> Result<(), Failed> {
     for blocks in [true, false] {
         let platform = Platform::builder().seed(seed).blocking_launches(blocks).host()?;

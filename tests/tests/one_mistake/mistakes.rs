@@ -1,16 +1,16 @@
-//! Mistakes of `program.rs`, each an edit.
+//! The mistakes of the test `one_mistake`, each an edit of `program.rs`.
 
 /// An edit of the program that makes one mistake.
 pub(crate) struct Mistake {
     pub(crate) name: &'static str,
-    /// The text that is replaced, at each place.
+    /// The text to replace, wherever the program has it.
     find: &'static str,
     replace: &'static str,
-    /// Words of the error.
+    /// Words that the error must have.
     pub(crate) says: &'static str,
     /// How many errors rustc reports.
     pub(crate) errors: usize,
-    /// Why they are more than one.
+    /// Why rustc reports more than one error, or an empty text.
     pub(crate) reason: &'static str,
 }
 
@@ -42,9 +42,9 @@ const fn several(
     Mistake { name, find, replace, says, errors, reason }
 }
 
-/// All mistakes.
+/// All mistakes, in the order of the program.
 pub(crate) const MISTAKES: &[Mistake] = &[
-    // The header.
+    // Mistakes in the header of a graph.
     one("no struct", "pub struct App(", "pub App(", "this is no graph"),
     one("an enum", "pub struct App(", "pub enum App(", "this is no graph"),
     one("no name", "pub struct App(", "pub struct (", "this is no graph"),
@@ -116,7 +116,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "#[whenever(count(3))]",
         "unknown attribute `whenever`",
     ),
-    // Pools.
+    // Mistakes in stream pools.
     one(
         "an attribute of a pool",
         "const GPU: CudaStreamPool",
@@ -185,7 +185,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "let DEPLOYED = CudaStreamPool::with()",
         "with",
     ),
-    // Nodes.
+    // Mistakes in nodes.
     one(
         "streams misspelt",
         "#[streams(DEPLOYED)]",
@@ -284,7 +284,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     ),
     one("a comma for a semicolon", "= Invert::new();", "= Invert::new(),", "`;`"),
     one("no semicolon", "= Invert::new();", "= Invert::new()", "`;`"),
-    // Conditions.
+    // Mistakes in conditions.
     one("when misspelt", "#[when(count(ticks))]", "#[wen(count(ticks))]", "did you mean `when`"),
     one("when without a condition", "#[when(count(ticks))]", "#[when]", "when"),
     one(
@@ -336,7 +336,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "#[when(count(ticks), count(ticks))]",
         "count",
     ),
-    // Edges.
+    // Mistakes in edges.
     one(
         "an unknown node",
         "camera.frame >> brighten.image;",
@@ -448,7 +448,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "`camera.frame` is on device 0",
     ),
     one("an attribute of rustc at an edge", "#[capacity(2)]", "#[allow(unused)]", "`allow`"),
-    // The operators of the graph, and their launches.
+    // Mistakes in operators, and in their launches.
     several(
         "operator forgotten",
         "#[operator]\npub struct Invert",
@@ -541,7 +541,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "(&mut out, &self.factor, self.factor)",
         "DeviceSlice<f32>",
     ),
-    // The graph's use.
+    // Mistakes in the use of the graph.
     one("no platform", "App::new(&Platform::detect()?, 16, 3)?", "App::new(16, 3)?", "Platform"),
     one(
         "a parameter left out",
@@ -595,7 +595,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     one("an unknown word of the report", "report?", "report?.counts()", "counts"),
     one("mut forgotten", "let mut app = App", "let app = App", "app"),
     one("an unknown method of a run", "running.join_with_graph()?", "running.wait()?", "wait"),
-    // Messages, flush, parameters, the harness and random numbers.
+    // Mistakes in messages, `flush`, parameters, the harness and random numbers.
     one(
         "emit without HostData",
         "let labels = HostData(vec![1, 2]);",

@@ -1,4 +1,5 @@
-//! A camera, with its frames brightened and added up, while a clock counts: the program that `mistakes.rs` edits.
+//! The right program that `mistakes.rs` edits: a camera, whose frames are brightened and added up while a clock
+//! counts.
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -113,7 +114,7 @@ pub struct Summary {
     frames: u64,
 }
 
-/// Takes a text that exists in one copy.
+/// An operator that prints a text. All messages with that text share one copy of it.
 #[operator]
 pub struct Label {
     #[input]
@@ -127,7 +128,7 @@ impl Compute for Label {
     }
 }
 
-/// Noise, with labels.
+/// A source of random scores with labels.
 #[operator(streams(fill))]
 pub struct Detect {
     #[output]
@@ -145,7 +146,7 @@ impl Compute for Detect {
     }
 }
 
-/// Counts the messages that it gets, and sends the number when all have come.
+/// An operator that counts its messages, and sends the number when all of them have come.
 #[operator(flush)]
 pub struct Collect {
     #[input]
@@ -247,7 +248,7 @@ graph! {
 }
 
 graph! {
-    /// Noise, counted.
+    /// A graph that counts random detections.
     pub struct Noise(seed: u64) {
         const NOISE: CudaStreamPool = CudaStreamPool::new();
 
@@ -264,7 +265,7 @@ graph! {
     }
 }
 
-/// Counts to four, without a graph.
+/// Checks in a harness, without a graph, that the counter counts to four.
 fn check_count(platform: &Platform) -> Result<()> {
     let mut harness = OperatorHarness::new(platform, Count::new())?;
     harness.push(|ports| &mut ports.before, 3)?;

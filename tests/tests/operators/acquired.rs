@@ -1,4 +1,4 @@
-//! When the data of a message was acquired.
+//! The acquisition times of messages.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use streamflow_tests::{Failed, check_equal};
 
 const WAIT: Duration = Duration::from_millis(100);
 
-/// How a device keeps its operator waiting.
+/// How an operator waits for its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wait {
     BeforeItEmits,
     AfterItEmits,
-    /// The operator says itself when the data was acquired: before it waited.
+    /// The operator gives the acquisition time itself, which is the time before it waited.
     WithATimeOfItsOwn,
 }
 
-/// Waits for its device in each tick, and sends two messages.
+/// An operator that waits for its device in each tick, and sends two messages.
 #[operator]
 struct Device {
     #[output]
@@ -45,7 +45,7 @@ impl Compute for Device {
     }
 }
 
-/// Notes the ages of its messages.
+/// An operator that notes the ages of its messages.
 #[operator]
 struct Ages {
     #[input]
@@ -76,7 +76,8 @@ graph! {
     }
 }
 
-/// A message is as old as the time since the first `emit` of its tick, and not since the tick began.
+/// Checks that the age of a message counts from the first `emit` of its tick, and not from the beginning of the
+/// tick.
 pub(crate) fn first_emit(seed: u64) -> Result<(), Failed> {
     let cases = [
         (Wait::BeforeItEmits, [Duration::ZERO; 2]),

@@ -1,4 +1,4 @@
-//! Metadata that an operator reads and sends, and the edges of an input of many.
+//! Metadata that an operator reads and sends, and the edges of an input with `many`.
 
 use streamflow::message::{Metadata, Value};
 use streamflow::port::Many;
@@ -8,7 +8,8 @@ use streamflow::time::Timestamp;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::{Failed, check, check_equal};
 
-/// Notes its message's acquisition time and gain, and sends messages with a later time or a higher gain.
+/// An operator that notes its message's acquisition time and gain, and sends messages with a later time or a
+/// higher gain.
 #[operator]
 struct Stamps {
     #[input]
@@ -66,7 +67,7 @@ pub(crate) fn metadata(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// Keeps its messages in the order of the edges.
+/// An operator that keeps its messages in the order of the edges.
 #[operator]
 struct Edges {
     #[input(many)]
@@ -82,7 +83,8 @@ impl Compute for Edges {
     }
 }
 
-/// A push also makes the edges before its own. The input is ready when each edge has a message.
+/// Checks that a push to an edge also makes the edges before it, and that the input is ready when each edge has a
+/// message.
 pub(crate) fn edges(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let mut harness = OperatorHarness::new(platform, Edges::new(seen.clone()))?;

@@ -1,4 +1,5 @@
-//! The sequence numbers of messages, on all ways through a graph. Each message holds the number that it should carry.
+//! The sequence numbers of messages on all kinds of paths through a graph. Each message holds the sequence number
+//! that it should have.
 
 use streamflow::message::Metadata;
 use streamflow::prelude::*;
@@ -10,7 +11,8 @@ use streamflow_tests::{Failed, check, check_equal};
 
 const TICKS: u64 = 6;
 
-/// Sends the sequence number that it chooses, `100 * tick + first`. Data of a smaller `first` is acquired earlier.
+/// An operator that chooses the sequence number `100 * tick + first` and sends it. Data of a smaller `first` is
+/// acquired earlier.
 #[operator]
 struct Numbered {
     #[output]
@@ -25,7 +27,7 @@ impl Compute for Numbered {
     }
 }
 
-/// Drops its first message, so that its way is one message ahead of the others.
+/// An operator that drops its first message, so that its path is one message ahead of the other paths.
 #[operator]
 struct Ahead {
     #[input]
@@ -44,7 +46,7 @@ impl Compute for Ahead {
     }
 }
 
-/// Sends the smaller of two numbers.
+/// An operator that sends the smaller of two numbers.
 #[operator]
 struct Join {
     #[input]
@@ -62,7 +64,7 @@ impl Compute for Join {
     }
 }
 
-/// Notes each number, and the sequence number that it came with.
+/// An operator that notes each number, and the sequence number of its message.
 #[operator]
 struct Log {
     #[input]
@@ -87,21 +89,23 @@ graph! {
         let log: Log = Log::new(seen);
         source.number >> ahead.number;
         ahead.later >> join.later;
-        // The last message is left over. Workers may send all before the join runs.
+        // The edge drops messages, so that the last one, which is left over, is no stall. With workers, the source may
+        // send all messages before the join runs.
         #[capacity(TICKS as usize)] #[policy(pop)]
         source.number >> join.number;
         join.smaller >> log.number;
     }
 }
 
-/// The join has frame n and frame n + 1, and receives the later one first.
+/// Checks a join that has the frames n and n + 1, and receives the later one first.
 pub(crate) fn diamond(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     Diamond::new(platform, seen.clone())?.run()?;
     check_equal(all(&seen), (0..TICKS - 1).map(|n| (n, Some(n))).collect())
 }
 
-/// Sends what two of [`Numbered`] would, the earlier one in every other tick, and first.
+/// An operator that sends what two [`Numbered`] would send. The message that was acquired earlier is sent only in
+/// every other tick, and then first.
 #[operator]
 struct Two {
     #[output]
@@ -120,8 +124,9 @@ impl Compute for Two {
     }
 }
 
-/// Sends the number of the earliest message: that of the optional input, if there is one. The operator receives that
-/// message first: the next one comes after room for the other number.
+/// An operator that sends the number of the message that was acquired earliest: that of the optional input, if
+/// there is one. It receives that message first, so the next one is sent only after room was made for the other
+/// number.
 #[operator]
 struct Perhaps {
     #[input(optional)]
@@ -159,7 +164,7 @@ pub(crate) fn optional(platform: &Platform) -> Result<(), Failed> {
     check_equal(all(&seen), expected.collect())
 }
 
-/// Sends the second of its numbers.
+/// An operator that sends the second of its numbers.
 #[operator]
 struct Second {
     #[input(many)]
@@ -195,7 +200,7 @@ pub(crate) fn many(platform: &Platform) -> Result<(), Failed> {
     check_equal(all(&seen), (0..TICKS).map(|n| (100 * n + 2, Some(100 * n + 2))).collect())
 }
 
-/// Notes whether each tensor is full of its sequence number, and when it was acquired.
+/// An operator that notes whether each tensor is full of its sequence number, and when the tensor was acquired.
 #[operator]
 struct Full {
     #[input]
@@ -217,7 +222,7 @@ impl Compute for Full {
     }
 }
 
-/// The notes of each of several nodes.
+/// What each of several nodes has noted.
 type Ways = [Seen<(u64, Option<Timestamp>)>; 4];
 
 graph! {
@@ -245,7 +250,8 @@ pub(crate) fn copies(platform: &Platform) -> Result<(), Failed> {
     others.into_iter().try_for_each(|other| check_equal(other, first.clone()))
 }
 
-/// Adds up numbers. The operator notes the sequence number of its state, and sends the number of this tick.
+/// An operator that adds up numbers. It notes the sequence number of its state, and sends the number of this
+/// tick.
 #[operator]
 struct Total {
     #[input]
@@ -270,7 +276,7 @@ impl Compute for Total {
     }
 }
 
-/// Ignores its number, and forwards the number from its own feedback edge, plus 1.
+/// An operator that ignores its number, and sends the number from its own feedback edge plus 1.
 #[operator]
 struct Rounds {
     #[input]
@@ -304,7 +310,8 @@ graph! {
     }
 }
 
-/// State has the number of the tick that made it, and passes none on. A node that receives state alone is a source.
+/// Checks that a feedback message has the number of the tick that made it, and passes the number on to no other
+/// message. A node that receives only feedback is a source.
 pub(crate) fn feedback(platform: &Platform) -> Result<(), Failed> {
     let [state, sums, rounds] = [Seen::default(), Seen::default(), Seen::default()];
     Feedback::new(platform, state.clone(), sums.clone(), rounds.clone())?.run()?;

@@ -12,12 +12,12 @@ use streamflow_tests::kernels::{slow_copy, slow_fill};
 
 const LEN: usize = 1003;
 
-/// Much longer than a launch: about 10 ms on a GPU.
+/// The length of a slow kernel in cycles. It takes about 10 ms on a GPU, much longer than a launch.
 const SLOW: u64 = 20_000_000;
 
-/// The tick that `late` sends in.
+/// The tick in which `late` sends its message.
 const SENDS: u64 = 3;
-/// The first tick that `join` may run in.
+/// The first tick in which `join` may run.
 const JOINS: u64 = 24;
 const TICKS: u64 = 30;
 const VALUE: f32 = 42.0;
@@ -53,7 +53,7 @@ impl Compute for Late {
     }
 }
 
-/// Images of the tick's number.
+/// An operator that sends images full of the tick's number.
 #[operator(streams(work))]
 struct Numbers {
     #[output]
@@ -92,7 +92,8 @@ impl Compute for Busy {
     }
 }
 
-/// Waits on the host for the first messages of `busy`, from before `busy` reads `late`'s message.
+/// An operator that waits on the host for the first messages of `busy`, from before `busy` reads the message of
+/// `late`.
 #[operator]
 struct Look {
     #[input]
@@ -113,7 +114,8 @@ impl Compute for Look {
     }
 }
 
-/// Whether `join` reads `late`'s message, or reads the old message and calls `try_get` on `late`'s download.
+/// Whether `join` reads the message of `late`, or reads the old message and calls `try_get` on the download of
+/// `late`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reads {
     Message,
@@ -167,7 +169,7 @@ graph! {
         let busy: Busy = Busy::new();
         #[streams(STREAMS)]
         let look: Look = Look::new(0);
-        // The messages of `busy` that wait then are dropped.
+        // The messages of `busy` that wait when `join` has ended are dropped.
         #[streams(STREAMS)] #[when(count(1))]
         let join: Join = Join::new(reads, shared.clone(), Vec::new());
 
@@ -187,13 +189,14 @@ fn joined(platform: &Platform, reads: Reads) -> Result<bool> {
     Ok(graph.join().seen == [VALUE; LEN])
 }
 
-/// Whether the data is right when `join` reads `late`'s message.
+/// Returns whether the data is right if `join` reads the message of `late`.
 pub(crate) fn received_with_a_late_one(platform: &Platform) -> Result<bool> {
     joined(platform, Reads::Message)
 }
 
-/// Whether an early `try_get` gives right data or none. `join` has received `late`'s message and waited on the host for
-/// its own stream. Then it calls `try_get` on a download of `late` without waiting for it.
+/// Returns whether an early `try_get` gives right data or none. `join` has received the message of `late`, and
+/// the host has waited for the stream of `join`. Then `join` calls `try_get` on a download of `late` without
+/// waiting for it.
 pub(crate) fn with_an_early_look(platform: &Platform) -> Result<bool> {
     joined(platform, Reads::Download)
 }

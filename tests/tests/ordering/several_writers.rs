@@ -16,17 +16,17 @@ use streamflow_tests::seen::{Seen, all, push_seen, take};
 const LEN: usize = 1003;
 const TICKS: u64 = 12;
 
-/// Much longer than a launch: about 5 ms on a GPU.
+/// The length of a slow kernel in cycles. It takes about 5 ms on a GPU, much longer than a launch.
 const SLOW: u64 = 10_000_000;
 
-/// Two tensors of one tick.
+/// The two tensors of one tick.
 #[derive(Message)]
 struct Pair {
     left: Tensor<f32>,
     right: Tensor<f32>,
 }
 
-/// Writes the tensors of a tick on a stream each, and sends them on a third one.
+/// An operator that writes the two tensors of a tick on two streams, and sends them on a third stream.
 #[operator(streams(left, right, sends))]
 struct Source {
     #[output]
@@ -48,7 +48,7 @@ impl Compute for Source {
     }
 }
 
-/// Copies both tensors, and downloads the copies.
+/// An operator that copies both tensors, and downloads the copies.
 #[operator]
 struct Reader {
     #[input]
@@ -70,7 +70,7 @@ impl Compute for Reader {
     }
 }
 
-/// Notes the values of a tick.
+/// A sink that notes the values of a tick.
 #[operator]
 struct Sink {
     #[input]
@@ -105,12 +105,12 @@ fn is_right(platform: &Platform, sends_on: &Seen<RawStream>) -> Result<bool> {
     Ok(take(&values).into_iter().eq(expected))
 }
 
-/// Fails unless each tensor of each tick arrives whole.
+/// Fails unless each tensor of each tick arrives complete.
 pub(crate) fn arrives(platform: &Platform) -> Result<(), Failed> {
     right(|platform| is_right(platform, &Seen::default()), platform)
 }
 
-/// Whether the data is right if the stream that the message is sent on waits for no other one.
+/// Returns whether the data is right if the stream on which the message is sent waits for no other stream.
 pub(crate) fn arrives_without_the_wait(driver: Arc<dyn Driver>) -> Result<bool, Failed> {
     let sends_on = Seen::default();
     let noted = sends_on.clone();
@@ -119,7 +119,7 @@ pub(crate) fn arrives_without_the_wait(driver: Arc<dyn Driver>) -> Result<bool, 
     let unchecked = Platform::builder().race_check(false).driver(broken.clone())?;
     let right = is_right(&unchecked, &sends_on);
     let raced = !unchecked.take_races().is_empty();
-    // A GPU may be done with a writer before the stream would wait for it.
+    // On a GPU, a writer may be complete before the stream would wait for it.
     if broken.dropped() == 0 {
         return Err(Failed::msg("the stream has waited for no writer"));
     }

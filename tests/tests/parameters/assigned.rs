@@ -1,4 +1,4 @@
-//! A hook that assigns a parameter fails the run; a program may change the field between runs.
+//! Checks that a run fails if a hook assigns a parameter, and that a program may change the field between runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -24,7 +24,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_fresh_operator_after_a_restart_has_the_value_that_is_set_meanwhile", restarted)
 }
 
-/// Where the operator assigns its parameter.
+/// Where in its code the operator assigns its parameter.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Nowhere,
@@ -33,7 +33,7 @@ enum Place {
     Stop,
 }
 
-/// Sends its gain.
+/// An operator that sends its gain.
 #[operator]
 struct Gain {
     #[output]
@@ -69,7 +69,7 @@ impl Compute for Gain {
     }
 }
 
-/// Keeps the gains that it receives.
+/// An operator that keeps the gains that it receives.
 #[operator]
 struct Keep {
     #[input]
@@ -115,7 +115,7 @@ fn assigning(place: Place) -> Gain {
     Gain::new(0.5, 1.5, place)
 }
 
-/// Checks that the run fails with the parameter's name and both values.
+/// Checks that the run fails with an error that has the parameter's name and both values.
 fn check_refused(done: Result<impl Sized, Error>, values: (&str, &str)) -> Result<(), Failed> {
     let Err(error) = done else { return Err(Failed::msg("the run succeeded")) };
     let text = error.to_string();
@@ -133,7 +133,8 @@ fn in_the_first_tick(platform: &Platform) -> Result<(), Failed> {
     check_equal(&graph.keep().kept, &Vec::new())
 }
 
-/// Fails in tick 0, and assigns its parameter in the next tick. The fresh operator does that tick.
+/// An operator that fails in tick 0, and assigns its parameter in the next tick, which a new operator does after
+/// the restart.
 #[operator]
 struct Fails {
     #[output]
@@ -162,7 +163,7 @@ graph! {
     }
 }
 
-/// The policy makes another operator, and no operator sends the assigned value.
+/// Checks that a restart makes another operator after the error, and that no operator sends the assigned value.
 fn after_a_restart(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Again::new(platform)?;
     let report = graph.run()?;
@@ -183,7 +184,7 @@ fn in_start(platform: &Platform) -> Result<(), Failed> {
 fn in_a_later_tick(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Amplifier::new(platform, assigning(Place::Tick(1)))?;
     check_refused(graph.run(), ("1.5", "0.5"))?;
-    // The next run begins with the field's value, as after any change between runs.
+    // The next run begins with the field's value, as after any change of the field between runs.
     let handle = graph.params();
     graph.run()?;
     check_equal(handle.gain().value(), 1.5)
@@ -218,13 +219,13 @@ fn no_number(platform: &Platform) -> Result<(), Failed> {
 
 fn skipped(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Skipping::new(platform, assigning(Place::Tick(0)))?;
-    // The field still differs at the end.
+    // The field still differs from the set value when the run ends.
     check_refused(graph.run(), ("1.5", "0.5"))?;
     check_equal(&graph.keep().kept, &vec![1.5; 2])
 }
 
-/// Only the first operator assigns its parameter. When the second operator is made, another value is set, and its first
-/// tick has that value.
+/// Returns where the next operator assigns its parameter: only the first operator does. When the second operator
+/// is made, another value is set, which its first tick has.
 fn place_of_next(made: &AtomicU64, handle: &OnceLock<RestartingHandle>) -> Place {
     if made.fetch_add(1, Ordering::SeqCst) == 0 {
         return Place::Tick(0);

@@ -62,7 +62,7 @@ fn by_handle(platform: &Platform) -> Result<(), Failed> {
     check_equal(graph.params().scale().factor(), "two".to_owned())
 }
 
-/// The problems of a text.
+/// Returns the problems of a TOML text.
 fn problems(platform: &Platform, text: &str) -> Result<Vec<String>, Failed> {
     match radar(platform, 1)?.load_params_str("radar.toml", text) {
         Err(Error::ParamsFile { problems, .. }) => Ok(problems),

@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 use serde::Deserialize;
 use streamflow::prelude::*;
 
-/// The work of a source in each tick, before it sends.
+/// What a source does in each tick before it sends.
 pub(crate) type OnTick = Box<dyn FnMut(u64) + Send>;
 
-/// Sends its tick.
+/// An operator that sends the number of its tick.
 #[operator]
 pub(crate) struct Frames {
     #[output]
@@ -23,7 +23,7 @@ impl Compute for Frames {
     }
 }
 
-/// Two numbers that belong together.
+/// Two numbers that are only valid together.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Window {
@@ -31,16 +31,16 @@ pub(crate) struct Window {
     pub(crate) training: u32,
 }
 
-/// Notes its parameters in each tick.
+/// An operator that notes its parameters in each tick.
 #[operator]
 pub(crate) struct Cfar {
     #[input]
     frame: &u64,
-    /// Above which a cell is a target.
+    /// The threshold above which a cell is a target.
     #[param(range = 0.0..=1.0)]
     threshold: f32,
     pub(crate) at_start: Vec<f32>,
-    /// How many cells are compared.
+    /// The numbers of cells that are compared.
     #[param]
     window: Window,
     pub(crate) seen: Vec<(f32, Window)>,
@@ -55,7 +55,7 @@ impl Cfar {
         self.threshold = threshold;
     }
 
-    /// The thresholds of all ticks.
+    /// Returns the thresholds of all ticks.
     pub(crate) fn thresholds(&self) -> Vec<f32> {
         self.seen.iter().map(|(threshold, _)| *threshold).collect()
     }
@@ -74,7 +74,7 @@ impl Compute for Cfar {
     }
 }
 
-/// Has one parameter of any type.
+/// An operator with one parameter of any type.
 #[operator]
 pub(crate) struct Scale<T: streamflow::param::Param> {
     #[input]
@@ -102,12 +102,12 @@ graph! {
     }
 }
 
-/// A graph of a few frames, with a source that does nothing else.
+/// Returns a graph of a few frames, whose source does nothing but send.
 pub(crate) fn radar(platform: &Platform, frames: u64) -> streamflow::Result<Radar> {
     Ok(Radar::new(platform, frames, 0.25, Box::new(|_| {}))?)
 }
 
-/// Makes a graph with a source that calls this function in each tick, with the graph's handle.
+/// Returns a graph whose source calls this function in each tick, with the graph's handle.
 pub(crate) fn radar_that_calls(
     platform: &Platform,
     frames: u64,

@@ -53,7 +53,7 @@ fn bounded(platform: &Platform) -> Result<(), Failed> {
     check_equal(graph.run()?.parameters.len(), 1000)
 }
 
-/// The run has ended when the value is set: the next one begins with it.
+/// Checks a value that is set after the run has ended: the next run begins with it.
 fn not_taken_over(platform: &Platform) -> Result<(), Failed> {
     let mut graph = radar(platform, 1)?;
     let first = graph.run()?;

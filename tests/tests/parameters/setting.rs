@@ -34,7 +34,8 @@ fn before(platform: &Platform) -> Result<(), Failed> {
     check_equal(graph.cfar().thresholds(), vec![0.75; 3])
 }
 
-/// The source waits in tick 3 until the other thread has set the value, so the fourth frame is the first with it.
+/// The source blocks in tick 3 until the other thread has set the value, so the fourth frame is the first one
+/// with that value.
 fn during(platform: &Platform) -> Result<(), Failed> {
     let (reached, is_reached) = mpsc::channel();
     let (set, is_set) = mpsc::channel();
@@ -63,7 +64,7 @@ fn during(platform: &Platform) -> Result<(), Failed> {
 
 fn by_a_node(platform: &Platform) -> Result<(), Failed> {
     let mut graph = radar_that_calls(platform, 4, |handle, tick| {
-        // The second value of a tick replaces the first.
+        // The second value that is set in a tick replaces the first.
         let _ = handle.cfar().set_threshold(0.9);
         let _ = handle.cfar().set_threshold(tick as f32 / 8.0);
     })?;

@@ -19,7 +19,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .host("no_order_of_threads_loses_a_value", explored)
 }
 
-/// Two threads set windows of equal fields, as fast as they can, during all ticks.
+/// Checks that no window is torn: two threads set windows of two equal fields as fast as they can, during all
+/// ticks.
 fn torn(platform: &Platform) -> Result<(), Failed> {
     let mut graph = radar(platform, 2000)?;
     let (handle, done) = (graph.params(), AtomicBool::new(false));
@@ -50,7 +51,8 @@ fn torn(platform: &Platform) -> Result<(), Failed> {
     check(torn.is_none(), || format!("{torn:?}"))
 }
 
-/// The other thread sets 100 values in a run that goes on until it sees the last one.
+/// Checks that the last of 100 values that another thread sets takes effect. The run goes on until it sees that
+/// value.
 fn last(platform: &Platform) -> Result<(), Failed> {
     let harness = OperatorHarness::new(platform, Cfar::with(0.0))?;
     let params = harness.params().clone();
@@ -67,7 +69,8 @@ fn last(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// Each file has equal numbers, also in different parameters of the node.
+/// Checks that the values of one file are set together. Each file has equal numbers, also in different parameters
+/// of the node.
 fn together(platform: &Platform) -> Result<(), Failed> {
     let mut graph = radar(platform, 500)?;
     let (handle, done) = (graph.params(), AtomicBool::new(false));
@@ -109,7 +112,7 @@ fn for_any_thread(platform: &Platform) -> Result<(), Failed> {
     check_equal(graph.params().cfar().threshold(), 0.5)
 }
 
-/// Under an explored order of threads: a value that was set before a tick is seen in the tick.
+/// Checks in explored orders of threads that a value that was set before a tick is seen in the tick.
 fn explored(_: &Platform) -> Result<(), Failed> {
     Ok(Explorer::new()
         .seeds(Tier::from_env()?.cases(200))

@@ -1,5 +1,5 @@
-//! Law 17: work that the host has found complete before a consumer receives it. No stream waits for it, so nothing is
-//! implied.
+//! Law 17 for work that the host has found complete before a consumer receives it. No stream waits for such work,
+//! so the wait implies nothing.
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::mixing::map;
@@ -15,7 +15,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
 const TICKS: u64 = 6;
 
 graph! {
-    /// The host finds the work of `step` complete before `join` receives it, so `join` waits for no record of `step`.
+    /// A graph whose host finds the work of `step` complete before `join` receives it, so that `join` waits for no
+    /// record of `step`.
     struct Done(noted: Noted, got: Got) {
         #[when(count(TICKS))] let source: Source = Source::new();
         let step: Step = Step::new(1, noted.clone());
@@ -27,7 +28,7 @@ graph! {
     }
 }
 
-/// Sends an image, and then waits for it.
+/// An operator that sends an image, after the host has waited for it.
 #[operator]
 struct Synchronizes {
     #[input]

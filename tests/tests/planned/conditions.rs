@@ -1,4 +1,5 @@
-//! The edges that make an operator follow another one. Without each condition, a test here finds two operators on one stream.
+//! The conditions under which an operator follows another one on its stream. Without each of them, a test here
+//! would find two operators on one stream.
 
 use streamflow::prelude::*;
 use streamflow_tests::greedy::greedy;
@@ -57,7 +58,7 @@ graph! {
 
 fn policies(platform: &Platform) -> Result<(), Failed> {
     let noted = Noted::default();
-    // In a fixed order, so that no message is rejected.
+    // The order of the nodes is fixed, so that no message is rejected.
     let graph = WithPolicies::new(platform, planned(1), noted.clone(), Got::default())?;
     greedy(graph)?.run()?;
     let nodes = ["pop", "reject", "fault"];
@@ -66,7 +67,7 @@ fn policies(platform: &Platform) -> Result<(), Failed> {
     check_equal(used(&noted, 0), 4)
 }
 
-/// Needs no image.
+/// An operator that needs no image.
 #[operator]
 struct Maybe {
     #[input(optional)]
@@ -99,7 +100,7 @@ fn optional(platform: &Platform) -> Result<(), Failed> {
     check(!share(&noted, "a", "b"), || format!("{:?}", seen::all(&noted)))
 }
 
-/// The first message of a feedback edge.
+/// Returns the first message of a feedback edge.
 fn zeros(platform: &Platform) -> Result<Tensor<u32>> {
     let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("zeros")?;
     let mut image = platform.tensor([LEN], &stream)?;
@@ -108,7 +109,8 @@ fn zeros(platform: &Platform) -> Result<Tensor<u32>> {
 }
 
 graph! {
-    /// `d` gets the message that `a` sent in the tick before, and `b` the message that `a` sends in this tick.
+    /// A graph in which `d` receives the message that `a` sent in the tick before, and `b` the message that `a` sends
+    /// in this tick.
     struct Feedback(streams: CudaStreamPool, noted: Noted) {
         let STREAMS: CudaStreamPool = streams;
         #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
@@ -131,7 +133,7 @@ fn feedback(platform: &Platform) -> Result<(), Failed> {
     check(a[0] != d[0], || format!("{a:?} {d:?}"))
 }
 
-/// Sends a number at once, and an image of its own.
+/// An operator that sends a number at once, and an image of its own.
 #[operator]
 struct Count {
     #[input]
@@ -149,7 +151,7 @@ impl Compute for Count {
     }
 }
 
-/// Needs the number, and not the work that its producer has queued.
+/// An operator that needs the number, and not the work that the number's producer has queued.
 #[operator]
 struct Numbered {
     #[input]
@@ -209,7 +211,7 @@ fn workers(platform: &Platform) -> Result<(), Failed> {
     check(share(&noted, "c", "d") && share(&noted, "a", "sink"), || "one worker".into())
 }
 
-/// Takes an image of each producer.
+/// An operator that receives an image of each producer.
 #[operator]
 struct Several {
     #[input(many)]

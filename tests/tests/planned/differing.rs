@@ -1,5 +1,5 @@
-//! Law 17: ticks that differ from the assumptions of a plan. The claims decide there: planned streams and a stream for
-//! each operator give the same data.
+//! Law 17: ticks in which operators do not act as the plan assumes. The claims then add the waits that are
+//! missing, so planned streams and a stream for each operator give the same data.
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
@@ -24,18 +24,18 @@ pub(crate) fn add(suite: Suite) -> Suite {
 
 const TICKS: u64 = 6;
 
-/// How a step differs from the plan's assumptions.
+/// How the operator `Different` differs from the plan's assumptions.
 #[derive(Clone, Copy, PartialEq)]
 enum Differs {
-    /// Leaves its message in the queue in the first tick, and sends an image of its own.
+    /// In the first tick it leaves its message in the queue, and sends an image of its own.
     Leaves,
-    /// Sends before it has received, with a record in between.
+    /// It sends before it has received, with a record of its stream in between.
     SendsEarly,
-    /// Sends an image of its own on a stream that waits for nothing.
+    /// It sends an image of its own on a stream that waits for no other stream.
     SendsElsewhere,
 }
 
-/// A step that does not act as the plan assumes.
+/// An operator that does not act as the plan assumes.
 #[operator]
 struct Different {
     #[input]
@@ -87,7 +87,8 @@ graph! {
     }
 }
 
-/// The images that a run gives with a stream for each operator. With planned streams it must give the same.
+/// Returns the images of a run in which each operator has a stream of its own. Checks that runs with planned
+/// streams give the same images.
 fn same_if_planned(
     run: impl Fn(CudaStreamPool, Got) -> Result<(), Failed>,
 ) -> Result<Vec<Image>, Failed> {
@@ -102,7 +103,8 @@ fn same_if_planned(
     Ok(expected)
 }
 
-/// Runs some ticks of a graph that may leave messages over. The plan expects an edge of the graph to be implied by `a`.
+/// Runs some ticks of a graph, which may leave messages in queues. Checks first that the plan takes an edge of
+/// the graph to be implied by the edge to `a`.
 macro_rules! run_ticks {
     ($graph:expr, $edge:literal) => {{
         let mut graph = $graph;
@@ -140,7 +142,8 @@ fn sends_elsewhere(platform: &Platform) -> Result<(), Failed> {
     sends_differently(platform, Differs::SendsElsewhere)
 }
 
-/// Leaves what covers the other message in the queue in the first tick, and receives that message.
+/// An operator that receives `b` in its first tick, but leaves the message of `a`, by which the plan takes `b` to
+/// be ordered.
 #[operator]
 struct LeavesCover {
     #[input]
@@ -165,7 +168,8 @@ impl Compute for LeavesCover {
 }
 
 graph! {
-    /// From the second tick on, `join` gets an image of the source together with what `step` has made of the one before.
+    /// A graph in which `join`, from the second tick on, receives an image of the source together with what `step`
+    /// has made of the image before.
     struct Shifted(streams: CudaStreamPool, noted: Noted, got: Got) {
         let STREAMS: CudaStreamPool = streams;
         #[when(count(TICKS))] let source: Source = Source::new();
@@ -183,16 +187,16 @@ fn leaves_cover(platform: &Platform) -> Result<(), Failed> {
     check_equal(images.len(), TICKS as usize)
 }
 
-/// How a source with two outputs sends.
+/// How an operator with two outputs sends.
 #[derive(Clone, Copy, PartialEq)]
 enum Sends {
-    /// In the first tick at `x` alone.
+    /// In the first tick it sends at `x` alone.
     One,
-    /// First at `x`, and after a record at `y`.
+    /// It sends at `x`, records its stream, and sends at `y`.
     Apart,
 }
 
-/// Sends an image at each output.
+/// An operator that sends an image at each of two outputs.
 #[operator(streams(work))]
 struct Two {
     #[output]
@@ -221,7 +225,8 @@ impl Compute for Two {
 }
 
 graph! {
-    /// `join` gets a `y` together with what `step` has made of an `x`: of the tick before, if the first has no `y`.
+    /// A graph in which `join` receives an image of `y` together with what `step` has made of an image of `x`. If the
+    /// first tick sends no `y`, the image of `x` is that of the tick before.
     struct Unequal(streams: CudaStreamPool, sends: Sends, noted: Noted, got: Got) {
         let STREAMS: CudaStreamPool = streams;
         #[when(count(TICKS))] let source: Two = Two::new(sends);
@@ -250,7 +255,7 @@ fn sends_apart(platform: &Platform) -> Result<(), Failed> {
     check_equal(unequal(platform, Sends::Apart)?, TICKS as usize)
 }
 
-/// Waits for `go`, so that `b` drops images meanwhile.
+/// An operator that waits for `go`, so that the edge to `b` drops images meanwhile.
 #[operator]
 struct LateJoin {
     #[input]
@@ -289,8 +294,8 @@ graph! {
     }
 }
 
-/// `join` gets the result of `step` for an image together with a later image. `step` has made no wait for the later
-/// image.
+/// `join` receives the result of `step` for one image together with a later image, for which the stream of `step`
+/// has not waited.
 fn drops(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let got = Got::default();

@@ -1,4 +1,4 @@
-//! Operators that keep a stream: by a plan of a library, by a handle, by a name, or by adoption.
+//! Operators that keep a stream over ticks: by a library's plan, by a handle, by a name, or by adoption.
 
 use streamflow::context::OnStream;
 use streamflow::prelude::*;
@@ -26,7 +26,7 @@ enum Made {
     InATick,
 }
 
-/// Keeps something that works on one stream alone, as a library's plan.
+/// An operator that keeps a value which works on one stream only, as a library's plan.
 #[operator]
 struct Plans {
     #[input]
@@ -82,12 +82,12 @@ fn with_plan(
     let (noted, got) = (Noted::default(), Got::default());
     let mut graph = WithPlan::new(platform, streams, made, noted.clone(), got.clone())?;
     graph.run()?;
-    // The plans stay with the operators from one run to the next.
+    // The operators keep their plans from one run to the next.
     graph.run()?;
     Ok((noted, seen::all(&got)))
 }
 
-/// Whether all of a node's ticks were on one stream.
+/// Returns whether all ticks of a node were on one stream.
 fn is_constant(noted: &Noted, node: &str) -> bool {
     let streams = streams_of(noted, node);
     streams.len() == 2 * TICKS as usize && streams.iter().all(|stream| *stream == streams[0])
@@ -119,7 +119,7 @@ fn in_a_tick(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Gives the stream's handle to other code that may keep it.
+/// An operator that gives its stream's handle to other code, which may keep it.
 #[operator]
 struct ByHandle {
     #[input]
@@ -152,7 +152,7 @@ fn by_handle(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Has a stream beside the internal one.
+/// An operator with a declared stream beside the internal one.
 #[operator(streams(copy))]
 struct Named {
     #[input]
@@ -190,11 +190,11 @@ fn named(platform: &Platform) -> Result<(), Failed> {
     let noted = Noted::default();
     WithNames::new(platform, planned(1), noted.clone(), Got::default())?.run()?;
     check(!share(&noted, "a", "named"), || "`named` has streams of its own".into())?;
-    // `sink` follows `a` by way of `named`.
+    // `sink` follows `a` only by way of `named`.
     check(share(&noted, "a", "sink"), || "`a` and `sink` share".into())
 }
 
-/// Works on the stream that its message came on.
+/// An operator that works on the stream that its message came on.
 #[operator]
 struct Adopts {
     #[input]

@@ -1,4 +1,4 @@
-//! Operators that note the stream that they work on.
+//! Operators that note on which stream they work.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -10,7 +10,7 @@ use streamflow_tests::seen::{self, Seen, push_seen};
 
 pub(crate) const LEN: usize = 64;
 
-/// The notes: the node, its tick and the stream.
+/// What the nodes have noted: the name of the node, its tick and the stream.
 pub(crate) type Noted = Seen<(String, u64, String)>;
 
 /// The images that the sinks received.
@@ -27,7 +27,7 @@ pub(crate) fn per_operator() -> CudaStreamPool {
     CudaStreamPool::new().assign(Assign::PerOperator)
 }
 
-/// Sends in every second tick.
+/// An operator that sends in every second tick.
 #[operator]
 pub(crate) struct Go {
     #[output]
@@ -40,31 +40,31 @@ impl Compute for Go {
     }
 }
 
-/// Notes the stream of a tick, by a text that is the same for the same stream alone.
+/// Notes the stream of a tick, as a text that only the same stream has.
 pub(crate) fn note(noted: &Noted, cx: &ExecutionContext, stream: &impl Debug) {
     push_seen(noted, (cx.node().to_owned(), cx.tick(), format!("{stream:?}")));
 }
 
-/// The streams of a node, in the order of its ticks.
+/// Returns the streams of a node, in the order of its ticks.
 pub(crate) fn streams_of(noted: &Noted, node: &str) -> Vec<String> {
     let noted = seen::all(noted);
     noted.into_iter().filter(|(by, ..)| by == node).map(|(.., stream)| stream).collect()
 }
 
-/// How many streams the nodes worked on in one of their ticks.
+/// Returns on how many streams the nodes worked in one of their ticks.
 pub(crate) fn used(noted: &Noted, tick: u64) -> usize {
     let noted = seen::all(noted);
     let of_tick = noted.into_iter().filter(|(_, at, _)| *at == tick);
     of_tick.map(|(.., stream)| stream).collect::<BTreeSet<_>>().len()
 }
 
-/// Whether two nodes have worked on the same stream in each tick.
+/// Returns whether two nodes have worked on the same stream in each tick.
 pub(crate) fn share(noted: &Noted, a: &str, b: &str) -> bool {
     let (a, b) = (streams_of(noted, a), streams_of(noted, b));
     !a.is_empty() && a == b
 }
 
-/// Sends images that differ from tick to tick.
+/// An operator that sends images that differ from tick to tick.
 #[operator(streams(work))]
 pub(crate) struct Source {
     #[output]
@@ -80,7 +80,7 @@ impl Compute for Source {
     }
 }
 
-/// A kernel on the internal stream.
+/// An operator that launches a kernel on its internal stream.
 #[operator]
 pub(crate) struct Step {
     #[input]
@@ -101,7 +101,7 @@ impl Compute for Step {
     }
 }
 
-/// A kernel of two images.
+/// An operator that launches a kernel on two images.
 #[operator]
 pub(crate) struct Join {
     #[input]
@@ -125,7 +125,7 @@ impl Compute for Join {
     }
 }
 
-/// Downloads.
+/// A sink that downloads its images.
 #[operator]
 pub(crate) struct Sink {
     #[input]

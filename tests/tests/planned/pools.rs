@@ -1,4 +1,5 @@
-//! Pools: they are never merged, and a plan takes no more streams from one than a stream for each operator would.
+//! Stream pools with planned streams: pools are never merged, and a plan takes no more streams from a pool than
+//! operators with streams of their own would.
 
 use streamflow::prelude::*;
 use streamflow::testing::explore;
@@ -43,7 +44,7 @@ fn two_pools(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// Allocates one more stream in a late tick, by a name of the run.
+/// An operator that allocates one more stream in a late tick, by a name that is made at run time.
 #[operator]
 struct Late {
     #[input]
@@ -70,7 +71,7 @@ impl Compute for Late {
 }
 
 graph! {
-    /// Two operators that may run at the same time, and one that follows the first.
+    /// A graph with two operators that may run at the same time, and one that follows the first.
     struct Exact(streams: CudaStreamPool, noted: Noted, got: Got) {
         let STREAMS: CudaStreamPool = streams;
         #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
@@ -84,7 +85,8 @@ graph! {
     }
 }
 
-/// With a stream for each operator, the pool has five streams, and the late one.
+/// Checks that a pool of the size for a stream per operator is enough: five streams, and the one that is
+/// allocated late.
 fn exact(platform: &Platform) -> Result<(), Failed> {
     let (noted, got) = (Noted::default(), Got::default());
     // `greedy` fixes the order of ticks, so the results of both sinks are compared in the order of their arrival.
@@ -99,7 +101,8 @@ fn exact(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The chain `a`, `end` has two nodes, so it has two streams in turn, and not more, although the depth is larger.
+/// Checks that the chain of `a` and `end`, which has two nodes, uses two streams alternately, and not more,
+/// although the depth is larger.
 fn undeclared(platform: &Platform) -> Result<(), Failed> {
     let noted = Noted::default();
     let streams = planned(8).max_size(6);
@@ -112,7 +115,7 @@ fn undeclared(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// A chain of three operators.
+    /// A graph with a chain of three operators.
     struct Small(streams: CudaStreamPool, noted: Noted, got: Got) {
         let STREAMS: CudaStreamPool = streams;
         #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
@@ -125,7 +128,7 @@ graph! {
     }
 }
 
-/// The pool has room for three sets, so three ticks may overlap, although the plan asks for more.
+/// Checks a pool with room for three sets of streams: three ticks may overlap, although the plan asks for more.
 fn small(platform: &Platform) -> Result<(), Failed> {
     let noted = Noted::default();
     let graph = Small::new(platform, planned(64).max_size(4), noted.clone(), Got::default())?;
@@ -137,7 +140,7 @@ fn small(platform: &Platform) -> Result<(), Failed> {
     check(share(&noted, "a", "sink"), || format!("{:?}", seen::all(&noted)))
 }
 
-/// Takes all streams that the pool has left, and does without more.
+/// An operator that takes all streams that the pool has left, and works without more.
 #[operator]
 struct Taking {
     #[input]
@@ -187,7 +190,8 @@ fn greedy_operator(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// A chain of two operators, and two of one. So a pool of a stream for each operator has one to spare.
+    /// A graph with a chain of two operators, and two single operators. A pool with a stream for each operator thus
+    /// has one stream to spare.
     struct Asking(streams: CudaStreamPool, noted: Noted) {
         let STREAMS: CudaStreamPool = streams;
         #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();

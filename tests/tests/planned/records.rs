@@ -1,4 +1,5 @@
-//! Two facts that a plan must not change: when the work of a hook is recorded, and that a run ends after all its work.
+//! Two facts that a plan must not change: the work of a hook is recorded when another stream needs it, and a run
+//! ends after all its work.
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
@@ -17,7 +18,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("an_operator_works_on_the_stream_that_its_message_came_on", out_of_step)
 }
 
-/// Has a stream of its own, and receives late.
+/// An operator with a stream of its own, which receives late.
 #[operator]
 struct Leaver {
     #[input]
@@ -54,8 +55,9 @@ graph! {
     }
 }
 
-/// The plan has `first`, `a` and `leaver` on one stream, so that nobody would need a record of `a`. But `leaver` has
-/// another stream, and receives when `first` has queued work of the next tick. `leaver` must not wait for that work.
+/// The plan puts `first`, `a` and `leaver` on one stream, so that no other stream needs a record of `a`. But
+/// `leaver` works on another stream, and receives when `first` has queued work of the next tick. `leaver` must
+/// not wait for that work.
 fn left(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let mut graph = Left::new(&platform, planned(1), Noted::default())?;
@@ -65,7 +67,7 @@ fn left(platform: &Platform) -> Result<(), Failed> {
     let calls = recorder.calls();
     let is_launch = |call: &Call| matches!(call, Call::Launch { .. });
     let launches: Vec<usize> = (0..calls.len()).filter(|&at| is_launch(&calls[at])).collect();
-    // The launches of the first tick of `source`, `first` and `a`, and of the second one of `source` and `first`.
+    // The launches of `source`, `first` and `a` in the first tick, and of `source` and `first` in the second.
     let [_, _, a, _, first, ..] = launches[..] else { return Err(Failed::msg(recorder.text())) };
     let stream = calls[a].stream();
     check(calls[first].stream() == stream, || recorder.text())?;
@@ -74,7 +76,7 @@ fn left(platform: &Platform) -> Result<(), Failed> {
     check(calls[a..first].iter().any(is_record), || recorder.text())
 }
 
-/// Queues work that nobody waits for.
+/// An operator that queues work for which no other node waits.
 #[operator]
 struct Queues {
     #[input]
@@ -116,7 +118,7 @@ fn ends(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Works in each tick, and sends in every second one: always on the same set of two.
+/// An operator that works in each tick and sends in every second tick, always on the same set of two streams.
 #[operator]
 struct Gathers {
     #[input]
@@ -150,7 +152,8 @@ graph! {
     }
 }
 
-/// The numbers of their ticks differ, so the sink finds its stream by the message, once it has both.
+/// Checks nodes whose tick numbers differ. The sink finds its stream by the message, once it has received a
+/// message on each of the two streams.
 fn out_of_step(platform: &Platform) -> Result<(), Failed> {
     let (expected, got, noted) = (Got::default(), Got::default(), Noted::default());
     OutOfStep::new(platform, per_operator(), noted.clone(), expected.clone())?.run()?;

@@ -1,4 +1,5 @@
-//! A chain and a diamond: how many streams they have, and the same data as with a stream for each operator.
+//! A chain and a diamond: how many streams they use, and that their data is the same as with a stream for each
+//! operator.
 
 use streamflow::graph::Graph;
 use streamflow::prelude::*;
@@ -101,7 +102,7 @@ fn in_turn(platform: &Platform) -> Result<(), Failed> {
     check(share(&noted, "a", "sink"), || format!("{:?}", seen::all(&noted)))
 }
 
-/// Sends an image on for every second one.
+/// An operator that sends on every second image.
 #[operator]
 struct Halves {
     #[input]
@@ -148,7 +149,7 @@ fn every_second(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// How many records and waits a run has.
+/// Returns how many records and waits a run makes.
 fn calls(platform: &Platform, streams: CudaStreamPool) -> Result<(usize, usize), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let mut graph = Chain::new(&platform, streams, Noted::default(), Got::default())?;
@@ -159,9 +160,10 @@ fn calls(platform: &Platform, streams: CudaStreamPool) -> Result<(usize, usize),
     Ok((records, count(|call| matches!(call, Call::WaitEvent { .. }))))
 }
 
-/// With a stream for each operator, each of the five has a record in each tick. Planned, three have: the source; the first
-/// of the chain, since the memory of the source's image goes back to the source's stream; and the last. The images of the
-/// nodes between go to nobody else.
+/// Checks the number of records. With a stream for each operator, each of the five operators has a record in each
+/// tick. With planned streams, three have one: the source; the first operator of the chain, since the memory of
+/// the source's image goes back to the source's stream; and the last. No other stream gets the images of the
+/// nodes between them.
 fn records(platform: &Platform) -> Result<(), Failed> {
     let (many, many_waits) = calls(platform, per_operator())?;
     let (few, few_waits) = calls(platform, planned(1))?;
@@ -187,7 +189,8 @@ graph! {
     }
 }
 
-/// `a` and `b` share a stream, and `c` has another one: it waits for a record from before the work of `b`.
+/// Checks that `c`, which does not share the stream of `a` and `b`, waits for a record from before the work of
+/// `b`.
 fn fork(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let noted = Noted::default();

@@ -1,6 +1,7 @@
-//! Law 17: the waits that a plan expects others to imply. In each graph here `join` gets an image, and the image that `step`
-//! has made of it: a wait for `step` covers the source's work. Without a condition of the plan, the case that names it has
-//! another picture. A recorder counts the waits where the plan says that one is implied.
+//! Law 17: waits that a plan expects other waits to imply. In each graph here `join` receives an image, and the
+//! image that `step` has made of it, so a wait for `step` covers the source's work. If a condition of the plan is
+//! left out, the case that is named after it has another picture. A recorder counts the waits where the plan says
+//! that one is implied.
 
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ graph! {
     }
 }
 
-/// The label of the edge from the source to `join`.
+/// Returns the label of the edge from the source to `join` in the graph's picture.
 pub(crate) fn skipping(graph: &mut impl Graph, input: &str) -> Result<String, Failed> {
     let picture = graph.plan()?.mermaid();
     let edge = picture.lines().find(|line| line.contains(&format!("image → {input}")));
@@ -49,7 +50,7 @@ pub(crate) fn skipping(graph: &mut impl Graph, input: &str) -> Result<String, Fa
     label.map(str::to_owned).ok_or_else(|| Failed::msg(picture))
 }
 
-/// Takes both images, and counts the waits that the driver gets for each.
+/// An operator that receives both images, and counts the waits that the driver gets for each.
 #[operator]
 struct Counting {
     #[input]
@@ -91,7 +92,7 @@ graph! {
     }
 }
 
-/// The claims skip the wait that, by the plan, another wait implies.
+/// Checks that the claims skip the wait that, by the plan, another wait implies.
 fn implied(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let made_by_a = [(per_operator(), 1), (planned(1), 0), (planned(2), 0)];
@@ -106,7 +107,7 @@ fn implied(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Takes the source's image if there is one.
+/// An operator that receives the source's image if there is one.
 #[operator]
 struct MaybeJoin {
     #[input]
@@ -123,7 +124,7 @@ impl Compute for MaybeJoin {
     }
 }
 
-/// Takes any number of images of sources.
+/// An operator that receives any number of images of sources.
 #[operator]
 struct ManyJoin {
     #[input]
@@ -140,7 +141,7 @@ impl Compute for ManyJoin {
     }
 }
 
-/// Sends an image on one of two streams.
+/// An operator that sends an image on one of two streams.
 #[operator(streams(one, other))]
 struct TwoStreams {
     #[output]
@@ -164,7 +165,7 @@ fn zeros(platform: &Platform) -> Result<Tensor<u32>> {
     Ok(image)
 }
 
-/// A graph as `Skip`, with another consumer, another source, or another edge to the consumer.
+/// Defines graphs like `Skip`, each with another consumer, another source, or another edge to the consumer.
 macro_rules! skips {
     ($($name:ident, $source:ident, $join:ident, [$($attribute:tt)*];)*) => {$(
         graph! {
@@ -181,7 +182,7 @@ macro_rules! skips {
     )*};
 }
 
-/// Takes both images.
+/// An operator that receives both images.
 #[operator]
 struct Both {
     #[input]
@@ -198,7 +199,7 @@ impl Compute for Both {
     }
 }
 
-/// Sends a number and an image.
+/// An operator that sends a number and an image.
 #[operator(streams(work))]
 struct Numbered {
     #[output]
@@ -228,7 +229,7 @@ skips! {
 }
 
 graph! {
-    /// `join` gets the image of the tick before.
+    /// A graph in which `join` receives the image of the tick before.
     struct Feedback(noted: Noted) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new();
         #[streams(STREAMS)] #[when(count(TICKS))] let source: Source = Source::new();
@@ -241,7 +242,7 @@ graph! {
 }
 
 graph! {
-    /// The number leads to `join`, and no device data does.
+    /// A graph in which only the number leads to `join`, and no device data.
     struct OnHost() {
         #[when(count(TICKS))] let source: Numbered = Numbered::new();
         let join: NumberJoin = NumberJoin::new();
@@ -250,7 +251,7 @@ graph! {
     }
 }
 
-/// Takes an image and a number.
+/// An operator that receives an image and a number.
 #[operator]
 struct NumberJoin {
     #[input]
@@ -296,8 +297,8 @@ fn not_implied(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// The copies are on separate streams. These wait for the work that wrote the image, and not for all work before
-    /// it.
+    /// A graph whose copies between devices are on separate streams. These streams wait for the work that wrote the
+    /// image, and not for all work before it.
     struct Transferring(noted: Noted) {
         const HERE: CudaStreamPool = CudaStreamPool::new();
         const THERE: CudaStreamPool = CudaStreamPool::new().device(device(1));

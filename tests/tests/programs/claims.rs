@@ -1,11 +1,11 @@
-//! A control: random programs show each claim of the libraries' calls that is left out.
+//! A control: if a claim of a library's call is left out, random programs must show it.
 
 use streamflow_tests::layers::mutate::{Claim, leave_claim_out};
 use streamflow_tests::{Failed, check};
 
 use super::program::{Fault, Program, RunMode, attempt};
 
-/// Each claim of the calls that programs make, without the work areas: `mutation` leaves those out.
+/// Each claim of the calls that programs make, except those of work areas, which the test `mutation` leaves out.
 const CLAIMS: [Claim; 8] = [
     ("cublasLtMatmul", "a"),
     ("cublasLtMatmul", "b"),
@@ -17,7 +17,7 @@ const CLAIMS: [Claim; 8] = [
     ("cufftExecC2R", "y"),
 ];
 
-/// How many programs are tried for each claim.
+/// The number of programs that are tried for each claim.
 const PROGRAMS: u64 = 100;
 
 /// Leaves each claim out in turn.

@@ -4,7 +4,7 @@
 use super::shrink::Failing;
 use super::{graphs, threads};
 
-/// The text of a file without its `//!` lines and its `use` lines.
+/// Returns the text of a file without its `//!` lines and its `use` lines.
 fn text(file: &str) -> String {
     let mut lines = Vec::new();
     let mut is_use = false;
@@ -18,7 +18,7 @@ fn text(file: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Prints the program and the run that it failed in.
+/// Returns the code of the program, and the run in which it failed.
 pub(crate) fn print(failing: &Failing) -> String {
     let Failing { program, mode, .. } = failing;
     let program = program.in_mode(*mode);

@@ -9,7 +9,7 @@ pub(crate) fn called() {
     CALLS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The number of calls so far.
+/// Returns the number of calls so far.
 pub(crate) fn calls() -> u64 {
     CALLS.load(Ordering::Relaxed)
 }

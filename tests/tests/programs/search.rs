@@ -1,4 +1,4 @@
-//! Runs programs until one fails.
+//! Runs random programs until one fails.
 
 use std::env;
 use std::sync::Mutex;
@@ -14,25 +14,25 @@ use super::program::{Program, Reuse, RunMode, attempt, on};
 use super::shrink::{Failing, shrink};
 use super::{code, count, graphs};
 
-/// The search's variables begin with this name.
+/// The beginning of the names of the search's environment variables.
 const NAME: &str = "STREAMFLOW_PROGRAMS";
 
-/// The variable that restricts programs to `threads` or `graphs`.
+/// The environment variable that restricts the programs to `threads` or `graphs`.
 const ONLY: &str = "STREAMFLOW_PROGRAMS_ONLY";
 
-/// How many programs run on the simulator, and on a GPU.
+/// The number of programs that run on the simulator, and on a GPU.
 const COUNT: u64 = 8000;
 
-/// Threads that each run one program at a time.
+/// The number of threads that each run one program at a time.
 const WORKERS: usize = 2;
 
-/// The time limit for shrinking a program.
+/// The time limit for making a failing program smaller.
 const SHRINK_TIME: Duration = Duration::from_secs(60);
 
 /// How often a program that is selected by its seed runs in each way.
 const REPEATS: u64 = 200;
 
-/// Whether the environment selects programs of this kind.
+/// Returns whether the environment selects programs of this kind.
 fn is_selected(program: &Program) -> Result<bool, Failed> {
     let Some(only) = env::var_os(ONLY) else { return Ok(true) };
     match only.to_str() {
@@ -42,12 +42,12 @@ fn is_selected(program: &Program) -> Result<bool, Failed> {
     }
 }
 
-/// Returns the ways that the program of a seed runs in, for the `nth` time.
+/// Returns the ways in which the program of a seed runs, for the `nth` time.
 fn ways(seed: u64, program: &Program, nth: u64) -> Vec<RunMode> {
     let seed = seed.wrapping_mul(3).wrapping_add(3 * nth);
     let mode = |add, checked, turns| RunMode { seed: seed + add, checked, turns };
     if program.has_threads() {
-        // Turns are reproducible. Ordinary threads also interleave within a turn.
+        // Threads that take turns give a reproducible order. Ordinary threads also interleave within a turn.
         vec![mode(0, true, true), mode(1, false, true), mode(2, true, false)]
     } else {
         vec![mode(0, true, false), mode(1, false, false)]
@@ -65,7 +65,7 @@ fn fails(seed: u64, nth: u64) -> Option<Failing> {
     found.map(|(mode, fault)| Failing { program, mode, fault })
 }
 
-/// Runs programs on the simulator.
+/// Runs random programs on the simulator.
 pub(crate) fn simulated() -> Result<(), Failed> {
     let begun = Instant::now();
     let search = Search::from_env(NAME, COUNT)?;
@@ -121,7 +121,7 @@ fn report(seed: u64, found: Option<Failing>, begun: Instant) -> Result<(), Faile
     )))
 }
 
-/// Runs programs on a GPU, one after the other.
+/// Runs random programs on a GPU, one after the other.
 pub(crate) fn on_a_gpu(platform: &Platform) -> Result<(), Failed> {
     let begun = Instant::now();
     let search = Search::from_env(NAME, COUNT)?;
@@ -142,7 +142,7 @@ pub(crate) fn on_a_gpu(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Runs programs that once failed, under many seeds.
+/// Runs the programs that once failed, under many seeds.
 pub(crate) fn known() -> Result<(), Failed> {
     let program =
         Program { memory: Reuse::Default, threads: None, flow: Some(graphs::left_out_wait()) };

@@ -1,11 +1,11 @@
-//! Shrinks a failing program while it still fails.
+//! Makes a failing program smaller, as long as it still fails.
 
 use std::time::{Duration, Instant};
 
 use super::program::{Fault, Program, Reuse, RunMode, attempt};
 use super::{graphs, threads};
 
-/// The list without one element, for each element.
+/// Returns, for each element of a list, the list without that element.
 pub(crate) fn each_without<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
     (0..list.len())
         .map(|index| {
@@ -16,7 +16,7 @@ pub(crate) fn each_without<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
         .collect()
 }
 
-/// The list without each half, each quarter and so on, and finally without each element.
+/// Returns the list without each half, each quarter and so on, and finally without each element.
 pub(crate) fn without_chunks<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
     let mut all = Vec::new();
     let mut size = list.len().div_ceil(2);
@@ -30,7 +30,7 @@ pub(crate) fn without_chunks<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
     all
 }
 
-/// Programs that are each a little smaller than this one.
+/// Returns programs that are each a little smaller than this one.
 fn smaller(program: &Program) -> Vec<Program> {
     let mut all = Vec::new();
     if program.threads.is_some() && program.flow.is_some() {
@@ -51,7 +51,7 @@ fn smaller(program: &Program) -> Vec<Program> {
     all
 }
 
-/// A program that failed, with the way that it ran in and its fault.
+/// A program that failed, with the way in which it ran, and its fault.
 #[derive(Debug, Clone)]
 pub(crate) struct Failing {
     pub(crate) program: Program,
@@ -59,8 +59,8 @@ pub(crate) struct Failing {
     pub(crate) fault: Fault,
 }
 
-/// Runs a program in the same way and in similar ways until it has failed `wanted` times. Other seeds are needed
-/// because a seed gives another order once a call is left out.
+/// Runs a program in the same way and in similar ways until it has failed `wanted` times. Other seeds are needed,
+/// since a seed gives another order once a call is left out.
 fn fails_again(program: &Program, like: &Failing, wanted: usize) -> Option<Failing> {
     let RunMode { seed, checked, turns } = like.mode;
     let several = program.threads.is_some();
@@ -77,21 +77,22 @@ fn fails_again(program: &Program, like: &Failing, wanted: usize) -> Option<Faili
     found.take(wanted).collect::<Vec<_>>().into_iter().nth(wanted - 1)
 }
 
-/// The smallest failing program found within the time.
+/// Returns the smallest failing program that is found within the time.
 pub(crate) fn shrink(mut failing: Failing, time: Duration) -> Failing {
     let end = Instant::now() + time;
     let (mut at, mut unchanged) = (0, 0);
-    // A program that fails under several seeds also fails as printed code, although its run differs a little.
+    // A program that fails under several seeds also fails as printed code, although the run of that code differs a
+    // little.
     let often =
         !failing.program.has_threads() && fails_again(&failing.program, &failing, 2).is_some();
     let wanted = if often { 2 } else { 1 };
     loop {
         let candidates = smaller(&failing.program);
-        // No candidate failed.
+        // No candidate of a whole round has failed, so this program is the smallest.
         if unchanged >= candidates.len() || Instant::now() >= end {
             return failing;
         }
-        // Continue at the position of the last success. Earlier candidates are tried again later.
+        // The search continues after the last success. Earlier candidates are tried again later.
         match fails_again(&candidates[at % candidates.len()], &failing, wanted) {
             Some(smaller) => (failing, unchanged) = (smaller, 0),
             None => (at, unchanged) = (at + 1, unchanged + 1),

@@ -15,7 +15,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         .ordered("an_input_with_a_size_loses_no_message", sized)
 }
 
-/// The ticks that a message is received in. In other ticks the message stays in the queue.
+/// In which ticks a message is received. In all other ticks, the message stays in the queue.
 #[derive(Clone, Copy)]
 enum Takes {
     Odd,
@@ -33,7 +33,7 @@ impl Takes {
     }
 }
 
-/// Receives a message only in some ticks.
+/// An operator that receives a message only in some ticks.
 #[operator]
 struct Slow {
     #[input]
@@ -71,14 +71,14 @@ queue!(Pops, pop);
 queue!(Rejects, reject);
 queue!(Faults, fault);
 
-/// The values that a run's receiver noted.
+/// Returns the values that the receiver of a run has noted.
 fn seen_by(run: impl FnOnce(Seen<f32>) -> Result<(), Error>) -> Result<Vec<f32>> {
     let seen = Seen::default();
     run(seen.clone())?;
     Ok(all(&seen))
 }
 
-/// Whether a run failed with the error that an edge of this capacity is full.
+/// Returns whether a run failed with the error that an edge of this capacity is full.
 fn is_full<T>(run: Result<T, Error>, edge: &str, capacity: usize) -> bool {
     let says = [format!("`{edge}` is full"), format!("it holds {capacity}"), "`fault`".into()];
     run.is_err_and(|error| {
@@ -98,16 +98,16 @@ graph! {
     }
 }
 
-/// A policy belongs to one edge: the branch that receives every twelfth message does not delay the other one, and gets
-/// the newest message each time.
+/// Checks that a policy belongs to one edge: the branch that receives every twelfth message does not delay the
+/// other branch, and receives the newest message each time.
 fn one_edge(platform: &Platform) -> Result<bool> {
     let (fast, slow) = (Seen::default(), Seen::default());
     greedy(Branches::new(platform, fast.clone(), slow.clone())?)?.run()?;
     Ok(all(&fast) == floats(0..30) && all(&slow) == [0.0, 12.0, 24.0])
 }
 
-/// While the queue has room, no policy drops a message. With one message more, `pop` drops the first, `reject` the
-/// last, and `fault` is an error.
+/// Checks that no policy drops a message while the queue has room. With one message more, `pop` drops the first,
+/// `reject` drops the last, and `fault` is an error.
 fn one_too_many(platform: &Platform) -> Result<bool> {
     let mut right = true;
     for room in [1, 2, 5] {
@@ -136,7 +136,7 @@ fn one_too_many(platform: &Platform) -> Result<bool> {
     Ok(right)
 }
 
-/// As [`Slow`], with any number of producers.
+/// As [`Slow`], with an input of any number of producers.
 #[operator]
 struct SlowMany {
     #[input(many)]
@@ -179,7 +179,8 @@ queues!(ManyPops, pop);
 queues!(ManyRejects, reject);
 queues!(ManyFaults, fault);
 
-/// On an input of many, each edge has its own queue and its own policy, and the error names the full edge.
+/// Checks that each edge of an input with `many` has its own queue and its own policy, and that the error names
+/// the full edge.
 fn edges_of_one_input(platform: &Platform) -> Result<bool> {
     let pops = seen_by(|seen| greedy(ManyPops::new(platform, seen)?)?.run().map(drop))?;
     let rejects = seen_by(|seen| greedy(ManyRejects::new(platform, seen)?)?.run().map(drop))?;
@@ -189,7 +190,7 @@ fn edges_of_one_input(platform: &Platform) -> Result<bool> {
         && is_full(faults, "tx2.image >> rx.images", 1))
 }
 
-/// Two inputs of several producers: one of any number, and one of two.
+/// An operator with two inputs of several producers: one of any number, and one of two.
 #[operator]
 struct Sizes {
     #[input(many)]
@@ -220,7 +221,8 @@ graph! {
     }
 }
 
-/// Ten ticks of two messages each, in the order of the edges. No message is lost at the input with a size.
+/// Checks ten ticks in which each input receives two messages, in the order of the edges. No message is lost at
+/// the input with a size.
 fn sized(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     TwoSizes::new(platform, seen.clone())?.run()?;

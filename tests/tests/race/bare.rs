@@ -28,7 +28,7 @@ use streamflow_tests::{Failed, Suite, check};
 
 const STREAM: StreamFlags = StreamFlags::NonBlocking;
 
-/// A program that has no race with its dependency.
+/// A program without a race if `dependency` is true, and with one race otherwise.
 type Program = fn(&Bare, dependency: bool) -> DriverResult<()>;
 
 const RACES: &[(&str, Program)] = &[
@@ -87,7 +87,7 @@ fn run(platform: &Platform, program: Program, dependency: bool) -> Result<RaceRe
     program(&bare, dependency)?;
     let races = bare.races();
     drop(bare);
-    // The platform's own checker, if there is one, is below and has seen the same calls.
+    // The platform's own race checker, if there is one, is below this one, and has seen the same calls.
     let below = platform.take_races();
     let same = !platform.is_race_checked() || below.races.len() == races.races.len();
     check(same, || format!("{races}\nbelow: {below}"))?;

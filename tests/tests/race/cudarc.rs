@@ -24,10 +24,10 @@ pub(super) fn add(suite: Suite) -> Suite {
         })
 }
 
-/// A slice as cudarc 0.19.10 tracks it.
+/// A slice with the events by which cudarc 0.19.10 tracks it.
 struct CudaSlice<'a> {
     bare: &'a Bare,
-    /// The stream that it was allocated on.
+    /// The stream on which the slice was allocated.
     stream: RawStream,
     range: MemoryRange,
     read: RawEvent,
@@ -42,14 +42,15 @@ impl<'a> CudaSlice<'a> {
         Ok(slice)
     }
 
-    /// `launch_builder.arg(&slice)`: waits for the last write and records the read.
+    /// `launch_builder.arg(&slice)`: makes `stream` wait for the last write, and records the read.
     fn read_on(&self, stream: RawStream) -> DriverResult<()> {
         self.bare.wait(stream, self.write)?;
         self.bare.read(stream, self.range)?;
         self.bare.record(self.read, stream)
     }
 
-    /// `launch_builder.arg(&mut slice)`: waits for both and records the write.
+    /// `launch_builder.arg(&mut slice)`: makes `stream` wait for the last read and the last write, and records the
+    /// write.
     fn write_on(&self, stream: RawStream) -> DriverResult<()> {
         self.bare.wait(stream, self.read)?;
         self.bare.wait(stream, self.write)?;
@@ -57,7 +58,8 @@ impl<'a> CudaSlice<'a> {
         self.bare.record(self.write, stream)
     }
 
-    /// `drop`: the stream of the allocation waits for both, then frees.
+    /// `drop`: makes the stream of the allocation wait for the last read and the last write, and frees the memory on
+    /// it.
     fn free(&self) -> DriverResult<()> {
         self.bare.wait(self.stream, self.read)?;
         self.bare.wait(self.stream, self.write)?;
@@ -75,7 +77,7 @@ fn free(slice: &CudaSlice<'_>) -> DriverResult<()> {
 
 type End = fn(&CudaSlice<'_>) -> DriverResult<()>;
 
-/// Reads the slice on some streams, and then writes or frees it.
+/// Reads the slice on several streams, and then writes it or frees it.
 fn run(bare: &Bare, readers: usize, end: End) -> DriverResult<()> {
     let owner = bare.stream(StreamFlags::NonBlocking)?;
     let slice = CudaSlice::new(bare, owner)?;
@@ -98,7 +100,7 @@ fn hazard(
     drop(bare);
     let _the_same_below = platform.take_races();
     let [race] = &races.races[..] else { return Err(Failed::msg(races)) };
-    // The race is with the first reader, since the second one has recorded its event again.
+    // The race is with the first reader, since the second reader has recorded the same event again.
     let right = race.earlier.action == RaceAction::Copy("source")
         && race.earlier.stream.as_deref() == Some("stream 2")
         && race.later.action == *action

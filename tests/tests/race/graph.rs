@@ -1,4 +1,4 @@
-//! Races within graphs: the content of a report, and the result of a run.
+//! Races in graphs: the content of a report, and the result of a run.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl Compute for Source {
     }
 }
 
-/// Reads its input on a stream that is not ordered after the input.
+/// An operator that reads its input on a stream that does not come after the input.
 #[operator(streams(extra))]
 struct Impatient {
     #[input]
@@ -72,7 +72,7 @@ graph! {
     }
 }
 
-/// Sends images, and may forget to write a row of them.
+/// An operator that sends images, and may leave a row of them unwritten.
 #[operator(streams(fill))]
 struct Forgetful {
     #[output]
@@ -115,7 +115,8 @@ graph! {
     }
 }
 
-/// The report names the bytes, and the place where their memory was allocated, or allocated again from the pool.
+/// Checks that the report names the bytes, and the place where their memory was allocated, or was allocated again
+/// from the pool.
 fn an_unwritten_image(platform: &Platform) -> Result<(), Failed> {
     for (action, runs_before) in [(RaceAction::Allocate, 0), (RaceAction::Recycle, 1)] {
         let platform = watched(platform)?;
@@ -142,7 +143,7 @@ fn an_unwritten_image(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A platform with a race checker on the same driver, independent of build and environment.
+/// Returns a platform with a race checker on the same driver, whatever the build and the environment say.
 fn watched(platform: &Platform) -> Result<Platform> {
     let builder = Platform::builder().race_check(true);
     Ok(builder.driver(platform.driver().clone())?)
@@ -155,7 +156,8 @@ fn races_of(run: Result<(), Error>) -> Result<RaceReports, Failed> {
     }
 }
 
-/// The waits of `blocking_launches` are no order of the program.
+/// Checks that the waits of `blocking_launches` do not count as order, since the program itself does not have
+/// them.
 fn launches_that_wait(seed: u64) -> Result<(), Failed> {
     let builder = Platform::builder().seed(seed).race_check(true).blocking_launches(true);
     let races = races_of(Hasty::new(&builder.host()?, 5)?.run().map(drop))?;
@@ -200,7 +202,7 @@ fn a_run_returns_its_races(platform: &Platform) -> Result<(), Failed> {
             "earlier -. \"missing: record, then wait\" .-> later",
         ],
     )?;
-    // The error holds the races, so that a later run begins without them.
+    // The error of the run has taken the races, so a later run begins without them.
     check_races(&platform)?;
     races_of(graph.run().map(drop)).map(|_| ())
 }
@@ -216,7 +218,7 @@ fn a_harness_returns_its_races(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// The caller of an unordered launch orders it by hand. Later uses wait as usual.
+/// Checks an unordered launch that the caller orders by hand. Later uses of its memory wait as usual.
 fn an_ordered_launch(platform: &Platform) -> Result<(), Failed> {
     let platform = watched(platform)?;
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
@@ -230,20 +232,20 @@ fn an_ordered_launch(platform: &Platform) -> Result<(), Failed> {
     check_races(&platform)
 }
 
-/// Programs that are ordered by waits alone. The checker reports no race with the waits, and one without them, whether
-/// or not this run's data was wrong.
+/// Checks programs that only waits order. The checker reports no race with the waits and one without them,
+/// whether or not this run's data was wrong.
 fn without_waits(platform: &Platform, program: Program) -> Result<(), Failed> {
     let builder = Platform::builder().memory(MEMORY).race_check(true);
     let whole = builder.clone().driver(platform.driver().clone())?;
     check(program(&whole)?, || "the data is wrong".into())?;
     check_races(&whole)?;
-    // The layer is above the checker, so that the checker sees no waits.
+    // The faulty layer is above the checker, so the checker sees no waits.
     let broken = Arc::new(DropWaits::all(whole.driver().clone()));
     let broken = builder.driver(broken)?;
     program(&broken)?;
     let races = broken.take_races();
     check(!races.races.is_empty(), || "the checker reported no race without the waits".into())?;
-    // An early free or recycling of memory is a further race.
+    // Dropping the platform may free or recycle memory too early, which is a further race.
     drop(broken);
     let _more = whole.take_races();
     Ok(())

@@ -1,4 +1,4 @@
-//! The platforms that have a race checker: by build, environment and options.
+//! Which platforms have a race checker, depending on the build, the environment and options.
 
 use streamflow::prelude::*;
 use streamflow_driver::driver::race::RaceChecker;
@@ -26,7 +26,7 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
         check(matches!(error, Error::Variable { .. }), || format!("{error:?}"))?;
         check_text(&error.to_string(), &[VARIABLE, "1, to switch it on, or 0"])?;
         check(Platform::detect().is_err(), || "no error".into())?;
-        // With an explicit option, the variable is not read.
+        // With the option set explicitly, the environment variable is not read.
         Platform::host().race_check(true).build()?;
         return Ok(());
     }
@@ -46,7 +46,8 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     check(on.is_race_checked(), || "race_check(true) left the checker off".into())
 }
 
-/// A platform on a driver with a race checker adds no second one, and reads the reports of the first.
+/// Checks that a platform on a driver that has a race checker adds no second one, and reads the reports of the
+/// first.
 fn one_checker() -> Result<(), Failed> {
     let raw = Platform::host().race_check(false).build()?;
     let first =

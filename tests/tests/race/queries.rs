@@ -1,4 +1,4 @@
-//! Operators that query races themselves: a run, or a harness, still reports each race.
+//! Operators that query the races themselves. A run, or a harness, must still report each race.
 
 use std::ops::RangeInclusive;
 
@@ -20,7 +20,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         .both("each_race_mark_gives_all_races_since_it", marks)
 }
 
-/// How an operator queries races.
+/// How an operator queries the races.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Query {
     FromPlatform,
@@ -40,7 +40,7 @@ impl Query {
     }
 }
 
-/// Writes on one stream and reads on another one that does not wait for the write.
+/// Writes on one stream, and reads on another stream that does not wait for the write.
 fn race(platform: &Platform, [a, b]: [&CudaStream; 2]) -> Result<()> {
     let mut data = platform.tensor([LEN], a)?;
     let mut copy = platform.tensor([LEN], b)?;
@@ -48,13 +48,13 @@ fn race(platform: &Platform, [a, b]: [&CudaStream; 2]) -> Result<()> {
     launch_unordered::<slow_copy>(b, LEN, (&mut copy, &data, 0))
 }
 
-/// Causes a race in its first tick, and queries races in each hook of each tick.
+/// An operator that causes a race in its first tick, and queries the races in each hook of each tick.
 #[operator]
 struct Curious {
     #[output]
     number: u64,
     query: Query,
-    /// How many races it has caused, and found.
+    /// How many races the operator has caused, and how many it has found.
     caused: usize,
     seen: usize,
 }
@@ -85,7 +85,7 @@ graph! {
     }
 }
 
-/// A platform with a race checker on the same driver, independent of build and environment.
+/// Returns a platform with a race checker on the same driver, whatever the build and the environment say.
 fn watched(platform: &Platform) -> Result<Platform> {
     let builder = Platform::builder().race_check(true);
     Ok(builder.driver(platform.driver().clone())?)
@@ -95,9 +95,9 @@ fn query_in_a_run(platform: &Platform) -> Result<(), Failed> {
     for query in QUERIES {
         let platform = watched(platform)?;
         let graph = TwoCurious::new(&platform, query)?;
-        // A single thread ends the run after a tick of each node.
+        // The greedy scheduler ends the run after each node has ticked, so both races are reported.
         run_twice(&platform, greedy(graph)?, query, 2..=2)?;
-        // Several may end it when the first node has run.
+        // With several workers, the run may end after only the first node has ticked.
         run_twice(&platform, TwoCurious::new(&platform, query)?, query, 1..=2)?;
     }
     Ok(())
@@ -119,7 +119,7 @@ fn run_twice(
         check(races && expected.contains(&caused), || {
             format!("{query:?}, run {run}, of {caused} races: {done:?}")
         })?;
-        // The run has reported them.
+        // The run has reported the races, so none are left.
         check_races(platform)?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The radar with pulses that are compressed by transforms: the same targets are found.
+//! The radar with pulses that are compressed by Fourier transforms. It must find the same targets.
 
 use std::f64::consts::TAU;
 use std::time::Duration;
@@ -11,10 +11,11 @@ use streamflow_math::Plan;
 use streamflow_math::fft::{self, Layout, Norm};
 use streamflow_math::operators::Fft;
 
-/// A line has room for the samples and as many zeros, so that no sample meets the code from the other end.
+/// The length of a line: the samples and as many zeros, so that no sample is multiplied with the code from the
+/// line's other end.
 const LINE: usize = 2 * SAMPLES;
 
-/// Multiplies each line by a spectrum.
+/// Multiplies each line by a spectrum, element by element.
 #[kernel(
     requires(spectrum.len() > 0, lines.len() % spectrum.len() == 0),
     unsafe cuda = "
@@ -28,7 +29,8 @@ fn filter(lines: &mut [Complex<f32>], spectrum: &[Complex<f32>]) {
     }
 }
 
-/// The factor of spectra in a correlation with the code: the conjugate spectrum of the code.
+/// Returns the factor that makes a product of spectra a correlation with the code: the conjugate spectrum of the
+/// code.
 fn spectrum_of_code() -> Vec<Complex<f32>> {
     let turn = |k: usize, at: usize| TAU * (k * at % LINE) as f64 / LINE as f64;
     let term = |k, (at, chip): (usize, &f32)| Complex::from_polar(f64::from(*chip), turn(k, at));
@@ -36,13 +38,13 @@ fn spectrum_of_code() -> Vec<Complex<f32>> {
     (0..LINE).map(sum).map(|sum| Complex::new(sum.re as f32, sum.im as f32)).collect()
 }
 
-/// Does what `Compress` does, by a product of spectra.
+/// An operator that does what `Compress` does, by a product of spectra.
 #[operator(no_new)]
 pub(super) struct CompressByTransforms {
-    /// The samples: channels, pulses, samples of a pulse.
+    /// The samples, with the dimensions channels, pulses, and samples of a pulse.
     #[input]
     echoes: &Tensor<Complex<f32>>,
-    /// The echoes by range: pulses, channels, range cells.
+    /// The echoes by range, with the dimensions pulses, channels, and range cells.
     #[output]
     ranges: Tensor<Complex<f32>>,
     spectrum: Tensor<Complex<f32>>,
@@ -90,7 +92,7 @@ fn over_pulses() -> fft::Planner<fft::Fft<f32>> {
 }
 
 graph! {
-    /// `Radar` without its disk.
+    /// `Radar` without its disk, and with the compression by transforms.
     pub(super) struct ByTransforms(count: u64, threshold: f32, show: Report<u8>) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4);
 

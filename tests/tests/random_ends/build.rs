@@ -15,7 +15,7 @@ use streamflow_tests::built::{Built, no_such_port, node};
 use super::operators::{Core, Counts, Hold, Merge, One, Source, Two};
 use super::plan::{EdgePlan, Kind, NodePlan, Plan, Policies, Port, When};
 
-/// The ports of a node that is not built yet.
+/// The ports of a node whose `AnyNode` is not built yet.
 #[allow(clippy::large_enum_variant, reason = "there are few values, for a short time")]
 enum Ports {
     Source(<Source as Operator>::Ports),
@@ -37,7 +37,7 @@ impl Ports {
     }
 }
 
-/// Runs code with the output of an edge.
+/// Runs code with the output at which an edge begins.
 macro_rules! with_output {
     ($from:expr, $out:expr, $output:ident => $do:expr) => {
         match ($from, $out) {
@@ -78,7 +78,7 @@ macro_rules! with_output {
     };
 }
 
-/// Connects an output with an input.
+/// Connects an output to an input.
 macro_rules! wire {
     ($from:expr, $plan:expr, $input:expr, $options:expr, $is_shared:expr) => {
         with_output!($from, $plan.out, output => {
@@ -113,7 +113,7 @@ fn wire(
     }
 }
 
-/// Connects an output of a node with its own input, and puts the first message there.
+/// Connects an output of a node to the node's own input, and puts the first message there.
 fn wire_back(
     node: &mut Ports,
     plan: &EdgePlan,
@@ -132,7 +132,7 @@ fn wire_back(
     Ok(begin(&mut ports.b, 0, platform)?)
 }
 
-/// Returns the name of an edge, alive as long as the program.
+/// Returns the name of an edge, as a static string.
 pub(crate) fn edge_name(index: usize) -> &'static str {
     const NAMES: [&str; 32] = [
         "e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9", "e10", "e11", "e12", "e13",
@@ -142,7 +142,7 @@ pub(crate) fn edge_name(index: usize) -> &'static str {
     NAMES[index]
 }
 
-/// Builds the graph, with operators that count in `counts`.
+/// Builds the graph, with operators that count their messages in `counts`.
 pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) -> Result<Built> {
     let mut ports: Vec<Ports> = plan.nodes.iter().map(|node| Ports::of(node.kind)).collect();
     for (index, edge) in plan.edges.iter().enumerate() {
@@ -163,7 +163,8 @@ pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) ->
     }
     let (params, single_stream) = (GraphParams::default(), SingleStream::new(0));
     let mut nodes: Vec<Box<dyn AnyNode>> = Vec::new();
-    // Where no edge drops messages, such a node stands still, or its run has no end.
+    // In a graph without edges that drop messages, an attendant counts as an ordinary node: it stands still, or its
+    // run has no end.
     let is_lossy = plan.edges.iter().any(EdgePlan::is_lossy);
     let attends = plan.up_to_timing().attends.into_iter().map(|attends| attends && is_lossy);
     let attends: Vec<_> = attends.collect();
@@ -213,8 +214,7 @@ fn conditions(condition: When) -> Result<streamflow::__private::Conditions, Erro
     }]))
 }
 
-/// Makes a node with ports that are connected already. The node makes its operator again after a
-/// failure.
+/// Returns a node with ports that are connected already. After a failure, the node makes its operator again.
 fn remade<O: Compute + Send + 'static>(
     core: Core,
     new: impl Fn(Core) -> O + Send + 'static,
@@ -231,7 +231,7 @@ fn remade<O: Compute + Send + 'static>(
     node.map(|node| node as Box<dyn AnyNode>).ok_or_else(|| streamflow::__private::not_made(None))
 }
 
-/// The nodes with their counts, for a run.
+/// Returns counters for the nodes of one run.
 pub(crate) fn counts(plan: &Plan) -> Vec<Arc<Counts>> {
     plan.nodes.iter().map(|_: &NodePlan| Arc::default()).collect()
 }

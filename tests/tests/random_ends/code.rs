@@ -7,7 +7,7 @@ use streamflow::message::QueuePolicy;
 use super::build::edge_name;
 use super::plan::{Kind, NodePlan, Plan, Policies, When};
 
-/// The text of the graph, in the syntax of `graph!`, with the operators of `random_ends/operators.rs`.
+/// Returns the text of the graph in the syntax of `graph!`, with the operators of `random_ends/operators.rs`.
 pub(crate) fn print(plan: &Plan) -> String {
     let mut text = "graph! {\n    struct Ends() {\n".to_owned();
     for (index, node) in plan.nodes.iter().enumerate() {
@@ -64,7 +64,7 @@ fn when(node: &NodePlan) -> String {
     when + on_failure
 }
 
-/// The unusual things that the operator does.
+/// Returns a text with the unusual things that the operator does.
 fn does(node: &NodePlan) -> String {
     let NodePlan { kind, every: [x, y], takes, finish, stops, fails, holds, slow, .. } = node;
     let mut does = Vec::new();

@@ -1,11 +1,11 @@
-//! Draws graphs.
+//! Draws random graphs.
 
 use streamflow::message::QueuePolicy;
 use streamflow_tests::random::Random;
 
 use super::plan::{EdgePlan, Fails, Kind, NodePlan, Plan, Policies, Port, When};
 
-/// More than any node sends.
+/// A capacity that is larger than the number of messages that any node sends.
 const LARGE: usize = 1000;
 
 fn one_in(random: &mut Random, n: usize) -> bool {
@@ -38,7 +38,7 @@ pub(crate) fn draw(seed: u64) -> Plan {
         limit(random, &mut plan, node);
     }
     end_consumers(random, &mut plan);
-    // Edges that lose messages now may have been others before.
+    // An edge that loses messages may not have done so when the condition was drawn, so the condition is removed.
     for node in 0..plan.nodes.len() {
         if plan.nodes[node].when == Some(When::SameSequence) && plan.loses_partners(node) {
             plan.nodes[node].when = None;
@@ -47,7 +47,7 @@ pub(crate) fn draw(seed: u64) -> Plan {
     plan
 }
 
-/// Has sources without an end send over edges that drop messages, to consumers that end in each way.
+/// Draws sources without an end that send over edges which drop messages, to consumers that end in each way.
 fn end_consumers(random: &mut Random, plan: &mut Plan) {
     for index in 0..plan.edges.len() {
         let EdgePlan { from, to, port, .. } = plan.edges[index];
@@ -70,11 +70,13 @@ fn end_consumers(random: &mut Random, plan: &mut Plan) {
     if !attends.contains(&true) {
         return;
     }
-    // An attendant may do hundreds of ticks before the run finds out that nobody takes its messages.
+    // An attendant may do hundreds of ticks before the run finds out that no node needs its messages, so its ticks
+    // must be fast.
     for (node, _) in plan.nodes.iter_mut().zip(attends).filter(|(_, attends)| *attends) {
         node.slow = node.slow.min(1);
     }
-    // A source that never waits lets no simulated time pass, and more than any number of its messages is too many.
+    // A source that never waits lets no simulated time pass. It would send too many messages while a periodic node
+    // waits, so no node is periodic.
     let is_periodic = |node: &&mut NodePlan| node.when == Some(When::Periodic);
     plan.nodes.iter_mut().filter(is_periodic).for_each(|node| node.when = None);
     let faults = plan.edges.iter_mut().filter(|edge| edge.policy == QueuePolicy::Fault);
@@ -101,7 +103,7 @@ fn draw_node(random: &mut Random, kind: Kind) -> NodePlan {
             let how = of(random, &[Fails::Early, Fails::Between, Fails::Late]);
             (1 + random.below(6) as u64, how)
         }),
-        // A run that ends at once says less about the other nodes.
+        // This policy is drawn rarely, since a run that ends at once says less about the other nodes.
         on_failure: of(
             random,
             &[Policies::Stop, Policies::Skip, Policies::Restart, Policies::Restart],
@@ -109,7 +111,7 @@ fn draw_node(random: &mut Random, kind: Kind) -> NodePlan {
     }
 }
 
-/// An edge from an earlier node, or sometimes feedback to `b`.
+/// Draws an edge from an earlier node, or sometimes a feedback edge to `b`.
 fn draw_edge(random: &mut Random, plan: &mut Plan, to: usize, port: Port) {
     let is_feedback = port == Port::B && one_in(random, 6);
     let from = if is_feedback {

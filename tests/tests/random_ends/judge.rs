@@ -1,10 +1,11 @@
-//! Compares the runs of a graph.
+//! Compares several runs of one graph.
 
 use super::build::edge_name;
 use super::plan::{Kind, Plan};
 use super::run::{Ended, Messages, Seen, Way, run};
 
-/// Returns the ways that the graph of a seed runs in, for the `nth` time. The other runs are compared with the first.
+/// Returns the ways in which the graph of a seed runs, for the `nth` time. All other runs are compared with the
+/// first.
 pub(crate) fn ways(seed: u64, nth: u64) -> Vec<Way> {
     let seed = seed.wrapping_mul(4).wrapping_add(4 * nth);
     let free = [Way::Greedy, Way::Stepped, Way::Workers(2), Way::Workers(4), Way::Workers(2)];
@@ -13,7 +14,7 @@ pub(crate) fn ways(seed: u64, nth: u64) -> Vec<Way> {
     free.into_iter().chain(turns).collect()
 }
 
-/// Runs the graph in these ways. Returns the fault, if any.
+/// Runs the graph in these ways. Returns what differs, if anything.
 pub(crate) fn fault(plan: &Plan, ways: &[Way]) -> Option<String> {
     let first = match run(plan, Way::Greedy) {
         Ok(seen) => seen,
@@ -42,18 +43,18 @@ fn wrong(plan: &Plan, first: &Seen, seen: &Seen) -> Option<String> {
         return Some(format!("the operators of {} count other messages", edge_name(index)));
     }
     let up = plan.up_to_timing();
-    // If timing decides how far a node without an end comes, then also whether it stands still.
+    // If timing decides how far a node without an end gets, it also decides whether that node stands still.
     let ends_all = |node: usize| {
         let of = &plan.nodes[node];
         let is_endless = of.kind == Kind::Source && of.count.is_none();
-        // A node with optional inputs alone takes its messages in any number of ticks.
+        // A node that has only optional inputs may receive its messages in any number of ticks.
         (up.ticks[node] || of.kind == Kind::Merge) && (is_endless || of.ends_all())
     };
     let ends = [&first.ended, &seen.ended].map(Ended::is_abrupt);
     if ends[0] != ends[1] && (0..plan.nodes.len()).any(ends_all) {
         return None;
     }
-    // Of two such ticks, the first one ends the run.
+    // If two nodes have such a tick, the tick that comes first ends the run.
     if ends[0] && ends[1] {
         return None;
     }
@@ -70,7 +71,7 @@ fn wrong(plan: &Plan, first: &Seen, seen: &Seen) -> Option<String> {
     if own(&first.ended) != own(&seen.ended) {
         return Some("another end".to_owned());
     }
-    // Some runs have no report.
+    // A run that ended with some errors has no report.
     if seen.ticks.is_empty() {
         return None;
     }

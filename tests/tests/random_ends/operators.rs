@@ -1,4 +1,4 @@
-//! The operators of random graphs. The operators send and take the same with and without messages at their optional
+//! The operators of random graphs. What an operator sends and takes does not depend on messages at its optional
 //! inputs.
 
 use std::collections::VecDeque;
@@ -11,28 +11,27 @@ use streamflow::testing::yield_now;
 
 use super::plan::{Fails, NodePlan, Port};
 
-/// A node that does so many ticks has no end, and stops the graph. A node that does not keep its run going may do
-/// more.
+/// The number of ticks after which a node without an end stops the graph. An attendant may tick more often.
 const ENDLESS: u64 = 60;
 
-/// The number of messages that only nodes without an end send to a node.
+/// The number of messages that a node receives if only nodes without an end send to it.
 const ENDLESS_MESSAGES: u64 = 4 * ENDLESS;
 
-/// The text of the error of a node that fails by its plan.
+/// The error text of a node that fails as planned.
 pub(crate) const AS_PLANNED: &str = "this tick fails as planned";
 
-/// How many messages a node has sent at `x` and at `y`, and received at each input.
+/// How many messages a node has sent at `x` and at `y`, and how many it has received at each input.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) sent: [AtomicU64; 2],
     pub(crate) received: [AtomicU64; 4],
 }
 
-/// The work of an operator in a tick.
+/// The part of a tick that all operators have in common.
 #[derive(Clone)]
 pub(crate) struct Core {
     plan: NodePlan,
-    /// Whether it does not keep its run going.
+    /// Whether the node is an attendant, which does not keep its run going.
     attends: bool,
     counts: Arc<Counts>,
 }
@@ -46,12 +45,12 @@ impl Core {
         self.plan.fails == Some((cx.tick() + 1, how))
     }
 
-    /// Fails, if the plan says so.
+    /// Fails, if the plan says that this tick fails in this way.
     fn fail(&self, cx: &ExecutionContext, how: Fails) -> Result<()> {
         if self.fails(cx, how) { Err(Failure::msg(AS_PLANNED)) } else { Ok(()) }
     }
 
-    /// Begins a tick, when the message of `a` was received.
+    /// Begins a tick, after the message of `a` was received.
     fn begin(&self, cx: &ExecutionContext) -> Result<()> {
         (0..self.plan.slow).for_each(|_| yield_now());
         self.fail(cx, Fails::Between)?;
@@ -77,19 +76,19 @@ impl Core {
         sends
     }
 
-    /// Counts a message, unless its tick will fail.
+    /// Counts a sent message, unless its tick will fail.
     fn sent(&self, cx: &ExecutionContext, out: usize, any: bool) {
         let counts = u64::from(any && !self.fails(cx, Fails::Late));
         self.counts.sent[out].fetch_add(counts, Ordering::Relaxed);
     }
 
-    /// Takes the messages of the optional inputs.
+    /// Receives and counts the messages of the optional inputs.
     fn take_optional<'t>(&self, o: In<'t, Option<&'t u64>>, p: In<'t, Option<&'t u64>>) {
         self.received(Port::O, o.receive().into_data().is_some());
         self.received(Port::P, p.receive().into_data().is_some());
     }
 
-    /// Sends what came at `a`, and ends the tick.
+    /// Sends the number that was received at `a`, and ends the tick.
     fn end(&self, a: u64, x: Out<'_, u64>, y: Out<'_, u64>, cx: &ExecutionContext) -> Result<()> {
         if self.sends(cx, 0) {
             x.emit(a)?;
@@ -104,7 +103,7 @@ impl Core {
         self.fail(cx, Fails::Late)
     }
 
-    /// Sends the message that was held for the longest time.
+    /// Sends the message that the operator has held for the longest time.
     fn send_held(
         &self,
         held: &mut VecDeque<u64>,
@@ -162,7 +161,7 @@ pub(crate) struct One {
 impl Compute for One {
     fn compute(&mut self, io: OneIo<'_>, cx: &ExecutionContext) -> Result<()> {
         self.core.fail(cx, Fails::Early)?;
-        // The room in the queue is free before others run.
+        // Receiving the message frees its room in the queue, before other nodes run.
         let a = *io.a.receive().into_data();
         self.core.received(Port::A, true);
         self.core.begin(cx)?;
@@ -190,7 +189,7 @@ pub(crate) struct Hold {
 impl Compute for Hold {
     fn compute(&mut self, io: HoldIo<'_>, cx: &ExecutionContext) -> Result<()> {
         self.core.fail(cx, Fails::Early)?;
-        // The room in the queue is free before others run.
+        // Receiving the message frees its room in the queue, before other nodes run.
         let a = *io.a.receive().into_data();
         self.core.received(Port::A, true);
         self.core.begin(cx)?;
@@ -241,7 +240,7 @@ pub(crate) struct Two {
 impl Compute for Two {
     fn compute(&mut self, io: TwoIo<'_>, cx: &ExecutionContext) -> Result<()> {
         self.core.fail(cx, Fails::Early)?;
-        // The room in the queue is free before others run.
+        // Receiving the message frees its room in the queue, before other nodes run.
         let a = *io.a.receive().into_data();
         self.core.received(Port::A, true);
         self.core.begin(cx)?;

@@ -6,7 +6,7 @@ use streamflow::message::QueuePolicy;
 
 use super::plan::{Kind, Plan, Policies, Port, When};
 
-/// Graphs that are each a little smaller than this one.
+/// Returns graphs that are each a little smaller than this one.
 fn smaller(plan: &Plan) -> Vec<Plan> {
     let mut all: Vec<Plan> = (1..plan.nodes.len()).map(|node| without(plan, node)).collect();
     for index in 0..plan.edges.len() {
@@ -50,7 +50,8 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
             other
         }));
     }
-    // A graph that is refused, compares numbers of different sources, or loses partners for ever, fails by itself.
+    // A graph that is refused, that compares numbers of different sources, or that loses partners for ever would
+    // fail for a reason of its own.
     let compares = |plan: &Plan, node: usize| plan.nodes[node].when == Some(When::SameSequence);
     let is_sound = |plan: &Plan| {
         (0..plan.nodes.len())
@@ -60,7 +61,7 @@ fn smaller(plan: &Plan) -> Vec<Plan> {
     all
 }
 
-/// The graph without a node, and without those that need it.
+/// Returns the graph without a node, and without the nodes that need it.
 fn without(plan: &Plan, node: usize) -> Plan {
     let mut keeps = vec![true; plan.nodes.len()];
     keeps[node] = false;
@@ -82,7 +83,8 @@ fn without(plan: &Plan, node: usize) -> Plan {
     Plan { nodes: nodes.collect(), edges }
 }
 
-/// The smallest graph found in the time that fails, as `fails` finds out, and its fault.
+/// Returns the smallest graph found in the time that still fails, and its fault. `fails` decides whether a graph
+/// fails.
 pub(crate) fn shrink(
     plan: Plan,
     fault: String,

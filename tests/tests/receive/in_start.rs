@@ -13,7 +13,8 @@ pub(super) fn add(suite: Suite) -> Suite {
         .ordered("a_stream_of_start_needs_no_pool", without_pool)
 }
 
-/// An operator with a stream before its first tick. `image` is written on that stream and read on another one.
+/// An operator with a stream before its first tick. `image` is written on that stream, and read on another
+/// stream.
 #[operator(streams(test_stream))]
 struct AllocInStart {
     #[input]
@@ -25,7 +26,7 @@ struct AllocInStart {
 impl Compute for AllocInStart {
     fn start(&mut self, streams: AllocInStartStreams<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(streams.test_stream)?;
-        // Allocated by its name as text, it is the same stream.
+        // Allocated by its name as a text, this is the same stream.
         let again = cx.allocate_cuda_stream_named("test_stream")?;
         let found = cx.allocate_cuda_stream_named("found while running")?;
         let same = stream.raw() == again.raw() && found.raw() != stream.raw();
@@ -68,8 +69,8 @@ alloc_in_start!(
 );
 alloc_in_start!(WithoutPool, {});
 
-/// A stream that is allocated in `start` is on device 0, is cached by its name, and is still valid in `compute`. So it is in
-/// a second run.
+/// Checks that a stream that is allocated in `start` is on device 0, is cached by its name, and is still valid in
+/// `compute`, also in a second run.
 fn with_pool(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     let mut graph = WithPool::new(platform, seen.clone())?;
@@ -78,7 +79,7 @@ fn with_pool(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [true; 8])
 }
 
-/// The node has no named pool.
+/// Checks the same for a node without a named pool.
 fn without_pool(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     WithoutPool::new(platform, seen.clone())?.run()?;

@@ -1,4 +1,4 @@
-//! Work on another stream than the received one, and work of another library.
+//! Work on another stream than the received one, and work that another library queues.
 
 use streamflow::prelude::*;
 use streamflow::stream::{CudaGreenContextPool, StreamFlags};
@@ -15,7 +15,8 @@ pub(super) fn add(suite: Suite) -> Suite {
         .ordered("a_stream_named_internal_is_an_ordinary_stream", named_internal)
 }
 
-/// Queues work on its received stream outside of streamflow, as a library does that takes a `CUstream`.
+/// An operator that queues work on its received stream without streamflow, as a library does that takes a
+/// `CUstream`.
 #[operator]
 struct ExternalRx {
     #[input]
@@ -37,7 +38,7 @@ impl Compute for ExternalRx {
     }
 }
 
-/// Notes the number of multiprocessors of its stream.
+/// An operator that notes the number of multiprocessors of its stream.
 #[operator]
 struct Where {
     #[input]
@@ -70,14 +71,14 @@ graph! {
     }
 }
 
-/// The partition has 16 multiprocessors.
+/// Checks the stream of a node on a partition of 16 multiprocessors.
 fn on_a_partition(platform: &Platform) -> Result<bool> {
     let (seen, sizes) = (Seen::default(), Seen::default());
     OnGreen::new(platform, seen.clone(), sizes.clone())?.run()?;
     Ok(all(&seen) == [true; 5] && all(&sizes) == [Some(16); 5])
 }
 
-/// Works on the default stream, with data of a non-blocking stream.
+/// An operator that works on the default stream, with data of a non-blocking stream.
 #[operator]
 struct DefaultRx {
     #[input]
@@ -110,7 +111,7 @@ fn on_default(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [true; 4])
 }
 
-/// Gives a stream of its own the name that Holoscan reserves for the internal stream.
+/// An operator that gives a stream of its own the name that Holoscan reserves for the internal stream.
 #[operator]
 struct Internal {
     #[input]
@@ -136,7 +137,7 @@ graph! {
     }
 }
 
-/// No name is reserved.
+/// Checks that no name of a stream is reserved.
 fn named_internal(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     NamedInternal::new(platform, seen.clone())?.run()?;

@@ -1,4 +1,5 @@
-//! Inputs of one and of many messages: which stream each port gives, and that the data of all ports is ordered on it.
+//! Inputs of one and of many messages. The tests check which stream each input gives, and that this stream comes
+//! after the data of all inputs.
 
 use streamflow::context::StreamRef;
 use streamflow::prelude::*;
@@ -18,7 +19,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         .ordered("a_receiver_without_a_pool_has_streams_of_its_own", own_pool)
 }
 
-/// `FormatConverterOp`, reduced to its use of streams.
+/// An operator that uses streams as `FormatConverterOp` of Holoscan does.
 #[operator]
 struct Convert {
     #[input]
@@ -36,7 +37,8 @@ impl Compute for Convert {
     }
 }
 
-/// The assertions of Holoscan's test for a port, and the ones that it lacks.
+/// Returns whether a stream meets the assertions of Holoscan's test for a port, and further assertions that
+/// Holoscan's test lacks.
 fn is_handled(stream: &Stream<'_>, default: &Stream<'_>, streams: &[Option<StreamRef>]) -> bool {
     stream.raw() != default.raw()
         && stream.device() == device(0)
@@ -66,10 +68,12 @@ impl Compute for DualRx {
         };
         let tick = cx.tick() as f32;
         let handled = is_handled(&first, &default, &named) && is_handled(&second, &default, &also);
-        // Holoscan returns the second port's stream, although it is not ordered after the first port's stream.
+        // Both ports give one stream. Holoscan returns the second port's stream, although that stream does not come
+        // after the first port's stream.
         let one = first.raw() == second.raw();
         let adopted = named.first().copied().flatten().is_some_and(|name| name.is(&first));
-        // The adopted stream is that of the first message. A producer with planned streams sends on others, too.
+        // The adopted stream is the first message's stream, which is checked in the first tick. A producer may send on
+        // other streams in later ticks.
         let own = if self.allocate { !adopted } else { adopted || cx.tick() > 0 };
         let right = holds(cx, a, &first, tick)? & holds(cx, b, &second, 100.0 + tick)?;
         push_seen(&self.seen, handled && one && own && right);
@@ -81,7 +85,7 @@ macro_rules! dual {
     ($name:ident, $($pool:tt)*) => {
         graph! {
             struct $name(own: bool, allocate: bool, seen: Seen<bool>) {
-                // The test looks at whether the receiver has a stream of its own.
+                // Streams are assigned per operator, since the test checks whether the receiver has a stream of its own.
                 const STREAMS: CudaStreamPool = CudaStreamPool::new()
                     .max_size(10)
                     .reserved_size(1)
@@ -108,9 +112,9 @@ macro_rules! dual {
 dual!(DualWithPool, #[streams(STREAMS)]);
 dual!(DualWithDefaultPools,);
 
-/// Two sources, two converters, two ports. Each port's stream is on device 0 and not the default stream, and
-/// `receive_cuda_streams` gives one. Eight combinations: the sources' streams, the converters' pool, and whether the
-/// receiver allocates.
+/// Two sources send through two converters to two ports. Each port's stream must be on device 0 and not be the
+/// default stream, and `receive_cuda_streams` must give one stream. There are eight combinations: whose streams
+/// the sources use, which pool the converters use, and whether the receiver allocates.
 fn two_ports(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     for (own, allocate) in [(true, true), (true, false), (false, true), (false, false)] {
@@ -124,7 +128,7 @@ fn two_ports(platform: &Platform) -> Result<bool> {
 struct MultiRx {
     #[input(many)]
     images: &Tensor<f32>,
-    /// Whether the message of each edge names a stream.
+    /// For each edge, whether its message names a stream.
     named: Vec<bool>,
     seen: Seen<(u32, bool)>,
 }
@@ -139,7 +143,7 @@ impl Compute for MultiRx {
         right &= stream.raw() != cx.default_stream()?.raw();
         for (edge, image) in images.enumerate() {
             right &= image.shape() == [LEN];
-            // In the order of the edges.
+            // The messages of the input come in the order of its edges.
             right &= holds(cx, image, &stream, 100.0 * edge as f32 + cx.tick() as f32)?;
         }
         push_seen(&self.seen, (stream_number(&stream)?, right));
@@ -159,7 +163,7 @@ graph! {
     }
 }
 
-/// Three producers of one port: three streams, three messages, ten ticks.
+/// Three producers send to one port on three streams: three messages in each of ten ticks.
 fn three_producers(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Multi::new(platform, seen.clone())?.run()?;
@@ -204,8 +208,9 @@ graph! {
     }
 }
 
-/// Five producers of a port of size five, two of them without a stream: five answers, three streams. Holoscan does not
-/// order the other two; here they carry the point of their last write.
+/// Five producers send to a port of size five, two of them without a stream: the receiver gets five answers,
+/// three of them with streams. Holoscan does not order the data of those two producers. Here, each message has
+/// the point of its last write.
 fn without_streams(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     SizeFive::new(platform, seen.clone())?.run()?;
@@ -225,7 +230,7 @@ graph! {
     }
 }
 
-/// Two sinks with one pool have two internal streams, and each keeps its own.
+/// Two sinks that share one pool have two internal streams, and each sink keeps its own in all ticks.
 fn two_sinks(platform: &Platform) -> Result<bool> {
     let (one, other) = (Seen::default(), Seen::default());
     TwoSinks::new(platform, one.clone(), other.clone())?.run()?;
@@ -260,7 +265,8 @@ impl Compute for AllKindsRx {
             && extra.raw() != internal.raw()
             && extra.raw() == again.raw()
             && ![&internal, &default, &extra].into_iter().any(|stream| upstream.is(stream));
-        // Also right on the stream that was not synchronised: the data carries its order.
+        // The data is also right on `extra`, a stream that was not synchronised: the use of the data makes that stream
+        // wait.
         let tick = cx.tick() as f32;
         push_seen(&self.seen, distinct && holds(cx, image, &extra, tick)?);
         Ok(())
@@ -277,7 +283,8 @@ graph! {
     }
 }
 
-/// A receiver without a named pool has its own: internal, upstream, extra and default stream are four streams.
+/// A receiver for which no pool is named has a pool of its own. Its internal stream, the message's stream, a
+/// further stream and the default stream are four different streams.
 fn own_pool(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     DefaultPool::new(platform, seen.clone())?.run()?;

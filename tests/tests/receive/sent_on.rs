@@ -1,4 +1,4 @@
-//! The stream that a message names: that of the node which sends it on, or another one of the node.
+//! Which stream a message names: that of the node that sends it on, or another stream of that node.
 
 use streamflow::prelude::*;
 use streamflow::stream::CudaGreenContextPool;
@@ -60,7 +60,8 @@ graph! {
     }
 }
 
-/// A message that is received and emitted unchanged keeps its data and gets the forwarder's stream.
+/// Checks that a message that is received and emitted unchanged keeps its data, and names the stream of the node
+/// that sends it on.
 fn forwarded(platform: &Platform) -> Result<bool> {
     let (forwarders, received) = (Seen::default(), Seen::default());
     Forwarding::new(platform, forwarders.clone(), received.clone())?.run()?;
@@ -93,7 +94,7 @@ impl Compute for StreamRx {
         };
         let new = cx.allocate_cuda_stream_named("my_stream")?;
         let right = holds(cx, image, &stream, cx.tick() as f32)?;
-        // Written on the internal stream and sent on the new one, on a port without readers.
+        // `out` is written on the internal stream and sent on the new one, at an output without readers.
         let mut out = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_fill>(LEN, (&mut out, 1.0, 0))?;
         io.out.set_cuda_stream(&new).emit(out)?;
@@ -119,8 +120,8 @@ graph! {
     }
 }
 
-/// The two ways to get the internal stream, on a green context: an allocated stream is not the message's stream; an
-/// adopted one is. Another stream can be allocated, and set on an output without readers.
+/// Checks the two ways to get the internal stream, on a green context: an allocated stream is not the message's
+/// stream, and an adopted one is. Another stream can be allocated, and set on an output without readers.
 fn both_ways(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     PoolMethods::new(platform, true, seen.clone())?.run()?;

@@ -18,7 +18,7 @@ use streamflow_tests::seen::{self, all, push_seen};
 use streamflow_tests::tensors::{LEN, SLOW, SourceElsewhere, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
-/// How the received stream is used.
+/// How an operator uses the stream that it has received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     RawHandle,
@@ -67,13 +67,13 @@ pub(super) fn add(suite: Suite) -> Suite {
     })
 }
 
-/// The received stream, set at the end of the first tick.
+/// The received stream, which is set at the end of the first tick.
 type Received = Arc<Mutex<Option<RawStream>>>;
 
-/// The messages, kept for an operator that receives another one.
+/// The messages, kept for an operator that receives another message.
 type Kept = Arc<Mutex<Vec<Shared<Tensor<f32>>>>>;
 
-/// Whether the data is right when the received stream's waits are dropped after the first tick.
+/// Returns whether the data is right when the waits of the received stream are dropped after the first tick.
 fn without_its_waits(driver: Arc<dyn Driver>, using: Use) -> Result<bool, Failed> {
     let received = Received::default();
     let of = received.clone();
@@ -135,7 +135,7 @@ used!(Woken, #[when(stream_done(another))]);
 /// The values of the first messages.
 const FIRST: [f32; 2] = [100.0, 200.0];
 
-/// Whether the messages of a tick have the right data, read by unordered launches on `stream`.
+/// Returns whether the messages of a tick have the right data, read by unordered launches on `stream`.
 fn are_right(
     cx: &ExecutionContext,
     stream: &CudaStream,
@@ -146,7 +146,7 @@ fn are_right(
     })
 }
 
-/// As `are_right`, with the copies of `copy` on `stream`.
+/// As `are_right`, with copies that `copy` makes on `stream`.
 fn are_right_by(
     cx: &ExecutionContext,
     stream: &CudaStream,
@@ -163,7 +163,7 @@ fn are_right_by(
     Ok(right)
 }
 
-/// Uses the stream that it receives.
+/// An operator that uses the stream that it receives.
 #[operator(streams(other))]
 struct Rx {
     #[input]
@@ -208,15 +208,15 @@ impl Compute for Rx {
 }
 
 struct Streams<'c> {
-    /// The internal stream, as returned before the messages were received.
+    /// The internal stream, as it was returned before the messages were received.
     earlier: Stream<'c>,
-    /// The same stream, as returned with the messages.
+    /// The same stream, as it was returned with the messages.
     stream: Stream<'c>,
     other: Stream<'c>,
 }
 
 impl Use {
-    /// Whether this use comes after the messages. `None` if the next operator checks it.
+    /// Returns whether this use comes after the messages, or `None` if the next operator checks that.
     fn comes_after(
         self,
         cx: &ExecutionContext,
@@ -266,7 +266,7 @@ impl Use {
     }
 }
 
-/// Receives a message that does not contain its sender's received data, and checks that data.
+/// An operator whose message does not contain the data that its sender has received, and that checks that data.
 #[operator(streams(other))]
 struct Next {
     #[input]

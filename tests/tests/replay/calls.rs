@@ -1,4 +1,4 @@
-//! The driver's calls of a replayed graph: one launch of a graph for each pass, and what orders it.
+//! The driver calls of a replayed graph: each pass is one launch of a CUDA graph, with the calls that order it.
 
 use std::sync::Arc;
 
@@ -52,8 +52,8 @@ fn steady(below: Arc<dyn Driver>) -> Result<(), Failed> {
     })?;
     let count = |wanted: fn(&Call) -> bool| calls.iter().filter(|call| wanted(call)).count() as u64;
     check_equal(count(|call| matches!(call, Call::LaunchGraph { .. })), TICKS)?;
-    // The states of two operators are shared by the rotations, so that each launch waits for the one before, and for it
-    // alone.
+    // All rotations of buffers share the states of two operators, so each launch waits for the launch before it, and
+    // for nothing else.
     let orders = [
         count(|call| matches!(call, Call::RecordEvent { .. })),
         count(|call| matches!(call, Call::WaitEvent { .. })),

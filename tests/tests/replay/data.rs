@@ -19,10 +19,10 @@ pub(crate) fn add(suite: Suite) -> Suite {
 }
 
 pub(crate) const TICKS: u64 = 80;
-/// Few rotations of buffers, so that ticks soon repeat.
+/// Options with few rotations of buffers, so that ticks soon repeat.
 pub(crate) const FEW: MemoryOptions = MemoryOptions::new().in_flight(2).small_in_flight(2);
 
-/// A platform on the same driver, with few rotations.
+/// Returns a platform on the same driver, with few rotations of buffers.
 pub(crate) fn few(platform: &Platform) -> Result<Platform, Error> {
     Platform::builder().memory(FEW).driver(platform.driver().clone())
 }
@@ -66,7 +66,7 @@ fn diamond(platform: &Platform) -> Result<(), Failed> {
     check_text(&report.to_string(), &["replay: ", "replayed"])
 }
 
-/// With the platform's own options, memory is used again after 16 ticks.
+/// Checks replay with the platform's own options, where memory is used again after 16 ticks.
 fn rotations(platform: &Platform) -> Result<(), Failed> {
     let got = Got::default();
     let report = Diamond::new(platform, 150, NEVER, got.clone())?.run()?;
@@ -79,7 +79,7 @@ fn change(platform: &Platform) -> Result<(), Failed> {
     let report = Diamond::new(&few(platform)?, TICKS, TICKS / 2, got.clone())?.run()?;
     check_equal(seen::all(&got), vec![expected(TICKS, TICKS / 2)])?;
     let replay = replayed(&report)?;
-    // Each rotation of buffers gets the new one once.
+    // In each rotation of buffers, the changed parameter is set once in the lane's CUDA graph.
     let is_replayed = replay.replayed > TICKS * 3 / 4 && (1..TICKS / 8).contains(&replay.changed);
     check(is_replayed, || report.to_string())
 }

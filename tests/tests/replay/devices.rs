@@ -1,4 +1,4 @@
-//! Replay on one device leaves another one bound for the code around it.
+//! Checks that replay on one device leaves another device bound for the code around it.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite.seeded("a_pass_on_another_device_leaves_the_device_bound", leaves_bound)
 }
 
-/// Sends an image to the host.
+/// An operator that sends an image to the host.
 #[operator]
 struct Fetch {
     #[input]
@@ -34,7 +34,7 @@ impl Compute for Fetch {
     }
 }
 
-/// Works on the default stream of its own device, in the middle of a pass of another one.
+/// An operator that works on the default stream of its own device, in the middle of a pass of another device.
 #[operator]
 struct Near {
     #[input]
@@ -48,17 +48,17 @@ impl Compute for Near {
         let values = io.values.receive().into_data();
         let stream = cx.default_stream()?;
         if cx.tick() % 8 == 5 {
-            // A default stream's handle means that of the bound device.
+            // The handle of a default stream means that of the bound device.
             let state = match &mut self.state {
                 Some(state) => state,
                 none => none.insert(cx.upload(&[0; LEN])?),
             };
             stream.launch::<bump>(LEN, (state,))?;
         } else {
-            // A query binds no device.
+            // This query binds no device.
             values.try_get()?;
         }
-        // An event is made on the bound device.
+        // An event is made on the device that is bound at this moment.
         let made = cx.platform().driver().create_event(stream.device());
         push_seen(&self.worked, made.is_ok());
         Ok(())

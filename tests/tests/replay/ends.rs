@@ -32,7 +32,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("calls_are_direct_again_when_runs_have_ended", direct_again)
 }
 
-/// A graph that replays nothing.
+/// Adds the tests of graphs that replay nothing.
 pub(crate) fn add_others(suite: Suite) -> Suite {
     suite
         .both("a_graph_that_does_not_ask_is_not_replayed", not_asked)
@@ -43,7 +43,7 @@ pub(crate) fn add_others(suite: Suite) -> Suite {
 
 const NEVER: u64 = u64::MAX;
 
-/// A platform that replays above a driver that fails.
+/// Returns a platform that replays above a driver in which a call fails.
 fn failing(seed: u64, kind: CallKind) -> Result<(Arc<FailNth>, Platform), Failed> {
     let host: Arc<dyn Driver> = Arc::new(HostDriver::builder().seed(seed).build());
     let failing = Arc::new(FailNth::new(host, kind, u64::MAX));
@@ -60,7 +60,7 @@ fn held_back(seed: u64) -> Result<(), Failed> {
         graph.tick()?;
     }
     failing.fail_next();
-    // The grid of `wide` changes in this tick, so that the launches of `source` are sent.
+    // The grid of `wide` changes in this tick, so the launches of `source` that were held back are sent.
     let error = match graph.tick() {
         Err(error) => error.to_string(),
         Ok(_) => return Err(Failed::msg("no error")),
@@ -95,7 +95,7 @@ fn not_made(seed: u64) -> Result<(), Failed> {
     check_text(&report.to_string(), &["no graph could be made"])
 }
 
-/// Checks the report of a run: nothing was replayed, for this reason.
+/// Checks that the report of a run says that nothing was replayed, for this reason.
 fn is_off(report: &Report, why: &str) -> Result<(), Failed> {
     let replay = replayed(report)?;
     check_equal(replay.replayed, 0)?;
@@ -131,7 +131,7 @@ fn on_failure(platform: &Platform) -> Result<(), Failed> {
     is_off(&report, "node `fold` has `#[on_failure]`")
 }
 
-/// Launches a kernel with more or fewer blocks. Only the first block has work.
+/// An operator that launches a kernel with more or fewer blocks. Only the first block has work.
 #[operator]
 struct Wide {
     #[input]
@@ -176,7 +176,7 @@ fn changing(platform: &Platform) -> Result<(), Failed> {
     is_off(&report, "none of 128 passes in a row was replayed")
 }
 
-/// As `Step`. Before one of its ticks it takes the handle of its stream.
+/// An operator like `Step` that takes the handle of its stream before one of its ticks.
 #[operator]
 struct Handed {
     #[input]
@@ -212,8 +212,8 @@ graph! {
 fn given_out(platform: &Platform) -> Result<(), Failed> {
     let platform = few(platform)?;
     let mut replays = Vec::new();
-    // The order matters: after a stream's handle was given out, its work is never held back again, also
-    // in another graph.
+    // The order of these runs matters: after a stream's handle was given out, work on that stream is never held back
+    // again, also in another graph.
     for at in [NEVER, TICKS / 2] {
         let got = Got::default();
         let report = Handing::new(&platform, TICKS, at, got.clone())?.run()?;
@@ -226,7 +226,7 @@ fn given_out(platform: &Platform) -> Result<(), Failed> {
         check_equal(seen::all(&got), vec![vec![fold; LEN]])?;
         replays.push(replayed(&report)?.replayed);
     }
-    // From the middle on nothing is replayed.
+    // From the middle of the run on, nothing is replayed.
     check(replays[0] > TICKS / 2 && replays[1] < TICKS / 2, || format!("{replays:?}"))
 }
 
@@ -247,7 +247,7 @@ fn two_graphs(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Makes a platform, with its driver. The driver shows whether calls are made directly.
+/// Returns a platform, and its driver. The driver shows whether calls are made directly.
 fn replaying(seed: u64) -> Result<(Platform, Arc<dyn Driver>), Failed> {
     let host = Arc::new(HostDriver::builder().seed(seed).build());
     let driver = Arc::new(Replaying::over(host));
@@ -259,7 +259,8 @@ fn check_direct(driver: &Arc<dyn Driver>, is_direct: bool, when: &str) -> Result
     check(holds_back == Some(!is_direct), || format!("{when}: {holds_back:?}"))
 }
 
-/// By `run`, by ticks, by an error, and where the graph is dropped in the middle of a run.
+/// Checks that calls are direct again after a run has ended: by `run`, by ticks, by an error, and when the graph
+/// is dropped in the middle of a run.
 fn direct_again(seed: u64) -> Result<(), Failed> {
     let (platform, driver) = replaying(seed)?;
     check_direct(&driver, true, "before the first run")?;

@@ -1,4 +1,5 @@
-//! Calls of libraries in a replayed graph: the tick of the radar is one launch, and what differs is sent.
+//! Calls of libraries in a replayed graph. A tick of the radar is one launch, and calls that differ are sent to
+//! the driver.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -38,7 +39,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
 }
 
 graph! {
-    /// The radar without its disk, since the disk has its own thread.
+    /// The radar without its disk, since the disk has a thread of its own.
     #[replay]
     struct Radar(show: Report<u8>) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4);
@@ -64,7 +65,7 @@ graph! {
     }
 }
 
-/// Ticks until each rotation of buffers has its graph.
+/// The number of ticks until each rotation of buffers has a CUDA graph.
 const WARM: u64 = 12;
 const STEADY: u64 = 6;
 
@@ -108,7 +109,7 @@ fn radar(below: Arc<dyn Driver>) -> Result<(), Failed> {
     check_equal(&scores[..], &[(TARGETS.len(), 0); (WARM + STEADY) as usize][..])
 }
 
-/// Fills a tensor by a call of a library, with a number that changes after every so many ticks.
+/// An operator that fills a tensor by a library's call, with a number that changes after every `every` ticks.
 #[operator(streams(work), no_new)]
 struct Filled {
     #[output]
@@ -152,7 +153,7 @@ fn expected(every: u64) -> Vec<u32> {
     vec![fold; LEN]
 }
 
-/// Runs it, and returns how many passes were replayed, and the report's text.
+/// Runs the graph. Returns how many passes were replayed, and the report's text.
 fn run(platform: &Platform, every: u64, captures: Captures) -> Result<(u64, String), Failed> {
     let got = Got::default();
     let report = Fills::new(&few(platform)?, TICKS, every, captures, got.clone())?.run()?;
@@ -167,9 +168,9 @@ fn same(platform: &Platform) -> Result<(), Failed> {
 
 fn changing(platform: &Platform) -> Result<(), Failed> {
     let (replayed, report) = run(platform, 1, Captures::All)?;
-    // Without that, no tick has the calls of an earlier one.
+    // If the number changes in every tick, no tick has the calls of an earlier tick.
     check(replayed == 0 || Form::Replayed.is_set(), || report)?;
-    // Often enough for a graph of each value, and then another value.
+    // The number changes every 20 ticks: each value comes often enough to get a CUDA graph before the next one.
     let (replayed, report) = run(platform, 20, Captures::All)?;
     check(replayed > TICKS / 2 || Form::Replayed.is_set(), || report)
 }

@@ -1,11 +1,11 @@
-//! Operators with the same calls in each tick, although their data differs: the changes are on the device.
+//! Operators with the same calls in each tick, although their data differs: the data changes only on the device.
 
 use streamflow::prelude::*;
 use streamflow_tests::seen::{Seen, push_seen};
 
 pub(crate) const LEN: usize = 64;
 
-/// The result of a sink at the end of a run.
+/// The result that a sink has at the end of a run.
 pub(crate) type Got = Seen<Vec<u32>>;
 
 /// `state[i] = state[i] * 3 + 1`
@@ -50,7 +50,7 @@ pub(crate) fn folded(state: &mut [u32], image: &[u32]) {
     }
 }
 
-/// Sends a state that each tick changes on the device.
+/// An operator that sends a state, which each tick changes on the device.
 #[operator(streams(work))]
 pub(crate) struct Source {
     #[output]
@@ -72,7 +72,7 @@ impl Compute for Source {
     }
 }
 
-/// Launches a kernel with a last argument that may change from a tick on.
+/// An operator that launches a kernel whose last argument may change from a tick on.
 #[operator]
 pub(crate) struct Step {
     #[input]
@@ -80,7 +80,7 @@ pub(crate) struct Step {
     #[output]
     out: Tensor<u32>,
     tag: u32,
-    /// From this tick on the tag is one more.
+    /// The tick from which on the tag is one more.
     changes: u64,
 }
 
@@ -115,7 +115,7 @@ impl Compute for Join {
     }
 }
 
-/// Folds all images on the device, and downloads the result at the end.
+/// An operator that folds all images on the device, and downloads the result at the end.
 #[operator]
 pub(crate) struct Fold {
     #[input]
@@ -147,7 +147,7 @@ impl Compute for Fold {
     }
 }
 
-/// The result of [`Fold`] after a diamond of `Source`, two `Step`s with tags 2 and 3, and `Join`.
+/// Returns the result of [`Fold`] behind a diamond of `Source`, two `Step` with the tags 2 and 3, and `Join`.
 pub(crate) fn expected(ticks: u64, changes: u64) -> Vec<u32> {
     let (mut state, mut fold) = (0_u32, 0_u32);
     for tick in 0..ticks {

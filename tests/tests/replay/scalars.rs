@@ -1,4 +1,5 @@
-//! Scalars that change: replayed ticks have those of their own, in one node or in all, back and forth, in each rotation.
+//! Scalar parameters of kernels that change. A replayed tick must use its own values, in one node or in all, back
+//! and forth, in each rotation of buffers.
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("a_graph_whose_scalars_can_t_be_set_is_sent", failing)
 }
 
-/// The scalar of a node in a tick.
+/// The scalar that a node passes in a tick.
 type Tag = fn(u64) -> u32;
 
 /// The kinds of change: in one node, in all nodes, back and forth, and rarely.
@@ -51,7 +52,7 @@ const KINDS: [[Tag; 3]; 4] = [
 
 const TICKS: u64 = 60;
 
-/// A kernel with a number of the tick.
+/// An operator that launches a kernel with a number that depends on the tick.
 #[operator]
 struct Tagged {
     #[input]
@@ -129,7 +130,7 @@ fn steady(below: Arc<dyn Driver>) -> Result<(), Failed> {
     let recorder = Arc::new(Recorder::new(below));
     let driver = Arc::new(Replaying::over(recorder.clone()));
     let platform = Platform::builder().memory(FEW).driver(driver)?;
-    // In the first kind, one node changes in each tick, and in the second kind, all three.
+    // In the first kind of change, one node changes in each tick. In the second kind, all three nodes do.
     for (tags, nodes) in [(KINDS[0], 1), (KINDS[1], 3)] {
         let mut graph = Tags::new(&platform, u64::MAX, tags, Got::default())?;
         (0..TICKS).try_for_each(|_| graph.tick().map(drop))?;

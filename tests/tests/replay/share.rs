@@ -1,5 +1,5 @@
-//! The share of passes that are replayed, with completions that vary: the memory of a replayed tick follows from its
-//! number, and never from how far the device is.
+//! How many passes are replayed when the device is ahead in some ticks and behind in others. The memory of a
+//! replayed tick follows from the tick's number, and never from how far the device is.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -46,7 +46,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
 
 const TICKS: u64 = 240;
 
-/// Enough for each set of memory, and for each trace to come twice, with and without the tick before still on the device.
+/// The number of passes before all traces are known: each set of memory is used, and each trace comes twice, both
+/// while the tick before is still on the device and after it.
 const WARM: u64 = 30;
 
 graph! {
@@ -62,8 +63,8 @@ graph! {
     }
 }
 
-/// The sums of the last ticks. The host reads the sums that have arrived, and their number depends on the device's
-/// progress.
+/// An operator that downloads the sums of each tick. The host reads the sums that have arrived, so their number
+/// depends on the device's progress.
 #[operator(no_new)]
 struct Polls {
     #[input]
@@ -96,7 +97,8 @@ impl Compute for Polls {
     }
 }
 
-/// Not more than there are sets of page-locked memory: a host that holds more of it makes ticks repeat later.
+/// The most downloads that the host keeps waiting: no more than there are sets of page-locked memory. If the host
+/// held more of that memory, ticks would repeat later.
 const MOST_WAITING: usize = 3;
 
 graph! {
@@ -132,7 +134,7 @@ graph! {
     }
 }
 
-/// Of a hundred passes that a graph can make cheaper 95 are replayed, those of the begin aside.
+/// Checks that at least 95 of a hundred passes were replayed, of those after the first `WARM`.
 fn is_replayed(report: &Report) -> Result<(), Failed> {
     let replay = replayed(report)?;
     let steady = (replay.replayed + replay.sent).saturating_sub(WARM);
@@ -140,7 +142,7 @@ fn is_replayed(report: &Report) -> Result<(), Failed> {
     check(replay.replayed > TICKS / 2, || report.to_string())
 }
 
-/// All sums of all ticks are the same.
+/// Checks that the sums of all ticks are the same.
 fn same_sums(sums: &Seen<Vec<f32>>) -> Result<(), Failed> {
     let sums = seen::all(sums);
     check_equal(sums.len() as u64, TICKS)?;
@@ -171,7 +173,8 @@ fn seed_with_condition(platform: &Platform) -> Result<(), Failed> {
     is_replayed(&report)
 }
 
-/// Between two ticks the sink asks so often that a count of its queries says nothing about traces.
+/// The driver reports work as complete late. So the sink queries so often between two ticks that a count of its
+/// queries says nothing about traces.
 fn seed_that_is_late(below: Arc<dyn Driver>) -> Result<(), Failed> {
     let late = Arc::new(Late::new(below, 50));
     seed_with_condition(&Platform::builder().driver(Arc::new(Replaying::over(late)))?)
@@ -188,24 +191,25 @@ graph! {
     }
 }
 
-/// How many of the passes of a run of so many ticks were replayed.
+/// Returns how many passes of a run of `ticks` ticks were replayed.
 fn replayed_of(graph: &mut Short, ticks: u64) -> Result<u64, Failed> {
     Ok(replayed(&streamflow::__private::run_for(graph, ticks.into())?)?.replayed)
 }
 
-/// Runs of several lengths have the memory of earlier ones.
+/// Checks that short runs of several lengths are replayed, since each gets memory that earlier runs have used.
 fn short_runs(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Short::new(platform, Got::default())?;
     for _ in 0..20 {
         replayed_of(&mut graph, 12)?;
         replayed_of(&mut graph, 4)?;
     }
-    // The graph's first tick, or its end, may be of other calls.
+    // The calls of the first tick, or those at the end of a run, may differ, and are not replayed.
     let passes = [replayed_of(&mut graph, 12)?, replayed_of(&mut graph, 4)?];
     check(passes[0] >= 11 && passes[1] >= 3, || format!("{passes:?} of [12, 4]"))
 }
 
-/// The graphs of traces that do not come again leave their places, also where no graph is launched any more.
+/// Checks that lanes of earlier graphs, whose traces never come again, give up their room to lanes of a new
+/// graph, even when no lane is launched any more.
 fn second_graph(platform: &Platform) -> Result<(), Failed> {
     for _ in 0..8 {
         let mut graph = Short::new(platform, Got::default())?;
@@ -216,7 +220,7 @@ fn second_graph(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A kernel with a parameter that comes back after three ticks.
+/// An operator that launches a kernel with a parameter that has the same value every third tick.
 #[operator]
 struct Third {
     #[input]
@@ -245,8 +249,8 @@ graph! {
     }
 }
 
-/// Checks that each combination of a rotation of the parameter and one of the memory has a trace, and that all traces
-/// are kept.
+/// Checks that each combination of a parameter's value and a set of memory gets a trace, and that all of these
+/// traces are kept.
 fn thirds(platform: &Platform) -> Result<(), Failed> {
     let got = Got::default();
     let report = Thirds::new(platform, got.clone())?.run()?;
@@ -260,7 +264,7 @@ fn thirds(platform: &Platform) -> Result<(), Failed> {
     is_replayed(&report)
 }
 
-/// Folds each image with the one before, and keeps the image.
+/// An operator that combines each image with the image before, and keeps the image for the next tick.
 #[operator]
 struct Keep {
     #[input]
@@ -330,7 +334,7 @@ fn planned(platform: &Platform) -> Result<(), Failed> {
     is_replayed(&report)
 }
 
-/// Asks whether its stream is done, as a sink that polls.
+/// An operator that asks whether its stream is complete, as a sink that polls does.
 #[operator]
 struct Asks {
     #[input]
@@ -345,7 +349,8 @@ impl Compute for Asks {
     }
 }
 
-/// As [`Fold`], and queries another stream between receiving and launching. So its wait and its launch are in two segments.
+/// An operator like [`Fold`] that queries another stream between receiving and launching. The query puts its wait
+/// and its launch into two segments.
 #[operator]
 struct LateFold {
     #[input]

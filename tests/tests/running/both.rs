@@ -2,7 +2,7 @@
 
 use streamflow::prelude::*;
 
-/// Takes a message of both.
+/// An operator that receives a message of each input in every tick.
 #[operator]
 pub(crate) struct Both {
     #[input]

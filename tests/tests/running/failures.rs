@@ -1,4 +1,4 @@
-//! Hooks that fail or panic, on a thread of their own.
+//! Hooks that fail or panic, in a graph that runs on a thread of its own.
 #![allow(clippy::panic, reason = "panics are what is tested")]
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_run_that_has_stalled_is_an_error_of_join", stalls)
 }
 
-/// The fault, and its hook.
+/// Which hook fails, and whether it panics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fault {
     hook: &'static str,
@@ -34,7 +34,7 @@ impl Fault {
     }
 }
 
-/// Fails in a hook, or when it is dropped.
+/// An operator that fails in a hook, or when it is dropped.
 #[operator]
 struct Faulty {
     #[input]
@@ -88,7 +88,7 @@ fn each_hook(platform: &Platform) -> Result<(), Failed> {
                 (faulty.failures > 0, &faulty.first_failure),
                 (expected.is_some(), &expected),
             )?;
-            // The graph is still there, and fails again in the same way.
+            // The graph can be run again, and fails in the same way.
             let mut running = Faults::new(platform, Fault { hook, panics })?.spawn()?;
             let done = running.join_timeout(Duration::from_secs(60));
             check_equal(done.is_err(), true)?;
@@ -105,7 +105,7 @@ fn panic_in_drop(platform: &Platform) -> Result<(), Failed> {
     let is_right = |error: &Error| matches!(error, Error::Panicked { .. });
     let text = check_error("a drop", running.join(), is_right)?;
     check_text(&text, &["as told"])?;
-    // Here nothing returns the error, and no panic leaves the drop.
+    // Dropping the run returns no error, and no panic leaves the drop.
     drop(Faults::new(platform, fault)?.spawn()?);
     Ok(())
 }

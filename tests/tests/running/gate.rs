@@ -1,4 +1,4 @@
-//! An operator with hooks that tell the test that they run, and go on when the test says so.
+//! An operator whose hooks tell the test that they have begun, and go on when the test lets them.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -7,15 +7,15 @@ use streamflow::prelude::*;
 /// A hook that has begun, and its tick.
 pub(crate) type Entered = (&'static str, u64);
 
-/// The test's side. Dropping it opens the gate for good: a test moves it behind its run (`let gate = gate`), so that it
-/// is dropped first if a check fails, and the drop of the run does not wait for it.
+/// The test's end of the channels. Dropping it opens the gate for good. A test moves it behind its run (`let gate
+/// = gate`), so that it is dropped first if a check fails, and the drop of the run does not wait for it.
 pub(crate) struct Gate {
     pub(crate) entered: Receiver<Entered>,
     go: Sender<()>,
 }
 
 impl Gate {
-    /// Waits until this hook has begun. The hook must be the next one.
+    /// Blocks until this hook has begun. It must be the next hook that begins.
     pub(crate) fn wait(&self, hook: &'static str, tick: u64) -> Result<()> {
         let entered = self.entered.recv().map_err(Failure::msg)?;
         if entered == (hook, tick) {
@@ -24,13 +24,13 @@ impl Gate {
         Err(Failure::msg(format!("{entered:?} has begun, and not {:?}", (hook, tick))))
     }
 
-    /// Lets the hook that waits go on.
+    /// Lets the waiting hook go on.
     pub(crate) fn open(&self) {
-        // The operator may have ended.
+        // The operator may have ended, so the error is ignored.
         let _ = self.go.send(());
     }
 
-    /// Waits for a hook, and lets it go on.
+    /// Blocks until a hook has begun, and lets it go on.
     pub(crate) fn pass(&self, hook: &'static str, tick: u64) -> Result<()> {
         self.wait(hook, tick)?;
         self.open();
@@ -38,7 +38,7 @@ impl Gate {
     }
 }
 
-/// The operator's side.
+/// The operator's end of the channels.
 pub(crate) struct Latch {
     entered: Sender<Entered>,
     go: Receiver<()>,
@@ -46,7 +46,7 @@ pub(crate) struct Latch {
 
 impl Latch {
     fn pass(&self, hook: &'static str, tick: u64) {
-        // Without a test on the other side it is open.
+        // If the test has dropped its end, both calls return at once.
         let _ = self.entered.send((hook, tick));
         let _ = self.go.recv();
     }
@@ -57,7 +57,7 @@ pub(crate) fn gate() -> (Gate, Latch) {
     (Gate { entered: of_test, go }, Latch { entered, go: of_operator })
 }
 
-/// Sends its ticks. Each hook passes the latch.
+/// An operator that sends the numbers of its ticks. Each of its hooks passes the latch.
 #[operator]
 pub(crate) struct Gated {
     #[output]

@@ -1,4 +1,4 @@
-//! Nothing is left of a run: no memory, no stream.
+//! Checks that a run leaves no memory and no stream behind.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("runs_that_are_dropped_leave_no_stream", streams)
 }
 
-/// Fills tensors.
+/// An operator that fills tensors.
 #[operator(streams(fill))]
 struct Source {
     #[output]
@@ -34,7 +34,7 @@ impl Compute for Source {
     }
 }
 
-/// Takes tensors that are complete.
+/// A sink that receives tensors whose work is complete.
 #[operator]
 struct Sink {
     #[input]
@@ -86,11 +86,11 @@ fn round(platform: &Platform, round: u32) -> Result<()> {
     Ok(())
 }
 
-/// In a process of its own, since other tests would allocate at the same time.
+/// Runs in a process of its own, since other tests would allocate at the same time.
 pub(crate) fn in_child() -> Result<(), Failed> {
     let driver = Arc::new(Replaying::new(HostDriver::builder().seed(3).build()));
     let platform = Platform::builder().driver(driver)?;
-    // The first rounds grow lists to the needed size, and have threads' first use.
+    // The first rounds let lists grow to the size they need, and threads make their first allocations.
     let measure = |from: u32| -> Result<i64> {
         (from..from + 100).try_for_each(|number| round(&platform, number))?;
         Ok(allocations::live_bytes())
@@ -99,8 +99,8 @@ pub(crate) fn in_child() -> Result<(), Failed> {
     for part in 0..8 {
         live.push(measure(100 * part)?);
     }
-    // How far a run gets before it ends depends on its thread, so that a pool may come to hold some blocks more. A graph
-    // that is lost in one of the five ways is 80 times some hundred bytes.
+    // How far a run gets before it ends depends on its thread, so a pool may come to hold some more blocks. If
+    // graphs were leaked in one of the five ways, it would be 80 times some hundred bytes.
     let (first, last) = (live[3], live[7]);
     check(last - first < 10_000, || format!("bytes after each 100 rounds: {live:?}"))
 }

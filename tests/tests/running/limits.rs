@@ -1,4 +1,4 @@
-//! `run_for`.
+//! `run_for`: runs that are limited to a number of ticks, or to a time.
 
 use std::sync::mpsc::channel;
 use std::thread;
@@ -13,7 +13,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_tex
 
 use super::both::Both;
 
-/// The time that a test waits for a run that would last for an hour.
+/// The time that a test waits for a run that would last for an hour if it did not end.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn add(suite: Suite) -> Suite {
@@ -33,7 +33,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("an_operator_ends_a_run_with_a_limit", stopped)
 }
 
-/// Writes down the numbers that it gets.
+/// An operator that notes the numbers that it receives.
 #[operator]
 struct Keep {
     #[input]
@@ -99,7 +99,7 @@ fn next_run(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Sends two messages of three ticks.
+/// An operator that sends two messages in three ticks.
 #[operator]
 struct Some2 {
     #[output]
@@ -122,7 +122,8 @@ graph! {
     }
 }
 
-/// `a` sends 3, `b` 2: the third waits for a node that has reached the limit.
+/// `a` sends three messages and `b` sends two. The third message of `a` is left, at a node that has reached the
+/// limit.
 fn leftovers(platform: &Platform) -> Result<(), Failed> {
     let report = Uneven::new(platform, 100)?.run_for(3)?;
     check_equal(report.end, End::TicksDone)?;
@@ -141,11 +142,11 @@ graph! {
     }
 }
 
-/// The `count` of `b` makes `a` stuck, long before the limit.
+/// Checks that the `count` of `b` makes `a` stall, long before the limit.
 fn stalls(platform: &Platform) -> Result<(), Failed> {
     let text = stalled(Unequal::new(platform)?.run_for(50))?;
     check_text(&text, &["`a`, after 3 ticks, waits for room", "`b` is done: its `count` of 2"])?;
-    // With the same number for both there is nothing to stall.
+    // With a limit that both sources reach, the run does not stall.
     let report = Unequal::new(platform)?.run_for(2)?;
     check_equal(report.ticks("both"), Some(2))
 }
@@ -158,7 +159,7 @@ fn zero(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["0 ticks are no run; give at least 1"])?;
     let text = check_error("no time", graph.run_for(Duration::ZERO), is_right)?;
     check_text(&text, &["a time of 0 is no run"])?;
-    // A run that was begun is still there.
+    // The run that this tick begins goes on after the refused call.
     graph.tick()?;
     check_error("0 ticks", graph.run_for(0), is_right)?;
     graph.tick()?;
@@ -166,7 +167,7 @@ fn zero(platform: &Platform) -> Result<(), Failed> {
     check_equal(all(&seen), vec![0, 1])
 }
 
-/// Adds one to the number that it sent before.
+/// An operator that adds one to the number that it sent before.
 #[operator]
 struct Again {
     #[input]
@@ -196,7 +197,7 @@ fn no_source(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["each node has an input", "give a time"])
 }
 
-/// A tick takes a millisecond of simulated time.
+/// Checks a limit of time. A tick takes a millisecond of simulated time.
 fn time(_: &Platform) -> Result<(), Failed> {
     let platform = Platform::host().clock(&Clock::simulated()).build()?;
     let mut graph = Circle::new(&platform)?;
@@ -206,7 +207,7 @@ fn time(_: &Platform) -> Result<(), Failed> {
     check_equal((report.ticks("again"), report.end), (Some(10), End::TimeOver))
 }
 
-/// Never sends.
+/// A source that never sends.
 #[operator]
 struct Silent {
     #[output]
@@ -227,7 +228,7 @@ graph! {
     }
 }
 
-/// The clock is at the end of the time to the nanosecond, also where no timer of the graph is due then.
+/// Checks that the clock is at the end of the limit to the nanosecond, also if no timer of the graph is due then.
 fn time_while_waiting(_: &Platform) -> Result<(), Failed> {
     let clock = Clock::simulated();
     let platform = Platform::host().clock(&clock).build()?;
@@ -243,7 +244,7 @@ fn time_not_needed(platform: &Platform) -> Result<(), Failed> {
     check_equal((report.ticks("keep"), report.end), (Some(3), End::SourcesDone))
 }
 
-/// Sleeps for an hour in each tick.
+/// An operator that sleeps for an hour in each tick.
 #[operator]
 struct Sleeps {
     #[output]
@@ -266,7 +267,7 @@ graph! {
     }
 }
 
-/// The number of workers; with 2, both sleep, and no worker is left that looks at the clock.
+/// The numbers of workers. With 2, both sleep, and no worker is left that looks at the clock.
 const SCHEDULERS: [usize; 4] = [0, 1, 2, 3];
 
 fn asleep(platform: &Platform, workers: usize) -> Result<Asleep> {
@@ -278,7 +279,7 @@ fn asleep(platform: &Platform, workers: usize) -> Result<Asleep> {
     Ok(graph)
 }
 
-/// On threads that nobody joins: a run would last for an hour.
+/// Runs are on threads that are not joined, since a run that hangs would last for an hour.
 fn sleep(_: &Platform) -> Result<(), Failed> {
     for workers in SCHEDULERS {
         let (ended, ends) = channel();

@@ -1,4 +1,4 @@
-//! The facts that an operator finds out about the nodes of its graph.
+//! What an operator can find out about the other nodes of its graph.
 
 use streamflow::prelude::*;
 use streamflow::schedule::Activity;
@@ -18,7 +18,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
 
 type Found = (u64, u64, Activity, Activity);
 
-/// Looks at the other nodes in each tick.
+/// An operator that reads the status of the other nodes in each tick.
 #[operator]
 struct Looks {
     #[input]
@@ -51,7 +51,7 @@ impl Compute for Looks {
     }
 }
 
-/// Takes numbers.
+/// A sink that receives numbers.
 #[operator]
 struct Sink {
     #[input]
@@ -85,7 +85,7 @@ fn finds(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Three::new(platform, seen.clone())?;
     graph.run()?;
     let found = take(&seen);
-    // The sink comes after this node, and the source before it.
+    // The sink comes after this node in the graph, and the source before it.
     let is_right = |(tick, (before, after, own, _)): (usize, &Found)| {
         *before > tick as u64 && *after <= tick as u64 && *own == Activity::Computing
     };
@@ -133,7 +133,7 @@ fn alone(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Sends until another node is done: Holoscan's `stop_execution` by status.
+/// An operator that sends until another node is done, as Holoscan's `stop_execution` by status.
 #[operator]
 struct Watches {
     #[output]

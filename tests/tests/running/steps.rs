@@ -1,4 +1,4 @@
-//! `tick` and `end_run`.
+//! `tick` and `end_run`: a program runs a graph step by step.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_warm_tick_of_a_graph_allocates_nothing", allocates_nothing)
 }
 
-/// Writes down its hooks and the numbers that it gets.
+/// An operator that notes its hooks, and the numbers that it receives.
 #[operator]
 struct Log {
     #[input]
@@ -91,7 +91,7 @@ fn stays_over(platform: &Platform) -> Result<(), Failed> {
         for _ in 0..3 {
             check_equal(graph.tick()?, Stepped::Over)?;
         }
-        // `run` also ends a run that is over.
+        // `run` ends a run that is over, and starts a new one.
         check_equal(graph.run()?.ticks("log"), Some(1))?;
     }
     check_equal(all(&seen), ["start", "0", "stop"].repeat(2).into_iter().map(Into::into).collect())
@@ -106,7 +106,7 @@ fn run_after_ticks(platform: &Platform) -> Result<(), Failed> {
     check_equal((report.ticks("log"), report.end), (Some(5), End::SourcesDone))?;
     check_equal(all(&seen).join(" ").as_str(), "start 0 1 2 3 4 stop")?;
     graph.tick()?;
-    // The limit counts from now: one tick is done, two more may be.
+    // The limit counts from this call: one tick was done before, and two more may follow.
     let report = graph.run_for(2)?;
     check_equal((report.ticks("log"), report.end), (Some(3), End::TicksDone))
 }
@@ -118,7 +118,7 @@ fn ended_early(platform: &Platform) -> Result<(), Failed> {
     let report = graph.end_run()?;
     check_equal(report.end, End::Stopped { by: StoppedBy::EndRun })?;
     check_equal(all(&seen).join(" ").as_str(), "start 0 stop")?;
-    // The next run begins at 0.
+    // The ticks of the next run begin at 0.
     graph.tick()?;
     graph.end_run()?;
     check_equal(all(&seen).join(" ").as_str(), "start 0 stop start 0 stop")
@@ -161,7 +161,7 @@ fn fails(platform: &Platform) -> Result<(), Failed> {
     check_equal(all(&seen).join(" ").as_str(), "start 0 stop start 0 stop")
 }
 
-/// Fills a tensor slowly.
+/// A source that fills a tensor by a slow kernel.
 #[operator(streams(fill))]
 struct SlowSource {
     #[output]
@@ -178,7 +178,7 @@ impl Compute for SlowSource {
     }
 }
 
-/// Reads the data that is complete.
+/// A sink that reads data that is complete.
 #[operator]
 struct Reader {
     #[input]
@@ -203,7 +203,8 @@ graph! {
     }
 }
 
-/// The source runs, and then each tick returns at once, with nothing to do, until the device is done.
+/// Checks that `tick` never waits: after the source has run, each call returns at once without a tick, until the
+/// device has finished.
 fn never_waits(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let mut graph = Awaited::new(platform, 3, 200_000, seen.clone())?;
@@ -232,12 +233,12 @@ fn dropped(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Logged::new(platform, 3, seen.clone(), NEVER)?;
     graph.tick()?;
     drop(graph);
-    // No hook is called, and nobody holds the list any more.
+    // No further hook was called, and only the test still owns the list.
     check_equal(all(&seen).join(" ").as_str(), "start 0")?;
     check_equal(std::sync::Arc::strong_count(&seen), 1)
 }
 
-/// Sends nothing before its time, by the clock.
+/// A source that sends nothing before a moment of the clock.
 #[operator]
 struct Never {
     #[output]
@@ -262,7 +263,7 @@ graph! {
     }
 }
 
-/// Nothing moves the clock but the program.
+/// Checks that only the program moves the clock.
 fn until(_: &Platform) -> Result<(), Failed> {
     let clock = Clock::simulated();
     let platform = Platform::host().clock(&clock).build()?;
@@ -273,7 +274,7 @@ fn until(_: &Platform) -> Result<(), Failed> {
         let stepped = graph.tick()?;
         check(matches!(stepped, Stepped::Waiting { .. }), || format!("{stepped:?}"))?;
     }
-    // The source has had nothing to send for so long that it waits.
+    // The source has sent nothing for so long that it pauses before its next tick.
     check_equal(graph.tick()?, Stepped::Waiting { until: Some(Timestamp(1_000)) })?;
     check_equal(clock.now(), Timestamp(0))?;
     clock.advance(Duration::from_millis(1));
@@ -283,7 +284,7 @@ fn until(_: &Platform) -> Result<(), Failed> {
     check_equal(all(&seen).join(" ").as_str(), "start 7 stop")
 }
 
-/// Takes numbers.
+/// A sink that receives numbers, and ignores them.
 #[operator]
 struct Ignore {
     #[input]

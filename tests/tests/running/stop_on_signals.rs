@@ -1,4 +1,4 @@
-//! `stop_on_signals` and `stop_on_ctrl_c`, in processes of their own.
+//! Tests of `stop_on_signals` and `stop_on_ctrl_c`. Each sends signals to a child process of its own.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -22,10 +22,11 @@ const IGNORED: &str = "ignored";
 const AFTER: &str = "after the run";
 const OTHER_HANDLER: &str = "another handler";
 
-/// The variable with the signal that a child sends to itself.
+/// The environment variable that tells a child process which signal to send to itself.
 const SIGNAL: &str = "STREAMFLOW_TEST_SIGNAL";
 
-/// The signals, their exit codes, and who has stopped a run by them.
+/// The signals, each with the exit code of a process that it ends, and with the `StoppedBy` of a run that it
+/// stops.
 const SIGNALS: [(&str, i32, StoppedBy); 3] = [
     ("INT", 130, StoppedBy::CtrlC),
     ("TERM", 143, StoppedBy::Signal("SIGTERM")),
@@ -67,7 +68,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
         })
 }
 
-/// Runs a test where signals can be sent, and arrive.
+/// Runs a test, unless signals can't be sent or would not arrive. Then it returns the reason for skipping the
+/// test.
 fn unix(test: impl FnOnce() -> Result<(), Failed>) -> Result<Option<String>, Failed> {
     if cfg!(not(unix)) {
         return Ok(Some("there are no signals".into()));
@@ -97,7 +99,7 @@ fn raise(signal: &str) -> Result<(), Failed> {
     send(signal, process::id())
 }
 
-/// The signal that the parent names.
+/// Returns the signal that the parent process has named in the environment.
 fn named() -> Result<String, Failed> {
     env::var(SIGNAL).map_err(Failed::msg)
 }
@@ -108,7 +110,7 @@ fn begin(role: &str, signal: &str) -> io::Result<Command> {
     Ok(command)
 }
 
-/// How a child has ended that sends this signal to itself.
+/// Returns the exit status of a child process that sends this signal to itself.
 fn ended(role: &str, signal: &str) -> Result<ExitStatus, Failed> {
     Ok(begin(role, signal)?.stdout(Stdio::null()).status()?)
 }
@@ -139,7 +141,7 @@ graph! {
     }
 }
 
-/// Prints when it starts, and when it stops.
+/// An operator that prints a line in `start`, and one in `stop`.
 #[operator]
 struct Prints {
     #[output]
@@ -176,7 +178,7 @@ fn stops(signal: &str, by: &StoppedBy) -> Result<(), Failed> {
     let mut child = begin(STOPS, signal)?.stdout(Stdio::piped()).spawn()?;
     let text = after_signal(&mut child, signal);
     if text.is_err() {
-        // The child has ended, or it would run for ever.
+        // Ends a child that did not stop. It may have ended already, so the result is ignored.
         let _ended = child.kill();
     }
     let status = child.wait()?;
@@ -189,7 +191,7 @@ fn stops(signal: &str, by: &StoppedBy) -> Result<(), Failed> {
     check_equal((signal, status.code()), (signal, Some(0)))
 }
 
-/// Sends a signal to a child with a running graph. Returns all that the child prints.
+/// Sends a signal to a child process whose graph runs. Returns all text that the child prints.
 fn after_signal(child: &mut Child, signal: &str) -> Result<String, Failed> {
     let mut text = String::new();
     let stdout = child.stdout.take().ok_or_else(|| Failure::msg("no pipe"))?;
@@ -212,16 +214,16 @@ fn first() -> Result<(), Failed> {
     two.stop_on_signals()?;
     raise("TERM")?;
     let terminated = End::Stopped { by: StoppedBy::Signal("SIGTERM") };
-    // Also the one that had asked for Ctrl-C alone.
+    // SIGTERM also stops run `one`, which had asked for Ctrl-C alone.
     for running in [one, two] {
         check_equal(running.join()?.end, terminated.clone())?;
     }
     check(!other.is_over(), || "a run was stopped that had not asked".into())?;
-    // After the end of the run that has asked for SIGTERM, too.
+    // SIGTERM still stops runs after the run that asked for it has ended.
     other.stop_on_ctrl_c()?;
     raise("TERM")?;
     check_equal(other.join()?.end, terminated)?;
-    // Two runs get Ctrl-C.
+    // Ctrl-C stops two runs at once.
     let [three, four] = [(); 2].map(|()| Endless::new(&platform).and_then(Endless::spawn));
     let (three, four) = (three?, four?);
     three.stop_on_signals()?;
@@ -233,7 +235,8 @@ fn first() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Starts a child that ignores a signal: a shell hands that down.
+/// Starts a child process that ignores a signal. A shell sets this, and a process inherits which signals are
+/// ignored.
 fn in_shell_that_ignores(signal: &str) -> Result<(), Failed> {
     let child = child::command("running", IGNORED)?;
     let script = format!("trap '' {signal}; exec \"$0\" \"$@\"");
@@ -244,7 +247,7 @@ fn in_shell_that_ignores(signal: &str) -> Result<(), Failed> {
     check_equal((signal, shell.stdout(Stdio::null()).status()?.code()), (signal, Some(0)))
 }
 
-/// The ignored signal stops nothing, and another one stops the run.
+/// Checks that a signal which the process ignored at its start stops no run, and that another signal does.
 fn ignored() -> Result<(), Failed> {
     let signal = named()?;
     let platform = Platform::host().build()?;
@@ -258,7 +261,8 @@ fn ignored() -> Result<(), Failed> {
     check_equal(running.join()?.end, End::Stopped { by })
 }
 
-/// A hook does not return.
+/// The child process of a hook that never returns. The first signal can't stop the run, and the second one must
+/// end the process.
 fn hangs() -> Result<(), Failed> {
     let platform = Platform::host().build()?;
     let (gate, latch) = gate();
@@ -296,11 +300,11 @@ fn after() -> Result<(), Failed> {
     }
 }
 
-/// The process goes on after each signal: the program has a handler. The next run shows that, since the library gets the
-/// signals in order.
+/// Checks that the process goes on after each signal, since the program has its own handler. The second run shows
+/// that the library has handled the signal between the runs, since signals are handled in order.
 fn other_handler() -> Result<(), Failed> {
     let (called, calls) = channel();
-    // The test may have ended.
+    // The receiver may be gone when the test has ended, so the result is ignored.
     ctrlc::set_handler(move || _ = called.send(())).map_err(Failure::msg)?;
     let platform = Platform::host().build()?;
     for _ in 0..2 {
@@ -309,7 +313,7 @@ fn other_handler() -> Result<(), Failed> {
         raise("INT")?;
         calls.recv()?;
         check_equal(running.join()?.end, End::Stopped { by: StoppedBy::CtrlC })?;
-        // The run is over.
+        // No run is active at this second signal.
         raise("INT")?;
         calls.recv()?;
     }

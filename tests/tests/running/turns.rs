@@ -1,4 +1,4 @@
-//! Runs on threads in tests that are explored.
+//! Graphs on threads of their own, in tests that are explored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .plain("states_of_a_small_run_are_explored", states)
 }
 
-/// Adds one.
+/// An operator that adds one.
 #[operator]
 struct AddOne {
     #[input]
@@ -52,7 +52,7 @@ fn wrong(what: impl std::fmt::Debug) -> Failure {
     Failure::msg(format!("{what:?}"))
 }
 
-/// How far the graph is when another thread looks depends on the seed, and on nothing else.
+/// Returns how far the graph is when another thread looks. This depends on the seed, and on nothing else.
 fn looked_at(seed: u64) -> Result<u64> {
     let ticks = AtomicU64::new(0);
     Explorer::new()
@@ -61,7 +61,7 @@ fn looked_at(seed: u64) -> Result<u64> {
         .run(|platform| {
             let seen = Seen::default();
             let running = Images::new(platform, 20, seen.clone())?.spawn()?;
-            // Each call may pass on the turn.
+            // Each of these calls may pass the turn to another thread.
             running.report()?;
             let other = platform.stream_pool("OTHER", &CudaStreamPool::new())?.allocate("other")?;
             other.synchronize_blocking()?;
@@ -84,7 +84,7 @@ fn repeats() -> Result<(), Failed> {
     check(first.iter().any(|ticks| *ticks != first[0]), || format!("all are alike: {first:?}"))
 }
 
-/// Sends its ticks. A hook may lose the turn on both sides of that.
+/// An operator that sends the numbers of its ticks. Its hook may lose the turn before and after it sends.
 #[operator]
 struct Sends {
     #[output]
@@ -100,7 +100,7 @@ impl Compute for Sends {
     }
 }
 
-/// Takes numbers.
+/// A sink that receives numbers.
 #[operator]
 struct Takes {
     #[input]
@@ -123,7 +123,8 @@ graph! {
     }
 }
 
-/// Nothing changes in a pause, and each message was received, was dropped, or is the one that waits.
+/// Checks that nothing changes while a run is paused, and that each message was received, was dropped, or is the
+/// one that waits.
 fn snapshot() -> Result<(), Failed> {
     for workers in 1..4 {
         explore(|platform| {

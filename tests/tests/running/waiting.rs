@@ -1,4 +1,4 @@
-//! The status of a node that waits: the condition that it waits for.
+//! The status of a node that waits, which names the condition that the node waits for.
 
 use std::thread;
 
@@ -12,7 +12,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
     suite.both("status_names_the_condition_that_a_node_waits_for", named)
 }
 
-/// Takes numbers.
+/// A sink that receives numbers.
 #[operator]
 struct Sink {
     #[input]
@@ -38,7 +38,7 @@ graph! {
         let source: Counter = Counter::new();
         #[when(boolean(sinks))]
         let sink: Sink = Sink::new();
-        // Keeps the run alive.
+        // This node's condition keeps the run from ending.
         #[when(any(boolean(keeps), asynchronous(notices)))]
         let keeper: Counter = Counter::new();
         source.number >> sink.number;
@@ -46,10 +46,10 @@ graph! {
     }
 }
 
-/// A node, its activity, and its condition.
+/// What a status shows: a node, its activity, and its condition.
 type Shown = (&'static str, Activity, Option<&'static str>);
 
-/// Waits until the nodes do this: for data, not for a time.
+/// Waits until the nodes have this status, however long that takes.
 fn wait_for(running: &Running<Waiting>, expected: &[Shown]) {
     let is = |(name, activity, condition): &Shown| {
         let nodes = running.status().nodes;
@@ -68,7 +68,7 @@ fn named(platform: &Platform) -> Result<(), Failed> {
     let (a, b, c, d) = (first.clone(), second.clone(), sinks.clone(), keeps.clone());
     let notices = AsyncHandle::new();
     let running = Waiting::new(platform, a, b, c, d, notices.clone())?.spawn()?;
-    // The sink lacks a message, and its condition is not checked.
+    // The sink has no message, so its other condition is not checked.
     wait_for(
         &running,
         &[
@@ -84,7 +84,7 @@ fn named(platform: &Platform) -> Result<(), Failed> {
     wait_for(&running, &[("source", Activity::Waiting, Some("boolean(first)"))]);
     first.set(true)?;
     second.set(true)?;
-    // Now the source lacks room.
+    // Now the source has no room for a message.
     wait_for(
         &running,
         &[("source", Activity::Blocked, None), ("sink", Activity::Waiting, Some("boolean(sinks)"))],

@@ -1,4 +1,4 @@
-//! Graphs and operators that take one number.
+//! Graphs and operators that a test gives one number.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use streamflow_tests::check;
 
 use super::small;
 
-/// An input with one edge.
+/// An operator with an input of one edge.
 #[operator]
 pub(crate) struct One {
     #[input]
@@ -25,7 +25,7 @@ impl Compute for One {
     }
 }
 
-/// An input with any number of edges.
+/// An operator with an input of any number of edges.
 #[operator]
 pub(crate) struct Many {
     #[input(many)]
@@ -39,7 +39,7 @@ impl Compute for Many {
     }
 }
 
-/// An input with three edges.
+/// An operator with an input of three edges.
 #[operator]
 pub(crate) struct Three {
     #[input(size = 3)]
@@ -53,7 +53,7 @@ impl Compute for Three {
     }
 }
 
-/// Sends a number in each tick, after a time.
+/// A source that sends a number in each tick, after some time.
 #[operator]
 struct Source {
     #[output]
@@ -73,7 +73,7 @@ fn source() -> Source {
     Source::new(Duration::ZERO, 0)
 }
 
-/// Receives up to so many messages in a tick.
+/// An operator that receives up to `at_most` messages in a tick.
 #[operator]
 struct Batches {
     #[input]
@@ -88,7 +88,7 @@ impl Compute for Batches {
     }
 }
 
-/// Fails in its first ticks.
+/// An operator that fails in its first ticks.
 #[operator]
 struct Fails {
     #[input]
@@ -150,7 +150,7 @@ graph! {
     }
 }
 
-/// Makes a platform with a simulated clock, so that long times are short.
+/// Returns a platform with a simulated clock, on which long times pass at once.
 fn timed() -> Result<Platform, Error> {
     Platform::builder().clock(&Clock::simulated()).driver(small()?.driver().clone())
 }
@@ -229,7 +229,7 @@ pub(crate) fn expiring(n: u64) -> Result<()> {
 }
 
 pub(crate) fn messages(n: u64) -> Result<()> {
-    // Fewer messages may be left at the end: that is not the subject.
+    // The run may stall because too few messages are left at the end, which is not tested here.
     match Several::new(&small()?, n as usize)?.run() {
         Ok(_) | Err(Error::Stalled { .. }) => Ok(()),
         Err(error) => Err(error.into()),
@@ -241,7 +241,7 @@ pub(crate) fn batch(n: u64) -> Result<()> {
     Ok(())
 }
 
-/// The run ends with the failure, or by the time that it has.
+/// Runs a graph with restarts. The run ends with the failure, or after the limit of time.
 fn restarted(most: u32, back_off: Duration) -> Result<()> {
     let done = Restarted::new(&timed()?, most, back_off)?.run_for(Duration::from_millis(1));
     match done {
@@ -258,7 +258,7 @@ pub(crate) fn back_off(n: u64) -> Result<()> {
     restarted(3, if n == u64::MAX { Duration::MAX } else { Duration::from_nanos(n) })
 }
 
-/// A window on signals of 16 samples.
+/// Makes a window for signals of 16 samples.
 pub(crate) fn window(n: u64) -> Result<()> {
     let platform = small()?;
     let mut harness = OperatorHarness::new(&platform, Window::<f32>::hann(n as usize))?;
@@ -267,7 +267,7 @@ pub(crate) fn window(n: u64) -> Result<()> {
     check(harness.tick()?, || "the window does not tick".into())
 }
 
-/// The sums of rows of 16 columns.
+/// Sums rows of 16 columns.
 pub(crate) fn reduce(n: u64) -> Result<()> {
     let platform = small()?;
     let mut harness = OperatorHarness::new(&platform, Reduce::<f32>::sum(n as usize))?;

@@ -1,4 +1,4 @@
-//! Graphs with nodes that have ended, and others that are to be flushed.
+//! Graphs in which some nodes have ended, and others will be flushed.
 
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
@@ -8,7 +8,7 @@ use streamflow_tests::{Failed, check_equal};
 
 use super::{TICKS, few_allocations_within, late};
 
-/// Sends the number of each second tick: a node behind it finds no message in between.
+/// A source that sends the number of every second tick, so that the node behind it finds no message in between.
 #[operator]
 struct Alternates {
     #[output]
@@ -23,7 +23,7 @@ impl Compute for Alternates {
     }
 }
 
-/// Counts what comes. `flush` sends the count.
+/// An operator that counts its messages. Its `flush` sends the count.
 #[operator(flush)]
 struct Merges {
     #[input(optional)]
@@ -68,7 +68,7 @@ impl Compute for Keeps {
 }
 
 graph! {
-    /// `merges` waits for `long` alone, again and again, while `short` has ended.
+    /// A graph in which `merges` waits again and again for `long` only, after `short` has ended.
     struct Ended(ticks: u64, on_tick: OnTick) {
         #[when(count(5))] let short: Counter = Counter::new();
         #[when(count(ticks))] let long: Alternates = Alternates::new(on_tick);
@@ -80,8 +80,7 @@ graph! {
     }
 }
 
-/// No wait of `merges` asks for the statuses of all nodes, since that question makes more than one
-/// allocation.
+/// Checks that no wait of `merges` looks at the statuses of all nodes, which would make more than one allocation.
 pub(super) fn ends(platform: &Platform) -> Result<(), Failed> {
     for workers in [Workers::none(), Workers::new(2)] {
         let most = if workers == Workers::none() { late() } else { late().max(100) };

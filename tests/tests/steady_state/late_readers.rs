@@ -1,5 +1,5 @@
-//! Memory that gets as many readers as other memory has had, after the warm-up. On a GPU this happens by the order of
-//! memory's reuse; here the test does it.
+//! Memory that gets as many readers after the warm-up as other memory had before. On a GPU this happens by the
+//! order in which memory is reused. Here the test does it.
 
 use std::sync::Arc;
 
@@ -11,12 +11,13 @@ use streamflow_tests::{Failed, check_equal};
 
 const LEN: usize = 8;
 
-/// More than the race checker has room for at first.
+/// The number of readers, more than the race checker has room for at first.
 const READERS: usize = 9;
 
 const IMAGES: usize = 64;
 
-/// How many allocations it takes to read each image but the first on all streams, when the first one was read so often.
+/// Returns how many allocations are made by reading all images but the first on all streams, after the first
+/// image was read as often.
 fn allocations(race_check: bool) -> Result<u64> {
     let driver = HostDriver::builder().seed(0).policy(Policy::Eager).build();
     let platform = Platform::builder().race_check(race_check).driver(Arc::new(driver))?;
@@ -43,7 +44,7 @@ fn allocations(race_check: bool) -> Result<u64> {
     Ok(allocations)
 }
 
-/// The race checker adds no allocation to those of the library and of the simulator.
+/// Checks that the race checker adds no allocation to those of the library and of the simulator.
 pub(super) fn late_readers() -> Result<(), Failed> {
     check_equal(allocations(true)?, allocations(false)?)
 }

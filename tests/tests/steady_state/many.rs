@@ -1,4 +1,4 @@
-//! A graph with more nodes that wait, and more workers that sleep, than lists in place have room for.
+//! A graph with more waiting nodes, and more sleeping workers, than the inline lists have room for.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use streamflow::prelude::*;
 use streamflow_tests::Failed;
 use streamflow_tests::graph_runs::OnTick;
 
-/// Sends its ticks, and ends the graph after the last one.
+/// A source that sends its ticks, and ends the graph after the last one.
 #[operator]
 struct Numbers {
     #[output]
@@ -39,7 +39,7 @@ impl Compute for Ignore {
     }
 }
 
-/// A source that is never switched on.
+/// A source whose condition is never set to true.
 #[operator]
 struct Off {
     #[output]
@@ -54,7 +54,7 @@ impl Compute for Off {
 
 graph! {
     struct Many(ticks: u64, on_tick: OnTick, off: BooleanHandle) {
-        // Each tick begins when the workers sleep again.
+        // The interval is long enough that the workers sleep again before each tick.
         #[when(periodic(200us))]
         let numbers: Numbers = Numbers::new(ticks, on_tick);
         #[worker(aa)]
@@ -150,7 +150,7 @@ graph! {
     }
 }
 
-/// Runs the graph for so many ticks.
+/// Runs the graph for `ticks` ticks.
 pub(crate) fn run(platform: &Platform, ticks: u64, on_tick: OnTick) -> Result<(), Failed> {
     let at_once = Platform::builder().spin(Duration::ZERO).driver(platform.driver().clone())?;
     let off = BooleanHandle::new(false);

@@ -1,4 +1,4 @@
-//! Memory with more readers than a list in place has room for.
+//! Memory with more readers than an inline list has room for.
 
 use streamflow::prelude::*;
 use streamflow_tests::Failed;
@@ -65,7 +65,8 @@ graph! {
     }
 }
 
-/// Each tensor is reused when nine streams have read it, and the driver is queried about all of them.
+/// Runs a graph in which each tensor is reused after nine streams have read it. The driver is queried about all
+/// nine.
 pub(crate) fn run(platform: &Platform, ticks: u64, on_tick: OnTick) -> Result<(), Failed> {
     Ok(Readers::new(platform, ticks, on_tick)?.run().map(drop)?)
 }

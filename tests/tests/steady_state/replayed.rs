@@ -1,4 +1,4 @@
-//! A graph with replayed ticks.
+//! A graph whose ticks are replayed.
 
 use streamflow::library::HostBody;
 use streamflow::memory::MemoryOptions;
@@ -38,7 +38,8 @@ impl Compute for Add {
     }
 }
 
-/// Makes two launches, a query that divides the pass, and a call of a library with another value in each tick.
+/// An operator that makes two launches, a query that divides the pass, and a library's call with another value in
+/// each tick.
 #[operator(streams(work), no_new)]
 struct Differs {
     #[output]
@@ -61,7 +62,7 @@ impl Compute for Differs {
         stream.launch::<add_one>(LEN, (&mut image,))?;
         stream.is_complete()?;
         let mut filled = cx.tensor([LEN], &stream)?;
-        // More different calls than ticks of the test: bytes, and lengths.
+        // Each tick makes another call: there are more combinations of a byte and a length than ticks in the test.
         let (byte, len) = (cx.tick() as u8, 1 + (cx.tick() / 256) as usize % LEN);
         let mut part = filled.slice_mut(..len).ok_or_else(|| Failure::msg("it is longer"))?;
         self.library.fill(&self.body, &stream, &mut part, byte, Captures::All)?;
@@ -96,7 +97,8 @@ pub(crate) fn replayed(platform: &Platform) -> Result<(), Failed> {
     check(replayed > super::TICKS as u64, || report.to_string())
 }
 
-/// The calls that differ are many more than replay keeps. The launches before them are replayed, so it stays on.
+/// Checks a graph with many more differing calls than replay keeps. Replay stays on, since the launches before
+/// these calls are replayed.
 pub(crate) fn with_other_calls(platform: &Platform) -> Result<(), Failed> {
     let platform = few(platform)?;
     let mut graph = Differing::new(&platform)?;
@@ -106,7 +108,7 @@ pub(crate) fn with_other_calls(platform: &Platform) -> Result<(), Failed> {
     check(is_on, || report.to_string())
 }
 
-/// Few rotations of buffers, so that all graphs are warm.
+/// Returns a platform with few rotations of buffers, so that the warm-up covers all lanes.
 fn few(platform: &Platform) -> Result<Platform> {
     let memory = MemoryOptions::new().in_flight(2).small_in_flight(2);
     Ok(Platform::builder().memory(memory).driver(platform.driver().clone())?)
@@ -114,7 +116,7 @@ fn few(platform: &Platform) -> Result<Platform> {
 
 fn no_allocations(mut tick: impl FnMut() -> Result<()>) -> Result<(), Failed> {
     let mut run = |ticks: usize| (0..ticks).try_for_each(|_| tick());
-    // Until the queues of the simulator are as long as they get.
+    // After so many ticks, the queues of the simulator are as long as they get.
     run(10 * super::WARM_UP)?;
     let (allocations, done) = count(|| run(super::TICKS));
     done?;

@@ -1,4 +1,4 @@
-//! A device that becomes slow after the warm-up: a run sleeps for the first time.
+//! A device that becomes slow after the warm-up, so that a run sleeps for the first time.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use streamflow_tests::{Failed, check};
 
 use super::{TICKS, WARM_UP, few_allocations_within, late};
 
-/// More queries than a run makes of one event before it sleeps.
+/// More queries than a run makes about one event before it sleeps.
 const QUERIES: u64 = 15_050;
 
-/// From this tick on the device is slow for a while.
+/// Makes the device slow for a while, from tick `slow` on.
 fn slow_at(slow: u64, device: &Arc<NotYet>, mut on_tick: OnTick) -> OnTick {
     let device = device.clone();
     Box::new(move |tick| {
@@ -25,8 +25,8 @@ fn slow_at(slow: u64, device: &Arc<NotYet>, mut on_tick: OnTick) -> OnTick {
     })
 }
 
-/// The stream that wakes a run which sleeps is there, from an earlier run. The simulator executes all work at once, so that its own
-/// queues don't grow meanwhile.
+/// Checks a slow device. The stream that wakes a sleeping run exists already, from an earlier run. The simulator
+/// executes all work at once, so that its own queues don't grow.
 pub(super) fn slow_device() -> Result<(), Failed> {
     let driver = HostDriver::builder().seed(0).policy(Policy::Eager).build();
     let device = Arc::new(NotYet::new(Arc::new(Replaying::new(driver))));

@@ -1,4 +1,4 @@
-//! The device that is bound in a hook after it has sent to another device.
+//! The device that is bound in a hook after the hook has sent a message to another device.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use streamflow_tests::stereo::Show;
 use streamflow_tests::tensors::LEN;
 use streamflow_tests::{Failed, check, foreign};
 
-/// Sends, and then makes a stream on the bound device, as a library does.
+/// An operator that sends a message, and then makes a stream on the bound device, as a library does.
 #[operator(streams(work))]
 struct SendsThenMakes {
     #[output]
@@ -41,7 +41,8 @@ graph! {
     }
 }
 
-/// The copy to the other device is queued within the hook, with that device bound.
+/// Checks that the hook's own device is bound after the send. The copy to the other device is queued within the
+/// hook, with that device bound.
 pub(super) fn bound_after_send(on: &Platform) -> Result<(), Failed> {
     let mut graph = BoundAfterSend::new(&platform(Arc::new(Bound::new(on.driver().clone())))?)?;
     graph.run()?;

@@ -1,8 +1,8 @@
-//! A reader that leaves its messages in the queue.
+//! An operator that leaves its messages in the queue.
 
 use streamflow::prelude::*;
 
-/// Never receives.
+/// An operator that never receives.
 #[operator]
 pub(crate) struct Leaves {
     #[input]

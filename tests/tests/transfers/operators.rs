@@ -1,10 +1,10 @@
-//! The operators on both sides of a transfer.
+//! The operators at both ends of a transfer.
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, slow_fill};
 use streamflow_tests::tensors::{LEN, SLOW};
 
-/// Overwrites the image with `tick + 1`, slowly.
+/// An operator that overwrites its image with `tick + 1`, by a slow kernel.
 #[operator(streams(work))]
 pub(crate) struct SlowSource {
     #[output]
@@ -21,7 +21,7 @@ impl Compute for SlowSource {
     }
 }
 
-/// Takes its message and adds one in place, on its own device.
+/// An operator that takes its message and adds one in place, on its own device.
 #[operator]
 pub(crate) struct AddOne {
     #[input]

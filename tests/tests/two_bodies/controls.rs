@@ -1,4 +1,4 @@
-//! Kernels with two bodies that differ: a GPU must show each difference. The Rust bodies are right.
+//! Kernels whose two bodies differ on purpose: a GPU must show each difference. The Rust bodies are right.
 
 use streamflow::prelude::*;
 use streamflow::testing::{
@@ -66,7 +66,7 @@ fn one_thread(draw: &mut Draw) -> (Grid, (Vec<f32>, Vec<f32>)) {
 
 type Values = (Vec<f32>, Vec<f32>);
 
-/// The failure that a GPU shows; or why the test was skipped.
+/// Returns the failure that a GPU shows, or why the test was skipped.
 fn failure<K: KernelValues<Values = Values>>(
     tolerance: Tolerance,
     input: fn(&mut Draw) -> (Grid, Values),

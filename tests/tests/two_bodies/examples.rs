@@ -1,4 +1,4 @@
-//! The kernels of the examples.
+//! Compares the two bodies of the examples' kernels.
 
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
@@ -12,27 +12,27 @@ use streamflow_examples::temporal::{accumulate, fade, pattern, share};
 
 use super::Bodies;
 
-/// The value that no kernel writes.
+/// The value of elements that the kernels do not write.
 const UNWRITTEN: f32 = f32::NAN;
 
-/// An image, the width of its rows, and an image of the same size to write to.
+/// Draws an image, the width of its rows, and an image of the same size to write to.
 fn image(draw: &mut Draw) -> (Grid, (Vec<f32>, Vec<f32>, u32)) {
     let (width, rows) = (draw.len(1..=300), draw.len(0..=70));
     let len = width * rows;
     (len.into(), (vec![UNWRITTEN; len], draw.values(len, 0.0..=255.0), width as u32))
 }
 
-/// Complex numbers with parts from -1 to 1, and as many that no kernel writes.
+/// Draws complex numbers with parts from -1 to 1. Returns them with as many numbers to write to.
 fn signal(draw: &mut Draw, len: usize) -> (Vec<Complex<f32>>, Vec<Complex<f32>>) {
     let corner = Complex::new(1.0, 1.0);
     (vec![Complex::new(UNWRITTEN, UNWRITTEN); len], draw.values(len, -corner..=corner))
 }
 
 pub(crate) fn add(bodies: Bodies) -> Bodies {
-    // Only positive values are added in most cases, so that no cancellation makes a rounding error large: the
-    // CUDA bodies fuse products and sums.
+    // In most cases only positive values are added, so no cancellation makes a rounding error large: the CUDA bodies
+    // fuse products and sums.
     bodies
-        // A rounding of an exponent of up to 16 changes the result by a part of 2⁻²⁰.
+        // Rounding an exponent of up to 16 changes the result by a fraction of 2⁻²⁰.
         .same::<exp_linspace>(Tolerance::relative(1e-5), |draw| {
             let n = draw.len(0..=5000);
             let step: f32 = draw.value(-5.0..=5.0);
@@ -50,10 +50,10 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
         })
         .same::<blur_rows>(Tolerance::ulps(8), image)
         .same::<blur_columns>(Tolerance::ulps(8), image)
-        // The only products are with 2, and these are exact.
+        // The only products are those with 2, which are exact.
         .same::<sobel_x>(Tolerance::EXACT, image)
         .same::<sobel_y>(Tolerance::EXACT, image)
-        // Rounded to the next integer.
+        // The result is rounded to the next integer, which may differ by 1.
         .same::<magnitude>(Tolerance::absolute(1.0), |draw| {
             let n = draw.len(0..=5000);
             let (x, y) = (draw.values(n, -300.0..=300.0), draw.values(n, -300.0..=300.0));
@@ -81,13 +81,13 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let n = draw.len(0..=5000);
             (n.into(), (draw.values(n, -1.0..=1.0), draw.value(0.0..=1.0)))
         })
-        // Only two numbers are added.
+        // Only two numbers are added, so the result is exact.
         .same::<listen>(Tolerance::EXACT, |draw| {
             let n = draw.len(0..=5000);
             let (out, scene) = signal(draw, n);
             (n.into(), (out, scene, draw.value(0..=u32::MAX)))
         })
-        // The sum of at most 20 products of at most 2 each.
+        // The result is a sum of at most 20 products of at most 2 each.
         .same::<compress>(Tolerance::absolute(5e-5), |draw| {
             let (samples, chips) = (draw.len(1..=300), draw.len(0..=20));
             let (pulses, channels) = (draw.len(1..=5), draw.len(0..=4));
@@ -95,7 +95,7 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let code = draw.values(chips, -1.0..=1.0);
             (out.len().into(), (out, echoes, code, samples, pulses))
         })
-        // The sum of at most eight squares.
+        // The result is a sum of at most eight squares.
         .same::<average>(Tolerance::relative(1e-6).or_absolute(1e-6), |draw| {
             let (samples, pulses, channels) = (draw.len(1..=70), draw.len(1..=32), draw.len(1..=4));
             let map = vec![UNWRITTEN; pulses * samples];
@@ -103,7 +103,7 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let (_, cells) = signal(draw, channels * map.len());
             (map.len().into(), (mean, map, cells, samples, draw.value(0.0..=1.0)))
         })
-        // Sums without products, and one product on each side of the comparison.
+        // The sums have no products, and there is one product on each side of the comparison, so the result is exact.
         .same::<cfar>(Tolerance::EXACT, |draw| {
             let (samples, rows) = (draw.len(1..=300), draw.len(0..=40));
             let map = draw.values(rows * samples, 0.0..=1.0);

@@ -1,4 +1,4 @@
-//! The kernels of `streamflow::library` and of `streamflow::operators`.
+//! Compares the two bodies of the kernels of `streamflow::library` and `streamflow::operators`.
 
 use streamflow::__private::{convolve_2d, multiply_rows, normalize, resample, sum_rows};
 use streamflow::memory::Complex;
@@ -11,22 +11,22 @@ use streamflow_math::random::kernels::{
 
 use super::Bodies;
 
-/// A grid, the length, the seed, the counter and the place.
+/// Draws a grid, and the length, the seed, the counter and the place of random numbers.
 fn numbers(draw: &mut Draw) -> (Grid, usize, u64, u64, u32) {
     let len = draw.len(0..=5000);
     let any = 0..=u64::MAX;
-    // Some begin at the end of a round, so that the next one has a part of the values.
+    // In some cases the numbers begin at the end of a round, so that some of the values are in the next round.
     let place = if draw.value(0..=1_u32) == 0 {
         draw.value(0..=262_143)
     } else {
         draw.value(262_100..=262_143)
     };
-    // The kernels loop.
+    // The kernels loop over their elements, so any grid is right.
     let grid = Grid::from(draw.len(1..=5000));
     (grid, len, draw.value(any.clone()), draw.value(any), place)
 }
 
-/// The kernels of Fourier transforms, for one type of numbers.
+/// Compares the kernels of Fourier transforms for one type of numbers.
 macro_rules! fourier {
     ($bodies:ident: $number:ty, $most:expr) => {{
         type Z = $number;
@@ -82,7 +82,7 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let x = draw.values(n, -100.0..=100.0);
             (n.into(), (x, draw.value(-10.0..=10.0), draw.value(0.5..=10.0)))
         })
-        // Sums of at most 35 products of at most 1 each.
+        // The results are sums of at most 35 products of at most 1 each.
         .same::<convolve_2d>(Tolerance::absolute(1e-5), |draw| {
             let (rows, cols, images) = (draw.len(1..=40), draw.len(1..=40), draw.len(0..=3));
             let (weight_rows, weight_cols) = (2 * draw.len(0..=2) + 1, 2 * draw.len(0..=3) + 1);

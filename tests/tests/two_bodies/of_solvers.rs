@@ -1,4 +1,4 @@
-//! The kernels of `streamflow_math::solve`.
+//! Compares the two bodies of the kernels of `streamflow_math::solve`.
 
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
@@ -7,8 +7,8 @@ use streamflow_math::solve::kernels::{copy_lower, leading_columns, take, transpo
 
 use super::Bodies;
 
-/// Draws matrices to be taken: the target, the marks, the matrices with some NaNs, their rows and columns, and the
-/// triangle that counts.
+/// Draws the arguments of the kernel that takes matrices: the target, the marks, the matrices with some NaNs,
+/// their rows and columns, and the triangle that counts.
 fn taken<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, Taken<T>) {
     let (rows, columns, count) = (draw.len(1..=40), draw.len(1..=40), draw.len(0..=5));
     let len = count * rows * columns;
@@ -24,7 +24,8 @@ fn taken<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, Taken<T>
 
 type Taken<T> = (Vec<T>, Vec<i32>, Vec<T>, usize, usize, u8);
 
-/// A matrix to be transposed: the length, the target, the matrix and its rows.
+/// Draws the arguments of the kernel that transposes: the target, the matrix and its rows, and the grid for its
+/// length.
 fn turned<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, (Vec<T>, Vec<T>, usize)) {
     let (rows, columns) = (draw.len(1..=70), draw.len(0..=70));
     let a = draw.values::<f32>(rows * columns, -1.0..=1.0).into_iter().map(&number).collect();
@@ -33,7 +34,7 @@ fn turned<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, (Vec<T>
 
 type Triangle<T> = (Vec<T>, Vec<T>, usize, usize, T);
 
-/// Draws a matrix in columns. The kernel takes its upper triangle.
+/// Draws a column-major matrix. The kernel takes its upper triangle.
 fn triangle<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, Triangle<T>) {
     let n = draw.len(0..=40);
     let rows = n + draw.len(0..=20);
@@ -51,7 +52,7 @@ fn lower<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, (Vec<T>,
 
 type Leading<T> = (Vec<T>, Vec<T>, usize, usize);
 
-/// Draws square matrices in columns. The kernel takes their first columns.
+/// Draws square column-major matrices. The kernel takes their first columns.
 fn leading<T: Copy>(draw: &mut Draw, number: impl Fn(f32) -> T) -> (Grid, Leading<T>) {
     let (n, count) = (draw.len(1..=40), draw.len(0..=5));
     let (k, len) = (draw.len(1..=n), count * n * n);

@@ -1,4 +1,4 @@
-//! The kernels of the tests.
+//! Compares the two bodies of the tests' kernels.
 
 use std::ops::{Add, Mul};
 
@@ -46,7 +46,7 @@ fn slow(bodies: Bodies) -> Bodies {
             let n = draw.len(0..=5000);
             (n.into(), (draw.values(n, -1000.0..=1000.0),))
         })
-        // Up to 300 roundings, of a sum without cancellation.
+        // A sum without cancellation has up to 300 roundings.
         .same::<dot>(Tolerance::relative(1e-4), |draw| {
             let (n, len) = (draw.len(0..=300), draw.len(0..=3));
             let (a, b) = (draw.values(n, 0.0..=1.0), draw.values(n, 0.0..=1.0));
@@ -81,7 +81,7 @@ fn stereo(bodies: Bodies) -> Bodies {
         })
 }
 
-/// Words of any value.
+/// Draws words of any value.
 fn words(draw: &mut Draw, len: usize) -> Vec<u32> {
     draw.values(len, 0..=u32::MAX)
 }
@@ -146,7 +146,7 @@ impl Bodies {
     where
         T: Element + Drawn + Mul<Output = T> + Add<Output = T>,
     {
-        // The product and the sum of positive numbers, fused.
+        // The CUDA body fuses the product and the sum. Both are of positive numbers.
         self.same::<axpy<T>>(Tolerance::ulps(2), move |draw| axpy_input(draw, least, most))
     }
 }
@@ -197,14 +197,15 @@ fn typed(bodies: Bodies) -> Bodies {
             (grid, (vec![-1; rows * cols], cols as u32))
         })
         .same::<reverse>(Tolerance::EXACT, |draw| {
-            // Four bytes each, of the 48 KiB that every device has.
+            // Each element takes four of the 48 KiB of shared memory that every device has.
             let (n, threads) = (draw.len(0..=12_000), draw.len(1..=1024));
             let grid = Grid::blocks(1).threads(threads).shared_bytes(4 * n);
             (grid, (vec![0; n], words(draw, n)))
         })
 }
 
-/// Complex numbers without the cancellation of sums: both parts are positive, and the first number is the larger one.
+/// Draws complex numbers whose sums cancel nothing: both parts are positive, and the first number is the larger
+/// one.
 fn plane(draw: &mut Draw, n: usize) -> (Vec<Complex<f64>>, Vec<Complex<f64>>) {
     let (one, two) = (Complex::new(1.0, 1.0), Complex::new(2.0, 2.0));
     (draw.values(n, two..=two + one), draw.values(n, one..=two - one / 10.0))
@@ -214,7 +215,7 @@ fn single(values: &[Complex<f64>]) -> Vec<Complex<f32>> {
     values.iter().map(|z| Complex::new(z.re as f32, z.im as f32)).collect()
 }
 
-/// The kernels with types that are structs in CUDA.
+/// Compares the kernels with types that are structs in CUDA.
 fn structs(bodies: Bodies) -> Bodies {
     bodies
         .same::<complex_math<Complex<f32>>>(Tolerance::absolute(2e-5), |draw| {
@@ -244,7 +245,7 @@ fn structs(bodies: Bodies) -> Bodies {
         .same::<to_bf16>(Tolerance::EXACT, |draw| {
             let n = draw.len(0..=5000);
             let (out, others) = (vec![bf16::NAN; n], vec![bf16::NAN; n]);
-            // Bits of every kind: subnormal numbers, infinities and NaNs.
+            // The bits are of every kind, including subnormal numbers, infinities and NaNs.
             let x = draw.values(n, 0..=u32::MAX).into_iter().map(f32::from_bits).collect();
             let y = draw.values(n, 0..=u64::MAX).into_iter().map(f64::from_bits).collect();
             (n.into(), (out, others, x, y))
@@ -274,7 +275,7 @@ fn structs(bodies: Bodies) -> Bodies {
         })
 }
 
-/// The kernels with views, of tensors with padded rows.
+/// Compares the kernels with views, of tensors with padded rows.
 fn views(bodies: Bodies) -> Bodies {
     bodies
         .same::<scale_view<f32>>(Tolerance::EXACT, |draw| {

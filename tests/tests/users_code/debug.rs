@@ -1,4 +1,4 @@
-//! Writers of a `Debug` form, and a closure, that call the value which is written, or asked.
+//! Writers of a value's `Debug` form, and a closure, that call the library for the same value.
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use streamflow_driver::driver::Call;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, check, check_equal};
 
-/// Calls this for each piece of text.
+/// A writer that calls a function for each piece of text.
 struct Calls<F>(F, String);
 
 impl<F: FnMut()> Write for Calls<F> {
@@ -21,7 +21,7 @@ impl<F: FnMut()> Write for Calls<F> {
     }
 }
 
-/// Writes a value's `Debug` form, with a call for each piece of it.
+/// Writes a value's `Debug` form, and calls a function for each piece of it.
 fn written(value: &dyn fmt::Debug, call: impl FnMut()) -> Result<String, Failed> {
     let mut to = Calls(call, String::new());
     write!(to, "{value:?}")?;

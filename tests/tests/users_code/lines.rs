@@ -1,4 +1,4 @@
-//! A subscriber of log lines that calls the library that logs them.
+//! A subscriber of log lines that calls the library that logs the lines.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::subscriber::with_default;
 use tracing::{Level, Subscriber};
 
-/// Calls a function for each line, and counts them.
+/// Returns a subscriber that calls a function for each line, and counts the lines.
 fn calls(call: impl Fn() + Send + Sync + 'static, lines: &Arc<AtomicUsize>) -> impl Subscriber {
     let lines = lines.clone();
     let line = move |_: Level, _: &str| {
@@ -22,7 +22,8 @@ fn calls(call: impl Fn() + Send + Sync + 'static, lines: &Arc<AtomicUsize>) -> i
     EachLine { level: LevelFilter::TRACE, line }
 }
 
-/// A stream can't be made, and its parts made so far can't be given back. This logs a line.
+/// Checks the line that is logged when a stream can't be made, and the parts of it that were made can't be given
+/// back.
 pub(crate) fn of_a_pool() -> Result<(), Failed> {
     let host = Platform::host().build()?;
     let destroys = FailNth::new(host.driver().clone(), CallKind::DestroyStream, u64::MAX);
@@ -39,8 +40,8 @@ pub(crate) fn of_a_pool() -> Result<(), Failed> {
     check(lines.load(Ordering::SeqCst) > 0, || "no line".into())
 }
 
-/// A setting is read once, and its line names the mistake in it. The result of the call does not matter: there may be
-/// no compiler.
+/// Checks the line about a setting, which is read once, and whose line names the mistake in it. The result of the
+/// call does not matter, since there may be no compiler.
 pub(crate) fn of_a_setting() -> Result<(), Failed> {
     let lines = Arc::new(AtomicUsize::new(0));
     let compile = || drop(CompiledCode::cached_for(<fill as Kernel>::INFO, (9, 0)));

@@ -1,4 +1,4 @@
-//! A parameter with code that reads and sets parameters of its node.
+//! A parameter whose `Clone`, `Debug` and `Drop` read and set parameters of its own node.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Deserializer};
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, check_equal};
 
-/// The next work of the parameter's code, once.
+/// What the parameter's code does next, once.
 type Then = Box<dyn FnOnce() + Send>;
 
 static IN_CLONE: Mutex<Option<Then>> = Mutex::new(None);
 static IN_DEBUG: Mutex<Option<Then>> = Mutex::new(None);
 static IN_DROP: Mutex<Option<Then>> = Mutex::new(None);
-/// The findings of that code.
+/// What that code has found.
 static FOUND: AtomicU32 = AtomicU32::new(0);
 
 fn call(then: &Mutex<Option<Then>>) {
@@ -30,7 +30,7 @@ fn set(place: &Mutex<Option<Then>>, then: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// A number with code that calls the function that was [`set`].
+/// A parameter value whose `Clone`, `Debug` and `Drop` call the function that was [`set`].
 struct Level(u32);
 
 impl Clone for Level {
@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for Level {
     }
 }
 
-/// Notes its parameter in each tick.
+/// An operator that notes its parameter in each tick.
 #[operator]
 struct Gauge {
     #[output]
@@ -95,7 +95,7 @@ pub(crate) fn get_in_clone() -> Result<(), Failed> {
     check_equal((graph.params().gauge().own().0, FOUND.load(Ordering::Relaxed)), (1, 1))
 }
 
-/// A value that is set while the node copies another one has its own tick.
+/// Checks that a value that is set while the node copies another value takes effect in a tick of its own.
 pub(crate) fn set_in_clone() -> Result<(), Failed> {
     let mut graph = graph()?;
     graph.tick()?;
@@ -120,7 +120,8 @@ pub(crate) fn get_in_debug() -> Result<(), Failed> {
     check_equal((text.contains('1'), FOUND.load(Ordering::Relaxed)), (true, 1))
 }
 
-/// The field's old value is dropped while the node takes the new one over, and the handle's while it is set by a file.
+/// Checks drops: the field's old value is dropped while the node takes the new value over, and the handle's old
+/// value while a file sets a new one.
 pub(crate) fn load_in_drop() -> Result<(), Failed> {
     const FILE: &str = "[gauge]\nown = 5\n";
     let mut graph = graph()?;

@@ -1,4 +1,5 @@
-//! The library in the destructors of a thread's variables: its own variables may be gone there.
+//! Calls of the library in the destructors of thread-local variables, when the library's own thread-local
+//! variables may be gone.
 
 use std::cell::RefCell;
 use std::future::IntoFuture;
@@ -12,7 +13,7 @@ use streamflow::time::Clock;
 use streamflow_tests::kernels::add_one;
 use streamflow_tests::{Failed, check_equal};
 
-/// Called when the thread ends.
+/// A value that calls a function when its thread ends.
 struct AtEnd(Option<Box<dyn FnOnce()>>);
 
 impl Drop for AtEnd {
@@ -27,8 +28,8 @@ thread_local! {
     static AT_END: RefCell<AtEnd> = const { RefCell::new(AtEnd(None)) };
 }
 
-/// Calls a function when a thread ends: before the destructors of the library's variables there, after them, and without any
-/// use of the library before.
+/// Calls a function when a thread ends: before the destructors of the library's thread-local variables, after
+/// them, and on a thread that has not used the library before.
 fn at_the_end(call: fn() -> Result<(), Failed>) -> Result<(), Failed> {
     let register = move |done: std::sync::mpsc::Sender<Result<(), Failed>>| {
         let call = move || drop(done.send(call()));
@@ -37,7 +38,7 @@ fn at_the_end(call: fn() -> Result<(), Failed>) -> Result<(), Failed> {
     for order in 0..3 {
         let (done, is_done) = std::sync::mpsc::channel();
         let body = move || match order {
-            // Destructors run in the order of their variables' first use, or in the reverse order.
+            // Destructors run in the order in which the variables were first used, or in the reverse order.
             0 => call().map(|()| register(done)),
             1 => {
                 register(done);
@@ -54,7 +55,7 @@ fn at_the_end(call: fn() -> Result<(), Failed>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Adds 1 on a device, and keeps the result.
+/// An operator that adds 1 on a device, and keeps the result.
 #[operator(streams(work))]
 struct Adds {
     #[output]
@@ -154,7 +155,8 @@ fn exploration() -> Result<(), Failed> {
             Ok(())
         })
     };
-    // The destructors of a thread may come after that of the variable that it takes turns by. Then this is an error.
+    // The destructor may run after that of the variable by which the thread takes turns. The exploration then
+    // reports an error.
     match explore(test) {
         Err(Error::Explored(found)) if found.failing.is_some() => Ok(()),
         done => Ok(done?),

@@ -1,4 +1,4 @@
-//! Wakers that await other downloads of the same platform, where they are dropped and where they wake.
+//! Wakers that await other downloads of the same platform, when they are dropped and when they are woken.
 
 use std::future::IntoFuture;
 use std::pin::pin;
@@ -24,7 +24,7 @@ use streamflow_tests::{Failed, check, check_equal};
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-/// Polls another download of the platform when it wakes, and when it is dropped.
+/// A waker that polls another download of the platform when it is woken, and when it is dropped.
 struct Polls(Mutex<Option<<Download<f32> as IntoFuture>::IntoFuture>>);
 
 impl Polls {
@@ -61,7 +61,7 @@ fn filled(platform: &Platform) -> Result<(Buffer<f32>, CudaStream)> {
     Ok((data, stream))
 }
 
-/// A waker is dropped where another one takes its place, and with its future.
+/// Checks the two places where a waker is dropped: when another waker replaces it, and together with its future.
 pub(crate) fn dropped() -> Result<(), Failed> {
     let host = Platform::host().build()?;
     let platform = Platform::builder().driver(Arc::new(NotYet::new(host.driver().clone())))?;
@@ -80,7 +80,7 @@ pub(crate) fn dropped() -> Result<(), Failed> {
 }
 
 pub(crate) fn woken() -> Result<(), Failed> {
-    // Work is executed late.
+    // With these seeds, work is executed late.
     for seed in 1..8 {
         CALLS.store(0, Ordering::SeqCst);
         let platform = Platform::host().seed(seed).build()?;
@@ -94,7 +94,7 @@ pub(crate) fn woken() -> Result<(), Failed> {
             }
         }
         drop(waker);
-        // By its wake or by its drop, on the thread that watches or on this one.
+        // The waker makes the call when it is woken or dropped, on the thread that watches the download or on this one.
         while CALLS.load(Ordering::SeqCst) == 0 {
             yield_now();
         }
@@ -102,7 +102,7 @@ pub(crate) fn woken() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Calls the library when it wakes, and when it is dropped.
+/// A waker that calls the library when it is woken, and when it is dropped.
 struct Calls<F: FnMut() + Send>(Mutex<F>);
 
 impl<F: FnMut() + Send + 'static> Calls<F> {
@@ -142,7 +142,7 @@ graph! {
     }
 }
 
-/// A condition looks at the queue of its port.
+/// Checks a waker that checks the condition `has_room` of its own port when it is woken, and when it is dropped.
 pub(crate) fn of_a_port() -> Result<(), Failed> {
     let ((from, mut sink), (to, mut stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
     let mut looks = [to.has_room(), to.has_room()]
@@ -156,12 +156,12 @@ pub(crate) fn of_a_port() -> Result<(), Failed> {
     check_equal(CALLS.load(Ordering::SeqCst), 1)?;
     pin!(&mut sink).start_send(1)?;
     graph.tick()?;
-    // The waker was woken, and dropped.
+    // The waker was woken, and was dropped.
     check_equal(CALLS.load(Ordering::SeqCst), 3)
 }
 
-/// The task looks at its port where its waker is cloned, woken and dropped. A message comes while the waker is cloned, so that
-/// the clone has no use.
+/// Checks a task that looks at its port when its waker is cloned, woken and dropped. A message comes while the
+/// waker is cloned, so the clone is not needed.
 pub(crate) fn of_a_clone() -> Result<(), Failed> {
     let ((from, mut sink), (to, mut stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
     let room = Mutex::new(to.has_room());
@@ -186,7 +186,7 @@ pub(crate) fn of_a_clone() -> Result<(), Failed> {
     check_equal(&**parts, &[Part::Clone, Part::Drop][..])
 }
 
-/// An executor that polls where it is woken.
+/// Checks an executor that polls within the call of `wake`.
 pub(crate) fn of_a_poll() -> Result<(), Failed> {
     let ((from, mut sink), (to, stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
     let mut graph = Copies::new(&Platform::host().build()?, from, to)?;
@@ -214,8 +214,8 @@ pub(crate) fn of_a_poll() -> Result<(), Failed> {
     check_equal(&**numbers, &[5, 6][..])
 }
 
-/// An executor that polls where it is woken, and drops the future when it is ready. A future of its own lives as long as the
-/// process.
+/// Checks an executor that polls within the call of `wake`, and drops the future when it is ready. The run is
+/// leaked, so that its future may be in a waker.
 pub(crate) fn of_an_end() -> Result<(), Failed> {
     let ((from, sink), (to, _stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
     let running = Box::leak(Box::new(Copies::new(&Platform::host().build()?, from, to)?.spawn()?));
@@ -239,7 +239,7 @@ pub(crate) fn of_an_end() -> Result<(), Failed> {
     check(ended.recv()?.is_ready(), || "it was woken before the end".into())
 }
 
-/// A handle looks at the state of its run.
+/// Checks a waker that reads the state of its run by a handle, when it is woken and when it is dropped.
 pub(crate) fn of_a_run() -> Result<(), Failed> {
     let ((from, sink), (to, _stream)) = (FromSink::channel(1)?, IntoStream::channel(1)?);
     let mut running = Copies::new(&Platform::host().build()?, from, to)?.spawn()?;
@@ -258,6 +258,6 @@ pub(crate) fn of_a_run() -> Result<(), Failed> {
         }
     }
     running.join()?;
-    // The waker was dropped, and perhaps woken before.
+    // The waker was dropped, and may have been woken before.
     check(matches!(CALLS.load(Ordering::SeqCst), 2 | 3), || "it was not dropped".into())
 }

@@ -1,4 +1,4 @@
-//! Errors of two workers. Each names its cause at the same time as the other one.
+//! Errors of two workers, whose causes are found at the same time.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier};
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, check, check_error};
 
-/// Waits for the other error, in the first call of `source`.
+/// An error whose first call of `source` blocks until the other error's `source` is called.
 struct Waits {
     both: Arc<Barrier>,
     has_waited: std::sync::Once,
@@ -34,7 +34,7 @@ impl StdError for Waits {
     }
 }
 
-/// Fails when the other one does.
+/// An operator that fails at the same time as the other one.
 #[operator]
 struct Fails {
     #[output]

@@ -1,5 +1,5 @@
-//! Runs that once hung: a node that panics and then waits, a hook that sleeps when the run ends, and a run that is dropped
-//! within another one.
+//! Runs that once hung: a node that panics and then waits, a hook that sleeps when the run ends, and a run that
+//! is dropped within a hook of another run.
 #![allow(clippy::panic, reason = "the test is about panics")]
 
 use std::sync::Arc;
@@ -23,13 +23,13 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
         .host("a_run_is_dropped_by_a_graph_in_its_hook", dropped_within)
 }
 
-/// Longer than any of these runs takes. A run that hangs fails its test then.
+/// The time after which a test takes its run to hang, and fails. No run takes as long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How often a source fails: more often than it may without a wait in between.
+/// How many ticks of a source fail: more than a source may have without a message before its run begins to pause.
 const FAILURES: u64 = 70;
 
-/// How a tick of [`Fails`] fails. The control returns an error.
+/// How a tick of [`Fails`] fails. In the control, it returns an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     Returns,
@@ -45,7 +45,7 @@ impl How {
     }
 }
 
-/// An operator with failing first ticks.
+/// An operator whose first `FAILURES` ticks fail.
 #[operator]
 struct Fails {
     #[output]
@@ -98,7 +98,7 @@ fn waits_for_a_moment(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// An operator that switches itself off in its first tick, and fails.
+/// An operator that sets its node's condition to false in its first tick, and fails.
 #[operator]
 struct Switch {
     #[output]
@@ -138,7 +138,7 @@ fn waits_for_a_thread(platform: &Platform) -> Result<(), Failed> {
             graph.workers(workers)?;
             let mut running = graph.spawn()?;
             fails.recv()?;
-            // The node has given up, and waits soon.
+            // The failed tick is counted, and the node is about to wait for its condition.
             while running.status().nodes.iter().all(|node| node.ticks == 0) {
                 thread::yield_now();
             }
@@ -151,7 +151,7 @@ fn waits_for_a_thread(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Sleeps for an hour.
+/// An operator that sleeps for an hour in its hook.
 #[operator]
 struct Sleeps {
     #[output]
@@ -161,14 +161,14 @@ struct Sleeps {
 
 impl Compute for Sleeps {
     fn compute(&mut self, io: SleepsIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        // The test may have seen enough.
+        // The test may have ended, so the result is ignored.
         let _gone = self.begun.send(());
         cx.sleep(Duration::from_secs(3600));
         io.number.emit(cx.tick())
     }
 }
 
-/// Fails when it gets a word.
+/// An operator that fails when it receives a word from the test.
 #[operator]
 struct Waits {
     #[output]
@@ -199,7 +199,7 @@ fn sleeps_beside_a_failure(platform: &Platform) -> Result<(), Failed> {
     begins.recv()?;
     word.send(())?;
     let done = running.join_timeout(PATIENCE);
-    // Ends the sleep also if the failure did not.
+    // Ends the sleep of the other node if the failure has not ended it.
     running.stop();
     check_error("a failure", done, |error| error.to_string().contains("out of paper")).map(drop)
 }
@@ -215,7 +215,7 @@ graph! {
 fn sleeps_at_the_end(platform: &Platform) -> Result<(), Failed> {
     let ((begun, _begins), (ended, ends)) = (channel(), channel());
     let mut graph = Sleeper::new(platform, begun)?;
-    // A thread that nobody joins: the run would last for an hour.
+    // This thread is not joined, since a run that hangs would last for an hour.
     thread::spawn(move || {
         let end = graph.run_for(Duration::from_millis(1)).map(|report| report.end);
         ended.send(end).is_ok()
@@ -223,10 +223,10 @@ fn sleeps_at_the_end(platform: &Platform) -> Result<(), Failed> {
     check_equal(ends.recv_timeout(PATIENCE)??, End::TimeOver)
 }
 
-/// The run of [`Outer`], which the test puts here.
+/// The place in which the test puts the run of [`Outer`].
 type Slot = Seen<Running<Outer>>;
 
-/// Drops the run of the outer graph.
+/// An operator that drops the run of [`Outer`], the graph that it runs in.
 #[operator]
 struct Drops {
     #[output]
@@ -251,7 +251,7 @@ graph! {
     }
 }
 
-/// Runs the inner graph.
+/// An operator that runs the inner graph.
 #[operator]
 struct Runs {
     #[output]
@@ -277,7 +277,8 @@ graph! {
     }
 }
 
-/// The thread that drops the run calls its hook, so that it can't wait for its end.
+/// Checks that a run can be dropped in a hook which a thread of that run has called. The drop can't wait for the
+/// end of the run.
 fn dropped_within(platform: &Platform) -> Result<(), Failed> {
     for outer in [Workers::none(), Workers::new(1), Workers::new(2)] {
         for inner in [Workers::none(), Workers::new(1)] {

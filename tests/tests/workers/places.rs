@@ -1,5 +1,5 @@
-//! Where nodes run: on the worker that they name, on the thread of the run if their operator stays there, and else on any
-//! of the shared workers.
+//! Where nodes run: on the worker that they name, on the thread of the run if their operator stays there, and
+//! otherwise on any of the shared workers.
 
 use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -86,7 +86,7 @@ fn named(platform: &Platform) -> Result<(), Failed> {
             format!("{threads:?}")
         })?;
     }
-    // A single thread runs all nodes if the program says so.
+    // With `Workers::none()`, a single thread runs all nodes, whatever workers they name.
     let (source, sum) = (Threads::default(), Threads::default());
     let mut graph = Named::new(platform, source.clone(), sum.clone())?;
     graph.workers(Workers::none())?.run()?;
@@ -154,7 +154,8 @@ fn stays(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Counts without an atomic, and yields within: two threads in it at once would lose a count.
+/// An operator that counts without an atomic, and yields while it counts: two threads in it at once would lose a
+/// count.
 #[operator]
 struct Count {
     #[input(many)]
@@ -204,7 +205,7 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
         let set = graph.workers(workers).map(drop);
         check_error("impossible workers", set, |error| error.to_string().contains(text))?;
     }
-    // A refused setting changes nothing.
+    // The refused setting has changed nothing, so the graph runs.
     graph.run()?;
     Ok(())
 }
@@ -256,7 +257,7 @@ graph! {
     }
 }
 
-/// Waits for a word in its first tick, and then fails.
+/// An operator that waits for a word of the test in its first tick, and then fails.
 #[operator]
 struct Fails {
     #[output]
@@ -289,7 +290,7 @@ fn failed_in_a_pause(platform: &Platform) -> Result<(), Failed> {
     let mut running = Paused::new(platform, begun, waits)?.spawn()?;
     begins.recv()?;
     running.pause()?;
-    // The shared worker sleeps soon.
+    // This gives the shared worker the time to go to sleep.
     (0..1000).for_each(|_| thread::yield_now());
     word.send(())?;
     let done = running.join_timeout(Duration::from_secs(20));

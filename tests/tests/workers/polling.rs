@@ -1,4 +1,4 @@
-//! The worker that polls: an error of its query is reported.
+//! The worker that polls the device. If its query fails, the run reports the error.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ graph! {
     }
 }
 
-/// Makes a driver with data that never arrives, and with one query that fails.
+/// Returns a driver whose device data is never complete, and on which one query fails.
 fn failing(platform: &Platform) -> Arc<FailNth> {
     let not_yet = Arc::new(NotYet::new(platform.driver().clone()));
     Arc::new(FailNth::new(not_yet, CallKind::QueryEvent, 1_000))
@@ -68,10 +68,10 @@ fn shown_as_failed(platform: &Platform) -> Result<(), Failed> {
     check_equal(shown, vec![("source", 1, Activity::Done), ("sink", 0, Activity::Failed)])
 }
 
-/// The data never arrives, and one query fails. The polling worker has made that query.
+/// Checks that the polling worker's failed query ends the run, since the data is never complete.
 fn fails_once(platform: &Platform) -> Result<(), Failed> {
     let once = failing(platform);
-    // Ends a run that goes on.
+    // A second failing query ends a run that goes on in spite of the first.
     let later = Arc::new(FailNth::new(once.clone(), CallKind::QueryEvent, 2_000));
     let platform = Platform::builder().driver(later.clone())?;
     let run = Awaited::new(&platform)?.workers(2)?.run();

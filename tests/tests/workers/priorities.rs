@@ -1,4 +1,4 @@
-//! Operators on real-time threads.
+//! Operators on threads with a real-time priority.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ impl Compute for Tx {
     }
 }
 
-/// Notes the priority of its thread and the number of its policy.
+/// An operator that notes the priority of its thread, and the number of the thread's policy.
 #[operator]
 struct Rx {
     #[input]
@@ -40,7 +40,7 @@ impl Compute for Rx {
     }
 }
 
-/// The fields 40 and 41 of proc(5): the real-time priority, and the number of the policy.
+/// Returns the fields 40 and 41 of proc(5) for this thread: the real-time priority, and the number of the policy.
 fn of_this_thread() -> Result<[u64; 2]> {
     if !cfg!(target_os = "linux") {
         return Ok([0; 2]);
@@ -61,15 +61,15 @@ graph! {
     }
 }
 
-/// Each node of the worker has its priority, where the system permits it. Elsewhere the run is an error, before a hook is
-/// called.
+/// Checks that each node of a worker runs with the worker's priority, where the system permits it. Elsewhere the
+/// run is an error before any hook is called.
 fn priorities(platform: &Platform) -> Result<(), Failed> {
     for (priority, expected) in
         [(Priority::Fifo(1), Some([1, 1])), (Priority::RoundRobin(2), Some([2, 2]))]
     {
         run(platform, Worker::new().priority(priority), expected)?;
     }
-    // The control: a worker without a priority has that of the caller.
+    // The control: a worker without a priority has the priority of the caller.
     run(platform, Worker::new(), None)?;
     let mut graph = Realtime::new(platform, Seen::default())?;
     let beyond = Workers::new(1).worker("realtime", Worker::new().priority(Priority::Fifo(100)));

@@ -1,4 +1,5 @@
-//! In an explored test, workers take turns: a seed repeats a run, with the order of its ticks and of its driver calls.
+//! In an explored test, workers take turns, so a seed repeats a run with the order of its ticks and of its driver
+//! calls.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
         .plain("a_fault_between_workers_is_found_and_repeated_by_its_seed", found)
 }
 
-/// The nodes and their ticks, in the order of the hooks.
+/// The nodes and their ticks, in the order in which the hooks were called.
 type Ticks = Seen<(String, u64)>;
 
 #[operator(streams(out))]
@@ -100,7 +101,7 @@ graph! {
 
 const TICKS: u64 = 4;
 
-/// The order of a run.
+/// The order in which a run made its ticks and its driver calls.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Order {
     ticks: Vec<(String, u64)>,
@@ -117,7 +118,7 @@ fn order(platform: &Platform, workers: &Workers) -> Result<Order> {
 
 const SEEDS: usize = 24;
 
-/// The orders of all seeds.
+/// Returns the orders of all seeds.
 fn orders(workers: &Workers) -> Result<Vec<Order>, Failed> {
     let mut orders = Vec::new();
     let explorer = Explorer::new().seeds(SEEDS as u64).race_check(true);
@@ -137,23 +138,23 @@ fn repeats(workers: usize) -> Result<(), Failed> {
         check(first == second, || format!("seed {seed}:\n{first:#?}\n{second:#?}"))?;
         check_equal(first.ticks.len(), 5 * TICKS as usize)?;
     }
-    // The seed decides something: a comparison of constants would pass, too.
+    // The seeds must give several orders. If there were only one, comparing two runs would show nothing.
     let ticks: HashSet<_> = first.iter().map(|order| &order.ticks).collect();
     let calls: HashSet<_> = first.iter().map(|order| &order.calls).collect();
     let (ticks, calls) = (ticks.len(), calls.len());
     check(ticks >= 8 && calls >= 8, || format!("{ticks} orders of ticks, {calls} of calls"))?;
-    // `explore` is the same with more seeds.
+    // `explore` runs the same test with more seeds.
     Ok(explore(|platform| order(platform, &workers).map(drop))?)
 }
 
-/// The control: it is the workers' turns that the seeds order.
+/// The control: with one thread all seeds give the same order, so the seeds order the workers' turns.
 fn one_thread() -> Result<(), Failed> {
     let ticks: HashSet<_> =
         orders(&Workers::none())?.into_iter().map(|order| order.ticks).collect();
     check_equal(ticks.len(), 1)
 }
 
-/// The first of the states that two workers can get into.
+/// Visits the first of the states that two workers can reach.
 fn bounded() -> Result<(), Failed> {
     let found = Explorer::new().max_runs(200).run_exhaustively(|platform| {
         let mut graph = TwoWays::new(platform, 1, Ticks::default())?;
@@ -170,7 +171,7 @@ fn without_waits(platform: &Platform) -> Result<()> {
 }
 
 fn found() -> Result<(), Failed> {
-    // The data alone shows it.
+    // The race checker is off, so that the data alone must show the fault.
     let explorer = Explorer::new().race_check(false);
     let found = explorer.clone().run(without_waits)?;
     let Some(failing) = &found.failing else { return Err(Failed::msg(found)) };

@@ -1,4 +1,5 @@
-//! Nodes that wait for memory of one allocator: `memory_available` reserves none, so they share a worker.
+//! Nodes that wait for memory of one allocator. `memory_available` reserves no memory, so such nodes share a
+//! worker.
 
 use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::prelude::*;
@@ -65,7 +66,7 @@ macro_rules! fillers {
 fillers!(Together, fills, fills);
 fillers!(Apart, fills, more);
 
-/// An allocator with a single block.
+/// Returns an allocator with a single block.
 fn small(platform: &Platform) -> Result<Allocator> {
     Ok(platform.allocator("SMALL", device(0), MemoryLimits::blocks(400, 1))?)
 }
@@ -84,7 +85,8 @@ fn on_one_worker() -> Result<(), Failed> {
     })?)
 }
 
-/// Also the control of the other test: with the explored orders, that test would fail.
+/// Checks nodes on two workers. This is also the control of the other test, which would fail in the orders
+/// explored here.
 fn on_two_workers() -> Result<(), Failed> {
     let found = Explorer::new().run(|platform| {
         Apart::new(platform, small(platform)?)?.workers(1)?.run()?;

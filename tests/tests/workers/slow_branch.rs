@@ -1,4 +1,4 @@
-//! A slow branch on a worker of its own: the main path is on time, and the branch gets the newest message.
+//! A slow branch on a worker of its own. The main path ticks on time, and the branch receives the newest message.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(crate) fn add_to(suite: Suite) -> Suite {
 const TICKS: u64 = 600;
 const SLOW: Duration = Duration::from_millis(500);
 
-/// Notes each number, and how late it came in milliseconds.
+/// An operator that notes each number, and how late it came in milliseconds.
 #[operator]
 struct Main {
     #[input]
@@ -37,7 +37,7 @@ impl Compute for Main {
     }
 }
 
-/// Takes long for each frame.
+/// An operator that takes long for each frame.
 #[operator]
 struct Writer {
     #[input]
@@ -77,14 +77,14 @@ fn on_time(seed: u64) -> Result<(), Failed> {
     let report = graph.run()?;
     check_equal(report.ticks("camera"), Some(TICKS))?;
     check_equal(take(&main), (0..TICKS).map(|number| (number, 0)).collect::<Vec<_>>())?;
-    // The writer gets one frame in ten, and the newest each time.
+    // The writer receives one frame in ten, each time the newest.
     let written = take(&written);
     let steps = written.windows(2).map(|pair| pair[1] - pair[0]);
     check(steps.clone().all(|step| (9..=11).contains(&step)), || format!("{written:?}"))?;
     check(written.len() >= 59, || format!("{written:?}"))
 }
 
-/// The control: the greedy scheduler calls one hook at a time.
+/// The control: the greedy scheduler calls one hook at a time, so the slow branch delays the main path.
 fn one_thread(seed: u64) -> Result<(), Failed> {
     let (main, written) = (Seen::default(), Seen::default());
     let mut graph = Recording::new(&simulated(seed)?, SLOW, main.clone(), written)?;

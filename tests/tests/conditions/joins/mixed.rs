@@ -1,4 +1,4 @@
-//! Mixed ticks: the line in the report.
+//! Mixed ticks, as the report of a run lists them: ticks that combined different sequence numbers of one origin.
 
 use streamflow::prelude::*;
 use streamflow::schedule::{Mixed, Report};
@@ -48,7 +48,7 @@ fn thinned(platform: &Platform) -> Result<(), Failed> {
     each_way(
         || Halved::new(platform, seen.clone()),
         |done| {
-            // Four frames wait for boxes that never come.
+            // The run stalls, since four frames wait at `overlay.frame` for findings that `half` never sends.
             let text = stalled(done)?;
             check_equal(take(&seen), vec![(0, 0), (1, 2), (2, 4), (3, 6), (4, 8)])?;
             check_text(&text, &["waits for a message of `half.found >> overlay.found`"])
@@ -56,7 +56,8 @@ fn thinned(platform: &Platform) -> Result<(), Failed> {
     )
 }
 
-/// Sends the number of its tick twice, once with the number of the next tick as its sequence.
+/// An operator that sends the number of its tick at two outputs, at one of them with the next tick's number as
+/// sequence number.
 #[operator]
 struct Skewed {
     #[output]
@@ -72,7 +73,7 @@ impl Compute for Skewed {
     }
 }
 
-/// Receives in its first tick, and leaves its messages in all others.
+/// An operator that receives both messages in its first tick, and leaves them in the queues in every later tick.
 #[operator]
 struct Leaves {
     #[input]
@@ -115,13 +116,14 @@ sources!(LastMixed, [], a, b, c);
 sources!(MiddleMixed, [], b, a, c);
 sources!(FirstMixed, [], c, b, a);
 
-/// The mixed ticks of a report: how many, their source, and the inputs and numbers of the first pair.
+/// Returns the mixed ticks of a report by source: how many, the source, and the inputs and sequence numbers of
+/// the first pair.
 fn mixed(report: &Report) -> Vec<(u64, String, [&'static str; 2], [u64; 2])> {
     let pair = |mixed: &Mixed| (mixed.ticks, mixed.source.clone(), mixed.inputs, mixed.sequences);
     report.mixed.iter().map(pair).collect()
 }
 
-/// The report of a run that stalls at its end.
+/// Runs a graph that stalls at its end, and returns the report of that run.
 macro_rules! report_of {
     ($graph:expr) => {{
         let running = $graph?.spawn()?;
@@ -153,7 +155,8 @@ fn one_input(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// Seven messages of six origins: those of the last two edges belong together.
+    /// A graph whose `many` receives seven messages of six origins. The messages of the last two edges have one
+    /// origin, `camera`.
     struct LateEdges(seen: Seen<Vec<u64>>) {
         #[when(count(5))] let a: Camera = Camera::new();
         #[when(count(5))] let b: Camera = Camera::new();
@@ -174,7 +177,7 @@ graph! {
     }
 }
 
-/// Receives one message of each edge, and one more.
+/// An operator that receives one message of each edge of `frames`, and one message of `one`.
 #[operator]
 struct ManyAndOne {
     #[input(many)]
@@ -194,7 +197,7 @@ impl Compute for ManyAndOne {
 }
 
 graph! {
-    /// The second message of one input belongs to that of another one.
+    /// A graph in which the second message of `frames` and the message of `one` have one origin, `camera`.
     struct SecondEdge(seen: Seen<Vec<u64>>) {
         #[when(count(5))] let other: Camera = Camera::new();
         #[when(count(5))] let camera: Camera = Camera::new();
@@ -209,7 +212,7 @@ graph! {
     }
 }
 
-/// No pair is overlooked, whichever messages were received before it.
+/// Checks that a tick counts as mixed whichever messages it received before the two of one origin.
 fn every_edge(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let camera = || "camera".to_owned();
@@ -223,7 +226,7 @@ fn every_edge(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// The data of both ways begins at a node that has an input.
+    /// A graph in which the data of both inputs of `overlay` begins at `renew`, a node that has an input.
     struct Renewed(seen: Seen<(u64, u64)>) {
         #[when(count(5))]
         let camera: Camera = Camera::new();
@@ -246,7 +249,7 @@ fn renewed(platform: &Platform) -> Result<(), Failed> {
     check_equal(mixed(&report), vec![(2, "renew".to_owned(), ["frame", "found"], [1, 2])])
 }
 
-/// Takes the frames that wait in twos, each two with a frame.
+/// An operator that takes two frames at once, together with one message of `first`.
 #[operator]
 struct Twos {
     #[input]
@@ -281,7 +284,7 @@ graph! {
     }
 }
 
-/// Sends at its end the sums of the messages without a partner.
+/// An operator whose `flush` sends a sum of the messages that were left without a partner.
 #[operator(flush)]
 struct Rest {
     #[input]
@@ -309,7 +312,7 @@ impl Flush for Rest {
     }
 }
 
-/// Notes the numbers that it receives.
+/// An operator that notes each number that it receives.
 #[operator]
 struct Keep {
     #[input]
@@ -341,7 +344,8 @@ graph! {
     }
 }
 
-/// The first message of a batch counts, and messages left for `flush` belong to no tick.
+/// Checks that only the first message of a batch decides whether a tick is mixed, and that messages which `flush`
+/// receives make no tick mixed.
 fn lists(platform: &Platform) -> Result<(), Failed> {
     let (seen, twos) = (Seen::default(), Seen::default());
     each_way(
@@ -357,13 +361,13 @@ fn lists(platform: &Platform) -> Result<(), Failed> {
         |done| {
             check_equal(mixed(&done?), Vec::new())?;
             check_equal(take(&seen), Vec::new())?;
-            // The frames 2 and 3, and the findings in 0 and 2.
+            // What `flush` received: the frames 2 and 3, and findings with the numbers 0 and 2.
             check_equal(take(&rest), vec![205])
         },
     )
 }
 
-/// Adds the number that it sent in the tick before, and an optional message.
+/// An operator that adds its frame, the number that it sent in the tick before, and an optional message.
 #[operator]
 pub(super) struct Sum {
     #[input]
@@ -426,7 +430,7 @@ graph! {
 
 fn no_mixed_tick(platform: &Platform) -> Result<(), Failed> {
     each_way(|| State::new(platform), |done| check_equal(done?.mixed, Vec::new()))?;
-    // The frames 0, 2 and 4 come with the optional ones 0, 1 and 2.
+    // Each of the frames 0, 2 and 4 is received together with the optional message 0, 1 or 2.
     let seen = Seen::default();
     let report = report_of!(Extra::new(platform, seen.clone()));
     check_equal(mixed(&report), Vec::new())?;

@@ -1,4 +1,4 @@
-//! `#[when(same_sequence)]`: messages that are received together, and messages that are dropped.
+//! `#[when(same_sequence)]`: which messages are received together, and which are dropped.
 
 use super::super::operators::simulated;
 use super::{
@@ -31,7 +31,7 @@ fn paired_video(seed: u64) -> Result<(), Failed> {
     let seen = Seen::default();
     let report = PairedVideo::new(&simulated(seed)?.0, seen.clone())?.run()?;
     let pairs = take(&seen);
-    // The camera runs for 363 ms.
+    // The camera sends frames for 363 ms, so at least four of them find a partner.
     check(pairs.len() >= 4 && pairs.iter().all(|(frame, found)| frame == found), || {
         format!("{pairs:?}")
     })?;
@@ -41,7 +41,7 @@ fn paired_video(seed: u64) -> Result<(), Failed> {
     all_accounted(&report, TO_FOUND, sent, pairs.len())?;
     check(lost(&report, TO_FRAME, Some(DropReason::Alone)) > 0, || report.to_string())?;
     check_text(&report.to_string(), &["`same_sequence`: without a partner"])?;
-    // An edge that holds one frame has lost the frame of each box. The report says so.
+    // The edge holds one frame, so it has dropped the frame of each box. The report says so.
     let report = PairedInOne::new(&simulated(seed)?.0, seen.clone())?.run()?;
     let pairs = take(&seen);
     check(pairs.iter().all(|(frame, found)| frame == found), || format!("{pairs:?}"))?;
@@ -66,7 +66,8 @@ fn paired(platform: &Platform) -> Result<(), Failed> {
             check_equal((report.dropped.len(), report.mixed.len()), (1, 0))
         },
     )?;
-    // With another condition, both must hold; messages without a partner are dropped meanwhile.
+    // The node has another condition, too, and both must hold. Messages without a partner are dropped in the
+    // meantime.
     each_way(
         || PairsOfFew::new(platform, seen.clone()),
         |done| {
@@ -101,7 +102,7 @@ fn named(platform: &Platform) -> Result<(), Failed> {
     each_way(
         || NamedPairs::new(platform, seen.clone()),
         |done| {
-            // The other source's frames are not compared, and two of them are left.
+            // The frames of the second source are not compared with the others, and two of them are left.
             stalled(done)?;
             check_equal(take(&seen), vec![[0, 0, 0], [2, 1, 2], [4, 2, 4]])
         },
@@ -123,7 +124,7 @@ fn one_input(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// The policy `pop` may take a frame away at any moment.
+    /// A graph in which the policy `pop` may drop a frame at any moment, also while the partner is looked for.
     struct Raced(seen: Seen<(u64, u64)>) {
         #[when(count(6))]
         let camera: Camera = Camera::new();
@@ -153,13 +154,13 @@ fn pairs_in_explored_orders(_: &Platform) -> Result<(), Failed> {
     })?)
 }
 
-/// A frame that panics when it is dropped, if it is odd.
+/// A message whose odd numbers panic when they are dropped.
 #[derive(Message)]
 struct Fragile {
     number: Number,
 }
 
-/// Panics on its drop if it is odd.
+/// A number that panics when it is dropped, if it is odd.
 struct Odd(u64);
 
 impl Drop for Odd {
@@ -170,7 +171,7 @@ impl Drop for Odd {
 
 type Number = HostData<Odd>;
 
-/// Sends fragile frames, and the even numbers.
+/// An operator that sends fragile frames, and the even numbers.
 #[operator]
 struct FragileCamera {
     #[output]
@@ -186,7 +187,7 @@ impl Compute for FragileCamera {
     }
 }
 
-/// Receives both.
+/// An operator that receives both messages.
 #[operator]
 struct Both {
     #[input]
@@ -228,6 +229,6 @@ fn panics(platform: &Platform) -> Result<(), Failed> {
         check_text(&check_error("a panic", done, is_of_node)?, &["1 is odd"])
     };
     each_way(|| Breaks::new(platform), ends)?;
-    // No tick has failed, so a policy for ticks has no part in it.
+    // No tick has failed, so the policy for failed ticks does not apply.
     each_way(|| BreaksAlways::new(platform), ends)
 }

@@ -1,4 +1,4 @@
-//! Random ways of one source, joined by `#[when(same_sequence)]`, against a model.
+//! Random paths from one source to a node with `#[when(same_sequence)]`, compared with a model.
 
 use streamflow::prelude::*;
 use streamflow::schedule::DropReason;
@@ -9,7 +9,7 @@ use streamflow_tests::{Failed, check, check_equal};
 
 use super::{all_accounted, each_way, lost};
 
-/// Forwards the frames with a set bit.
+/// An operator that sends on only the frames whose bit is set in a mask.
 #[operator]
 struct Way {
     #[input]
@@ -49,7 +49,8 @@ macro_rules! ways {
 ways!(Ways,);
 ways!(LossyWays, #[policy(pop)]);
 
-/// Joins two lists as the guide says: pairs, dropped messages and those that are left, for each list.
+/// The model: joins two lists by the rules of the guide. Returns the pairs, and for each list how many messages
+/// are dropped and how many are left.
 fn join(ways: [Vec<u64>; 2]) -> (Vec<(u64, u64)>, [u64; 2], [u64; 2]) {
     let (mut pairs, mut dropped, mut at) = (Vec::new(), [0, 0], [0, 0]);
     while let (Some(one), Some(other)) = (ways[0].get(at[0]), ways[1].get(at[1])) {

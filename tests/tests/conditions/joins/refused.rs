@@ -1,4 +1,5 @@
-//! Inputs with messages that can't be compared: the graph is refused when it is built, or a tick fails.
+//! Inputs with messages that can't be compared by sequence number. The graph is refused when it is built, or a
+//! tick fails.
 
 use streamflow::operator::BooleanHandle;
 use streamflow::prelude::*;
@@ -46,7 +47,7 @@ fn other_origin(platform: &Platform) -> Result<(), Failed> {
     )
 }
 
-/// Sends even frames on, and data of its own for the others.
+/// An operator that sends on the even frames, and sends new data of its own in place of the odd ones.
 #[operator]
 struct RenewOdd {
     #[input]
@@ -87,7 +88,8 @@ macro_rules! surviving {
 surviving!(Skipping, on_failure(skip));
 surviving!(Restarting, on_failure(restart(2, 0ms)));
 
-/// A tick with messages that can't be compared fails as any other one: with `skip` its messages are gone.
+/// Checks that a tick with messages that can't be compared fails like any other tick: with `skip`, its messages
+/// are dropped.
 fn survived(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     each_way(
@@ -108,7 +110,7 @@ fn survived(platform: &Platform) -> Result<(), Failed> {
             )
         },
     )?;
-    // No fresh operator makes them comparable, so they are gone, too.
+    // A restarted operator could not compare these messages either, so they are dropped.
     each_way(
         || Restarting::new(platform, seen.clone()),
         |done| {
@@ -121,7 +123,7 @@ fn survived(platform: &Platform) -> Result<(), Failed> {
     )
 }
 
-/// Notes how many messages wait when the inputs have ended.
+/// An operator that notes how many messages wait when its inputs have ended.
 #[operator(flush)]
 struct Rest {
     #[input]
@@ -163,8 +165,7 @@ graph! {
     }
 }
 
-/// No tick compares the messages that wait, since another condition has ended. These messages are for
-/// `flush`.
+/// Checks that waiting messages are not compared once another condition has ended, and are left for `flush`.
 fn flushed(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     each_way(
@@ -177,7 +178,7 @@ fn flushed(platform: &Platform) -> Result<(), Failed> {
     )
 }
 
-/// Adds two numbers.
+/// An operator that adds two numbers.
 #[operator]
 struct Fuse {
     #[input]
@@ -194,7 +195,7 @@ impl Compute for Fuse {
     }
 }
 
-/// Adds a number that may come.
+/// An operator that adds a number if an optional message has come.
 #[operator]
 struct Adjust {
     #[input]
@@ -213,7 +214,7 @@ impl Compute for Adjust {
 }
 
 graph! {
-    /// The two paths begin behind a join of two sources.
+    /// A graph whose two paths begin behind a node that joins two sources.
     struct BehindJoin(seen: Seen<(u64, u64)>) {
         #[when(count(5))]
         let left: Camera = Camera::new();
@@ -232,7 +233,7 @@ graph! {
 }
 
 graph! {
-    /// A path passes a node that also receives from another source.
+    /// A graph in which one path passes a node that also receives from another source.
     struct BesideOption(seen: Seen<(u64, u64)>) {
         #[when(count(5))]
         let camera: Camera = Camera::new();

@@ -1,4 +1,4 @@
-//! The plans, each with the calls of one call of it.
+//! The plans of the libraries, each with the CUDA calls that one call of the plan makes.
 
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
@@ -7,11 +7,11 @@ use streamflow_math::matmul::{Blas, Matmul};
 use streamflow_math::solve::{Checked, Cholesky, DirectSolver, Eigen, Lu, Qr, Svd};
 use streamflow_math::sparse::{Csr, SpMm, SpMv};
 
-/// A call of a plan, with its own operands.
+/// A call of a plan, together with the operands that it owns.
 pub(super) type Call = Box<dyn FnMut(&Stream<'_>) -> Result<(), Error>>;
 pub(super) type Make = fn(&ExecutionContext, &Stream<'_>) -> Result<Call, Error>;
 
-/// A plan, and the calls of one call of it.
+/// A plan, and the CUDA calls that one call of it makes.
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) calls: &'static [&'static str],
@@ -22,7 +22,7 @@ const fn row(name: &'static str, calls: &'static [&'static str], make: Make) -> 
     Row { name, calls, make }
 }
 
-/// Rows and columns of each matrix, and elements of each vector.
+/// The number of rows and columns of each matrix, and of elements of each vector.
 const N: usize = 4;
 
 pub(super) const ROWS: &[Row] = &[

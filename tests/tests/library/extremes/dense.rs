@@ -1,4 +1,4 @@
-//! cuSOLVER.
+//! Random operands of cuSOLVER.
 
 use streamflow::memory::CopySource;
 use streamflow::prelude::*;
@@ -19,7 +19,8 @@ pub(super) fn functions<T: Real>() -> Vec<(&'static str, Try)> {
     ]
 }
 
-/// A part of a result, or `None` if the device has found that there is none, as the documentation says.
+/// Returns a part of a result, or `None` if the device has found that there is no result, as the documentation
+/// says.
 fn opened<T: Real, V, S: CopySource<T> + ?Sized>(
     it: &Setting<'_, '_>,
     result: &Checked<V>,
@@ -32,7 +33,7 @@ fn opened<T: Real, V, S: CopySource<T> + ?Sized>(
     }
 }
 
-/// Divided by a power of 2, so that products don't overflow. All are numbers.
+/// Returns the values divided by a power of 2, so that their products don't overflow. All values are finite.
 fn smaller(values: &[f64], most: f64) -> Vec<f64> {
     let exponent = if most > 0.0 { most.log2().floor() as i32 } else { 0 };
     let half = exponent / 2;
@@ -43,7 +44,7 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |most, x| most.max(x.abs()))
 }
 
-/// Checks a solution, if it and the system are numbers.
+/// Checks a solution, if the system and the solution are finite.
 fn solves<T: Real>(n: usize, a: &[T], b: &[T], x: &[T]) -> Result<()> {
     if !are_finite(a) || !are_finite(b) || !are_finite(x) {
         return Ok(());
@@ -51,12 +52,13 @@ fn solves<T: Real>(n: usize, a: &[T], b: &[T], x: &[T]) -> Result<()> {
     let (a, b, x) = (to_f64(a), to_f64(b), to_f64(x));
     let sizes = (largest(&a), largest(&b), largest(&x));
     let size = n as f64 * (sizes.0 * sizes.2) + sizes.1;
-    // Pivots make an element grow to 2^n times at most. If that overflows, a pivot is infinite, and divides to 0.
+    // Pivoting lets an element grow to 2^n times its size at most. If that overflows, a pivot is infinite, and a
+    // division by it gives 0.
     if size > T::MOST / 8.0 || sizes.0 > T::MOST / 2_f64.powi(n as i32 + 1) {
         return Ok(());
     }
-    // Each element of the factors, and of the solution, is rounded by a part of it, or if it is small to a multiple of the
-    // least number.
+    // Each element of the factors and of the solution is rounded by a fraction of itself, or, if it is small, to a
+    // multiple of the least number.
     let of_factors = n as f64 * T::LEAST * T::EPSILON * sizes.2;
     let rounded = T::EPSILON * size + (sizes.0 + 1.0) * T::LEAST + of_factors;
     let tolerance = 2_f64.powi(n as i32 + 4) * (n + 1) as f64 * rounded;
@@ -88,7 +90,7 @@ fn cholesky<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
     let (mut a, b) = (it.numbers::<T>(batch * n * n), it.numbers::<T>(batch * n));
     for a in a.chunks_exact_mut((n * n).max(1)) {
         (0..n * n).for_each(|at| a[at] = a[(at / n).max(at % n) * n + (at / n).min(at % n)]);
-        // Most are positive definite then.
+        // With this diagonal, most matrices are positive definite.
         let sum: f64 = a.iter().map(|&x| Into::<f64>::into(x).abs()).sum();
         (0..n).for_each(|i| a[i * n + i] = T::rounded(sum * 1.5));
     }
@@ -107,21 +109,21 @@ fn cholesky<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the columns of a matrix in rows are orthonormal.
+/// Checks that the columns of a row-major matrix are orthonormal.
 fn orthonormal<T: Real>(what: &str, (m, n): (usize, usize), a: &[f64]) -> Result<()> {
     let gram = product((n, m, n), &transposed((m, n), a), a);
     let identity: Vec<f64> = (0..n * n).map(|at| f64::from(at / n == at % n)).collect();
     near(what, &gram, &identity, 64.0 * (m * n + 1) as f64 * T::EPSILON)
 }
 
-/// Returns the error, relative to `most`, of a product of `m` by `n` elements with factors rounded to `T`: a part of
-/// the number, or the least number if the number is small.
+/// Returns the error, relative to `most`, of a product of `m` by `n` elements whose factors are rounded to `T`: a
+/// fraction of the number, or the least number if the number is small.
 fn rounding<T: Real>((m, n): (usize, usize), most: f64) -> f64 {
     let least = if most > 0.0 { T::LEAST / most * T::EPSILON } else { 0.0 };
     64.0 * (m * n + 1) as f64 * T::EPSILON.max(least)
 }
 
-/// Checks a product, beside the largest element of `a`, if its factors are numbers.
+/// Checks a product relative to the largest element of `a`, if the factors are finite.
 fn rebuilt<T: Real>(
     what: &str,
     (m, k, n): (usize, usize, usize),
@@ -136,7 +138,7 @@ fn rebuilt<T: Real>(
     near(what, &product((m, k, n), left, &smaller(right, most)), &smaller(a, most), tolerance)
 }
 
-/// A finite matrix has the decomposition, and no other has.
+/// Checks that a finite matrix has the decomposition, and that a matrix with a NaN or an infinity has none.
 fn is_expected<T: Real>(found: bool, a: &[T]) -> Result<()> {
     check(found == are_finite(a), || format!("found: {found}, of {a:?}"))
 }

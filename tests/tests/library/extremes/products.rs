@@ -1,4 +1,4 @@
-//! cuBLAS, cuBLASLt, cuSPARSE and random numbers.
+//! Random operands of cuBLAS, cuBLASLt, cuSPARSE and the random number generators.
 
 use streamflow::prelude::*;
 use streamflow_math::matmul::{Blas, Matmul, Triangle};
@@ -57,7 +57,7 @@ fn dot_and_norm<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
 fn gemv<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
     let (m, n) = (it.length(), it.length().max(1));
     let (a, x, before) = (it.numbers::<T>(m * n), it.numbers::<T>(n), it.numbers::<T>(m));
-    // Without rounding, so that the factor of a sum may as well be that of its terms.
+    // These factors cause no rounding, so it does not matter whether a sum or each of its terms is multiplied.
     let alpha: T = T::rounded([1.0, -1.0, 2.0][it.random.below(3)]);
     let beta = [it.number(), T::rounded(0.0)][it.random.below(2)];
     let (matrix, vector) = (it.upload(&a, &[m, n])?, it.upload(&x, &[n])?);
@@ -94,7 +94,7 @@ fn trsm<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
             let terms = || taken.clone().map(|k| a[row * n + k] * x[k * columns + column]);
             let (sum, wanted) = (terms().sum::<f64>(), b[row * columns + column]);
             let size = terms().map(f64::abs).sum::<f64>() + wanted.abs();
-            // A solution that is too small for `T` is off by that.
+            // An element of the solution that is too small for `T` is off by `T::LEAST`.
             let rounded = taken.clone().map(|k| a[row * n + k].abs()).sum::<f64>() * T::LEAST;
             if size > T::MOST / 8.0 {
                 continue;
@@ -148,7 +148,7 @@ fn product<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
     )
 }
 
-/// The first factor and the result are views with interleaved rows.
+/// Tries products whose first factor and result are views with interleaved rows.
 fn halves<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
     let [m, n, k] = [(); 3].map(|()| it.length().max(1));
     let (both, b) = (it.numbers::<T>(m * (k + n)), it.numbers::<T>(k * n));
@@ -212,7 +212,7 @@ fn random<T: Real>(it: &mut Setting<'_, '_>) -> Result<()> {
     let (mean, deviation) = (it.number::<T>(), it.number::<T>());
     let drawn = philox.normal(it.stream, &mut out, mean, deviation);
     if drawn.is_err() {
-        // The uniform numbers are still there.
+        // The failed call has left the uniform numbers in place.
         out.assume_written();
     }
     let (mean, deviation): (f64, f64) = (mean.into(), deviation.into());

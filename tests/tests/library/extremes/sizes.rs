@@ -1,4 +1,5 @@
-//! Each number that a plan gets has a range, and one outside of it is an error at once, in every build.
+//! Checks that each number that a plan gets has a range, and that a number outside of it is an error at once, in
+//! every build.
 
 use std::fmt::Debug;
 
@@ -18,10 +19,10 @@ pub(super) fn add(suite: Suite) -> Suite {
         .host("the_simulator_names_the_longest_line_that_it_transforms", lines)
 }
 
-/// Numbers at the edges of what 64 bits have.
+/// Numbers at the edges of 32 and 64 bits.
 const LARGE: [usize; 6] = [1 << 31, 1 << 32, 1 << 62, (1 << 63) - 1, 1 << 63, usize::MAX];
 
-/// The error of a call names it, and is that of a size.
+/// Checks that a call returns an error about a size, and that the error names the call.
 fn names<T: Debug>(call: &str, done: Result<T, Error>) -> Result<()> {
     check_text(&text(done)?, &[call])
 }
@@ -79,8 +80,8 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// Sizes within the ranges of the libraries that need more memory than any device has. On a GPU the library may
-/// refuse them itself.
+/// Tries sizes within the libraries' ranges that need more memory than any device has. On a GPU the library
+/// itself may refuse them.
 fn no_room(platform: &Platform) -> Result<(), Failed> {
     let is_cuda = platform.name() == "cuda";
     in_tick(platform, move |cx, stream, _| {

@@ -1,4 +1,4 @@
-//! cuFFT.
+//! Random operands of cuFFT.
 
 use std::f64::consts::TAU;
 
@@ -25,7 +25,7 @@ fn pairs<T: Real>(it: &mut Setting<'_, '_>, count: usize) -> Vec<Complex<T>> {
     (0..count).map(|_| Complex::new(it.number(), it.number())).collect()
 }
 
-/// Whether `T` can represent all sums of these numbers, also the sums within a longer transform.
+/// Returns whether `T` can represent all sums of these numbers, including the sums within a longer transform.
 fn have_sums<T: Real>(x: &[Complex<f64>]) -> bool {
     let size: f64 = x.iter().map(|x| x.re.abs() + x.im.abs()).sum();
     size * (16 * x.len() + 1) as f64 <= T::MOST
@@ -35,7 +35,7 @@ fn wide<T: Real>(x: &[Complex<T>]) -> Vec<Complex<f64>> {
     x.iter().map(|x| Complex::new(x.re.into(), x.im.into())).collect()
 }
 
-/// Checks the forward transform of a line by its definition.
+/// Checks the forward transform of a line against the definition.
 fn is_transform<T: Real>(x: &[Complex<f64>], found: &[Complex<f64>]) -> Result<()> {
     if !have_sums::<T>(x) {
         return Ok(());
@@ -79,7 +79,7 @@ where
     Ok(())
 }
 
-/// Checks what came of a transform and its inverse.
+/// Checks the result of a transform followed by its inverse.
 fn is_back<T: Real>(x: &[Complex<f64>], back: &[Complex<f64>]) -> Result<()> {
     if !have_sums::<T>(x) {
         return Ok(());

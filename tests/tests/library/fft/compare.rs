@@ -1,4 +1,4 @@
-//! Comparison of a batch of transforms with the definition.
+//! Compares a batch of transforms with the definition.
 
 use streamflow::memory::{Complex, DeviceSlice};
 use streamflow::prelude::*;
@@ -7,7 +7,7 @@ use streamflow_tests::{Failed, check, check_equal};
 
 use super::dft::{C64, Tested, dft};
 
-/// How far a result may be from the definition's, for numbers up to 1.
+/// Returns how far a result may be from the definition, for numbers up to 1.
 pub(super) fn tolerance<T: Tested>(count: usize) -> f64 {
     let count = count as f64;
     8.0 * T::EPSILON * (1.0 + count.log2()) * count.sqrt()
@@ -48,7 +48,7 @@ pub(super) fn host<T: Element>(
     Ok(cx.platform().download(data, s)?.wait_blocking()?.to_vec())
 }
 
-/// The transforms of a dense batch.
+/// Returns the transforms of a dense batch, by the definition.
 pub(super) fn reference(x: &[C64], lengths: &[usize], is_inverse: bool, factor: f64) -> Vec<C64> {
     let count = lengths.iter().product();
     let each = x.chunks(count).flat_map(|x| dft(x, lengths, is_inverse));

@@ -1,4 +1,4 @@
-//! A discrete Fourier transform by its definition, in `f64`, and numbers for it.
+//! A discrete Fourier transform by its definition in `f64`, and the numbers to transform.
 
 use std::f64::consts::TAU;
 
@@ -9,7 +9,7 @@ use streamflow_tests::random::Random;
 /// A complex number of the reference.
 pub(super) type C64 = Complex<f64>;
 
-/// The real numbers of a transform under test.
+/// The real type of a transform under test.
 pub(super) trait Tested: Real + Into<f64> + 'static {
     const EPSILON: f64;
     fn of(value: f64) -> Self;
@@ -41,7 +41,8 @@ pub(super) fn complex_numbers(count: usize, seed: u64) -> Vec<C64> {
     numbers(2 * count, seed).chunks(2).map(|pair| Complex::new(pair[0], pair[1])).collect()
 }
 
-/// The transform of an array with these lengths, the last varying fastest, by its definition, unnormalised.
+/// Returns the unnormalised transform, by its definition, of an array with these lengths, the last of which
+/// varies fastest.
 pub(super) fn dft(x: &[C64], lengths: &[usize], is_inverse: bool) -> Vec<C64> {
     let mut data = x.to_vec();
     let mut step = 1;

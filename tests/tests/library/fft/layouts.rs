@@ -1,4 +1,4 @@
-//! Layouts: which elements are read and written.
+//! Layouts of transforms: which elements are read, and which are written.
 
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
@@ -18,14 +18,14 @@ pub(super) fn add(suite: Suite) -> Suite {
         .both("an_inverse_transform_normalizes_the_elements_of_its_layout_alone", real_layouts)
 }
 
-/// A layout as its numbers: lengths of the embedding array, stride, distance.
+/// The numbers of a layout: the lengths of the embedding array, the stride, and the distance.
 type Numbers = ([usize; 2], usize, usize);
 
 fn layout((embed, stride, distance): Numbers) -> Layout {
     Layout::embedded(embed).stride(stride).distance(distance)
 }
 
-/// The index of each element, by the formula of the documentation.
+/// Returns the index of each element, by the formula of the documentation.
 fn indices((embed, stride, distance): Numbers, [n1, n2]: [usize; 2], batch: usize) -> Vec<usize> {
     let count = n1 * n2;
     let at = |i: usize| (i / n2 % n1 * embed[1] + i % n2) * stride + i / count * distance;
@@ -36,7 +36,8 @@ fn layouts<T: Tested>(platform: &Platform) -> Result<(), Failed>
 where
     Complex<T>: Element,
 {
-    // Input and output: columns; padded rows; windows that overlap; transforms between the elements of others.
+    // The layouts of input and output: columns, padded rows, windows that overlap, and transforms whose elements
+    // interleave.
     let cases: [([usize; 2], usize, Numbers, Numbers); 4] = [
         ([1, 8], 5, ([1, 8], 5, 1), ([1, 8], 5, 1)),
         ([3, 5], 2, ([4, 7], 1, 30), ([3, 6], 2, 50)),
@@ -50,7 +51,7 @@ where
                 let count = lengths[0] * lengths[1];
                 let (read, written) = (indices(from, lengths, batch), indices(to, lengths, batch));
                 let size = |all: &[usize]| all.iter().max().map_or(0, |last| last + 1);
-                // There is one element more than needed.
+                // The input has one element more than the layout needs.
                 let x = complex_numbers(size(&read) + 1, i as u64);
                 let dense: Vec<_> = read.iter().map(|&at| x[at]).collect();
                 let factor = factor(norm, count, false);
@@ -77,7 +78,7 @@ where
     })
 }
 
-/// Rows of real numbers with gaps, from and to spectra in columns.
+/// Checks rows of real numbers with gaps, transformed to spectra in columns and back.
 fn real_layouts(platform: &Platform) -> Result<(), Failed> {
     within(platform, |cx| {
         let s = stream(cx, "a")?;

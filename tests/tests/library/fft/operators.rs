@@ -1,4 +1,4 @@
-//! The ready operator `Fft`.
+//! The operator `Fft` that comes with the library.
 
 use streamflow::memory::Complex;
 use streamflow::prelude::*;

@@ -1,5 +1,5 @@
-//! Transforms come after the writes of their input, and before reads and overwrites of their output; plans live
-//! over ticks and streams.
+//! The order of transforms: each comes after the writes of its input, and before later reads and writes of its
+//! output. Plans stay valid over several ticks and streams.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 use super::dft::{complex_numbers, dft};
 use super::within::{stream, within};
 
-/// Not a power of two.
+/// The length of the transforms, which is no power of two.
 const N: usize = 1000;
-/// Cycles, much longer than a call: about 10 ms on a GPU.
+/// The length of a slow kernel in cycles. It takes about 10 ms on a GPU, much longer than a call of the host.
 const SLOW: u64 = 20_000_000;
 
 const PROGRAMS: &[(&str, Program)] = &[
@@ -43,16 +43,16 @@ pub(super) fn add(suite: Suite) -> Suite {
         .devices("a_plan_works_on_its_device_when_another_is_bound", 2, elsewhere)
 }
 
-/// Whether this is the spectrum of `N` times `value`.
+/// Returns whether `spectrum` is the transform of `N` elements that all equal `value`.
 fn is_of_constant(spectrum: &[Complex<f32>], value: f32) -> bool {
     let near = |found: &Complex<f32>, wanted: f32| (found - wanted).norm() < 0.1;
     near(&spectrum[0], value * N as f32) && spectrum[1..].iter().all(|found| near(found, 0.0))
 }
 
-/// Where code of a hook can leave another device bound on the thread.
+/// The ways in which a hook's code can leave another device bound to the thread.
 const DOORS: [Door; 8] = [
     |cx, _| Ok(cx.platform().driver().bind(device(1))?),
-    // Streamflow's own: it binds the device of the memory, in the call or in the drop.
+    // A call of streamflow itself: queuing work on the other device, or dropping its memory, binds that device.
     |cx, _| {
         let far = cx.platform().default_stream(device(1))?;
         let mut memory = cx.platform().tensor::<f32>([1], &far)?;
@@ -86,7 +86,7 @@ fn unseen() {
     Bound::bind_unseen(device(1));
 }
 
-/// Another library leaves another device bound on the thread, between two calls of a plan.
+/// Checks a plan when code between two of its calls leaves another device bound to the thread.
 fn elsewhere(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::builder().driver(Arc::new(Bound::new(on.driver().clone())))?;
     for (number, door) in DOORS.into_iter().enumerate() {
@@ -128,7 +128,7 @@ fn is_read_later(platform: &Platform) -> Result<bool> {
             (cx.tensor([N], &a)?, cx.tensor([N / 2 + 1], &a)?, cx.tensor([N], &a)?);
         let mut fft = RealFft::plan(N).on(cx, &a)?;
         let mut back = InverseRealFft::plan(N).norm(Norm::ByLength).on(cx, &a)?;
-        // Loads all kernels.
+        // Loads both kernels before the slow one is queued, since loading would wait for the device.
         b.launch::<slow_fill>(N, (&mut y, 0.0, 0))?;
         b.launch::<add_one>(N, (&mut y,))?;
         b.synchronize_blocking()?;
@@ -157,7 +157,7 @@ fn is_overwritten_later(platform: &Platform) -> Result<bool> {
     })
 }
 
-/// Each stream transforms the data that the other one has written.
+/// Checks two plans on two streams: each transforms the data that the other stream has written.
 fn two_plans(platform: &Platform) -> Result<bool> {
     within(platform, |cx| {
         let (a, b) = (stream(cx, "a")?, stream(cx, "b")?);
@@ -168,7 +168,7 @@ fn two_plans(platform: &Platform) -> Result<bool> {
         for round in 0..3 {
             let value = round as f32;
             a.launch::<slow_fill>(N, (&mut x, 1.0 + value, SLOW))?;
-            // Much later than `x`, after which `a` reads it.
+            // `z` is written much later than `x`, so a transform of `z` that does not wait reads old data.
             b.launch::<slow_fill>(N, (&mut z, 5.0 + value, 3 * SLOW))?;
             plans[0].forward(&a, &z, &mut y)?;
             plans[1].forward(&b, &x, &mut w)?;
@@ -180,7 +180,7 @@ fn two_plans(platform: &Platform) -> Result<bool> {
     })
 }
 
-/// Transforms its input with a plan of `start`.
+/// An operator that transforms its input with a plan that `start` has made.
 #[operator]
 struct Transform {
     #[input]
@@ -221,17 +221,17 @@ fn kept(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// Lengths of transforms. The long ones have work areas on a GPU, too. cuFFT has Bluestein's algorithm for the
+/// Lengths of transforms. On a GPU, cuFFT uses work areas for the long ones, and Bluestein's algorithm for the
 /// primes.
 const LENGTHS: [usize; 4] = [1031, 1000, 100_003, 1 << 18];
 
-/// Returns sums of some waves, and their spectrum, known without a transform.
+/// Returns sums of a few waves, and their spectrum as known from the amplitudes.
 fn waves(n: usize) -> [Vec<Complex<f64>>; 2] {
     let (mut x, mut spectrum) = (vec![Complex::default(); n], vec![Complex::default(); n]);
     for (wave, amplitude) in [(0, 0.5), (1, 2.0), (n / 3, -1.0), (n - 1, 3.0)] {
         spectrum[wave] += amplitude * n as f64;
         for (at, x) in x.iter_mut().enumerate() {
-            // A remainder, so that the angle is exact.
+            // The remainder keeps the angle within one turn, so that the angle is exact.
             let turns = (wave * at % n) as f64 / n as f64;
             *x += Complex::cis(std::f64::consts::TAU * turns) * amplitude;
         }
@@ -262,7 +262,8 @@ fn poisoned(platform: &Platform) -> Result<(), Failed> {
     check(poisons.poisoned() >= 2, || "no work area was overwritten".into())
 }
 
-/// In a later tick, nothing but the calls and the launches reaches the driver, and what binds the device.
+/// Checks that once a plan is warm, only its library calls and launches reach the driver, apart from the calls
+/// that bind a device.
 fn steady(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     within(&platform, move |cx| {
@@ -299,7 +300,7 @@ fn dropped(platform: &Platform) -> Result<(), Failed> {
             a.launch::<slow_fill>(N, (&mut x, 1.0 + round as f32, SLOW))?;
             fft.forward(&a, &x, &mut y)?;
             drop(fft);
-            // May get the work area's memory, after the transform.
+            // This tensor may get the memory of the dropped plan's work area. The fill must come after the transform.
             let mut others = cx.tensor([8 * N], &b)?;
             b.launch::<slow_fill>(8 * N, (&mut others, 5.0, 0))?;
             let found = cx.download(&y, &a)?;

@@ -19,14 +19,15 @@ pub(super) fn add(suite: Suite) -> Suite {
         .host("a_line_that_the_simulator_has_no_room_for_is_an_error", no_room)
 }
 
-/// The plan is refused before `rustfft` takes memory for it, since that would end the process.
+/// Checks that a plan that is too large is refused before `rustfft` allocates memory for it, since a failed
+/// allocation would end the process.
 fn no_room(platform: &Platform) -> Result<(), Failed> {
     within(platform, |cx| {
         let s = stream(cx, "a")?;
         let made = Fft::<f32>::plan([1 << 33]).on(cx, &s).map(drop);
         let is_full = |error: &Error| matches!(error, Error::Driver(DriverError::OutOfMemory { requested, .. }) if *requested == 1 << 37);
         check_error("2^33 elements", made, is_full)?;
-        // The platform is usable afterwards.
+        // The platform can still be used.
         Fft::<f32>::plan([8]).on(cx, &s).map(drop)?;
         Ok(())
     })
@@ -71,7 +72,7 @@ fn plans(platform: &Platform) -> Result<(), Failed> {
             RealFft::<f64>::plan([4]).in_place().output(Layout::embedded([3])).on(cx, &s),
             "`fft::RealFft`: `layout` is not used in place",
         )?;
-        // The input of a transform to real numbers is written, too.
+        // A transform to real numbers overwrites its input, so the input's windows may not overlap either.
         let windows = Layout::embedded([5]).distance(2);
         refuses(
             InverseRealFft::<f32>::plan([8]).batch(2).input(windows).on(cx, &s),

@@ -1,4 +1,4 @@
-//! Results against the definition, in `f64`.
+//! Results of transforms compared with the definition, in `f64`.
 
 use std::f64::consts::TAU;
 
@@ -11,7 +11,7 @@ use super::compare::{close, device, factor, host, reference, tolerance};
 use super::dft::{C64, Tested, complex_numbers, dft, numbers};
 use super::within::{stream, within};
 
-/// 1, odd, prime, and powers of two, in 1 to 3 dimensions.
+/// Shapes of 1 to 3 dimensions with lengths of 1, odd lengths, primes, and powers of two.
 const SHAPES: &[&[usize]] = &[
     &[1],
     &[2],
@@ -84,7 +84,7 @@ where
     })
 }
 
-/// The first half of each row.
+/// Returns the first half of each row of a spectrum.
 fn halves(spectrum: &[C64], last: usize) -> Vec<C64> {
     spectrum.chunks(last).flat_map(|row| &row[..last / 2 + 1]).copied().collect()
 }
@@ -113,7 +113,7 @@ where
             plan(RealFft::plan(lengths))?.forward(&s, &input, &mut y)?;
             close(&what, &host(cx, &s, &y)?, &spectrum, allowed)?;
 
-            // Rows with room for their spectrum.
+            // The rows are padded so that each has room for its spectrum.
             let row = 2 * (last / 2 + 1);
             let mut pairs = vec![Complex { re: T::of(9.0), im: T::of(9.0) }; spectrum.len()];
             for (at, &value) in values.iter().enumerate() {
@@ -125,7 +125,7 @@ where
             plan(RealFft::plan(lengths).in_place())?.forward_in_place(&s, &mut data)?;
             close(&format!("{what}, in place"), &host(cx, &s, &data)?, &spectrum, allowed)?;
 
-            // Back: the inverse of each normalisation.
+            // The inverse transform with each normalisation gives the values back.
             let plan = |of: Planner<InverseRealFft<T>>| of.batch(batch).norm(norm).on(cx, &s);
             let mut back = cx.tensor([values.len()], &s)?;
             plan(InverseRealFft::plan(lengths))?.inverse(&s, &mut y, &mut back)?;
@@ -198,14 +198,14 @@ fn on_host(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// A few waves. Their transform is known: the amplitudes.
+/// Checks a long transform of a few waves, whose spectrum is known: the amplitudes.
 fn large<T: Tested>(platform: &Platform) -> Result<(), Failed>
 where
     Complex<T>: Element,
 {
     const N: usize = 1 << 16;
     let waves = [(0, 0.25), (1, 0.5), (77, 0.125), (40_000, 1.0), (N - 1, 0.75)];
-    // The host would transform for each seed.
+    // On the simulator only the seeds 0 and 1 run this test, since the host computes the transform for each seed.
     if platform.driver().observer().seed().is_some_and(|seed| seed > 1) {
         return Ok(());
     }
@@ -224,7 +224,7 @@ where
         }
         let mut data = device::<T>(cx, &x)?;
         Fft::<T>::plan(N).on(cx, &s)?.forward_in_place(&s, &mut data)?;
-        // The numbers are up to 2.6, and rounded.
+        // The numbers are up to 2.6, and are rounded to `T`.
         close("65536", &host(cx, &s, &data)?, &wanted, 4.0 * tolerance::<T>(N))?;
         Ok(())
     })

@@ -23,7 +23,7 @@ impl Compute for Within {
     }
 }
 
-/// The result of `body`, called in a tick of an operator with the streams `a` and `b`.
+/// Returns the result of `body`, which is called in a tick of an operator with the streams `a` and `b`.
 pub(super) fn within<R: Send + 'static>(
     platform: &Platform,
     body: impl FnOnce(&ExecutionContext) -> Result<R> + Send + 'static,
@@ -42,7 +42,7 @@ pub(super) fn within<R: Send + 'static>(
     found.ok_or_else(|| Failure::msg("the operator did not run"))
 }
 
-/// The operator's stream of this name: `a` or `b`.
+/// Returns the operator's stream of this name: `a` or `b`.
 pub(super) fn stream<'c>(cx: &'c ExecutionContext, name: &str) -> Result<Stream<'c>> {
     Ok(cx.allocate_cuda_stream_named(name)?)
 }

@@ -1,4 +1,4 @@
-//! cuBLAS's functions of vectors, compared with double precision.
+//! Functions of cuBLAS on vectors, compared with double precision.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ fn functions<T: Number>(platform: &Platform, tolerance: f64) -> Result<(), Faile
                 }
             }
         }
-        // No square is too large or too small.
+        // The squares of these numbers are too large or too small for `f32`, but their norms are not.
         for size in [1e-30_f32, 1e30] {
             let x = tensor(cx, work, &[4], &[T::from(size); 4])?;
             let mut result = cx.tensor([1], work)?;
@@ -105,13 +105,13 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
         )?;
         let is_other = |error: &Error| matches!(error, Error::OtherStream { .. });
         check_error("another stream", blas.axpy(other, 1.0, &x, &mut y), is_other)?;
-        // No call has changed it.
+        // The refused calls have not changed `y`.
         y.assume_written();
         check_equal(work.download_blocking(&y)?, vec![1.0; 3])
     })
 }
 
-/// A handle that is kept over ticks.
+/// Checks a cuBLAS handle that an operator keeps over several ticks.
 fn late(platform: &Platform) -> Result<(), Failed> {
     let mut kept = None;
     ticks(platform, 4, move |cx, work, other| {
@@ -130,10 +130,10 @@ fn late(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// A length with one element too many for a number of cuBLAS.
+/// A length with one element more than a 32-bit number of cuBLAS can say.
 const LONG: usize = 1 << 31;
 
-/// The operand that is too long, where the call is made.
+/// A call of cuBLAS with an operand that is too long.
 type TooLong = fn(&mut Plan<Blas<f32>>, &ExecutionContext, &Stream<'_>) -> Result<(), Error>;
 
 const TOO_LONG: [(&str, TooLong); 5] = [

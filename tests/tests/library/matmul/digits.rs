@@ -1,4 +1,4 @@
-//! The program `digits` as a graph, against double precision and against NumPy.
+//! The program `digits` as a graph, compared with double precision and with NumPy.
 
 use serde_json::Value;
 use streamflow::prelude::*;
@@ -6,7 +6,7 @@ use streamflow_examples::digits::{CLASSES, Digits, Network, batch, classes, labe
 use streamflow_tests::seen::{report, take};
 use streamflow_tests::{Failed, Suite, check, check_close, check_equal};
 
-/// The output of `examples/numpy/digits.py`. Embedded, since the machine with the GPU has no source tree.
+/// The output of `examples/numpy/digits.py`. It is embedded, since the machine with the GPU has no source tree.
 const NUMPY: &str = include_str!("../../../../examples/numpy/digits.json");
 
 pub(super) fn add(suite: Suite) -> Suite {
@@ -15,7 +15,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         .both("control::without_a_bias_digits_are_read_otherwise", without_bias)
 }
 
-/// The outputs of each tick.
+/// Runs the program, and returns the outputs of each tick.
 fn run(platform: &Platform, network: &Network, count: u64) -> Result<Vec<(u64, Vec<f32>)>, Failed> {
     let (seen, show) = report();
     Digits::new(platform, network, count, show)?.run()?;
@@ -48,7 +48,7 @@ fn references(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The comparison sees a bias that is left out.
+/// The control: the comparison fails if a bias is left out.
 fn without_bias(platform: &Platform) -> Result<(), Failed> {
     let network = Network::train().without_hidden_bias();
     let ticks = run(platform, &network, 1)?;

@@ -1,13 +1,13 @@
-//! An operator with a closure as its hook, for calls that need a hook.
+//! An operator whose `compute` is a closure, for calls that need a hook.
 
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::{Failed, check};
 
-/// A body of `compute`, with two streams of the operator.
+/// A closure that is called in `compute`, with two streams of the operator.
 type Body = Box<dyn FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<()> + Send>;
 
-// The third one leaves a stream of the pool for calls that work on the internal stream.
+// The third stream leaves room in the pool for the internal stream, on which some calls work.
 #[operator(streams(work, other, unused))]
 pub(super) struct Hook {
     #[output]
@@ -23,7 +23,7 @@ impl Compute for Hook {
     }
 }
 
-/// Runs a body for this many ticks.
+/// Runs a closure for this many ticks.
 pub(super) fn ticks(
     platform: &Platform,
     count: u64,
@@ -37,7 +37,7 @@ pub(super) fn ticks(
     Ok(harness.stop()?)
 }
 
-/// Runs a body for one tick.
+/// Runs a closure for one tick.
 pub(crate) fn once(
     platform: &Platform,
     body: impl FnMut(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<()> + Send + 'static,
@@ -45,7 +45,7 @@ pub(crate) fn once(
     ticks(platform, 1, body)
 }
 
-/// A tensor of this shape with these values.
+/// Returns a tensor of this shape with these values.
 pub(super) fn tensor<T: Element>(
     cx: &ExecutionContext,
     stream: &Stream<'_>,

@@ -1,4 +1,4 @@
-//! The ready operators.
+//! The operators `Normalize` and `Reduce` that come with the library.
 
 use streamflow::operators::{Normalize, Reduce};
 use streamflow::prelude::*;

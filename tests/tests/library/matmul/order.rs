@@ -1,4 +1,5 @@
-//! A product is ordered by its operands, its bias and its work area, as a launch is.
+//! Checks that a product is ordered by its operands, its bias and its work area, as a launch is ordered by its
+//! arguments.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
 use super::hook::{once, tensor, ticks};
 
-/// Cycles, much longer than a call: about 10 ms on a GPU.
+/// The length of a slow kernel in cycles. It takes about 10 ms on a GPU, much longer than a call of the host.
 const SLOW: u64 = 20_000_000;
 const N: usize = 32;
 
@@ -33,7 +34,8 @@ pub(super) fn add(suite: Suite) -> Suite {
         .both("a_product_is_one_call_with_its_claims", recorded_calls)
 }
 
-/// The operands of a product of `N` x `N` matrices, all of them ones, and a plan with a bias on `work`. All is complete.
+/// The operands of a product of `N` x `N` matrices full of ones, and a plan with a bias for the stream `work`.
+/// All earlier work is complete.
 struct Setting {
     a: Tensor<f32>,
     b: Tensor<f32>,
@@ -47,7 +49,7 @@ fn set(cx: &ExecutionContext, work: &Stream<'_>, other: &Stream<'_>) -> Result<S
     let (a, b, bias) = (ones(&[N, N], N * N)?, ones(&[N, N], N * N)?, ones(&[N], N)?);
     let mut c = ones(&[N, N], N * N)?;
     let mut plan = Matmul::<f32>::plan(N, N, N).bias().on(cx, work)?;
-    // Everything is loaded.
+    // Loads the kernels and the library before anything depends on timing.
     let mut spare = cx.tensor([N, N], other)?;
     other.launch::<slow_fill>(N * N, (&mut spare, 0.0, 0))?;
     other.launch::<slow_copy>(N * N, (&mut c, &spare, 0))?;
@@ -58,7 +60,7 @@ fn set(cx: &ExecutionContext, work: &Stream<'_>, other: &Stream<'_>) -> Result<S
     Ok(Setting { a, b, bias, c, plan })
 }
 
-/// Runs a program in a hook, and returns whether its data was right.
+/// Runs a program in a hook. Returns whether its data was right.
 fn right(
     platform: &Platform,
     program: impl Fn(&ExecutionContext, &Stream<'_>, &Stream<'_>) -> Result<bool> + Send + 'static,
@@ -111,7 +113,8 @@ fn read_later(platform: &Platform) -> Result<bool> {
     })
 }
 
-/// Each tick multiplies the result that the other stream has made in the tick before.
+/// Checks two streams, each of which multiplies in each tick the result that the other stream has made in the
+/// tick before.
 fn two_streams(platform: &Platform) -> Result<(), Failed> {
     const TICKS: u64 = 12;
     let mut kept: Option<(Setting, Setting)> = None;
@@ -121,13 +124,13 @@ fn two_streams(platform: &Platform) -> Result<(), Failed> {
             kept = Some((set(cx, work, other)?, set(cx, other, work)?));
         }
         let Some((first, second)) = &mut kept else { return Err(Failure::msg("it was set")) };
-        // A factor of 1 / N keeps the numbers small.
+        // The factor of 1 / N keeps the numbers small.
         first.plan.scale(work, 1.0 / N as f32, 0.0)?;
         second.plan.scale(other, 1.0 / N as f32, 0.0)?;
         work.launch::<slow_fill>(N, (&mut first.bias, 1.0, SLOW / 10))?;
         first.plan.execute(work, &second.c, &first.b, &first.bias, &mut first.c)?;
         second.plan.execute(other, &first.c, &second.b, &second.bias, &mut second.c)?;
-        // Of ones it is the mean, and both add 1.
+        // The scaled product of equal numbers is their mean. Both streams add a bias of 1.
         wanted += 2.0;
         let found = other.download_blocking(&second.c)?;
         check(all(&found, wanted), || format!("tick {}: {}, not {wanted}", cx.tick(), found[0]))
@@ -135,7 +138,7 @@ fn two_streams(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn poisoned(platform: &Platform) -> Result<(), Failed> {
-    // So few sums of so many terms are made in parts, and the work area holds the parts.
+    // The library computes so few sums of so many terms in parts, which it stores in the work area.
     const K: usize = 4096;
     once(platform, |cx, work, _| {
         let a = tensor(cx, work, &[8, K], &vec![1.0; 8 * K])?;
@@ -158,7 +161,7 @@ fn dropped(platform: &Platform) -> Result<(), Failed> {
         work.launch::<slow_fill>(N, (&mut bias, 2.0, SLOW))?;
         plan.execute(work, &a, &b, &bias, &mut c)?;
         drop((plan, a, b, bias));
-        // These tensors may get the memory that was given back.
+        // These tensors may get the memory of the dropped plan's work area.
         let filled = (0..8).map(|_| {
             let mut taken = cx.tensor([N, N], other)?;
             other.launch::<slow_fill>(N * N, (&mut taken, 77.0, 0))?;

@@ -1,4 +1,4 @@
-//! Results, compared with double precision.
+//! Results of products, compared with double precision.
 
 use half::{bf16, f16};
 use streamflow::memory::Complex;
@@ -23,7 +23,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         .both("a_stateless_product_keeps_its_plan", stateless)
 }
 
-/// Numbers of a type, from and to double precision.
+/// A number type with conversions from and to double precision.
 trait Real: MatmulElement {
     const EPSILON: f64;
     fn of(x: f32) -> Self;
@@ -51,7 +51,7 @@ real! {
     bf16: 7.812_5e-3, bf16::from_f32, bf16::to_f64;
 }
 
-/// A matrix in rows.
+/// A row-major matrix.
 #[derive(Clone)]
 struct Matrix<T> {
     rows: usize,
@@ -79,7 +79,7 @@ impl<T: Real> Matrix<T> {
         }
     }
 
-    /// The product in double precision, in rows.
+    /// Returns the product in double precision, row-major.
     fn times(&self, other: &Self) -> Vec<f64> {
         let rows = 0..self.rows;
         let sum = |row, col| (0..self.cols).map(|k| self.at(row, k) * other.at(k, col)).sum();
@@ -111,7 +111,8 @@ fn product<T: Real>(platform: &Platform, sizes: &'static [[usize; 3]]) -> Result
             let (x, y) =
                 (tensor(cx, work, &[m, k], &a.values)?, tensor(cx, work, &[k, n], &b.values)?);
             let mut c = cx.tensor([m, n], work)?;
-            // Algorithms that load several elements at once need rows of whole vectors; the library finds others.
+            // Algorithms that load several elements at once need rows of whole vectors. For other lengths, the library finds
+            // another algorithm.
             let mut plan = Matmul::<T>::plan(m, n, k).on(cx, work)?;
             plan.execute(work, &x, &y, &mut c)?;
             close(&work.download_blocking(&c)?, &a.times(&b), k)?;
@@ -165,7 +166,7 @@ fn other_types(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// `rows` of `cols` elements with `leading` from row to row; the gaps have NaN.
+/// Returns the matrix with `leading` elements from row to row. The gaps between the rows have NaN.
 fn padded(matrix: &Matrix<f32>, leading: usize) -> Vec<f32> {
     let rows = matrix.values.chunks(matrix.cols);
     let gap = vec![f32::NAN; leading - matrix.cols];
@@ -196,7 +197,7 @@ fn layouts(platform: &Platform) -> Result<(), Failed> {
             plan.on(cx, work)?.execute(work, &x, &y, &mut c)?;
             close(&work.download_blocking(&c)?, &wanted, K)?;
 
-            // Parts of wider tensors.
+            // The operands are parts of wider tensors.
             let moved = |stored: &Matrix<f32>| {
                 let mut values = padded(stored, WIDE);
                 values.chunks_mut(WIDE).for_each(|row| row.rotate_right(4));
@@ -221,7 +222,7 @@ fn layouts(platform: &Platform) -> Result<(), Failed> {
             }
         }
 
-        // A batch, with one `b` for all of it.
+        // A batch of products that all have the same `b`.
         let many: Vec<_> = (0..BATCH).map(|_| Matrix::<f32>::random(M, K, &mut random)).collect();
         let all: Vec<f32> = many.iter().flat_map(|a| a.values.clone()).collect();
         let x = tensor(cx, work, &[BATCH, M, K], &all)?;
@@ -338,7 +339,7 @@ fn nan(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// `f32` is `f32`, and TF32 has an error that shows.
+/// Checks that `f32` computes with full precision, and that TF32 has an error that shows.
 fn tf32(platform: &Platform) -> Result<(), Failed> {
     const N: usize = 64;
     once(platform, |cx, work, _| {

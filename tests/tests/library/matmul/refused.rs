@@ -1,4 +1,4 @@
-//! The refused arguments: by name, before any work is queued.
+//! Arguments of products that are refused by name, before any work is queued.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn layouts(platform: &Platform) -> Result<(), Failed> {
             "`Matmul`: `bias` begins at a multiple of 4 bytes and not of 16, which the plan's algorithm may need; copy it \
              into a tensor of its own, or plan with `.alignment(4)`",
         )?;
-        // No call has changed it.
+        // The refused calls have not changed `c`.
         c.assume_written();
         check_equal(work.download_blocking(&c)?, vec![5.0; 32])?;
         plan.execute(work, &a, &b, &bias, &mut c)?;
@@ -80,7 +80,7 @@ fn layouts(platform: &Platform) -> Result<(), Failed> {
         padded.unaligned().on(cx, work)?.execute(work, &part, &b, &mut c)?;
         check_equal(work.download_blocking(&c)?, vec![16.0; 32])?;
 
-        // From the second row on: 72 bytes further.
+        // The part begins in the second row, 72 bytes after the start of the tensor.
         let part = wide.view().slice(0, 1..4).ok_or_else(|| Failed::msg("no such part"))?;
         let part = part.slice(1, 0..16).ok_or_else(|| Failed::msg("no such part"))?;
         let mut c = cx.tensor([3, 8], work)?;
@@ -134,7 +134,7 @@ fn other_stream(platform: &Platform) -> Result<(), Failed> {
         let mut c = tensor(cx, work, &[2, 2], &[5.0; 4])?;
         let is_other = |error: &Error| matches!(error, Error::OtherStream { .. });
         check_error("another stream", plan.execute(other, &x, &x, &mut c), is_other)?;
-        // No call has changed it.
+        // The refused calls have not changed `c`.
         c.assume_written();
         check_equal(work.download_blocking(&c)?, vec![5.0; 4])?;
         plan.execute(work, &x, &x, &mut c)?;
@@ -151,7 +151,7 @@ fn failing(platform: &Platform) -> Result<(), Failed> {
         let mut c = tensor(cx, work, &[2, 2], &[5.0; 4])?;
         let text = check_error("the call", plan.execute(work, &x, &x, &mut c), |_| true)?;
         check_text(&text, &["call_library", "INJECTED"])?;
-        // No call has changed it.
+        // The refused calls have not changed `c`.
         c.assume_written();
         check_equal(work.download_blocking(&c)?, vec![5.0; 4])?;
         plan.execute(work, &x, &x, &mut c)?;

@@ -1,4 +1,4 @@
-//! Algorithms: printed, stored, and given back.
+//! Algorithms of products that are printed, stored, and given to another plan.
 
 use streamflow::prelude::*;
 use streamflow_math::matmul::{Algorithm, Matmul};
@@ -92,13 +92,13 @@ fn elsewhere(platform: &Platform) -> Result<(), Failed> {
             let done = planner.algorithm(stored.parse()?).on(cx, work).map(|_| ());
             check_text(&check_error(stored, done, |_| true)?, &[part, "without `algorithm`"])?;
         }
-        // For operands that are aligned better than the plan's.
+        // This algorithm is for operands that are better aligned than the plan's.
         let aligned = planner.on(cx, work)?.algorithm();
         let done = planner.unaligned().algorithm(aligned).on(cx, work).map(|_| ());
         let text = check_error("another alignment", done, |_| true)?;
         check_text(&text, &["multiples of 256 bytes", "`alignment(256)`"])?;
         planner.algorithm(planner.unaligned().on(cx, work)?.algorithm()).on(cx, work)?;
-        // Of another product.
+        // This algorithm is that of a product of another size.
         let large = Matmul::<f64>::plan(512, 512, 512).on(cx, work)?.algorithm();
         let done = planner.algorithm(large).on(cx, work).map(|_| ());
         let text = check_error("another product", done, |_| true)?;

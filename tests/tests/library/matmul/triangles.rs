@@ -1,4 +1,4 @@
-//! cuBLAS's functions of triangles, compared with double precision.
+//! Functions of cuBLAS on triangular matrices, compared with double precision.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ fn is_in(triangle: Triangle, row: usize, column: usize) -> bool {
     }
 }
 
-/// The elements outside of the triangle: neither read nor written.
+/// The value of the elements outside of the triangle, which are neither read nor written.
 const OTHER: f32 = -77.0;
 
 fn functions<T: Number>(platform: &Platform, tolerance: f64) -> Result<(), Failed> {
@@ -56,7 +56,7 @@ fn functions<T: Number>(platform: &Platform, tolerance: f64) -> Result<(), Faile
 
 type On<'a> = (&'a ExecutionContext, &'a Stream<'a>);
 
-/// `a x` is `alpha b`, by the triangle alone.
+/// Checks that `a x` is `alpha b`, where only the triangle of `a` counts.
 fn solve<T: Number>(
     blas: &mut streamflow_math::Plan<Blas<T>>,
     (cx, work): On<'_>,
@@ -105,7 +105,7 @@ fn update<T: Number>(
     let product = |row: usize, column: usize| -> f64 {
         (0..k).map(|it| a[row * k + it].into() * a[column * k + it].into()).sum()
     };
-    // Where `beta` is 0 a NaN is not read.
+    // If `beta` is 0, the earlier content is not read, so it may be NaN.
     for (beta, before) in [(0.0, f32::NAN), (2.0, 3.0)] {
         let mut c = vec![T::from(OTHER); n * n];
         for row in 0..n {
@@ -158,13 +158,13 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
         let is_other = |error: &Error| matches!(error, Error::OtherStream { .. });
         let done = blas.trsm(other, (1.0, &square, Triangle::Lower), &mut two);
         check_error("another stream", done, is_other)?;
-        // No call has changed it.
+        // The refused calls have not changed `two`.
         two.assume_written();
         check_equal(work.download_blocking(&two)?, vec![1.0; 4])
     })
 }
 
-/// A handle that is kept over ticks.
+/// Checks a cuBLAS handle that an operator keeps over several ticks.
 fn late(platform: &Platform) -> Result<(), Failed> {
     const N: usize = 8;
     let mut kept = None;
@@ -178,7 +178,7 @@ fn late(platform: &Platform) -> Result<(), Failed> {
         let mut c = tensor(cx, other, &[N, N], &[1.0; N * N])?;
         other.launch::<slow_fill>(N * N, (&mut a, tick, 20_000_000))?;
         blas.syrk(work, (1.0, &a), (1.0, &mut c, Triangle::Lower))?;
-        // A column of a lower triangle of ones: each row less those before.
+        // The solution for a lower triangle of ones: each row of `c` minus the row before.
         let ones = tensor(cx, work, &[N, N], &[1.0; N * N])?;
         blas.trsm(work, (1.0, &ones, Triangle::Lower), &mut c)?;
         let first = work.download_blocking(&c)?[0];

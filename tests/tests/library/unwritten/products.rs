@@ -1,4 +1,4 @@
-//! Products of matrices and vectors.
+//! The functions of cuBLAS, cuSPARSE and related libraries that write products of matrices and vectors.
 
 use streamflow::prelude::*;
 use streamflow_math::matmul::{Blas, Matmul, Triangle};
@@ -137,7 +137,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Of a library that is not part of a CUDA toolkit.
+/// Functions of cuDSS, a library that is not part of a CUDA toolkit.
 pub(super) const DIRECT: &[Function] = &[writes("DirectSolver::solve", |it, platform| {
     let plan = |cx: &_, s: &Stream<'_>| {
         let a = sparse(cx)?;

@@ -1,4 +1,4 @@
-//! Solvers. Their results have statuses beside them.
+//! The functions of solvers. Their results come with statuses.
 
 use streamflow::prelude::*;
 use streamflow_math::solve::{Checked, Cholesky, Eigen, Lu, Qr, Svd};

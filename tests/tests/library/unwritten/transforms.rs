@@ -1,4 +1,4 @@
-//! Transforms, random numbers, and a library of the tests.
+//! The functions of transforms, of random numbers, and of a library that only the tests have.
 
 use streamflow::memory::Complex;
 use streamflow::prelude::*;

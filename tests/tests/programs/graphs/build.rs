@@ -15,7 +15,7 @@ use super::plan::{Carries, EdgePlan, Flow, FullPolicy, Kind, Port};
 use super::script::Core;
 use crate::programs::pieces;
 
-/// The ports of a node that is not built yet.
+/// The ports of a node whose `AnyNode` is not built yet.
 #[allow(clippy::large_enum_variant, reason = "there are few values, for a short time")]
 enum Ports {
     Work(<Work as Operator>::Ports),
@@ -35,7 +35,7 @@ impl Ports {
     }
 }
 
-/// Runs code with the input of an edge.
+/// Runs code with the input at which an edge ends.
 macro_rules! with_input {
     ($to:expr, $port:expr, $input:ident => $do:expr) => {
         match ($to, $port) {
@@ -72,7 +72,7 @@ macro_rules! with_input {
     };
 }
 
-/// Runs code with the output of an edge.
+/// Runs code with the output at which an edge begins.
 macro_rules! with_output {
     ($from:expr, $shared:expr, $output:ident => $do:expr) => {
         match ($from, $shared) {
@@ -145,14 +145,14 @@ fn first(plan: &EdgePlan, to: &mut Ports, platform: &Platform, stream: &CudaStre
     }
 }
 
-/// Builds the graph.
+/// Builds the graph of a plan.
 pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
     let first_on = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("first")?;
     let mut clock = Clock::__streamflow_ports();
     let mut ports: Vec<Ports> = flow.nodes.iter().map(|node| Ports::of(node.kind)).collect();
     for ports in &mut ports {
         if let Ports::Work(ports) = ports {
-            // The clock's edges hold all ticks, so that a waiting node blocks no other.
+            // The edges of the clock hold the messages of all ticks, so a waiting node blocks no other node.
             let options =
                 EdgeOptions::new("clock", flow.ticks as usize + 1, QueuePolicy::BackPressure)?;
             connect_shared(edge(&mut clock.tick, &mut ports.clock, options));
@@ -217,7 +217,7 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
     Ok(Built::new(platform, nodes, vec![first_on])?)
 }
 
-/// Runs it and compares its nodes' downloads.
+/// Runs the graph, whose nodes compare their downloads with the expected values.
 pub(crate) fn run(flow: &Flow, platform: &Platform) -> Result<()> {
     Ok(streamflow::__private::run(&mut build(flow, platform)?).map(drop)?)
 }

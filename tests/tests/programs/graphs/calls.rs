@@ -3,17 +3,18 @@
 use super::code::{Node, port_name};
 use super::plan::{Action, Call, DownloadUse, Memory, On, Operand, Port, Receiving};
 
-/// The state of the code printed so far for a phase.
+/// What the code printed so far for a phase has declared and received.
 #[derive(Default)]
 pub(super) struct Arm {
     pub(super) handled: Vec<Port>,
     /// Whether a message was received on the internal stream.
     internal: bool,
     sent: [bool; 2],
-    /// The streams that have a variable, and the declaration of the variable that the next call needs.
+    /// The streams that already have a variable in the printed code. `before` is the declaration that the next call
+    /// needs.
     named: Vec<&'static str>,
     pub(super) before: String,
-    /// The ports that were received, with the variable of the stream.
+    /// The ports that the code has received, each with the variable of its stream.
     streams: Vec<(Port, &'static str)>,
 }
 
@@ -26,7 +27,7 @@ impl Arm {
             (On::Second, _) => ("second", "cx.allocate_cuda_stream(io.second)?"),
             _ => ("first", "cx.allocate_cuda_stream(io.first)?"),
         };
-        // Allocated at its first use, as in the failing run.
+        // The printed code allocates a stream at its first use, as the failing run does.
         if !self.named.contains(&name) {
             self.named.push(name);
             self.before = format!("let {name} = {how}; ");
@@ -102,7 +103,7 @@ impl Arm {
             }
             Action::Calculate(register, from) => {
                 let on = if call.on == On::First { On::Second } else { On::First };
-                // The declaration of `other` comes after that of `s`.
+                // The declaration of `other` must come after that of `s`.
                 let before = std::mem::take(&mut self.before);
                 let other = self.stream(node, on)?;
                 self.before = before + &self.before;

@@ -1,17 +1,17 @@
-//! Prints a graph as code.
+//! Prints a graph as a program that can be compiled.
 
 use std::fmt::Write as _;
 
 use super::calls::Arm;
 use super::plan::{Carries, Flow, FullPolicy, Kind, Port};
 
-/// The beginning of each printed graph.
+/// The code before each printed graph.
 pub(crate) const ITEM: &str = include_str!("item.rs");
 
 /// The code after each printed graph.
 pub(crate) const LIBRARIES: &str = include_str!("libraries.rs");
 
-/// The clock: it counts ticks and ends the run.
+/// The printed operator `Clock`, which counts ticks and ends the run.
 const CLOCK: &str = "
 #[operator]
 struct Clock { #[output] tick: u64, ticks: u64 }
@@ -33,7 +33,7 @@ struct Core {
 }
 ";
 
-/// Prints the operators, the graph `Flow`, and the first message of feedback edges.
+/// Returns the printed operators, the graph `Flow`, and the first messages of feedback edges.
 pub(crate) fn print(flow: &Flow) -> String {
     let mut out = CLOCK.to_owned();
     for node in 0..flow.nodes.len() {
@@ -188,7 +188,7 @@ fn print_node(out: &mut String, flow: &Flow, index: usize) {
     add(out, 1, "}\n}");
 }
 
-/// The facts about a node that its code depends on.
+/// The facts about a node that decide how its code is printed.
 pub(super) struct Node {
     pub(super) work: bool,
     pub(super) adopts: bool,
@@ -197,7 +197,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Required messages are dropped.
+    /// Prints calls that drop the required messages that no other call has handled.
     fn leave(&self, out: &mut String, arm: &Arm) {
         for port in self.ports.iter().filter(|port| !self.work && !arm.handled.contains(port)) {
             add(out, 4, &format!("io.{}.discard();", port_name(*port)));

@@ -1,4 +1,4 @@
-//! Draws the scripts of a graph's nodes, tick by tick.
+//! Draws random scripts: the calls of each node of a graph, tick by tick.
 
 use streamflow_tests::random::Random;
 
@@ -10,28 +10,28 @@ use super::plan::{
 /// How a node behaves over its ticks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Behaviour {
-    /// The same work in each tick, for many ticks.
+    /// Does the same work in each tick, for many ticks.
     Steady,
-    /// Sends a message in few ticks.
+    /// Sends a message in few of its ticks.
     Rare,
-    /// Lets messages wait in their queues and receives them later.
+    /// Leaves messages in their queues, and receives them some ticks later.
     Delayed,
     /// Reads the first messages on the host.
     Observer,
-    /// Random calls.
+    /// Makes random calls.
     Wild,
 }
 
 pub(super) struct Draw<'a> {
     pub(super) random: &'a mut Random,
     pub(super) tag: u32,
-    /// From this tick on no node waits on the host, so that the device may fall behind.
+    /// The tick from which on no node waits on the host, so that the device may fall behind.
     pub(super) quiet: u64,
-    /// The streams that calls use.
+    /// The streams that the drawn calls may use.
     pub(super) streams: &'static [On],
-    /// How often, out of 8, calls are drawn that neither make nor send data.
+    /// How many times out of 8 a call is drawn that neither makes nor sends data.
     pub(super) others: usize,
-    /// Whether the node's output, and its shared output, have consumers.
+    /// Whether the node's output has consumers, and whether its shared output has consumers.
     pub(super) sends: [bool; 2],
 }
 
@@ -46,7 +46,7 @@ impl Draw<'_> {
         let required = kind != Kind::Work;
         let adopts = required && self.random.below(4) == 0;
         let awaits = required && self.random.below(12) == 0;
-        // Producers keep other nodes busy; variety matters most at the last consumers.
+        // Producers mostly behave steadily, to keep other nodes busy. Variety matters most at the last consumers.
         let behaviours: &[Behaviour] = match (ports.is_empty(), self.sends != [false; 2]) {
             (true, _) => &[Behaviour::Steady, Behaviour::Steady, Behaviour::Rare],
             (false, true) => &[
@@ -79,8 +79,8 @@ impl Draw<'_> {
         NodePlan { kind, adopts, awaits, script }
     }
 
-    /// Discards the messages that a script leaves in narrow queues, in most graphs: a full queue would soon stop its
-    /// producer, and with it most of the graph.
+    /// Adds calls that discard the messages which a script leaves in narrow queues, in most graphs. A full queue
+    /// would soon stop its producer, and with it most of the graph.
     pub(super) fn drain(&mut self, node: &mut NodePlan, narrow: &[Port]) {
         if self.random.below(16) == 0 {
             return;
@@ -121,7 +121,7 @@ impl Draw<'_> {
         [1, 3, 5, 7, 13, 33][self.random.below(6)]
     }
 
-    /// A port, or a register.
+    /// Returns a random port, or a register if none is drawn.
     fn from(&mut self, ports: &[Port]) -> Operand {
         let skip = [0, 0, 0, 1, 4, 50][self.random.below(6)];
         let port = ports.get(self.random.below(ports.len().max(1)));
@@ -129,7 +129,7 @@ impl Draw<'_> {
             Some(Port::Read) => Memory::Read,
             Some(Port::Also) => Memory::Also,
             Some(Port::All) => Memory::All(self.random.below(3)),
-            // The register that `receives` keeps the message in.
+            // The register in which `receives` keeps the message of this port.
             Some(Port::Share) => Memory::Register(0),
             Some(Port::Take) => Memory::Register(1),
             None => Memory::Register(self.register()),
@@ -140,7 +140,7 @@ impl Draw<'_> {
         }
     }
 
-    /// Receives most of the messages, in any order.
+    /// Draws calls that receive most of the messages, in any order.
     fn receives(&mut self, ports: &[Port]) -> Vec<Call> {
         let mut ports: Vec<_> =
             ports.iter().copied().filter(|_| self.random.below(10) > 0).collect();
@@ -160,7 +160,7 @@ impl Draw<'_> {
         ports.into_iter().map(|port| one(self, port)).collect()
     }
 
-    /// A call that makes new data from received data.
+    /// Draws a call that makes new data from received data.
     fn makes(&mut self, ports: &[Port], register: usize) -> Call {
         let (from, len) = (self.from(ports), self.len());
         let act = match self.random.below(7) {
@@ -174,7 +174,7 @@ impl Draw<'_> {
         self.call(act)
     }
 
-    /// A call that neither makes data nor sends a message.
+    /// Draws a call that neither makes data nor sends a message.
     fn other(&mut self, ports: &[Port], at: u64) -> Option<Call> {
         if self.random.below(8) >= self.others {
             return None;
@@ -208,7 +208,7 @@ impl Draw<'_> {
         self.call(Action::Download(from, fate))
     }
 
-    /// The calls of one tick.
+    /// Draws the calls of one tick.
     fn work(&mut self, ports: &[Port], at: u64) -> Vec<Call> {
         let mut calls = self.receives(ports);
         calls.extend(self.other(ports, at));
@@ -216,7 +216,7 @@ impl Draw<'_> {
             if !self.sends[usize::from(shared)] {
                 continue;
             }
-            // Send new data, or the received message.
+            // The node sends new data, or the received message itself.
             let handed = self.random.below(4) == 0;
             let register = match shared {
                 false if handed && ports.contains(&Port::Take) => 1,
@@ -276,9 +276,10 @@ impl Draw<'_> {
     }
 
     fn delays(&mut self, ports: &[Port]) -> Vec<Phase> {
-        // In most cases more than a stream has events.
+        // The number of ticks for which messages wait. In two of three cases this is more than a stream has events.
         let waits = [1, 16, 16][self.random.below(3)] + self.random.below(15);
-        // The other ports receive or discard meanwhile, so that their messages are new when the delayed one is old.
+        // While one port is delayed, the other ports receive or discard, so that their messages are new when the delayed
+        // message is old.
         let delayed = ports[self.random.below(ports.len())];
         let all = self.random.below(4) == 0;
         let others: Vec<_> =
@@ -295,7 +296,7 @@ impl Draw<'_> {
             let mut calls = self.receives(ports);
             calls.extend(self.other(ports, at));
             calls.push(self.makes(ports, 2));
-            // Download each received message.
+            // Each received message is downloaded.
             for port in ports {
                 calls.push(self.download(&[*port], at));
             }

@@ -1,11 +1,11 @@
-//! Draws graphs: their nodes, and the edges between them.
+//! Draws random graphs: their nodes, and the edges between the nodes.
 
 use streamflow_tests::random::Random;
 
 use super::draw::{Behaviour, Draw};
 use super::plan::{EdgePlan, Flow, FullPolicy, Kind, On, Port};
 
-/// A graph of a few nodes.
+/// Draws a graph of a few nodes.
 pub(crate) fn flow(random: &mut Random) -> Flow {
     let ticks =
         if random.below(4) == 0 { 6 + random.below(12) } else { 30 + random.below(31) } as u64;
@@ -44,7 +44,7 @@ pub(crate) fn flow(random: &mut Random) -> Flow {
 
 type Shape = (Vec<Kind>, Vec<Option<Behaviour>>, Vec<EdgePlan>);
 
-/// Random nodes with random edges.
+/// Draws random nodes with random edges.
 fn any(random: &mut Random) -> Shape {
     let count = [3, 3, 4, 4, 5, 6, 7][random.below(7)];
     let kind = |node| match random.below(10) {
@@ -59,8 +59,8 @@ fn any(random: &mut Random) -> Shape {
     (kinds, vec![None; count], edges)
 }
 
-/// Messages of one node reach another by two paths, one of them with a deep queue, and a third node reads the first
-/// messages on the host.
+/// Draws a graph in which messages of one node reach another by two paths, one of them with a deep queue, while a
+/// third node reads the first messages on the host.
 fn two_ways(random: &mut Random) -> Shape {
     let behaviours = [
         Behaviour::Steady,
@@ -70,7 +70,7 @@ fn two_ways(random: &mut Random) -> Shape {
     let behaviours = [&behaviours[..], &[Behaviour::Observer, Behaviour::Delayed]].concat();
     let mut last = 0;
     let mut edge = |from: usize, to: usize, deep: bool| {
-        // A node other than the last.
+        // A node other than the last one.
         last = (last + 1 + random.below(4)) % 5;
         let port = Port::EACH[last];
         let capacity = if deep { 64 } else { 1 + random.below(8) };
@@ -95,8 +95,8 @@ fn edges(random: &mut Random, kinds: &[Kind]) -> Vec<EdgePlan> {
         for _ in 0..if alone { 0 } else { [1, 2, 2, 3][random.below(4)] } {
             let back = *kind == Kind::Work && random.below(12) == 0;
             let mut from = if back { random.below(kinds.len()) } else { random.below(to) };
-            // Often take the producer of another producer: the same work then arrives by two paths, possibly of
-            // different lengths.
+            // Often the edge begins at the producer of another producer of the same node. The same work then arrives by two
+            // paths, possibly of different lengths.
             let near: Vec<_> = edges.iter().filter(|edge: &&EdgePlan| edge.to == to).collect();
             if !near.is_empty() && random.below(4) > 0 {
                 let through = near[random.below(near.len())].from;
@@ -110,7 +110,7 @@ fn edges(random: &mut Random, kinds: &[Kind]) -> Vec<EdgePlan> {
                 other => other.port(),
             };
             let shared = kinds[from] == Kind::Forward || random.below(4) == 0;
-            // Deep queues hold old messages; queues that drop the oldest hold new ones.
+            // A deep queue holds old messages. A queue that drops its oldest message holds new ones.
             let deep = random.below(2) == 0;
             let capacity = if deep { 64 } else { [1, 1, 2, 4, 8, 16][random.below(6)] };
             let full = match random.below(8) {
@@ -122,7 +122,7 @@ fn edges(random: &mut Random, kinds: &[Kind]) -> Vec<EdgePlan> {
             edges.push(EdgePlan { from, shared, to, port, capacity, full });
         }
     }
-    // The first node may also receive from later ones.
+    // The first node may also receive messages of later nodes.
     if random.below(4) == 0 && kinds.len() > 1 {
         let from = 1 + random.below(kinds.len() - 1);
         let shared = kinds[from] == Kind::Forward;

@@ -8,7 +8,7 @@ use streamflow_tests::foreign;
 
 use crate::programs::pieces::{Reads, Section, Writes, join, make, map, section};
 
-/// A message: data with its expected values.
+/// A message of tests: data together with the values that the data should have.
 #[derive(Message)]
 pub(crate) struct Item {
     data: Tensor<u32>,
@@ -16,7 +16,7 @@ pub(crate) struct Item {
     at: HostData<Address>,
 }
 
-/// The address of the data. A copy has another address.
+/// The address of the data, by which a copy can be recognised, since a copy has another address.
 pub(crate) struct Address(Option<u64>);
 
 impl Clone for Address {
@@ -42,7 +42,7 @@ impl Writes for Item {
 }
 
 impl Item {
-    /// Memory that is not written yet.
+    /// Returns a message whose memory is not written yet.
     pub(crate) fn new(platform: &Platform, s: &CudaStream, len: usize) -> Result<Self> {
         let mut data = platform.tensor([len], s)?;
         let at = s.write_raw(&mut data, |address| address)?;
@@ -51,7 +51,7 @@ impl Item {
     }
 }
 
-/// The value of a register.
+/// The value of a register, either owned or shared.
 pub(crate) enum Cell {
     Own(Item),
     Shared(Shared<Item>),
@@ -66,7 +66,7 @@ impl Cell {
     }
 }
 
-/// Takes the value of a register if it is not shared.
+/// Takes the value out of a register if the value is not shared.
 pub(crate) fn take_own(register: &mut Option<Cell>) -> Option<Item> {
     match register.take() {
         Some(Cell::Own(item)) => Some(item),
@@ -77,7 +77,7 @@ pub(crate) fn take_own(register: &mut Option<Cell>) -> Option<Item> {
     }
 }
 
-/// Shares the value of a register from now on.
+/// Shares the value of a register from now on, and returns another owner of it.
 pub(crate) fn share(register: &mut Option<Cell>) -> Option<Shared<Item>> {
     let item = match register.take()? {
         Cell::Own(item) => Shared::new(item),
@@ -87,12 +87,12 @@ pub(crate) fn share(register: &mut Option<Cell>) -> Option<Shared<Item>> {
     Some(item)
 }
 
-/// The elements from `skip` on.
+/// Returns the elements from `skip` on, or `None` without an item.
 pub(crate) fn part(item: Option<&Item>, skip: usize) -> Result<Option<Section<'_>>> {
     item.map(|item| section(item, skip.min(item.value().len()))).transpose()
 }
 
-/// New data, computed from the inputs that are present.
+/// Returns new data, computed from those inputs that are present.
 pub(crate) fn made(
     platform: &Platform,
     s: &CudaStream,
@@ -109,7 +109,7 @@ pub(crate) fn made(
     Ok(item)
 }
 
-/// A copy that bypasses streamflow, ordered by raw accesses.
+/// Returns a copy that is made without streamflow, and ordered by raw accesses.
 pub(crate) fn copied(platform: &Platform, s: &CudaStream, from: &dyn Reads) -> Result<Item> {
     let mut copy = Item::new(platform, s, from.value().len())?;
     foreign::copy(platform, s, from.data(), &mut copy.data)?;
@@ -117,8 +117,8 @@ pub(crate) fn copied(platform: &Platform, s: &CudaStream, from: &dyn Reads) -> R
     Ok(copy)
 }
 
-/// A copy of a received message that bypasses streamflow, on the stream of the message or on one that waits for a
-/// record of it. The read is declared to streamflow afterwards.
+/// Returns a copy of a received message that is made without streamflow, on the stream of the message or on a
+/// stream that waits for a record of that stream. The read is declared to streamflow afterwards.
 pub(crate) fn copy_bypassing(
     platform: &Platform,
     item: &Item,

@@ -1,4 +1,4 @@
-//! Programs that once failed.
+//! Random programs that once failed, written out.
 
 use super::plan::{
     Action, Call, DownloadUse, EdgePlan, Flow, FullPolicy, Kind, Memory, NodePlan, On, Operand,
@@ -26,8 +26,8 @@ fn edge(from: usize, to: usize, port: Port, capacity: usize) -> EdgePlan {
     EdgePlan { from, shared: false, to, port, capacity, full: FullPolicy::BackPressure }
 }
 
-/// A message waits at `join` while its stream makes more records than its ring has events. Meanwhile that stream waits
-/// for another stream, and `join` also receives a message from that other stream.
+/// A graph in which a message waits at `join` while its stream makes more records than its ring has events.
+/// Meanwhile that stream waits for another stream, and `join` also receives a message of that other stream.
 pub(crate) fn left_out_wait() -> Flow {
     const READ: (On, Action) = (On::Internal, Action::Receive(Port::Read, Receiving::Plain, 0));
     const ALSO: (On, Action) = (On::Internal, Action::Receive(Port::Also, Receiving::Plain, 0));

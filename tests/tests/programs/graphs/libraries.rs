@@ -11,7 +11,7 @@ use super::item::Item;
 use crate::programs::pieces::{Reads, Section, Writes, cycles};
 use streamflow_tests::kernels::{self, mixing};
 
-/// Plans for so many numbers, on two streams.
+/// Library plans for data of one length, on two streams.
 pub(crate) struct Plans {
     len: usize,
     product: Plan<Matmul<f32, Bias>>,
@@ -34,8 +34,9 @@ impl Plans {
     }
 }
 
-/// New data, computed by a product on `s`, a transform on `other`, and its inverse on `s`. Plans for another length, or for
-/// other streams, are dropped, perhaps while they work. `None` without data.
+/// Returns new data, computed by a product on `s`, a transform on `other`, and the inverse transform on `s`, or
+/// `None` without input data. Plans for another length or for other streams are dropped, perhaps while their work
+/// runs.
 pub(crate) fn calculated(
     cx: &ExecutionContext,
     streams: (&Stream<'_>, &Stream<'_>),
@@ -78,7 +79,7 @@ fn calculate(
     let (mut weight, mut bias) = (cx.tensor([1, 1], s)?, cx.tensor([1], s)?);
     let mut spectrum = cx.tensor([len / 2 + 1], other)?;
     let mut z = cx.tensor([len], s)?;
-    // A single operand is written on the other stream, so that no wait for another operand orders it.
+    // Only one operand is written on the other stream, so that no wait for another operand orders that write.
     let on = |operand| if tag % 3 == operand { other } else { s };
     on(0).launch::<mixing::numbers>(len, (&mut x, from.data(), wait))?;
     on(1).launch::<kernels::fill>(1, (&mut weight, factor as f32))?;

@@ -1,4 +1,4 @@
-//! The operators with their ports. Their scripts define their work.
+//! The operators of random graphs, with their ports. Scripts define what the operators do.
 
 use streamflow::port::{In, Many, Out};
 use streamflow::prelude::*;
@@ -6,7 +6,7 @@ use streamflow::prelude::*;
 use super::item::Item;
 use super::script::Core;
 
-/// Sends the number of each tick and ends the run.
+/// An operator that sends the number of each tick, and ends the run.
 #[operator]
 pub(crate) struct Clock {
     #[output]
@@ -17,14 +17,14 @@ pub(crate) struct Clock {
 impl Compute for Clock {
     fn compute(&mut self, io: ClockIo<'_>, cx: &ExecutionContext) -> Result<()> {
         if cx.tick() + 1 >= self.ticks {
-            // Messages that are still queued are not needed.
+            // Messages that are still queued at the end are not needed.
             cx.stop_graph();
         }
         io.tick.emit(cx.tick())
     }
 }
 
-/// The ports of a tick, the same for each operator.
+/// The ports that an operator has in a tick. Every operator has a part of them.
 #[derive(Default)]
 pub(super) struct Ports<'t> {
     pub(super) read: Option<Input<'t, &'t Item>>,
@@ -37,13 +37,13 @@ pub(super) struct Ports<'t> {
     pub(super) streams: Option<[streamflow::context::StreamName<'t>; 2]>,
 }
 
-/// A required or an optional input.
+/// An input that is either required or optional.
 pub(super) enum Input<'t, A: streamflow::port::Receive<'t>> {
     Required(In<'t, A>),
     Optional(In<'t, Option<A>>),
 }
 
-/// Runs any calls in each tick of the clock.
+/// An operator that may make any calls, in each tick of the clock.
 #[operator(streams(first, second))]
 pub(crate) struct Work {
     #[input]
@@ -86,7 +86,7 @@ impl Compute for Work {
     }
 }
 
-/// Reads each message.
+/// An operator that reads each message.
 #[operator]
 pub(crate) struct Unary {
     #[input]
@@ -107,7 +107,7 @@ impl Compute for Unary {
     }
 }
 
-/// Shares each message.
+/// An operator that shares each message.
 #[operator]
 pub(crate) struct Forward {
     #[input]
@@ -128,7 +128,7 @@ impl Compute for Forward {
     }
 }
 
-/// Reads a message of each of its producers.
+/// An operator that reads a message of each of its producers.
 #[operator]
 pub(crate) struct Merge {
     #[input(many)]

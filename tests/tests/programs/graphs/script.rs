@@ -1,4 +1,4 @@
-//! Runs the script of a node on the ports of a tick.
+//! Executes the script of a node with the ports of a tick.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use super::plan::{
 use crate::programs::count;
 use crate::programs::pieces::{self, Pending};
 
-/// The state of a node.
+/// The state of a node from tick to tick.
 #[derive(Default)]
 pub(crate) struct Core {
     script: Vec<Phase>,
@@ -29,12 +29,12 @@ pub(crate) struct Core {
     plans: Option<Plans>,
 }
 
-/// The state of one tick.
+/// The state of a node within one tick.
 struct Tick<'t> {
     cx: &'t ExecutionContext,
     ports: Ports<'t>,
     internal: Option<Stream<'t>>,
-    /// The received message, and a stream that comes after it.
+    /// A received message, and a stream that comes after it.
     read: Option<(&'t Item, Stream<'t>)>,
     also: Option<(&'t Item, Stream<'t>)>,
     all: Vec<(&'t Item, Stream<'t>)>,
@@ -45,7 +45,7 @@ impl Core {
         Self { script, ..Self::default() }
     }
 
-    /// Waits for the pending downloads.
+    /// Waits for the pending downloads of the node.
     pub(super) fn stop(&mut self) -> Result<()> {
         self.pending.drain(..).try_for_each(|pending| pending.wait())
     }
@@ -197,7 +197,7 @@ impl Core {
                 }
                 let Some((_, mut handle)) = self.handle.take() else { return Ok(()) };
                 let Some(from) = self.section(from, now)? else { return Ok(()) };
-                // The internal stream may have changed since the handle was made.
+                // The node's internal stream may have changed since the handle was made.
                 let copy = match handle.with(&s, |_| copied(platform, &s, &from)) {
                     Ok(copy) => copy?,
                     Err(Error::OtherStream { .. }) => return Ok(()),
@@ -279,7 +279,7 @@ impl Core {
 }
 
 impl<'t> Tick<'t> {
-    /// The stream of a call. For a node that owns no streams, it is the internal one.
+    /// Returns the stream that a call uses. For a node that owns no streams, this is the internal stream.
     fn stream(&self, on: On) -> Result<Option<Stream<'t>>> {
         let own = |index: usize, name| match self.ports.streams {
             Some(streams) => self.cx.allocate_cuda_stream(streams[index]).map(Some),
@@ -321,7 +321,7 @@ impl<'t> Tick<'t> {
         };
     }
 
-    /// Leaves optional messages in their queues and discards required ones, so that the node can tick again.
+    /// Leaves optional messages in their queues, and discards required messages so that the node can tick again.
     fn leave(mut self) {
         let is_work = self.ports.streams.is_some();
         for port in Port::EACH.into_iter().filter(|_| !is_work) {

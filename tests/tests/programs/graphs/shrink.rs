@@ -1,9 +1,9 @@
-//! Shrinks graphs.
+//! Makes failing graphs smaller.
 
 use super::plan::{Flow, NodePlan};
 use crate::programs::shrink::{each_without, without_chunks};
 
-/// Graphs that are each a little smaller than this one, the smallest first.
+/// Returns graphs that are each a little smaller than this one, the smallest first.
 pub(crate) fn smaller(flow: &Flow) -> Vec<Flow> {
     let mut all: Vec<_> = (0..flow.nodes.len()).map(|node| without_node(flow, node)).collect();
     all.extend(each_without(&flow.edges).into_iter().map(|edges| Flow { edges, ..flow.clone() }));

@@ -7,7 +7,7 @@ use super::plan::{
     Action, DownloadUse, On, Owner, PARTS, Place, Round, SLOTS, Step, THREADS, Threads,
 };
 
-/// Prints the body of `fn threads(platform: &Platform) -> Result<()>`.
+/// Returns the body of `fn threads(platform: &Platform) -> Result<()>`.
 pub(crate) fn print(plan: &Threads) -> String {
     let mut out = String::new();
     let to = &mut out;
@@ -93,7 +93,7 @@ fn print_round(to: &mut String, plan: &Threads, round: &Round, number: usize) {
     line(to, 1, "}");
 }
 
-/// The parts that a thread uses.
+/// Returns the parts of the buffers that a thread uses in a round.
 fn used(steps: &[Step], round: &Round, thread: usize) -> BTreeSet<(usize, usize)> {
     let legal = steps.iter().filter(|step| step.act.is_legal(round, thread));
     let places = legal.flat_map(|step| {
@@ -116,7 +116,7 @@ fn print_step(step: &Step, own: &[usize]) -> String {
     };
     let Step { tag, slow, .. } = step;
     let (writes, reads) = step.act.places();
-    // A slot is a variable during the call.
+    // The printed code holds a slot's buffer in a variable during the call.
     let (mut names, mut slots) = (Vec::new(), Vec::new());
     for (at, is_write) in
         writes.iter().map(|at| (at, true)).chain(reads.iter().map(|at| (at, false)))
@@ -181,6 +181,6 @@ fn print_step(step: &Step, own: &[usize]) -> String {
     }
     let names: Vec<_> = slots.iter().map(|(slot, _)| format!("Some({slot})")).collect();
     let values: Vec<_> = slots.iter().map(|(slot, borrow)| format!("{borrow}own.{slot}")).collect();
-    // Pending downloads are another field, so that borrowed slots do not block them.
+    // Pending downloads are in another field than the slots, so that borrowed slots do not block them.
     format!("if let ({},) = ({},) {{ {call} }}", names.join(", "), values.join(", "))
 }

@@ -1,4 +1,4 @@
-//! Draws programs of threads.
+//! Draws random programs of threads.
 
 use streamflow_tests::random::Random;
 
@@ -6,11 +6,11 @@ use super::plan::{
     Action, DownloadUse, On, Owner, PARTS, Place, Round, SLOTS, Split, Step, THREADS, Threads,
 };
 
-/// Mostly odd and small.
+/// Lengths of buffers, mostly odd and small.
 const LENS: [usize; 8] = [3, 5, 7, 8, 9, 13, 21, 40];
 
-/// How often each kind of call is drawn. Each program has its own weights and omits some kinds: a fault often shows
-/// only if other calls are *not* made.
+/// How often each kind of call is drawn. Each program has its own weights, and omits some kinds: a fault often
+/// shows only if other calls are *not* made.
 struct Weights {
     acts: [usize; KINDS],
     own: usize,
@@ -26,7 +26,7 @@ impl Weights {
     fn draw(random: &mut Random) -> Self {
         let mut acts = [0; KINDS];
         for (kind, weight) in acts.iter_mut().enumerate() {
-            // Most calls write. Calls that block the host are rare, since they order much work.
+            // Most calls write. Calls that block the host are rare, since such a call orders much work.
             let most = match kind {
                 1..=4 => 12,
                 0 | 5..=7 | 11 => 6,
@@ -34,7 +34,7 @@ impl Weights {
             };
             *weight = if random.below(3) == 0 { 0 } else { 1 + random.below(most) };
         }
-        // Without this, a program could have no kinds of calls at all.
+        // This makes sure that a program has at least one kind of call.
         acts[3] += 1;
         let default = if random.below(3) == 0 { 1 + random.below(6) } else { 0 };
         let fresh = if random.below(3) == 0 { 1 + random.below(2) } else { 0 };
@@ -42,7 +42,7 @@ impl Weights {
     }
 }
 
-/// A program of up to [`THREADS`] threads.
+/// Draws a program of up to [`THREADS`] threads.
 pub(crate) fn threads(random: &mut Random) -> Threads {
     let weights = Weights::draw(random);
     let buffers = 1 + random.below(3);
@@ -50,7 +50,7 @@ pub(crate) fn threads(random: &mut Random) -> Threads {
     let most = [1, 2, 2, 2, 2, 2, 3, 3, THREADS, THREADS][random.below(10)];
     let streams = 1 + random.below(2 * most + 1);
     let mut tag = 100;
-    // Threads interleave in long rounds; short rounds give small failures.
+    // In long rounds the threads interleave more, and in short rounds a failure is smaller.
     let (rounds, longest) = [(6, 6), (6, 12), (8, 60), (4, 120)][random.below(4)];
     let rounds = (0..1 + random.below(rounds))
         .map(|_| {
@@ -77,7 +77,7 @@ fn split(random: &mut Random, len: usize, threads: usize) -> Split {
     cuts.iter_mut().for_each(|cut| *cut = random.below(len + 1));
     cuts.sort_unstable();
     let mut owners = [Owner::All; PARTS];
-    // In some cases one part is the whole buffer.
+    // In some programs one part is the whole buffer.
     if random.below(4) == 0 {
         cuts = [len; PARTS - 1];
     }

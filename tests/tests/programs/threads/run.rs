@@ -1,4 +1,4 @@
-//! Runs a program of threads.
+//! Runs a program of threads, and compares its data.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// Waits for all downloads.
+    /// Waits for all pending downloads of the thread.
     pub(crate) fn finish(self) -> Result<()> {
         self.pending.iter().try_for_each(Pending::wait)
     }
@@ -31,12 +31,12 @@ struct World<'a> {
     platform: &'a Platform,
     pool: &'a StreamPool,
     board: &'a Board,
-    /// Whether ordinary threads begin a round together: rounds are short.
+    /// Whether ordinary threads begin each round at the same moment, which makes short rounds overlap.
     together: bool,
 }
 
-/// Runs a plan and compares all its downloads. With `together` the threads of a round begin at the same time. Threads
-/// that take turns can't do so.
+/// Runs a plan and compares all of its downloads. With `together` the threads of a round begin at the same time,
+/// which threads that take turns can't do.
 pub(crate) fn run(plan: &Threads, platform: &Platform, together: bool) -> Result<()> {
     let pool = platform.stream_pool("STREAMS", &CudaStreamPool::new())?;
     let board = Board::default();
@@ -136,7 +136,7 @@ fn run_round(
     })
 }
 
-/// A thread in a round.
+/// One thread in one round.
 struct Side<'a, 'p> {
     thread: usize,
     round: &'a Round,
@@ -149,7 +149,7 @@ struct Side<'a, 'p> {
     steps: &'a [Step],
 }
 
-/// Memory that is taken out of its place during a step.
+/// Memory that a step has taken out of its place, and puts back afterwards.
 enum Taken<'p> {
     Part(usize, Part<'p>),
     Slot(usize, Owned),
@@ -216,7 +216,7 @@ impl<'p> Side<'_, 'p> {
         };
         let World { platform, board, .. } = self.world;
         let (tag, slow) = (step.tag, step.slow);
-        // Actions that change the thread's state come first. The others only read it.
+        // These actions change the thread's state, and come first. The other actions only read it.
         match step.act {
             Action::New(slot, len) => {
                 self.own.slots[slot] = None;

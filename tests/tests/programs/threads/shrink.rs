@@ -1,9 +1,9 @@
-//! Shrinks programs of threads.
+//! Makes failing programs of threads smaller.
 
 use super::plan::{Action, On, Owner, PARTS, Place, Threads};
 use crate::programs::shrink::{each_without, without_chunks};
 
-/// Programs that are each a little smaller than this one, the smallest first.
+/// Returns programs that are each a little smaller than this one, the smallest first.
 pub(crate) fn smaller(plan: &Threads) -> Vec<Threads> {
     let mut all: Vec<_> = each_without(&plan.rounds)
         .into_iter()

@@ -1,5 +1,6 @@
-//! Memory that other code gets from streamflow and gives back. No call shows how that code orders its own work. So
-//! memory that is back comes after all that the other code's work came after.
+//! Memory that other code gets from streamflow and gives back. No call of the driver shows how that code orders
+//! its own work. So memory that comes back counts as ordered after everything that the other code's work came
+//! after.
 
 use streamflow::driver::RawStream;
 use streamflow_driver::driver::{AccessMode, DriverResult, MemoryRange};
@@ -8,7 +9,7 @@ use streamflow_tests::foreign::{BYTES, Bare, part};
 
 use super::{Program, STREAM, expect, two};
 
-/// Each program has one race without its dependency, and none with it.
+/// Programs that have one race without their dependency, and none with it.
 const PROGRAMS: &[(&str, Program)] = &[
     ("memory_that_comes_back_on_a_stream_comes_after_the_other_codes_work", on_a_stream),
     ("memory_that_comes_back_complete_comes_after_the_other_codes_work", complete),
@@ -54,7 +55,7 @@ fn adopted_twice(bare: &Bare, dependency: bool) -> DriverResult<()> {
     bare.disown(a, memory)
 }
 
-/// Memory that `a` has written, and that other code gets for work on a stream.
+/// Returns memory that stream `a` has written, and that other code gets for work on a stream.
 fn handed_out(bare: &Bare, a: RawStream, to: RawStream) -> DriverResult<MemoryRange> {
     let memory = bare.allocate(a)?;
     bare.write(a, memory)?;
@@ -66,7 +67,7 @@ fn handed_out(bare: &Bare, a: RawStream, to: RawStream) -> DriverResult<MemoryRa
 fn on_a_stream(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, theirs], b) = (two(bare)?, bare.stream(STREAM)?);
     let memory = handed_out(bare, a, theirs)?;
-    // Here the other code makes `b` wait for `theirs`.
+    // At this point the other code makes `b` wait for `theirs`, by a call that the checker does not see.
     if dependency {
         bare.adopt(memory)?;
     }
@@ -78,7 +79,7 @@ fn on_a_stream(bare: &Bare, dependency: bool) -> DriverResult<()> {
     bare.order(b, a, true)
 }
 
-/// As above; the host of the other code has waited, and no stream is named.
+/// The host of the other code has waited for its work, so the memory comes back without a stream.
 fn complete(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, theirs], b) = (two(bare)?, bare.stream(STREAM)?);
     let memory = handed_out(bare, a, theirs)?;
@@ -92,7 +93,7 @@ fn complete(bare: &Bare, dependency: bool) -> DriverResult<()> {
     bare.order(b, a, true)
 }
 
-/// An allocation is larger than the tensor in it, and what comes back is the tensor.
+/// The allocation is larger than the tensor in it, and only the tensor comes back.
 fn part_of_it(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, theirs], b) = (two(bare)?, bare.stream(STREAM)?);
     let memory = part(bare.allocate(a)?, 0, BYTES - 96);
@@ -139,7 +140,7 @@ fn used_since(bare: &Bare, dependency: bool) -> DriverResult<()> {
     bare.order(b, a, true)
 }
 
-/// A use by streamflow on the stream of the other code, after that code has queued its work.
+/// streamflow uses the memory on the other code's stream, after that code has queued its work there.
 fn used_since_there(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, theirs], b) = (two(bare)?, bare.stream(STREAM)?);
     let memory = bare.allocate(a)?;
@@ -166,7 +167,7 @@ fn used_after(bare: &Bare, dependency: bool) -> DriverResult<()> {
     bare.disown(a, memory)
 }
 
-/// The memory has got another owner since other code had it.
+/// The memory has got another owner since the other code had it.
 fn recycled(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, theirs], b) = (two(bare)?, bare.stream(STREAM)?);
     let memory = handed_out(bare, a, theirs)?;

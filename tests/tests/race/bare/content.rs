@@ -1,4 +1,5 @@
-//! Accesses that are wrong in any order: to memory that was freed, and reads of memory that nobody has written.
+//! Accesses that are wrong in any order: those to memory that was freed, and reads of memory that was never
+//! written.
 
 use streamflow::prelude::*;
 use streamflow_driver::driver::race::{RaceAction, RaceKind};
@@ -8,8 +9,8 @@ use streamflow_tests::{Failed, Suite, check, check_text};
 
 use super::{Program, STREAM, expect, rows, run, two};
 
-/// Each program has one wrong access without its dependency, and none with it. Only on the simulator: a GPU may refuse
-/// a call with freed memory.
+/// Programs that have one wrong access without their dependency, and none with it. They run only on the
+/// simulator, since a GPU may refuse a call with freed memory.
 const FREED: &[(&str, Program)] = &[
     ("a_read_after_the_free_on_the_same_stream_is_reported", read_after_free),
     ("a_write_after_the_free_on_the_same_stream_is_reported", write_after_free),
@@ -18,7 +19,8 @@ const FREED: &[(&str, Program)] = &[
     ("a_host_access_after_page_locked_memory_was_freed_is_reported", pinned_after_free),
 ];
 
-/// As above, for reads of memory that nobody has written.
+/// Programs that read memory that was never written without their dependency, and that have no wrong access with
+/// it.
 const UNWRITTEN: &[(&str, Program)] = &[
     ("a_read_of_memory_that_nobody_wrote_is_reported", read_of_new),
     ("a_read_of_a_byte_that_nobody_wrote_is_reported", read_of_a_byte_more),
@@ -32,7 +34,7 @@ const UNWRITTEN: &[(&str, Program)] = &[
     ),
 ];
 
-/// Programs that write in each way there is.
+/// Programs that write memory, in each way there is.
 const WRITTEN: &[(&str, Program)] = &[
     ("an_upload_counts_as_written", uploaded),
     ("a_copy_counts_as_written", copied),

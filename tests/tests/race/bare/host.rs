@@ -1,5 +1,5 @@
-//! Races with the host, and what orders them: a wait, a query, a host function, or a declared reliance on another
-//! thread.
+//! Races of work with the host, and what orders them: a wait, a query, a host function, or the declaration that a
+//! thread relies on another thread's wait.
 
 use std::sync::Arc;
 use std::thread;
@@ -26,7 +26,7 @@ pub(super) fn host_read(bare: &Bare, dependency: bool) -> DriverResult<()> {
     bare.synchronize(a)
 }
 
-/// The host may read memory during its upload, but not write it.
+/// Checks that the host may read memory during the upload of that memory, but may not write it.
 pub(super) fn host_write(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let a = bare.stream(STREAM)?;
     let (memory, pinned) = (bare.allocate(a)?, bare.allocate_pinned()?);
@@ -39,7 +39,7 @@ pub(super) fn host_write(bare: &Bare, dependency: bool) -> DriverResult<()> {
     bare.synchronize(a)
 }
 
-/// Work that is queued after a host wait comes after the awaited work.
+/// Checks that work which is queued after a wait of the host comes after the awaited work.
 pub(super) fn synchronized(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
@@ -59,7 +59,7 @@ pub(super) fn queried(bare: &Bare, dependency: bool) -> DriverResult<()> {
     bare.write(b, memory)
 }
 
-/// A copy from pageable memory may return before the data has arrived.
+/// Checks that a copy from pageable memory may return before its data has arrived.
 pub(super) fn blocking_copy(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
@@ -69,7 +69,8 @@ pub(super) fn blocking_copy(bare: &Bare, dependency: bool) -> DriverResult<()> {
     bare.write(b, memory)
 }
 
-/// Work that one thread has found complete orders another thread's work only if that thread declares its reliance.
+/// Checks that work which one thread has found complete orders another thread's work only if that thread declares
+/// that it relies on this.
 pub(super) fn another_thread(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, b], event) = (two(bare)?, bare.event()?);
     let memory = bare.allocate(a)?;
@@ -87,8 +88,8 @@ pub(super) fn another_thread(bare: &Bare, dependency: bool) -> DriverResult<()> 
     bare.write(b, memory)
 }
 
-/// The driver itself orders a new owner's work after the free. Another thread waits for the free, so that the driver
-/// can give the memory to another stream, and so that this thread has seen no order.
+/// Checks that the driver itself orders a new owner's work after the free. Another thread waits for the free, so
+/// the driver can give the memory to another stream, while this thread has seen no order.
 pub(super) fn allocated_again(platform: &Platform) -> Result<(), Failed> {
     fn program(bare: &Bare, given: &mut Vec<u64>) -> DriverResult<()> {
         for stream in two(bare)?.into_iter().cycle().take(4) {
@@ -113,7 +114,7 @@ pub(super) fn allocated_again(platform: &Platform) -> Result<(), Failed> {
     check(is_same || platform.name() != "host", || format!("inconclusive: {given:x?}"))
 }
 
-/// On the simulator under the lazy policy, no work is complete before the host waits.
+/// Checks a query under the simulator's lazy policy, in which no work is complete before the host waits.
 pub(super) fn incomplete_query() -> Result<(), Failed> {
     let driver = HostDriver::builder().policy(Policy::Lazy).build();
     let bare = Bare::new(Arc::new(driver))?;
@@ -129,8 +130,8 @@ pub(super) fn incomplete_query() -> Result<(), Failed> {
     check(races.races.len() == 1, || races.to_string())
 }
 
-/// A called host function shows that all work before it is complete, but only to threads that declare their reliance:
-/// on the simulator it is called on the submitting thread.
+/// Checks that a host function which was called shows that all work before it is complete, but only to threads
+/// that declare that they rely on this. On the simulator, the submitting thread calls it.
 pub(super) fn host_function() -> Result<(), Failed> {
     for relies in [false, true] {
         let driver = HostDriver::builder().policy(Policy::Eager).build();
@@ -150,7 +151,7 @@ pub(super) fn host_function() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A driver on another thread.
+/// A driver that is used on another thread.
 struct BareDriver(Arc<dyn streamflow::driver::Driver>);
 
 impl BareDriver {

@@ -1,5 +1,5 @@
-//! The calls of other threads during a call: the call is judged by the state that it saw, and not by calls made
-//! meanwhile.
+//! Calls of one thread while another thread makes a call. The race checker must judge a call by the state that
+//! the call saw, and not by calls that were made meanwhile.
 
 use std::sync::Arc;
 use std::thread;
@@ -17,7 +17,7 @@ use super::STREAM;
 
 const MOMENTS: [Moment; 2] = [Moment::Before, Moment::After];
 
-/// The thread of the call that is interrupted: the one that owns the journal, or another one.
+/// Whether the thread of the interrupted call owns the journal. If not, another thread owns it.
 const OWNERS: [bool; 2] = [true, false];
 
 pub(super) fn add(suite: Suite) -> Suite {
@@ -41,7 +41,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         )
 }
 
-/// Streams, an event, and the layer below the checker.
+/// Two streams, an event, and the layer below the checker that interrupts calls.
 struct Bench {
     bare: Bare,
     layer: Arc<Between>,
@@ -56,7 +56,7 @@ impl Bench {
         let layer = Arc::new(Between::new(Arc::new(below)));
         let bare = Bare::new(layer.clone())?;
         if !owner {
-            // The first thread that queues work owns the journal until it ends: this one does not end.
+            // The first thread that queues work owns the journal until the thread ends. This thread parks and does not end.
             let driver = bare.driver();
             let (stream, event) = (bare.stream(STREAM)?, bare.event()?);
             let (started, has_started) = std::sync::mpsc::channel();
@@ -92,7 +92,8 @@ impl Bench {
     }
 }
 
-/// Each program, at each moment, by each thread; and without the other thread, as the control that is right.
+/// Runs a program with a disturbance at each moment, by an owner of the journal and by another thread: one race
+/// must be reported. The control without a disturbance has no race.
 fn each(program: impl Fn(&Bench, Option<Moment>) -> DriverResult<()>) -> Result<(), Failed> {
     for owner in OWNERS {
         for moment in MOMENTS {
@@ -107,12 +108,13 @@ fn each(program: impl Fn(&Bench, Option<Moment>) -> DriverResult<()>) -> Result<
     Ok(())
 }
 
-/// How the work of one stream comes after that of another.
+/// A call that makes the work of one stream come after the work of another stream.
 type Await = fn(&Bare, RawStream, RawEvent) -> DriverResult<()>;
 
 const AWAITS: [Await; 2] = [Bare::wait, |bare, _, event| bare.synchronize_event(event)];
 
-/// During the wait, another thread writes and records again. Nobody knows which of the two records the wait saw.
+/// During the wait for an event, another thread writes and records the event again. Nobody knows which of the two
+/// records the wait saw, so a race must be reported.
 fn awaited(bench: &Bench, disturbed: Option<Moment>, wait: Await) -> DriverResult<()> {
     let Bench { bare, a, b, event, .. } = bench;
     let (a, b, event) = (*a, *b, *event);
@@ -135,7 +137,8 @@ fn awaited(bench: &Bench, disturbed: Option<Moment>, wait: Await) -> DriverResul
     bare.write(b, memory)
 }
 
-/// During a record, another thread makes a stream wait for the event: it may see the record from before.
+/// During a record of an event, another thread makes stream `b` wait for the event. The wait may see the event's
+/// record from before.
 fn wait_during_record(bench: &Bench, disturbed: Option<Moment>) -> DriverResult<()> {
     let Bench { bare, a, b, event, .. } = bench;
     let (a, b, event) = (*a, *b, *event);
@@ -153,7 +156,7 @@ fn wait_during_record(bench: &Bench, disturbed: Option<Moment>) -> DriverResult<
     bare.write(b, memory)
 }
 
-/// During the download, another thread queues a fill.
+/// During a download, another thread queues a fill, which the download does not wait for.
 fn download(bench: &Bench, disturbed: Option<Moment>) -> DriverResult<()> {
     let Bench { bare, a, b, .. } = bench;
     let (a, b) = (*a, *b);
@@ -168,12 +171,13 @@ fn download(bench: &Bench, disturbed: Option<Moment>) -> DriverResult<()> {
     }
     bare.copy_pageable(CopyKind::DeviceToPageable, a, other)?;
     bare.write(b, memory)?;
-    // The download itself is complete as well.
+    // The memory that the download has read may be written, since the download is complete.
     bare.write(b, other)
 }
 
-/// A thread finds work of `c` complete that came after work of `a` and of `b`. Stream `d` relies on `a` alone, and
-/// writes memory that `b` has written. With `right` it relies on `b`.
+/// A thread finds work of `c` complete that came after work of `a` and of `b`. Stream `d` then writes memory that
+/// `b` has written, and relies on the order after `a` alone: a race. With `right`, `d` relies on the order after
+/// `b`.
 fn relies(right: bool) -> Result<(), Failed> {
     let bare = Bare::new(Arc::new(HostDriver::builder().policy(Policy::Lazy).build()))?;
     let stream = || bare.stream(STREAM);
@@ -183,7 +187,7 @@ fn relies(right: bool) -> Result<(), Failed> {
     bare.order(b, d, true)?;
     bare.write(b, memory)?;
     bare.record(of_a, a)?;
-    // Later than the record of `a`, which does not come after it.
+    // This work of `a` comes after `b`, but is later than the record of `a`, so the record does not come after `b`.
     bare.order(b, a, true)?;
     bare.record(of_b, b)?;
     bare.wait(c, of_a)?;
@@ -204,7 +208,8 @@ fn relies(right: bool) -> Result<(), Failed> {
     check(races.races.len() == usize::from(!right), || format!("right: {right}; {races}"))
 }
 
-/// A stream that was made without the checker. The default stream comes before and after its work, as CUDA orders it.
+/// Checks a stream that was made without the checker. The default stream comes before and after the stream's
+/// work, as CUDA orders blocking streams.
 fn foreign_stream() -> Result<(), Failed> {
     for ordered in [true, false] {
         let below = Arc::new(HostDriver::builder().policy(Policy::Lazy).build());
@@ -220,7 +225,7 @@ fn foreign_stream() -> Result<(), Failed> {
         bare.copy_pageable(CopyKind::DeviceToPageable, stream, memory)?;
         bare.write(default, memory)?;
         let races = bare.races();
-        // The control: nothing orders the other stream's write with these two.
+        // The control: nothing orders the other stream's write with the copy and with the second write.
         check(races.races.len() == if ordered { 0 } else { 2 }, || races.to_string())?;
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! The content of a report: both places, how often, and how many accesses were not checked.
+//! The content of a report: both places of a race, how often the race occurred, and how many accesses were not
+//! checked.
 
 use streamflow::prelude::*;
 use streamflow_driver::driver::DriverResult;
@@ -41,7 +42,8 @@ pub(super) fn both_readers_are_named(platform: &Platform) -> Result<(), Failed> 
     )
 }
 
-/// Races at the same places make one report with a count. Races at places beyond the limit are only counted.
+/// Checks that races at the same two places make one report with a count, and that races at places beyond the
+/// limit are only counted.
 pub(super) fn too_many_races(platform: &Platform) -> Result<(), Failed> {
     fn program(bare: &Bare, _: bool) -> DriverResult<()> {
         let writer = bare.stream(STREAM)?;
@@ -68,11 +70,11 @@ pub(super) fn forgotten(platform: &Platform) -> Result<(), Failed> {
     fn program(bare: &Bare, _: bool) -> DriverResult<()> {
         let stream = bare.stream(STREAM)?;
         let memory = bare.allocate(stream)?;
-        // Adjacent parts, so that no access replaces another.
+        // The parts are adjacent, so no access replaces another one in the checker's list.
         (0..200).try_for_each(|i| bare.write(stream, part(memory, 16 * i, 16 * i + 16)))
     }
     let races = run(platform, program, false)?;
-    // The allocation and 200 writes make 201 accesses; the checker keeps 128 of them.
+    // The allocation and 200 writes are 201 accesses. The checker keeps 128 of them.
     check(races.is_empty() && races.forgotten == 201 - 128, || races.to_string())?;
     check_text(&races.to_string(), &["73 accesses were forgotten"])
 }
@@ -90,7 +92,7 @@ pub(super) fn unknown(platform: &Platform) -> Result<(), Failed> {
     let races = bare.races();
     bare.synchronize(b)?;
     check(races.is_empty() && races.unknown == 2, || races.to_string())?;
-    // The platform's own checker, below both, knows the memory and has found no race.
+    // The platform's own race checker, which is below both, knows the memory and has found no race.
     let below = platform.take_races();
     check(below.is_empty(), || below.to_string())?;
     check_text(&races.to_string(), &["2 accesses to memory from elsewhere"])

@@ -1,6 +1,6 @@
-//! Handles of streams and events that were destroyed. Uses of them are reported whether or not the driver has given the
-//! same handle to another object since. A driver that has not done so refuses the call, and a driver that has done so
-//! takes it.
+//! Handles of streams and events that were destroyed. The race checker reports their use whether or not the
+//! driver has given the same handle to another object since. If it has not, the driver refuses the call; if it
+//! has, the driver accepts it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ fn reported(below: Arc<dyn Driver>, reuse: bool, program: Program) -> Result<(),
         let below: Arc<dyn Driver> =
             if reuse { Arc::new(ReusesHandles::new(below.clone())) } else { below.clone() };
         let bare = Bare::new(below)?;
-        // Without reuse, the driver refuses the call as well.
+        // If the handle is not used again for another object, the driver refuses the call, too.
         let done = program(&bare, right);
         check(done.is_ok() || !(right || reuse), || format!("reuse {reuse}: {done:?}"))?;
         let races = bare.races();
@@ -70,7 +70,8 @@ fn reported(below: Arc<dyn Driver>, reuse: bool, program: Program) -> Result<(),
     Ok(())
 }
 
-/// A checker makes streams and events, twice with one number, and another checker, above it or beside it, uses them.
+/// One checker makes streams and events, twice with the same number. Another checker, above or beside the first
+/// one, uses them.
 fn made_elsewhere(above: bool) -> Result<(), Failed> {
     let host = Arc::new(HostDriver::builder().build());
     let driver: Arc<dyn Driver> = Arc::new(ReusesHandles::new(host));
@@ -91,7 +92,7 @@ fn made_elsewhere(above: bool) -> Result<(), Failed> {
     let races = user.races();
     check(races.is_empty(), || races.to_string())?;
 
-    // The control: the using checker sees the destruction.
+    // The control: the checker that uses the handles also sees how they are destroyed.
     let (stream, event) = (maker.stream(STREAM)?, maker.event()?);
     user.record(event, stream)?;
     user.destroy_event(event)?;

@@ -25,7 +25,7 @@ pub(super) fn write_after_read(bare: &Bare, dependency: bool) -> DriverResult<()
     bare.write(a, memory)
 }
 
-/// The write waits for one of the two reads. The other one races.
+/// The write waits for one of two reads, and races with the other read.
 pub(super) fn write_after_two_reads(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, b], c) = (two(bare)?, bare.stream(STREAM)?);
     let memory = bare.allocate(a)?;
@@ -58,7 +58,7 @@ pub(super) fn free_after_read(bare: &Bare, dependency: bool) -> DriverResult<()>
     bare.free(a, memory)
 }
 
-/// Within a pool: the driver gets neither a free nor an allocation.
+/// Memory is used again within a pool, so the driver sees neither a free nor an allocation.
 pub(super) fn reuse_after_read(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
@@ -90,7 +90,7 @@ pub(super) fn part_of_a_write(bare: &Bare, dependency: bool) -> DriverResult<()>
     let memory = bare.allocate(a)?;
     bare.order(a, b, true)?;
     bare.write(a, memory)?;
-    // This write covers a part of the first one. The rest is as unordered as before.
+    // This write covers a part of the first one. The remaining part is as unordered as before.
     bare.write(a, part(memory, 0, 512))?;
     bare.order(a, b, dependency)?;
     bare.read(b, part(memory, 1024, 1028))
@@ -117,7 +117,7 @@ pub(super) fn two_readers(bare: &Bare, _: bool) -> DriverResult<()> {
     bare.order(b, a, true)
 }
 
-/// An order of two dependencies; the program can omit the first.
+/// Stream `c` comes after `a` by two dependencies. The program can omit the first one.
 pub(super) fn chain(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, b], c) = (two(bare)?, bare.stream(STREAM)?);
     let memory = bare.allocate(a)?;
@@ -128,7 +128,7 @@ pub(super) fn chain(bare: &Bare, dependency: bool) -> DriverResult<()> {
     bare.read(c, memory)
 }
 
-/// Only the latest record of an event counts: a record on another stream replaces the first.
+/// Only the latest record of an event counts: a record on another stream replaces the earlier one.
 pub(super) fn recorded_again(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, b], event) = (two(bare)?, bare.event()?);
     let memory = bare.allocate(a)?;
@@ -142,7 +142,7 @@ pub(super) fn recorded_again(bare: &Bare, dependency: bool) -> DriverResult<()> 
     bare.read(b, memory)
 }
 
-/// A wait is for the record made before it, not for a later one.
+/// A wait is for the record that was made before it, and not for a later record.
 pub(super) fn wait_before_record(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, b], event) = (two(bare)?, bare.event()?);
     let memory = bare.allocate(a)?;
