@@ -265,6 +265,7 @@ macro_rules! float {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl Float for $ty {
             type Bits = $bits;
             #[inline(always)] fn to_bits(self) -> $bits { self.to_bits() }

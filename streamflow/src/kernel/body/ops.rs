@@ -5,78 +5,306 @@
 
 use super::number::{Bits, Float, Integer, Number, Signed};
 
-/// Functions of one trait, each with the trait's function of the same name.
-macro_rules! functions {
-    ($($trait:ident { $($name:ident($($other:ident: $ty:ty),*) -> $result:ty;)* })*) => {$($(
-        #[inline(always)]
-        #[track_caller]
-        pub fn $name<T: $trait>(value: T $(, $other: $ty)*) -> $result {
-            $trait::$name(value $(, $other)*)
-        }
-    )*)*};
+// No macro writes these: rustc would name it as the origin of its errors.
+
+#[inline(always)]
+#[track_caller]
+pub fn add<T: Number>(value: T, other: T) -> T {
+    Number::add(value, other)
 }
 
-functions! {
-    Number {
-        add(other: T) -> T;
-        sub(other: T) -> T;
-        mul(other: T) -> T;
-        div(other: T) -> T;
-        rem(other: T) -> T;
-        min(other: T) -> T;
-        max(other: T) -> T;
-        rem_euclid(other: T) -> T;
-    }
-    Signed {
-        neg() -> T;
-        abs() -> T;
-        signum() -> T;
-    }
-    Bits {
-        bit_and(other: T) -> T;
-        bit_or(other: T) -> T;
-        bit_xor(other: T) -> T;
-    }
-    Integer {
-        pow(exponent: u32) -> T;
-        saturating_add(other: T) -> T;
-        saturating_sub(other: T) -> T;
-        count_ones() -> u32;
-        leading_zeros() -> u32;
-        trailing_zeros() -> u32;
-    }
-    Float {
-        mul_add(by: T, more: T) -> T;
-        sqrt() -> T;
-        floor() -> T;
-        ceil() -> T;
-        round() -> T;
-        trunc() -> T;
-        copysign(sign: T) -> T;
-        is_nan() -> bool;
-        is_finite() -> bool;
-        is_infinite() -> bool;
-        acos() -> T;
-        asin() -> T;
-        atan() -> T;
-        atan2(other: T) -> T;
-        cos() -> T;
-        cosh() -> T;
-        exp() -> T;
-        exp2() -> T;
-        hypot(other: T) -> T;
-        ln() -> T;
-        log10() -> T;
-        log2() -> T;
-        powf(exponent: T) -> T;
-        sin() -> T;
-        sinh() -> T;
-        tan() -> T;
-        tanh() -> T;
-        to_degrees() -> T;
-        to_radians() -> T;
-        to_bits() -> T::Bits;
-    }
+#[inline(always)]
+#[track_caller]
+pub fn sub<T: Number>(value: T, other: T) -> T {
+    Number::sub(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn mul<T: Number>(value: T, other: T) -> T {
+    Number::mul(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn div<T: Number>(value: T, other: T) -> T {
+    Number::div(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn rem<T: Number>(value: T, other: T) -> T {
+    Number::rem(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn min<T: Number>(value: T, other: T) -> T {
+    Number::min(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn max<T: Number>(value: T, other: T) -> T {
+    Number::max(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn rem_euclid<T: Number>(value: T, other: T) -> T {
+    Number::rem_euclid(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn neg<T: Signed>(value: T) -> T {
+    Signed::neg(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn abs<T: Signed>(value: T) -> T {
+    Signed::abs(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn signum<T: Signed>(value: T) -> T {
+    Signed::signum(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn bit_and<T: Bits>(value: T, other: T) -> T {
+    Bits::bit_and(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn bit_or<T: Bits>(value: T, other: T) -> T {
+    Bits::bit_or(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn bit_xor<T: Bits>(value: T, other: T) -> T {
+    Bits::bit_xor(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn pow<T: Integer>(value: T, exponent: u32) -> T {
+    Integer::pow(value, exponent)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn saturating_add<T: Integer>(value: T, other: T) -> T {
+    Integer::saturating_add(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn saturating_sub<T: Integer>(value: T, other: T) -> T {
+    Integer::saturating_sub(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn count_ones<T: Integer>(value: T) -> u32 {
+    Integer::count_ones(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn leading_zeros<T: Integer>(value: T) -> u32 {
+    Integer::leading_zeros(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn trailing_zeros<T: Integer>(value: T) -> u32 {
+    Integer::trailing_zeros(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn mul_add<T: Float>(value: T, by: T, more: T) -> T {
+    Float::mul_add(value, by, more)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn sqrt<T: Float>(value: T) -> T {
+    Float::sqrt(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn floor<T: Float>(value: T) -> T {
+    Float::floor(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn ceil<T: Float>(value: T) -> T {
+    Float::ceil(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn round<T: Float>(value: T) -> T {
+    Float::round(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn trunc<T: Float>(value: T) -> T {
+    Float::trunc(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn copysign<T: Float>(value: T, sign: T) -> T {
+    Float::copysign(value, sign)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn is_nan<T: Float>(value: T) -> bool {
+    Float::is_nan(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn is_finite<T: Float>(value: T) -> bool {
+    Float::is_finite(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn is_infinite<T: Float>(value: T) -> bool {
+    Float::is_infinite(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn acos<T: Float>(value: T) -> T {
+    Float::acos(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn asin<T: Float>(value: T) -> T {
+    Float::asin(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn atan<T: Float>(value: T) -> T {
+    Float::atan(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn atan2<T: Float>(value: T, other: T) -> T {
+    Float::atan2(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn cos<T: Float>(value: T) -> T {
+    Float::cos(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn cosh<T: Float>(value: T) -> T {
+    Float::cosh(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn exp<T: Float>(value: T) -> T {
+    Float::exp(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn exp2<T: Float>(value: T) -> T {
+    Float::exp2(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn hypot<T: Float>(value: T, other: T) -> T {
+    Float::hypot(value, other)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn ln<T: Float>(value: T) -> T {
+    Float::ln(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn log10<T: Float>(value: T) -> T {
+    Float::log10(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn log2<T: Float>(value: T) -> T {
+    Float::log2(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn powf<T: Float>(value: T, exponent: T) -> T {
+    Float::powf(value, exponent)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn sin<T: Float>(value: T) -> T {
+    Float::sin(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn sinh<T: Float>(value: T) -> T {
+    Float::sinh(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn tan<T: Float>(value: T) -> T {
+    Float::tan(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn tanh<T: Float>(value: T) -> T {
+    Float::tanh(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn to_degrees<T: Float>(value: T) -> T {
+    Float::to_degrees(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn to_radians<T: Float>(value: T) -> T {
+    Float::to_radians(value)
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn to_bits<T: Float>(value: T) -> T::Bits {
+    Float::to_bits(value)
 }
 
 /// `!`
