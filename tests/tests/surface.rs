@@ -5,7 +5,7 @@ const ROOT: &str = include_str!("../../streamflow/src/lib.rs");
 
 /// All names that a program gets by `use streamflow::prelude::*`. `SpawnBorrowed` is in the prelude for its error
 /// message.
-const PRELUDE: [&str; 27] = [
+const PRELUDE: [&str; 28] = [
     "Buffer",
     "Compute",
     "CudaStream",

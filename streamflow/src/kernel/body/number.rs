@@ -8,7 +8,8 @@ use super::faults::division_by_zero;
 /// A value of a body, in Rust and in CUDA.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no type of a kernel's values, as `f32`, `u32` or `bool` is",
-    label = "this value is of type `{Self}`"
+    label = "this value is of type `{Self}`",
+    note = "use `f32`, `f64`, `bool` or an integer"
 )]
 pub trait Value: Copy + PartialEq + PartialOrd + 'static {
     /// The type in CUDA.
@@ -21,7 +22,8 @@ pub trait Value: Copy + PartialEq + PartialOrd + 'static {
 /// A number. Overflow of an integer wraps; a division by 0 is 0 and reported.
 #[diagnostic::on_unimplemented(
     message = "this operator or method of a kernel is for numbers, and not for `{Self}`",
-    label = "this value is of type `{Self}`"
+    label = "this value is of type `{Self}`",
+    note = "cast it to a number first, as `x as u32`"
 )]
 pub trait Number: Value {
     fn add(self, other: Self) -> Self;
@@ -40,7 +42,8 @@ pub trait Number: Value {
 /// A number with a sign.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no sign, so a kernel has no `-`, `abs` or `signum` of it",
-    label = "this value is of type `{Self}`"
+    label = "this value is of type `{Self}`",
+    note = "make it signed by a cast first, as `-(x as i32)`"
 )]
 pub trait Signed: Number {
     fn neg(self) -> Self;
@@ -51,7 +54,8 @@ pub trait Signed: Number {
 /// The operators of bits, of integers and `bool`.
 #[diagnostic::on_unimplemented(
     message = "this operator of a kernel is for integers and `bool`, and not for `{Self}`",
-    label = "this value is of type `{Self}`"
+    label = "this value is of type `{Self}`",
+    note = "cast it to an integer first, as `x as u32`"
 )]
 pub trait Bits: Value {
     fn not(self) -> Self;
@@ -63,7 +67,8 @@ pub trait Bits: Value {
 /// An integer.
 #[diagnostic::on_unimplemented(
     message = "this operator or method of a kernel is for integers, and not for `{Self}`",
-    label = "this value is of type `{Self}`"
+    label = "this value is of type `{Self}`",
+    note = "cast it to an integer first, as `x as u32`"
 )]
 pub trait Integer: Number + Bits {
     /// Shifted by the lower bits of `by` alone, as `wrapping_shl`.
@@ -82,7 +87,8 @@ pub trait Integer: Number + Bits {
 /// `f32` or `f64`.
 #[diagnostic::on_unimplemented(
     message = "this method of a kernel is for `f32` and `f64`, and not for `{Self}`",
-    label = "this value is of type `{Self}`"
+    label = "this value is of type `{Self}`",
+    note = "cast it first, as `(x as f32).sqrt()`"
 )]
 pub trait Float: Signed {
     /// The integer with the same bits.
