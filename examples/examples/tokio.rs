@@ -71,7 +71,7 @@ graph! {
     }
 }
 
-/// The numbers 0, 1, 2, … of a request.
+/// The values of a request: the numbers from 0 to `number`.
 fn request(number: usize) -> Vec<f32> {
     (0..=number).map(|i| i as f32).collect()
 }

@@ -94,7 +94,7 @@ pub(crate) fn with_work_stream<R>(
 }
 
 /// The stream that libraries with DLPack's C exchange API use for work on tensors of a GPU. Use it to call a library
-/// that works on the producer's stream without asking for it.
+/// that works on this stream, which it gets from the tensor, and has no argument for a stream.
 ///
 /// Parameters
 /// ----------

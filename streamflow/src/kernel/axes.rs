@@ -163,7 +163,7 @@ pub(super) fn check_unread(
         (true, _) => false,
         // A grid with a size in z always has sizes in x and y. They may be 1, so only a size of several threads is refused.
         (false, true) => grid.has_several_in(*axis, loaded, threads),
-        // A body that reads no position at all is written for one thread.
+        // Each grid has a size in x, also that of a body that reads no position.
         (false, false) if *axis == 0 => false,
         (false, false) => grid.extends_in(*axis, loaded, threads),
     };

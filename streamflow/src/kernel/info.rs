@@ -119,8 +119,8 @@ pub enum ParamKind {
     Scalar,
     /// The shape of a launch by strides: four `unsigned long long`, outermost first.
     Shape,
-    /// The elements of an input of such a launch: a pointer, and four `unsigned long long` for the strides.
+    /// The elements of an input of a launch by strides: a pointer, and four `unsigned long long` for the strides.
     Elements,
-    /// The elements of an output of such a launch.
+    /// The elements of an output of a launch by strides.
     ElementsMut,
 }

@@ -201,7 +201,7 @@ impl<'a> Operands<'a> {
         let access = Access { range: view.range(), mode, argument: name, rows: None };
         let (rows, block) = (view.rows(mode), view.elements().block());
         self.push(Argument::Memory);
-        // The macro has checked the number, here and in `push`.
+        // The macro has checked that a kernel has no more arguments than the lists have room for, here and in `push`.
         let _full =
             self.operands.try_push(Operand { name, access, rows, block, shape, strides, rank });
     }

@@ -68,7 +68,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// Loads the module for [`Platform::module`](crate::Platform::module), on a device of this table's platform.
+    /// Loads the module for [`Platform::module`](crate::Platform::module), on a device of the platform that the stream table belongs to.
     pub(crate) fn load(
         table: &Arc<StreamTable>,
         device: DeviceId,

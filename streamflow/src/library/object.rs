@@ -19,7 +19,7 @@ impl CudaStream {
     /// object, the pools of the platform give back their free memory, and `make` is called once more.
     ///
     /// A library may queue work on the default stream while it makes the object, as cuFFT does. No order makes the stream's own
-    /// work come after that work. [`AfterWork`](crate::memory::AfterWork), which also drops the object in time, and
+    /// work come after that work. [`AfterWork`](crate::memory::AfterWork), which also keeps the object until the stream's work is complete, and
     /// [`wait_for_default`](Self::wait_for_default) add the order.
     ///
     /// Only a [`Call`](crate::library::Call) may queue work of the object on the stream: `make` passes the stream to the library,

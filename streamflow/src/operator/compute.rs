@@ -11,8 +11,8 @@ use crate::context::ExecutionContext;
     note = "write `impl Compute for {Self}`"
 )]
 pub trait Compute: Operator {
-    /// Called once, before the first tick of a run.
     /// Called once in each run, before the first tick of the node.
+    ///
     /// # Errors
     /// An error ends the run before its first tick.
     fn start(&mut self, streams: Self::StreamNames<'_>, cx: &ExecutionContext) -> Result<()> {

@@ -44,7 +44,8 @@ pub struct NodeStatus {
     pub unmet: Vec<UnmetCondition>,
     /// Whether a condition lets the node run without a message.
     pub runs_without_messages: bool,
-    /// Whether the node may have to wait for messages at optional inputs alone, because a condition names these inputs.
+    /// Whether the node may have to wait for messages at optional inputs, and at no other ones, because a condition names these
+    /// inputs.
     pub(crate) may_await: bool,
     /// The node's inputs, in the order of declaration.
     pub inputs: Vec<PortStatus>,

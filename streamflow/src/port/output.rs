@@ -5,7 +5,8 @@
 //! [`message::order`](crate::message::order), in `message/visit.rs`.
 //!
 //! For speed, the metadata of a message is copied as a whole, unless the output sets a field itself. If no input has left its
-//! message in the tick, the sending stream is read without a call; the docs of `message::edges` have the measurement.
+//! message in the tick, `emit` reads the sending stream from a field, and calls no function for it; the docs of `message::edges`
+//! have the measurement.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -14,8 +14,8 @@ use crate::message::Inlet;
 use crate::stream::CudaStream;
 use crate::time::Timestamp;
 
-/// The type of a function that does the operator's work. No operator of the library has such ports, so the code of this tick has
-/// one caller and is inlined there, as in a program with one operator of this kind.
+/// The type of a function that does the operator's work. No operator of the library has a port of `Tensor<u16>`, so the code of
+/// a tick with such ports has one caller, and is inlined there, as in a program with one such operator.
 type Work = fn(&Tensor<u16>, &CudaStream) -> Result<Tensor<u16>>;
 
 /// The tick as operators write it, with `In` and `Out`.

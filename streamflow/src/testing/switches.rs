@@ -20,8 +20,8 @@ impl Switches {
         Self { left: preemptions, driver: Arc::default() }
     }
 
-    /// Sets the simulator. Called once, before a second thread exists. A later call is needed because the order is made before
-    /// the driver.
+    /// Sets the simulator. Called once, before a second thread exists. `new` can't take the simulator, because it is made
+    /// later.
     pub(super) fn choose_with(&self, driver: &Arc<HostDriver>) {
         // `set` can't fail, since it is called once.
         let _ = self.driver.set(Arc::downgrade(driver));

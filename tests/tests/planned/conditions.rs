@@ -133,7 +133,7 @@ fn feedback(platform: &Platform) -> Result<(), Failed> {
     check(a[0] != d[0], || format!("{a:?} {d:?}"))
 }
 
-/// An operator that sends a number at once, and an image of its own.
+/// An operator that reads an image, and sends a number at once.
 #[operator]
 struct Count {
     #[input]

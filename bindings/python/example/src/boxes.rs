@@ -34,7 +34,7 @@ fn remap(out: &mut [f32], boxes: &[f32], label: &[i32]) {
     }
 }
 
-/// The operator in place of the guide's line `boxesl_mx = matx::remap<1>(boxes_ix_mx, ixl_mx)`.
+/// The operator in place of this line of Holoscan's user guide: `boxesl_mx = matx::remap<1>(boxes_ix_mx, ixl_mx)`.
 #[operator]
 pub struct Remap {
     #[input]

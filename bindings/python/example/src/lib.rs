@@ -159,7 +159,7 @@ graph! {
 }
 
 export! {
-    /// Takes dicts of the float32 tensors `boxes` and `scores`, of one length, and sends their sums.
+    /// Takes dicts of the float32 tensors `boxes` and `scores`, of one length, and sends their sum, element by element.
     pub class AddDetections of DetectionsGraph {
         inputs { detections: Detections; }
         outputs { sum: Tensor<f32>; }

@@ -143,7 +143,7 @@ where
         if let Some(number) = pushed.sequence {
             out = out.sequence(number);
         }
-        // The message was written on the stream of its port. `stream` is ordered after that work when the message is emitted with it.
+        // Python wrote the message on the stream of its Python port. `emit_with` orders `stream` after that work.
         out.set_cuda_stream(&stream).emit_with(pushed.message, |metadata| {
             for (name, value) in pushed.metadata {
                 metadata.set(name, value);

@@ -467,7 +467,7 @@ impl<'a> Translator<'a> {
         format!(", streamflow_faults.at({})", self.line_of_report(span))
     }
 
-    /// The line that a report of the operator or the call at this token names, in CUDA.
+    /// Returns, as text in CUDA, the source line for the report of a division or a call at this token.
     fn line_of_report(&self, span: Span) -> String {
         let line = self.line_of_report.map(ToOwned::to_owned);
         line.unwrap_or_else(|| line_of(span).unwrap_or(0).to_string())

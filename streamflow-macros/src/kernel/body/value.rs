@@ -19,7 +19,7 @@ impl Value {
     }
 }
 
-/// A place in the Rust text that tells the text in CUDA a type, or a value.
+/// A place in the Rust text that tells the text in CUDA a type, or a value. In the examples below it is number 3.
 pub(super) enum Witness {
     /// The type `W3`.
     Type,

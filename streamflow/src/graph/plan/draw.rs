@@ -14,7 +14,7 @@ use crate::graph::Graph;
 pub struct Plan {
     graph: &'static str,
     nodes: Vec<DrawnNode>,
-    /// For each planned stream, the names of the nodes on it, and the depth.
+    /// For each chain, the names of its nodes, and the number of streams that their ticks use in turn.
     chains: Vec<(Vec<String>, u32)>,
     edges: Vec<DrawnEdge>,
 }

@@ -54,7 +54,7 @@ fn other_strides(
     }
 }
 
-/// The error for an array or an image whose shape does not fit the memory.
+/// The error for an array or an image whose shape does not fit the device memory, or for device memory whose shape no image has.
 #[cold]
 fn other_shape(what: &'static str, found: &[usize], wanted: String, remedy: &'static str) -> Error {
     Error::HostLayout { what, found: format!("the shape {found:?}"), wanted, remedy }

@@ -9,7 +9,7 @@
 // Includes one module per mutant, which the build script `build.rs` has written.
 include!(concat!(env!("OUT_DIR"), "/mutants.rs"));
 
-// A program has one global allocator. The mutants call it by the path `base`.
+// A program has one global allocator, in the module `allocations`. The mutants name this crate `base`.
 extern crate self as base;
 #[path = "../../src/allocations.rs"]
 pub(crate) mod allocations;

@@ -93,7 +93,7 @@ fn complete(bare: &Bare, dependency: bool) -> DriverResult<()> {
     bare.order(b, a, true)
 }
 
-/// The allocation is larger than the tensor in it, and only the tensor comes back.
+/// Other code made the allocation. It is larger than the tensor in it, and only the tensor's memory is adopted.
 fn part_of_it(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, theirs], b) = (two(bare)?, bare.stream(STREAM)?);
     let memory = part(bare.allocate(a)?, 0, BYTES - 96);

@@ -177,8 +177,8 @@ impl Sim {
                         stream.name
                     )
                 }
-                // The chain ends at a host function: a body ends by itself, or the watcher reports it, so no deadlock
-                // includes a body.
+                // The chain of waits ends at a host function. It can't end at the Rust body of a kernel or a library call:
+                // such a body ends by itself, or the watcher reports it.
                 _ => {
                     let _ = write!(
                         text,

@@ -101,7 +101,7 @@ pub(crate) fn lines_are_seen_by_a_thread_that_got_something() {
     });
 }
 
-/// A reader that finds a driver call closed must see the effects of that call.
+/// A reader that finds in the journal that a driver call has returned must see the effects of that call.
 #[test]
 pub(crate) fn a_call_is_open_until_it_has_returned() {
     explore(|| {

@@ -30,7 +30,7 @@ fn graph(nodes: &[(&[NodeId], Option<WorkerId>)], shared: usize, workers: usize)
     }
 }
 
-/// Creates a scenario of two nodes with an edge between them, both without a home.
+/// Creates a scenario of two nodes with an edge between them, neither of which belongs to a worker.
 fn pair(workers: usize) -> Scenario {
     graph(&[(&[1], None), (&[0], None)], workers, workers)
 }
