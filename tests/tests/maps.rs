@@ -6,6 +6,7 @@ use streamflow_tests::{Failed, Suite, check_equal, check_error};
 
 pub(crate) fn suite() -> Suite {
     Suite::new()
+        .both("names_are_those_of_rust", names)
         .both("kernels_call_functions", functions)
         .both("a_division_by_0_in_a_function_has_the_line_of_the_call", divisions_in_functions)
         .both("a_map_writes_each_element", each_element)
@@ -411,4 +412,52 @@ const DIVIDED_LINE: u32 = line!() + 4;
 #[kernel(map)]
 fn divided(out: &mut u32, by: u32) {
     *out = quotient_of(*out + 1, by);
+}
+
+const THREE: u32 = 3;
+
+/// Constants in patterns, names that CUDA has for others, a variable without a value at first, and one that a pattern changes.
+#[kernel(map)]
+fn named(out: &mut u32, a: &u32, x: u32, x_0: u32) {
+    let größe = x * 10 + x_0;
+    let streamflow = größe;
+    let late;
+    if *a > 4 {
+        late = 100;
+    } else {
+        late = 200;
+    }
+    *out = match *a {
+        THREE => 1,
+        0 | u32::MAX => late,
+        mut k => {
+            k += 1;
+            k + streamflow
+        }
+    };
+}
+
+/// A kernel whose `x` is another variable than that of the expression.
+macro_rules! beside {
+    ($name:ident, $x:ident, $value:expr) => {
+        #[kernel(map)]
+        fn $name(out: &mut f32, a: &f32) {
+            let $x = *a;
+            let x = 2.0;
+            *out = $value * x;
+        }
+    };
+}
+
+beside!(hygienic, x, x + 1.0);
+
+fn names(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let a = platform.upload(&[0_u32, 1, 3, 5])?;
+    let mut out = uploaded(platform, &[7_u32; 4], &s)?;
+    s.map::<named>((&mut out, &a, 2, 5))?;
+    check_equal(s.download_blocking(&out)?, vec![200, 27, 1, 31])?;
+    let mut product = uploaded(platform, &[f32::NAN], &s)?;
+    s.map::<hygienic>((&mut product, &platform.upload(&[10.0_f32])?))?;
+    check_equal(s.download_blocking(&product)?, vec![22.0])
 }

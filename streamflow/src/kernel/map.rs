@@ -282,47 +282,31 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Merges neighbouring dimensions into the later one where all operands pass through both in one step.
+    /// Merges neighbouring dimensions that all operands pass through in one step. What is left are the last dimensions.
     fn merge(&mut self, coordinates: usize) {
-        let is_line = |plan: &Self| {
-            plan.shape[..RANK - 1] == [1; RANK - 1]
-                && plan.strides.iter().all(|steps| steps[RANK - 1] == 1)
-        };
         if coordinates > 1 {
             return;
         }
-        let mut outer = RANK - 1;
-        while outer > 0 {
-            outer -= 1;
-            // The next dimension further in that has a length.
-            let inner = outer + 1;
-            let len = self.shape[inner];
-            let merges = self.shape[outer] == 1
-                || self.strides.iter().all(|steps| steps[outer] == steps[inner] * len);
-            if len == 1 && self.shape[outer] != 1 {
-                // The inner dimension has one element: the outer one takes its place.
-                self.shape.swap(outer, inner);
-                for steps in &mut self.strides {
-                    steps.swap(outer, inner);
-                }
-                self.shift(outer);
-            } else if merges {
-                self.shape[inner] = len.saturating_mul(self.shape[outer]);
-                self.shape[outer] = 1;
-                self.shift(outer);
+        let (shape, strides) = (self.shape, self.strides.clone());
+        self.shape = [1; RANK];
+        // The outermost of the new dimensions.
+        let mut at = RANK;
+        for dim in (0..RANK).rev().filter(|dim| shape[*dim] != 1) {
+            let mut both = self.strides.iter().zip(&strides);
+            let len = self.shape.get(at).copied().unwrap_or_default();
+            if at < RANK && both.all(|(new, old)| old[dim] == new[at].saturating_mul(len)) {
+                self.shape[at] = len.saturating_mul(shape[dim]);
+                continue;
+            }
+            at -= 1;
+            self.shape[at] = shape[dim];
+            for (new, old) in self.strides.iter_mut().zip(&strides) {
+                new[at] = old[dim];
             }
         }
-        self.is_linear = is_line(self);
-    }
-
-    /// Moves the dimensions before `free`, which has the length 1, one further in.
-    fn shift(&mut self, free: usize) {
-        for dim in (1..=free).rev() {
-            self.shape.swap(dim - 1, dim);
-            for steps in &mut self.strides {
-                steps.swap(dim - 1, dim);
-            }
-        }
+        let has_one_line = at + 1 >= RANK;
+        self.is_linear =
+            has_one_line && (at == RANK || self.strides.iter().all(|steps| steps[at] == 1));
     }
 
     fn count(&self) -> u64 {

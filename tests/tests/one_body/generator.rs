@@ -5,28 +5,14 @@
 
 use std::fmt::Write as _;
 
-/// A seeded generator of numbers, splitmix64.
-pub(crate) struct Random(u64);
+use crate::random::Random;
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
+fn one_in(random: &mut Random, count: usize) -> bool {
+    random.below(count) == 0
+}
 
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-
-    fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
-
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
+fn one_of<T: Copy>(random: &mut Random, all: &[T]) -> T {
+    all[random.below(all.len())]
 }
 
 const INTEGERS: &[&str] = &["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"];
@@ -74,13 +60,13 @@ impl Body<'_> {
     fn name(&mut self) -> String {
         self.names += 1;
         // Now and then a name hides an earlier one.
-        if self.random.one_in(6) { "hidden".to_owned() } else { format!("v{}", self.names) }
+        if one_in(self.random, 6) { "hidden".to_owned() } else { format!("v{}", self.names) }
     }
 
     fn literal(&mut self, ty: Ty) -> String {
         if is_float(ty) {
             let values = ["0.0", "1.0", "0.1", "-2.5", "3.75", "1e10", "-1e-30", "16777217.0"];
-            let value = self.random.of(&values);
+            let value = one_of(self.random, &values);
             return if let Some(positive) = value.strip_prefix('-') {
                 format!("(-{positive}_{ty})")
             } else {
@@ -127,12 +113,12 @@ impl Body<'_> {
     // ---- expressions ----------------------------------------------------------------------------
 
     fn value(&mut self, ty: Ty, depth: usize) -> Both {
-        if depth == 0 || self.random.one_in(6) {
-            if self.random.one_in(4) {
+        if depth == 0 || one_in(self.random, 6) {
+            if one_in(self.random, 4) {
                 return Both::same(self.literal(ty));
             }
             // The arguments are never hidden.
-            let argument = self.random.of(&["x", "y", "z"]);
+            let argument = one_of(self.random, &["x", "y", "z"]);
             let variable = self.variable(ty);
             return Both::same(variable.unwrap_or_else(|| format!("({argument} as {ty})")));
         }
@@ -154,14 +140,14 @@ impl Body<'_> {
     }
 
     fn cast(&mut self, ty: Ty, depth: usize) -> Both {
-        if !is_float(ty) && self.random.one_in(4) {
+        if !is_float(ty) && one_in(self.random, 4) {
             let Both { kernel, rust } = self.condition(depth - 1);
             return Both {
                 kernel: format!("(({kernel}) as {ty})"),
                 rust: format!("(({rust}) as {ty})"),
             };
         }
-        let from = self.random.of(NUMBERS);
+        let from = one_of(self.random, NUMBERS);
         let Both { kernel, rust } = self.value(from, depth - 1);
         Both { kernel: format!("({kernel} as {ty})"), rust: format!("({rust} as {ty})") }
     }
@@ -184,7 +170,7 @@ impl Body<'_> {
     }
 
     fn choice(&mut self, ty: Ty, depth: usize) -> Both {
-        let of = self.random.of(INTEGERS);
+        let of = one_of(self.random, INTEGERS);
         let scrutinee = self.value(of, depth - 1);
         let mut whole = Both {
             kernel: format!("(match {} {{ ", scrutinee.kernel),
@@ -205,7 +191,7 @@ impl Body<'_> {
     fn tail(&mut self, ty: Ty, depth: usize) -> Both {
         let open = self.variables.len();
         let statements =
-            if self.random.one_in(2) { self.statements(1, depth) } else { Both::same("") };
+            if one_in(self.random, 2) { self.statements(1, depth) } else { Both::same("") };
         let value = self.value(ty, depth);
         self.variables.truncate(open);
         Both {
@@ -221,14 +207,15 @@ impl Body<'_> {
             0 => return Both { kernel: format!("(!{x})"), rust: format!("(!{y})") },
             1 => {
                 let by = self.value("u32", depth - 1);
-                let (op, name) = self.random.of(&[("<<", "wrapping_shl"), (">>", "wrapping_shr")]);
+                let (op, name) =
+                    one_of(self.random, &[("<<", "wrapping_shl"), (">>", "wrapping_shr")]);
                 return Both {
                     kernel: format!("({x} {op} {})", by.kernel),
                     rust: format!("({y}).{name}({})", by.rust),
                 };
             }
             2 => {
-                let name = self.random.of(&["count_ones", "leading_zeros", "trailing_zeros"]);
+                let name = one_of(self.random, &["count_ones", "leading_zeros", "trailing_zeros"]);
                 return Both {
                     kernel: format!("(({x}).{name}() as {ty})"),
                     rust: format!("(({y}).{name}() as {ty})"),
@@ -248,18 +235,19 @@ impl Body<'_> {
         let infix = [("+", "wrapping_add"), ("-", "wrapping_sub"), ("*", "wrapping_mul")];
         match self.random.below(7) {
             0 => {
-                let op = self.random.of(&["&", "|", "^"]);
+                let op = one_of(self.random, &["&", "|", "^"]);
                 Both { kernel: format!("({x} {op} {v})"), rust: format!("({y} {op} {w})") }
             }
             1 => {
-                let (op, name) = self.random.of(&[("/", "wrapping_div"), ("%", "wrapping_rem")]);
+                let (op, name) =
+                    one_of(self.random, &[("/", "wrapping_div"), ("%", "wrapping_rem")]);
                 Both {
                     kernel: format!("({x} {op} ({v} | 1))"),
                     rust: format!("({y}).{name}({w} | 1)"),
                 }
             }
             2 => {
-                let name = self.random.of(&["min", "max", "saturating_add", "saturating_sub"]);
+                let name = one_of(self.random, &["min", "max", "saturating_add", "saturating_sub"]);
                 Both { kernel: format!("({x}).{name}({v})"), rust: format!("({y}).{name}({w})") }
             }
             3 => Both {
@@ -267,7 +255,7 @@ impl Body<'_> {
                 rust: format!("({y}).wrapping_rem_euclid({w} | 1)"),
             },
             _ => {
-                let (op, name) = self.random.of(&infix);
+                let (op, name) = one_of(self.random, &infix);
                 Both { kernel: format!("({x} {op} {v})"), rust: format!("({y}).{name}({w})") }
             }
         }
@@ -279,8 +267,10 @@ impl Body<'_> {
         match self.random.below(8) {
             0 => return Both { kernel: format!("(-{x})"), rust: format!("(-{y})") },
             1 | 2 => {
-                let name =
-                    self.random.of(&["sqrt", "abs", "floor", "ceil", "round", "trunc", "fract"]);
+                let name = one_of(
+                    self.random,
+                    &["sqrt", "abs", "floor", "ceil", "round", "trunc", "fract"],
+                );
                 return Both { kernel: format!("({x}).{name}()"), rust: format!("({y}).{name}()") };
             }
             _ => {}
@@ -296,14 +286,14 @@ impl Body<'_> {
                 }
             }
             1 => {
-                let name = self.random.of(&["min", "max"]);
+                let name = one_of(self.random, &["min", "max"]);
                 Both {
                     kernel: format!("({x}).{name}({v})"),
                     rust: format!("{name}_{ty}({y}, {w})"),
                 }
             }
             _ => {
-                let op = self.random.of(&["+", "-", "*", "/", "%", "+", "*"]);
+                let op = one_of(self.random, &["+", "-", "*", "/", "%", "+", "*"]);
                 Both { kernel: format!("({x} {op} {v})"), rust: format!("({y} {op} {w})") }
             }
         }
@@ -314,7 +304,7 @@ impl Body<'_> {
         match self.random.below(6) {
             0 => {
                 let (a, b) = (self.condition(depth - 1), self.condition(depth - 1));
-                let op = self.random.of(&["&&", "||", "&", "|", "^"]);
+                let op = one_of(self.random, &["&&", "||", "&", "|", "^"]);
                 Both {
                     kernel: format!("({} {op} {})", a.kernel, b.kernel),
                     rust: format!("({} {op} {})", a.rust, b.rust),
@@ -325,15 +315,15 @@ impl Body<'_> {
                 Both { kernel: format!("(!{kernel})"), rust: format!("(!{rust})") }
             }
             2 => {
-                let ty = self.random.of(&["f32", "f64"]);
-                let name = self.random.of(&["is_nan", "is_finite", "is_infinite"]);
+                let ty = one_of(self.random, &["f32", "f64"]);
+                let name = one_of(self.random, &["is_nan", "is_finite", "is_infinite"]);
                 let Both { kernel, rust } = self.value(ty, depth - 1);
                 Both { kernel: format!("({kernel}).{name}()"), rust: format!("({rust}).{name}()") }
             }
             _ => {
-                let ty = self.random.of(NUMBERS);
+                let ty = one_of(self.random, NUMBERS);
                 let (a, b) = (self.value(ty, depth - 1), self.value(ty, depth - 1));
-                let op = self.random.of(&["==", "!=", "<", "<=", ">", ">="]);
+                let op = one_of(self.random, &["==", "!=", "<", "<=", ">", ">="]);
                 Both {
                     kernel: format!("({} {op} {})", a.kernel, b.kernel),
                     rust: format!("({} {op} {})", a.rust, b.rust),
@@ -379,8 +369,8 @@ impl Body<'_> {
             6 | 7 if self.loops < 2 => self.repetition(depth),
             8 if self.loops > 0 => {
                 let condition = self.condition(depth.min(2));
-                let word = self.random.of(&["break", "continue"]);
-                let label = if self.random.one_in(2) { "" } else { " 'outer" };
+                let word = one_of(self.random, &["break", "continue"]);
+                let label = if one_in(self.random, 2) { "" } else { " 'outer" };
                 Both {
                     kernel: format!("if {} {{ {word}{label}; }} ", condition.kernel),
                     rust: format!("if {} {{ {word}{label}; }} ", condition.rust),
@@ -391,9 +381,9 @@ impl Body<'_> {
     }
 
     fn declaration(&mut self, depth: usize) -> Both {
-        let ty = self.random.of(NUMBERS);
+        let ty = one_of(self.random, NUMBERS);
         let Both { kernel, rust } = self.value(ty, depth);
-        let (name, is_mutable) = (self.name(), self.random.one_in(2));
+        let (name, is_mutable) = (self.name(), one_in(self.random, 2));
         let word = if is_mutable { "let mut" } else { "let" };
         let both = Both {
             kernel: format!("{word} {name} = {kernel}; "),
@@ -406,24 +396,23 @@ impl Body<'_> {
     fn assignment(&mut self, depth: usize) -> Both {
         let Some((name, ty)) = self.place() else { return self.declaration(depth) };
         let Both { kernel, rust } = self.value(ty, depth);
-        if self.random.one_in(3) {
+        if one_in(self.random, 3) {
             return Both {
                 kernel: format!("{name} = {kernel}; "),
                 rust: format!("{name} = {rust}; "),
             };
         }
         if is_float(ty) {
-            let op = self.random.of(&["+=", "-=", "*=", "/="]);
+            let op = one_of(self.random, &["+=", "-=", "*=", "/="]);
             return Both {
                 kernel: format!("{name} {op} {kernel}; "),
                 rust: format!("{name} {op} {rust}; "),
             };
         }
-        let (op, called) = self.random.of(&[
-            ("+=", "wrapping_add"),
-            ("-=", "wrapping_sub"),
-            ("*=", "wrapping_mul"),
-        ]);
+        let (op, called) = one_of(
+            self.random,
+            &[("+=", "wrapping_add"), ("-=", "wrapping_sub"), ("*=", "wrapping_mul")],
+        );
         Both {
             kernel: format!("{name} {op} {kernel}; "),
             // Rust evaluates the right side of `+=` first.
@@ -435,8 +424,8 @@ impl Body<'_> {
     fn repetition(&mut self, depth: usize) -> Both {
         let open = self.variables.len();
         let label = if self.loops == 0 { "'outer: " } else { "" };
-        let (ty, name) = (self.random.of(INTEGERS), self.name());
-        let is_while = self.random.one_in(3);
+        let (ty, name) = (one_of(self.random, INTEGERS), self.name());
+        let is_while = one_in(self.random, 3);
         self.variables.push(Variable { name: name.clone(), ty, is_mutable: false });
         self.loops += 1;
         let body = self.statements(2, depth / 2);
@@ -467,7 +456,7 @@ impl Body<'_> {
 
 /// A file with `count` bodies for each of some types.
 pub(crate) fn bodies(seed: u64, count: usize) -> String {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut text = format!("// The seed is {seed}.\n");
     let types = ["i8", "i32", "i64", "u8", "u32", "u64", "f32", "f64"];
     for ty in types {

@@ -1,13 +1,14 @@
 //! Branches and loops.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::{
     Block, Expr, ExprForLoop, ExprIf, ExprLoop, ExprMatch, ExprRange, ExprWhile, Label, Lifetime,
     Pat, RangeLimits,
 };
 
-use super::translate::Translator;
+use super::translate::{Translator, key};
 use super::value::{Value, Witness};
 
 /// The bounds of a loop over a range.
@@ -77,15 +78,22 @@ impl Translator<'_> {
                 pattern => (pattern, None),
             };
             self.open();
-            let Some(mut condition) = self.pattern(written, number, &name) else {
+            let Some(mut condition) = self.pattern(written, number, &name, true) else {
                 self.close();
                 return TokenStream::new();
             };
-            if let Pat::Ident(bound) = written {
+            let mut host_pattern = quote!(#written);
+            if let Pat::Ident(bound) = written
+                && !is_constant(&bound.ident)
+            {
                 // The rest of the chain is within the braces, since the guard may name the variable.
                 let cuda = self.declare(&bound.ident);
-                self.line(format!("{{ const W{number} {cuda} = {name};"));
+                let word = if bound.mutability.is_some() { "" } else { "const " };
+                self.line(format!("{{ {word}W{number} {cuda} = {name};"));
                 open_braces += 1;
+                // With `@`, rustc reports a name that is a constant's.
+                let (mutability, ident) = (&bound.mutability, &bound.ident);
+                host_pattern = quote!(#mutability #ident @ _);
             }
             let guard = guard.map(|guard| {
                 let before = self.lines.len();
@@ -115,7 +123,7 @@ impl Translator<'_> {
             };
             self.line("} else");
             self.close();
-            arms.extend(quote!(#written #guard => #body,));
+            arms.extend(quote!(#host_pattern #guard => #body,));
         }
         // rustc has checked that an arm fits.
         self.line("{}");
@@ -124,15 +132,24 @@ impl Translator<'_> {
     }
 
     /// The condition in CUDA of a pattern for a value of the type of witness `of`.
-    fn pattern(&mut self, pattern: &Pat, of: usize, value: &str) -> Option<String> {
+    fn pattern(&mut self, pattern: &Pat, of: usize, value: &str, is_whole: bool) -> Option<String> {
         Some(match pattern {
             Pat::Wild(_) => "true".to_owned(),
             Pat::Ident(bound) if bound.by_ref.is_none() && bound.subpat.is_none() => {
-                "true".to_owned()
+                if is_constant(&bound.ident) {
+                    let constant = self.pattern_value(bound.ident.to_token_stream(), of);
+                    format!("sf::eq({value}, {constant})")
+                } else if is_whole {
+                    "true".to_owned()
+                } else {
+                    let text = "a name stands alone in an arm of a kernel's `match`: compare by a guard, as `x if x > 3`";
+                    self.errors.at(bound, text);
+                    return None;
+                }
             }
-            Pat::Paren(inner) => self.pattern(&inner.pat, of, value)?,
+            Pat::Paren(inner) => self.pattern(&inner.pat, of, value, false)?,
             Pat::Or(any) => {
-                let cases = any.cases.iter().map(|case| self.pattern(case, of, value));
+                let cases = any.cases.iter().map(|case| self.pattern(case, of, value, false));
                 let cases = cases.collect::<Option<Vec<_>>>()?;
                 format!("({})", cases.join(" || "))
             }
@@ -252,7 +269,7 @@ impl Translator<'_> {
     fn loop_body(&mut self, label: Option<&Label>, body: &Block) -> TokenStream {
         self.loop_count += 1;
         let number = self.loop_count;
-        self.loops.push((label.map(|label| label.name.ident.to_string()), number));
+        self.loops.push((label.map(|label| key(&label.name.ident)), number));
         let host = self.block(body, None);
         // Named by a `continue` of an inner loop.
         self.line(format!("continue_{number}:;"));
@@ -267,7 +284,7 @@ impl Translator<'_> {
     }
 
     fn jump(&mut self, word: &str, label: Option<&Lifetime>, whole: &Expr) -> TokenStream {
-        let wanted = label.map(|label| label.ident.to_string());
+        let wanted = label.map(|label| key(&label.ident));
         let found = self.loops.iter().rev().find(|(name, _)| wanted.is_none() || *name == wanted);
         match found {
             Some((_, number)) => {
@@ -278,6 +295,12 @@ impl Translator<'_> {
         }
         whole.to_token_stream()
     }
+}
+
+/// Whether a name in a pattern is that of a constant, by its case: rustc alone knows. A constant with another case is an error,
+/// and so is a variable with this case.
+fn is_constant(ident: &Ident) -> bool {
+    ident.unraw().to_string().starts_with(|first: char| first.is_uppercase())
 }
 
 /// `a..b`, `a..=b`, `(a..b).rev()`

@@ -162,7 +162,7 @@ fn implementation(
                 line: ::core::line!(),
                 cuda: ::streamflow::__private::CudaBody::Made({
                     fn __made() -> ::std::string::String {
-                        __streamflow_cuda(#cuda)
+                        __streamflow_cuda(#cuda, 0)
                     }
                     __made
                 }),
@@ -225,17 +225,23 @@ pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) ->
     let (name, definition) = (&function.sig.ident, definition(function, &cfgs));
     let host = host_function(function, body);
     let reports = reports(body);
-    let arguments: Vec<String> = signature
-        .arguments
-        .iter()
-        .map(|Argument { ident, .. }| format!(", auto {}", argument_name(ident)))
-        .collect();
-    let head = format!("[&](long long streamflow_line{})", arguments.concat());
+    let parameters = signature.arguments.iter().map(|Argument { ident, ty, .. }| {
+        let name = argument_name(ident);
+        quote!((<#ty as ::streamflow::__private::body::Value>::CUDA, #name))
+    });
     let result = match &function.sig.output {
         syn::ReturnType::Type(_, ty) => ty.to_token_stream(),
         syn::ReturnType::Default => quote!(()),
     };
-    let finish = quote!(__to.finish_function(#head, __body));
+    let called = called(function);
+    let finish = quote! {
+        __to.finish_function::<#result>(
+            __number,
+            <#name as ::streamflow::__private::body::KernelFn>::REPORTS,
+            &[#(#parameters),*],
+            __body,
+        )
+    };
     let names = cuda_names(signature, body, &result, &finish);
     let cuda = &body.cuda;
     quote! {
@@ -244,15 +250,42 @@ pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) ->
         #definition
         #cfgs
         const _: () = {
+            #called
             impl ::streamflow::__private::body::KernelFn for #name {
                 const REPORTS: bool = #reports;
 
-                fn cuda() -> ::std::string::String {
-                    __streamflow_cuda(#cuda)
+                fn cuda(number: ::core::primitive::usize) -> ::std::string::String {
+                    __streamflow_cuda(#cuda, number)
                 }
             }
             #names
         };
+    }
+}
+
+/// The function as one of its type. A kernel calls it so, and not by the function's own name: both platforms then find one function,
+/// also where the type and the function of a name come from two modules.
+fn called(function: &ItemFn) -> TokenStream {
+    let (name, signature) = (&function.sig.ident, &function.sig);
+    let (output, span) = (&signature.output, name.span());
+    let arguments = signature.inputs.iter().filter_map(|input| match input {
+        syn::FnArg::Typed(input) => Some(&input.ty),
+        syn::FnArg::Receiver(_) => None,
+    });
+    let (numbers, types): (Vec<Ident>, Vec<_>) = arguments
+        .enumerate()
+        .map(|(number, ty)| (Ident::new(&format!("__a{number}"), span), ty))
+        .unzip();
+    quote_spanned! {span=>
+        impl #name {
+            #[doc(hidden)]
+            #[inline(always)]
+            #[track_caller]
+            #[allow(unreachable_pub, private_interfaces)]
+            pub fn __call(#(#numbers: #types),*) #output {
+                #name(#(#numbers),*)
+            }
+        }
     }
 }
 
@@ -262,6 +295,8 @@ pub(super) fn function_stub(function: &ItemFn) -> TokenStream {
     let ItemFn { attrs, vis, sig, .. } = function;
     let mut sig = sig.clone();
     (sig.constness, sig.asyncness, sig.abi) = (None, None, None);
+    let called = called(function);
+    let called = sig.generics.params.is_empty().then_some(called);
     quote! {
         #(#attrs)*
         #[allow(unused, clippy::all)]
@@ -270,10 +305,11 @@ pub(super) fn function_stub(function: &ItemFn) -> TokenStream {
         }
         #definition
         const _: () = {
+            #called
             impl ::streamflow::__private::body::KernelFn for #name {
                 const REPORTS: bool = false;
 
-                fn cuda() -> ::std::string::String {
+                fn cuda(_: ::core::primitive::usize) -> ::std::string::String {
                     ::std::string::String::new()
                 }
             }
@@ -293,7 +329,7 @@ fn cuda_names(
         Kind::Input => quote!(let #ident: &#ty = ::streamflow::__private::body::any();),
         Kind::Scalar | Kind::Number => quote!(let mut #ident: #ty = ::streamflow::__private::body::any();),
         Kind::Coordinates(idents) => {
-            quote!(#(let #idents: ::core::primitive::usize = ::streamflow::__private::body::any();)*)
+            quote!(#(let mut #idents: ::core::primitive::usize = ::streamflow::__private::body::any();)*)
         }
     });
     let entries = body.witnesses.iter().enumerate().map(|(number, witness)| {
@@ -312,7 +348,7 @@ fn cuda_names(
     let functions = functions.map(|(number, path)| quote!(__to.function::<#path>(#number);));
     quote! {
         #[allow(unused, clippy::all)]
-        fn __streamflow_cuda(__body: &str) -> ::std::string::String {
+        fn __streamflow_cuda(__body: &str, __number: ::core::primitive::usize) -> ::std::string::String {
             let mut __to = ::streamflow::__private::body::CudaText::new();
             #witnesses
             if false {
@@ -444,16 +480,16 @@ fn arguments(name: &Ident, signature: &Signature) -> TokenStream {
             Kind::Output => {
                 bounds.push(quote!(#generic: ::streamflow::__private::MapOutput<'streamflow, #ty>));
                 types.push(generic.to_token_stream());
-                calls.push(quote!(__to.output(#text, ::streamflow::__private::MapOutput::map_output(#ident));));
+                calls.push(quote_spanned!(name.span()=> __to.output(#text, ::streamflow::__private::MapOutput::map_output(#ident));));
             }
             Kind::Input => {
                 bounds.push(quote!(#generic: ::streamflow::__private::MapInput<'streamflow, #ty>));
                 types.push(generic.to_token_stream());
-                calls.push(quote!(__to.input(#text, ::streamflow::__private::MapInput::map_input(#ident));));
+                calls.push(quote_spanned!(name.span()=> __to.input(#text, ::streamflow::__private::MapInput::map_input(#ident));));
             }
             _ => {
                 types.push(ty.to_token_stream());
-                calls.push(quote!(__to.scalar(#ident);));
+                calls.push(quote_spanned!(name.span()=> __to.scalar(#ident);));
             }
         }
     }

@@ -16,7 +16,8 @@ mod signature;
 mod translate;
 mod value;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ItemFn;
 
 use self::signature::Signature;
@@ -43,6 +44,7 @@ pub(crate) fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream 
         }
     };
     let signature = Signature::of_function(&function, &mut errors);
+    reject_cfg(function.block.to_token_stream(), &mut errors);
     let translator = Translator::new(&signature, &mut errors);
     let body = translator.function(&function.block);
     let calls_itself = body.functions.iter().find(|path| function.sig.ident == path.to_string());
@@ -57,6 +59,22 @@ pub(crate) fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream 
     [expanded, errors.into_tokens()].into_iter().collect()
 }
 
+/// Reports `#[cfg]` in a body: rustc has not evaluated it yet, so the text in CUDA would not follow it.
+fn reject_cfg(tokens: TokenStream, errors: &mut Errors) {
+    let mut is_after_sign = false;
+    for token in tokens {
+        if let TokenTree::Group(group) = &token {
+            let first = group.stream().into_iter().next().map(|first| first.to_string());
+            if is_after_sign && matches!(first.as_deref(), Some("cfg" | "cfg_attr")) {
+                errors.at(group, "no `cfg` in a kernel's body: put it on the whole function");
+            } else {
+                reject_cfg(group.stream(), errors);
+            }
+        }
+        is_after_sign = matches!(&token, TokenTree::Punct(sign) if sign.as_char() == '#');
+    }
+}
+
 /// Expands one use of `#[kernel(map)]`.
 pub(super) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
@@ -69,6 +87,7 @@ pub(super) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     let signature = Signature::of(&function, &mut errors);
+    reject_cfg(function.block.to_token_stream(), &mut errors);
     let mut translator = Translator::new(&signature, &mut errors);
     let host = translator.body(&function.block);
     let body = translator.finish(host);

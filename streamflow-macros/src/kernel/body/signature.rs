@@ -76,7 +76,7 @@ impl Signature {
         }
         let arguments: Vec<_> =
             signature.inputs.iter().filter_map(|input| argument(input, errors)).collect();
-        check_names(&arguments, errors);
+        check_names(&signature.ident, &arguments, errors);
         if !arguments.iter().any(|argument| matches!(argument.kind, Kind::Output)) {
             let text = "a kernel of `map` writes an element: add an argument `out: &mut f32`";
             errors.at(&signature.ident, text);
@@ -138,7 +138,7 @@ impl Signature {
             let (ident, ty) = (name.ident.clone(), (*typed.ty).clone());
             arguments.push(Argument { ident, ty, kind: Kind::Scalar });
         }
-        check_names(&arguments, errors);
+        check_names(&signature.ident, &arguments, errors);
         Self { arguments }
     }
 
@@ -172,14 +172,23 @@ fn reject_words(signature: &syn::Signature, errors: &mut Errors) {
 }
 
 /// Each argument has a name that CUDA C++ can have, and no two arguments have one name there.
-fn check_names(arguments: &[Argument], errors: &mut Errors) {
+fn check_names(kernel: &Ident, arguments: &[Argument], errors: &mut Errors) {
     let mut known = BTreeSet::new();
     for Argument { ident, kind, .. } in arguments {
         let one = std::slice::from_ref(ident);
         let names = if let Kind::Coordinates(names) = kind { names } else { one };
         for name in names {
-            if let Some(problem) = name_problem(name) {
+            let text = name.unraw().to_string();
+            let is_ours = text.starts_with(['C', 'F', 'L', 'W'])
+                && text.len() > 1
+                && text[1..].bytes().all(|digit| digit.is_ascii_digit());
+            let ours =
+                is_ours.then_some("the kernel's code in CUDA has this name; choose another name");
+            if let Some(problem) = name_problem(name).or(ours) {
                 errors.at(name, format!("an argument cannot be named `{name}`: {problem}"));
+            } else if name.unraw() == kernel.unraw() {
+                let text = format!("`{name}` is the kernel's name, too: rename the argument");
+                errors.at(name, text);
             } else if !known.insert(name.unraw().to_string()) {
                 errors.at(name, format!("two arguments have the name `{name}`: rename this one"));
             }

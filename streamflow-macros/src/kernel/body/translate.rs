@@ -59,7 +59,8 @@ pub(super) struct Translator<'a> {
 
 /// The name in CUDA of an argument's element or value.
 pub(super) fn argument_name(ident: &Ident) -> String {
-    format!("{}_0", ident.unraw())
+    // Two underscores: no argument has a name with them, so that this is no other argument's.
+    format!("{}__0", ident.unraw())
 }
 
 impl<'a> Translator<'a> {
@@ -74,7 +75,7 @@ impl<'a> Translator<'a> {
             };
             for ident in idents {
                 let variable = Variable { cuda: argument_name(ident), is_element };
-                arguments.push((ident.unraw().to_string(), variable));
+                arguments.push((key(ident), variable));
             }
         }
         Self {
@@ -124,18 +125,21 @@ impl<'a> Translator<'a> {
     /// Declares a variable, and returns its name in CUDA.
     pub(super) fn declare(&mut self, ident: &Ident) -> String {
         let name = ident.unraw().to_string();
+        // A name that CUDA can't have, or that temporaries have.
+        let is_plain = name.is_ascii() && !name.starts_with("streamflow");
+        let name = if is_plain { name } else { "streamflow_let".to_owned() };
         let count = self.names.entry(name.clone()).or_insert(0);
         *count += 1;
         let cuda = format!("{name}_{count}");
         let variable = Variable { cuda: cuda.clone(), is_element: false };
         if let Some(scope) = self.scopes.last_mut() {
-            scope.push((name, variable));
+            scope.push((key(ident), variable));
         }
         cuda
     }
 
     fn find(&self, ident: &Ident) -> Option<Variable> {
-        let name = ident.unraw().to_string();
+        let name = key(ident);
         let all = self.scopes.iter().rev().flat_map(|scope| scope.iter().rev());
         all.clone().find(|(known, _)| *known == name).map(|(_, variable)| variable.clone())
     }
@@ -249,7 +253,7 @@ impl<'a> Translator<'a> {
                 // A value that is never used: it ties the type of the variable to the witness.
                 quote! {
                     let #mutable #ident #ty;
-                    if false { #ident = #witness.of(::streamflow::__private::body::any()); }
+                    if false { #ident = #witness.of(::streamflow::__private::body::any()); loop {} }
                 }
             }
         }
@@ -390,6 +394,7 @@ impl<'a> Translator<'a> {
         let found = match inner {
             Expr::Path(path) => path.path.get_ident().and_then(|ident| self.find(ident)),
             Expr::Paren(inner) => return self.dereference(whole, &inner.expr),
+            Expr::Group(inner) => return self.dereference(whole, &inner.expr),
             _ => None,
         };
         match found {
@@ -439,21 +444,8 @@ impl<'a> Translator<'a> {
             return Value::wrong();
         };
         let name = operator(op);
-        let host = match op {
-            // Rust's own: both sides have one type, as in CUDA's function.
-            BinOp::Eq(_)
-            | BinOp::Ne(_)
-            | BinOp::Lt(_)
-            | BinOp::Le(_)
-            | BinOp::Gt(_)
-            | BinOp::Ge(_) => {
-                quote!((#a #op #b))
-            }
-            _ => {
-                let called = function(name, op.span());
-                quote_spanned!(op.span()=> #called(#a, #b))
-            }
-        };
+        let called = function(name, op.span());
+        let host = quote_spanned!(op.span()=> #called(#a, #b));
         let fault = self.fault(name, op.span());
         Value::new(host, format!("sf::{name}({x}, {y}{fault})"))
     }
@@ -497,7 +489,7 @@ impl<'a> Translator<'a> {
         let cuda: String = values.iter().map(|value| format!(", {}", value.cuda)).collect();
         let host = values.iter().map(|value| &value.host);
         Value::new(
-            quote_spanned!(path.span()=> #path(#(#host),*)),
+            quote_spanned!(path.span()=> <#path>::__call(#(#host),*)),
             format!("C{number}({line}{cuda})"),
         )
     }
@@ -567,6 +559,15 @@ impl<'a> Translator<'a> {
         };
         Value::new(quote!(#witness.of(#host)), name)
     }
+}
+
+/// The name by which a variable or a label is found: its text, and where it was written. As in Rust, a variable of a macro's
+/// definition is another one than that of the macro's use with the same text.
+pub(super) fn key(ident: &Ident) -> String {
+    // rustc shows a span as `#4 bytes(10..11)`: its context, and its place.
+    let context = proc_macro::is_available().then(|| format!("{:?}", ident.span().unwrap()));
+    let context = context.as_deref().and_then(|text| text.split(' ').next()).unwrap_or_default();
+    format!("{}{context}", ident.unraw())
 }
 
 /// The line in the user's file. `None` in a unit test, where tokens have none.

@@ -3,7 +3,7 @@
 //! A function has one type for all its operands, so that rustc infers the types of literals as for Rust's own operators.
 #![allow(missing_docs, reason = "each function has the name and the meaning of one of Rust")]
 
-use super::number::{Bits, Float, Integer, Number, Signed};
+use super::number::{Bits, Float, Integer, Number, Signed, Value};
 
 // No macro writes these: rustc would name it as the origin of its errors.
 
@@ -305,6 +305,42 @@ pub fn to_radians<T: Float>(value: T) -> T {
 #[track_caller]
 pub fn to_bits<T: Float>(value: T) -> T::Bits {
     Float::to_bits(value)
+}
+
+/// `==`
+#[inline(always)]
+pub fn eq<T: Value>(value: T, other: T) -> bool {
+    value == other
+}
+
+/// `!=`
+#[inline(always)]
+pub fn ne<T: Value>(value: T, other: T) -> bool {
+    value != other
+}
+
+/// `<`
+#[inline(always)]
+pub fn lt<T: Value>(value: T, other: T) -> bool {
+    value < other
+}
+
+/// `<=`
+#[inline(always)]
+pub fn le<T: Value>(value: T, other: T) -> bool {
+    value <= other
+}
+
+/// `>`
+#[inline(always)]
+pub fn gt<T: Value>(value: T, other: T) -> bool {
+    value > other
+}
+
+/// `>=`
+#[inline(always)]
+pub fn ge<T: Value>(value: T, other: T) -> bool {
+    value >= other
 }
 
 /// `!`

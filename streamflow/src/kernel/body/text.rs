@@ -32,8 +32,8 @@ pub trait KernelFn {
     /// Whether a division in it may be one by 0.
     const REPORTS: bool;
 
-    /// The function in CUDA, as a lambda.
-    fn cuda() -> String;
+    /// The function in CUDA, as `C3` for the number 3.
+    fn cuda(number: usize) -> String;
 }
 
 /// The types and constants, in the order of the witnesses.
@@ -64,13 +64,35 @@ impl CudaText {
 
     /// The function `C3`.
     pub fn function<F: KernelFn>(&mut self, number: usize) {
-        self.line(format_args!("const auto C{number} = {};", F::cuda()));
+        self.line(format_args!("{}", F::cuda(number)));
     }
 
-    /// The text of a function with this head, a lambda: its types and constants are within it.
-    pub fn finish_function(self, head: &str, body: &str) -> String {
-        let names = self.0;
-        format!("{head} {{\n{names}{body}\n}}")
+    /// The text of a function with these parameters, each a type and a name: the object `C3` of a local type `F3`, whose operator
+    /// has the body. The types and constants of the body are within it, as are the functions that it calls.
+    pub fn finish_function<R: Value>(
+        self,
+        number: usize,
+        reports: bool,
+        parameters: &[(&str, &str)],
+        body: &str,
+    ) -> String {
+        let parameters: String =
+            parameters.iter().map(|(ty, name)| format!(", {ty} {name}")).collect();
+        let (field, faults, value) = if reports {
+            (
+                "const sf::Faults* faults;",
+                "const sf::Faults& streamflow_faults = *faults;",
+                "&streamflow_faults",
+            )
+        } else {
+            ("", "", "")
+        };
+        format!(
+            "struct F{number} {{ {field}\n__device__ __forceinline__ {} operator()(long long streamflow_line{parameters}) const \
+             {{\n{faults}\n{}{body}\n}}\n}};\nconst F{number} C{number} = {{{value}}};",
+            R::CUDA,
+            self.0
+        )
     }
 
     /// The text, with the body behind it.

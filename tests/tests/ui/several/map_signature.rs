@@ -102,6 +102,16 @@ fn length(out: &mut f32, out_len: u32) {
 }
 
 #[kernel(map)]
+fn own(out: &mut f32, own: f32) {
+    *out = own;
+}
+
+#[kernel(map)]
+fn ours(out: &mut f32, C0: f32) {
+    *out = C0;
+}
+
+#[kernel(map)]
 struct Nothing;
 
 fn main() {}

@@ -120,4 +120,20 @@ fn loop_with_a_value(out: &mut f32, a: &f32) {
     };
 }
 
+#[kernel(map)]
+fn absent(out: &mut f32, a: &f32) {
+    *out = *a;
+    #[cfg(windows)]
+    {
+        *out = 0.0;
+    }
+}
+
+#[kernel(map)]
+fn name_in_a_pattern(out: &mut u32, a: &u32) {
+    *out = match *a {
+        0 | other => other,
+    };
+}
+
 fn main() {}
