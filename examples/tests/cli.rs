@@ -136,7 +136,7 @@ fn the_race_is_reported_as_the_readme_says() {
 fn the_readme_has_the_graph_of_gain() {
     let [readme, program] = [include_str!("../../README.md"), include_str!("../src/bin/gain.rs")]
         .map(|text| text.replace("\r\n", "\n"));
-    let begin = program.find("/// Multiplies in place").unwrap();
+    let begin = program.find("/// Multiplies each element in place").unwrap();
     let graph = program[begin..].split("fn main()").next().unwrap();
     assert!(readme.contains(graph), "the README shows another graph than:\n{graph}");
 }
