@@ -131,7 +131,7 @@ pub enum Error {
         used: u64,
         /// How many bytes the allocator may have.
         max_size: u64,
-        /// The streams for which tensors and buffers were allocated, each with their number. Messages may have carried them to
+        /// The streams for which tensors and buffers were allocated, each with how many these are. Messages may have carried them to
         /// other operators since.
         holders: Vec<(String, usize)>,
     },

@@ -26,7 +26,7 @@ pub struct Detect {
     /// The frame to examine.
     #[input]
     frame: &u64,
-    /// The values that were found in the frame.
+    /// The frame's number, if it is even.
     #[output]
     found: u64,
 }
@@ -45,7 +45,7 @@ pub struct Half {
     /// The frame to examine.
     #[input]
     frame: &u64,
-    /// The values that were found in the frame.
+    /// The number of the tick.
     #[output]
     found: u64,
 }

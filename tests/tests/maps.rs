@@ -136,7 +136,8 @@ fn coordinates(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Views of one to four dimensions in which each, some or none follow each other.
+/// Views of one to four dimensions. All neighbouring dimensions, some, or none can be merged into one, since no gap in memory is
+/// between their elements.
 fn merged(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let shapes: [&[usize]; 8] =

@@ -117,7 +117,8 @@ pub(crate) fn assert_none(what: &str) {
 /// driver calls is locked by this function. A thread that takes turns gives up its turn again and again until the mutex
 /// is free.
 ///
-/// [`hold`] does not apply to two kinds of mutexes, under which bodies execute. A mutex of the first kind assigns a
+/// [`hold`] counts a lock, under which no code of the program may begin. It does not apply to two kinds of mutexes, under which
+/// bodies of kernels and host functions execute. A mutex of the first kind assigns a
 /// node to a worker for the time of a hook. No thread waits for such a mutex: the board of the workers assigns a node
 /// to one worker at a time, before the node's mutex is locked. A mutex of the second kind gives a thread the right to
 /// wait for the device: to poll for all workers, or to release free memory when the driver has none. A thread that

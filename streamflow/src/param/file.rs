@@ -17,7 +17,8 @@ use crate::lock::locked;
 type Assignments<'a> = Vec<Assignment<'a>>;
 
 impl GraphParams {
-    /// Sets all parameters to the values of a file. This is no method, for the same reason as [`node`](Self::node).
+    /// Sets all parameters to the values of a file. This is no method, as [`node`](Self::node) is none: rustc would propose
+    /// it in an error about a name that the user misspells.
     ///
     /// # Errors
     /// [`Error::ParamsFile`], with all mistakes. Then no parameter is set.

@@ -50,7 +50,7 @@ pub(super) struct Idle<'a> {
     must_query: bool,
     /// The number of passes in a row in which no node has changed anything.
     passes: u32,
-    /// The moment at which the first of these passes ended, by a real clock.
+    /// The moment at which the first of the passes that `passes` counts ended, by a real clock.
     since: Option<Timestamp>,
     /// The count of the signal that was read at the beginning of this pass.
     seen: u64,

@@ -210,9 +210,9 @@ pub struct Mixed {
     pub ticks: u64,
     /// The origin of the first two messages that made a tick mixed.
     pub source: String,
-    /// The inputs at which these two messages were received: the same name twice if it was one input with several edges.
+    /// The inputs at which the first two messages were received that made a tick mixed: the same name twice if it was one input with several edges.
     pub inputs: [&'static str; 2],
-    /// The sequence numbers of these two messages.
+    /// The sequence numbers of the first two messages that made a tick mixed.
     pub sequences: [u64; 2],
 }
 

@@ -239,7 +239,7 @@ impl Explorer {
         for check in self.checks() {
             let replay = Replay::new(choices.clone());
             let (done, _) = self.run_chosen(*check, replay.clone(), &mut test);
-            // The text describes a run with or without the race checker. The other of these two runs may have other choices.
+            // The choices are those of a run with the race checker, or of a run without it. The other one may have other choices.
             if replay.is_mismatch() {
                 continue;
             }

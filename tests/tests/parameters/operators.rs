@@ -40,7 +40,7 @@ pub(crate) struct Cfar {
     #[param(range = 0.0..=1.0)]
     threshold: f32,
     pub(crate) at_start: Vec<f32>,
-    /// The numbers of cells that are compared.
+    /// The numbers of guard cells and of training cells.
     #[param]
     window: Window,
     pub(crate) seen: Vec<(f32, Window)>,

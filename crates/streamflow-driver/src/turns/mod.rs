@@ -211,7 +211,7 @@ impl Turns {
         self.lock().threads.count()
     }
 
-    /// The number of [uses](Self::mark_used) of the run so far.
+    /// The number of calls of [`mark_used`](Self::mark_used) in the run so far.
     pub fn uses(&self) -> u64 {
         self.uses.load(Ordering::Relaxed)
     }

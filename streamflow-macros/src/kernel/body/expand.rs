@@ -73,8 +73,8 @@ fn host_function(function: &ItemFn, body: &Body) -> TokenStream {
     }
 }
 
-/// What a kernel with a mistake gives to the rest of the program, so that rustc reports no second error: the function with its
-/// signature, and a kernel that can be launched with arguments of any type.
+/// The expansion of a `#[kernel(map)]` that has a mistake: the function with its signature, and a kernel that can be launched with
+/// arguments of any type. The rest of the program finds its names, so that rustc reports no second error.
 fn stub(function: &ItemFn, signature: &Signature, cfgs: &TokenStream) -> TokenStream {
     let ItemFn { attrs, vis, sig, .. } = function;
     let mut sig = sig.clone();
@@ -289,7 +289,8 @@ fn called(function: &ItemFn) -> TokenStream {
     }
 }
 
-/// What a function of kernels with a mistake gives to the rest of the program, so that rustc reports no second error.
+/// The expansion of a `#[kernel_fn]` that has a mistake: the rest of the program finds its names, so that rustc reports no second
+/// error.
 pub(super) fn function_stub(function: &ItemFn) -> TokenStream {
     let (name, definition) = (&function.sig.ident, definition(function, &TokenStream::new()));
     let ItemFn { attrs, vis, sig, .. } = function;

@@ -48,7 +48,7 @@ impl<T> Elements<T> {
     #[inline(always)]
     pub unsafe fn at(&self, at: [usize; RANK]) -> *mut T {
         let offset: usize = at.iter().zip(self.strides).map(|(at, stride)| at * stride).sum();
-        // SAFETY: the caller's: the place of an element.
+        // SAFETY: the coordinates are within the shape, as the caller vouches, so the offset is that of an element.
         unsafe { self.first.add(offset) }
     }
 }

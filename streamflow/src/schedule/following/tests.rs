@@ -1,4 +1,4 @@
-//! Tests of how often workers check what follows when nodes have ended.
+//! Tests of how often workers check which further nodes end after nodes have ended.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cell::Cell;

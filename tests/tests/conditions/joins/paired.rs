@@ -41,7 +41,7 @@ fn paired_video(seed: u64) -> Result<(), Failed> {
     all_accounted(&report, TO_FOUND, sent, pairs.len())?;
     check(lost(&report, TO_FRAME, Some(DropReason::Alone)) > 0, || report.to_string())?;
     check_text(&report.to_string(), &["`same_sequence`: without a partner"])?;
-    // The edge holds one frame, so it has dropped the frame of each box. The report says so.
+    // The edge holds one frame, so it has dropped the partner of each found number. The report says so.
     let report = PairedInOne::new(&simulated(seed)?.0, seen.clone())?.run()?;
     let pairs = take(&seen);
     check(pairs.iter().all(|(frame, found)| frame == found), || format!("{pairs:?}"))?;

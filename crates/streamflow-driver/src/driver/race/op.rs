@@ -153,8 +153,8 @@ pub(super) unsafe fn append_work(
             let Some(line) = rest.next() else { return };
             let MemoryRange { address, bytes } = access.range;
             let name = access.argument.as_ptr().expose_provenance();
-            // The two lowest bits are the mode and whether there are gaps. The length is shifted by two bits: no text is so
-            // long that the two highest bits are lost.
+            // The two lowest bits are the mode and whether there are gaps. The length of the argument's name is shifted by two bits: no
+            // name is so long that the two highest bits are lost.
             let is_write = usize::from(access.mode == AccessMode::Write);
             let own = access.rows_in(rows);
             let length = access.argument.len() << 2 | usize::from(own.is_some()) << 1 | is_write;

@@ -17,14 +17,14 @@ pub(super) struct Uses {
     /// The range of the one piece that is used; empty if the allocation is used in several parts.
     piece: MemoryRange,
     in_parts: bool,
-    /// Whether the piece was written after `whole_write`.
+    /// Whether the piece, the part of the allocation that `write` and `others` are about, was written after `whole_write`.
     written: bool,
     /// Whether any byte of the piece is in `blank`, and so was never written.
     blank_piece: bool,
     /// The last write of the whole allocation: its allocation, its passing to a new owner, or a write of all its bytes. All
     /// other remembered accesses are later.
     whole_write: Access,
-    /// The last write of the piece, the part of the allocation that these uses are of. Unless `written`, a copy of `whole_write`.
+    /// The last write of the piece. Unless `written`, a copy of `whole_write`.
     write: Access,
     /// The reads of the piece since `write`. If the allocation is used in parts: all its accesses, instead.
     others: Vec<Access>,
