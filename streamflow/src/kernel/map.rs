@@ -4,6 +4,7 @@
 //! throughout. Neighbouring dimensions that every argument passes through in one step are merged; if one dimension is left, and
 //! no argument has gaps, the kernel's code for slices runs, else that for strides.
 
+use std::fmt;
 use std::panic::Location;
 
 use arrayvec::ArrayVec;
@@ -242,13 +243,7 @@ impl Plan {
         if let Some(other) =
             written.find(|other| (other.rank, other.shape) != (first.rank, first.shape))
         {
-            return wrong(format!(
-                "`{}` is {:?} and `{}` is {:?}: all outputs have one shape",
-                first.name,
-                first.dims(),
-                other.name,
-                other.dims()
-            ));
+            return wrong(format!("{first} and {other}: all outputs have one shape"));
         }
         let mut strides = ArrayVec::new();
         for operand in operands.operands.iter() {
@@ -257,22 +252,14 @@ impl Plan {
             for ((len, _), step) in dims.filter(|((len, wanted), _)| **len != *wanted) {
                 if *len != 1 {
                     return wrong(format!(
-                        "`{}` is {:?} and `{}` is {:?}: each dimension of an input, from the last, is that of the output or 1",
-                        operand.name,
-                        operand.dims(),
-                        first.name,
-                        first.dims()
+                        "{operand} and {first}: each dimension of an input, from the last, is that of the output or 1"
                     ));
                 }
                 *step = 0;
             }
             if operand.rank > first.rank {
                 return wrong(format!(
-                    "`{}` is {:?} and `{}` is {:?}: an input has no more dimensions than the output",
-                    operand.name,
-                    operand.dims(),
-                    first.name,
-                    first.dims()
+                    "{operand} and {first}: an input has no more dimensions than the output"
                 ));
             }
             let _full = strides.try_push(steps);
@@ -325,9 +312,10 @@ impl Plan {
     }
 }
 
-impl Operand<'_> {
-    fn dims(&self) -> &[u64] {
-        &self.shape[RANK - self.rank.min(RANK)..]
+/// "`a` is [3, 4]", for errors.
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is {:?}", self.name, &self.shape[RANK - self.rank.min(RANK)..])
     }
 }
 
@@ -391,7 +379,7 @@ impl CudaStream {
         for argument in &operands.all {
             let (operand, strides) = match argument {
                 Argument::Value(value) => {
-                    passing.raw(*value);
+                    passing.param(*value);
                     continue;
                 }
                 Argument::Memory => match parts.next() {

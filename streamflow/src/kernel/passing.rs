@@ -109,12 +109,6 @@ impl<'a> Passing<'a> {
         self.param(Param::new(number));
     }
 
-    /// Adds a value of a launch of `map`.
-    #[inline(always)]
-    pub(super) fn raw(&mut self, value: Param) {
-        self.param(value);
-    }
-
     /// Adds an access of a launch of `map`.
     pub(super) fn touch(&mut self, access: Access, rows: Option<Rows>, block: &'a Block) {
         let place = RowsAt(self.rows.len() as u8);
@@ -200,8 +194,9 @@ impl<'a> Passing<'a> {
         self.blocks.push(block);
     }
 
+    /// Adds a parameter.
     #[inline(always)]
-    fn param(&mut self, param: Param) {
+    pub(super) fn param(&mut self, param: Param) {
         if self.params.try_push(param).is_err() {
             self.beyond += 1;
         }

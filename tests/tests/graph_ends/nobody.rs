@@ -44,7 +44,8 @@ pub(crate) struct Endless {
 impl Compute for Endless {
     fn compute(&mut self, io: EndlessIo<'_>, cx: &ExecutionContext) -> Result<()> {
         if cx.tick() < FOR_EVER {
-            // In an explored test of a release build no other thread would ever get the turn: this tick makes no driver call.
+            // This tick makes no driver call. In an explored test of a release build, no other thread would get the turn until
+            // the patience of turns is over, 10 s in each run.
             streamflow::testing::yield_now();
             return io.number.emit(cx.tick());
         }

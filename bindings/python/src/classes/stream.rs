@@ -251,7 +251,8 @@ impl Stream {
             return done.or_raise();
         } else {
             let wrong = |_| {
-                // What remains is no event of another library. An object of another copy of this module has an error of its own.
+                // The object is no event or stream that a library shares. For one of another copy of this module the error
+                // says so.
                 let of_another = not_of_another_module::<Event>(what)
                     .and_then(|()| not_of_another_module::<Stream>(what));
                 if let Err(error) = of_another {

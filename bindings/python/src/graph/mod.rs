@@ -12,7 +12,7 @@
 //! the stream of its port waits for that point.
 //!
 //! # Operators in Python
-//! There are no nodes written in Python. An operator in Python is code that takes from one port and pushes to another. Code that
+//! A graph has no nodes written in Python. An operator in Python is code that takes from one port and pushes to another. Code that
 //! holds messages back needs [`FlushToPython`] at its input, which tells the code, as Rust's `flush`, when the messages have to
 //! be sent. A node in Python would take the interpreter lock in `compute` and call an object with the tensors and the stream of
 //! its ports. It would need only parts that the ports have already: the two operators, the conversion of `message.rs`, and the

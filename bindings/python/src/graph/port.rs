@@ -1,4 +1,4 @@
-//! What all ports of a graph have in common: a stream, and calls that wait.
+//! The common part of all ports of a graph: a stream, and calls that wait.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

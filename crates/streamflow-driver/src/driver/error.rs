@@ -82,7 +82,7 @@ pub enum DriverError {
     Unavailable {
         /// The part that is missing.
         what: String,
-        /// What the user can do about it.
+        /// The remedy: an action of the user after which the call can succeed.
         remedy: String,
     },
     /// A library's function has failed.

@@ -6,8 +6,8 @@
 //! this module depends on which driver runs.
 //!
 //! Two more traits belong to a driver; the driver returns its own implementations or those of the driver below. An
-//! [`Observer`] is told facts that no call shows, for example that memory passes to a new owner, and reports what it
-//! has found. [`Libraries`] calls functions of NVIDIA's libraries.
+//! [`Observer`] gets facts that no call shows, for example that memory passes to a new owner, and reports its findings.
+//! [`Libraries`] calls functions of NVIDIA's libraries.
 //!
 //! The interface has raw handles: contexts, streams, events, memory, kernels and host functions. Ports, operators and graphs are
 //! above it.

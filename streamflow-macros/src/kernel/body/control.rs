@@ -214,16 +214,15 @@ impl Translator<'_> {
         self.line(format!("const W{number} {from} = {};", first.cuda));
         let last = self.expression(end);
         self.line(format!("const W{number} {to} = {};", last.cuda));
-        let compare = if is_inclusive { "<=" } else { "<" };
         // The variable is compared before it is changed, so that it never leaves its type.
         let head = match (is_reversed, is_inclusive) {
             (false, false) => format!("for (W{number} {at} = {from}; {at} < {to}; ++{at}) {{"),
             (true, false) => format!("for (W{number} {at} = {to}; {from} < {at};) {{ --{at};"),
             (false, true) => format!(
-                "bool {goes} = {from} {compare} {to}; for (W{number} {at} = {from}; {goes}; {goes} = {at} != {to}, {at} += {goes}) {{"
+                "bool {goes} = {from} <= {to}; for (W{number} {at} = {from}; {goes}; {goes} = {at} != {to}, {at} += {goes}) {{"
             ),
             (true, true) => format!(
-                "bool {goes} = {from} {compare} {to}; for (W{number} {at} = {to}; {goes}; {goes} = {at} != {from}, {at} -= {goes}) {{"
+                "bool {goes} = {from} <= {to}; for (W{number} {at} = {to}; {goes}; {goes} = {at} != {from}, {at} -= {goes}) {{"
             ),
         };
         self.line(head);

@@ -9,10 +9,15 @@
 //! compiled.
 
 mod control;
+mod cuda;
 mod expand;
+mod host;
 mod methods;
 mod refuse;
 mod signature;
+mod statements;
+mod stub;
+mod tables;
 mod translate;
 mod value;
 
@@ -54,7 +59,7 @@ pub(crate) fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream 
     let expanded = if errors.is_empty() {
         expand::function(&function, &signature, &body)
     } else {
-        expand::function_stub(&function)
+        stub::function(&function)
     };
     [expanded, errors.into_tokens()].into_iter().collect()
 }
@@ -91,7 +96,10 @@ pub(super) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut translator = Translator::new(&signature, &mut errors);
     let host = translator.body(&function.block);
     let body = translator.finish(host);
-    let is_sound = errors.is_empty();
-    let expanded = expand::kernel(&function, &signature, &body, is_sound);
+    let expanded = if errors.is_empty() {
+        expand::kernel(&function, &signature, &body)
+    } else {
+        stub::kernel(&function, &signature)
+    };
     [expanded, errors.into_tokens()].into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! Writes a body in both languages.
+//! The translation of a body, and expressions in both languages.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    BinOp, Block, Expr, ExprBinary, ExprBlock, ExprCall, ExprCast, ExprMethodCall, Lit, Local, Pat,
-    Stmt, Type, UnOp,
+    BinOp, Block, Expr, ExprBinary, ExprBlock, ExprCall, ExprCast, ExprMethodCall, Lit, Type, UnOp,
 };
 
 use super::signature::{Kind, Signature};
+use super::tables::{assigned, cuda_type, operator};
 use super::value::{Value, Witness};
 use super::{methods, refuse};
 use crate::diagnostic::Errors;
@@ -161,151 +161,6 @@ impl<'a> Translator<'a> {
         self.scopes.pop();
     }
 
-    // ---- statements ---------------------------------------------------------------------------
-
-    /// The statements of a block, within braces of their own. With `into`, the value of the block is assigned to that variable
-    /// of CUDA.
-    pub(super) fn block(&mut self, block: &Block, into: Option<&str>) -> TokenStream {
-        self.open();
-        self.line("{");
-        let mut host = TokenStream::new();
-        for (index, statement) in block.stmts.iter().enumerate() {
-            let is_last = index + 1 == block.stmts.len();
-            if let Some(line) = line_of(statement.span()) {
-                self.line(format!("#line {line}"));
-            }
-            host.extend(self.statement(statement, into.filter(|_| is_last)));
-        }
-        self.line("}");
-        self.close();
-        quote!({ #host })
-    }
-
-    fn statement(&mut self, statement: &Stmt, into: Option<&str>) -> TokenStream {
-        match statement {
-            Stmt::Local(local) => self.local(local),
-            Stmt::Expr(expression, semi) => match into {
-                Some(into) => {
-                    let value = self.expression(expression);
-                    self.line(format!("{into} = {};", value.cuda));
-                    let host = value.host;
-                    quote!(#host #semi)
-                }
-                None => {
-                    let host = self.effect(expression);
-                    quote!(#host #semi)
-                }
-            },
-            Stmt::Item(item) => {
-                self.errors.at(item, "no items in a kernel: write it outside of the function");
-                TokenStream::new()
-            }
-            Stmt::Macro(call) => {
-                self.errors
-                    .at(&call.mac.path, "no macros in a kernel: write what the macro expands to");
-                TokenStream::new()
-            }
-        }
-    }
-
-    /// `let x = 3;`, `let mut x: f32;`
-    fn local(&mut self, local: &Local) -> TokenStream {
-        let (pattern, ty) = match &local.pat {
-            Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
-            pattern => (pattern, None),
-        };
-        let init = local.init.as_ref();
-        if let Some((_, diverges)) = init.and_then(|init| init.diverge.as_ref()) {
-            self.errors.at(diverges, "no `let … else` in a kernel: compare the value by `if`");
-            return TokenStream::new();
-        }
-        let value = init.map(|init| self.expression(&init.expr));
-        let ident = match pattern {
-            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => &name.ident,
-            Pat::Wild(_) => {
-                let Some(Value { host, cuda }) = value else { return TokenStream::new() };
-                self.line(format!("(void)({cuda});"));
-                return quote!(let _ = #host;);
-            }
-            other => {
-                self.errors.at(
-                    other,
-                    "a `let` in a kernel has one name: bind each value by a `let` of its own",
-                );
-                return TokenStream::new();
-            }
-        };
-        let mutable = match pattern {
-            Pat::Ident(name) => name.mutability,
-            _ => None,
-        };
-        let (witness, number) = self.witness(Witness::Type);
-        let ty = ty.map(|ty| quote!(: #ty));
-        // After the value, which may name a variable that this one hides.
-        let name = self.declare(ident);
-        match value {
-            Some(Value { host, cuda }) => {
-                self.line(format!("W{number} {name} = {cuda};"));
-                quote!(let #mutable #ident #ty = #witness.of(#host);)
-            }
-            None => {
-                self.line(format!("W{number} {name};"));
-                // A value that is never used: it ties the type of the variable to the witness.
-                quote! {
-                    let #mutable #ident #ty;
-                    if false { #ident = #witness.of(::streamflow::__private::body::any()); loop {} }
-                }
-            }
-        }
-    }
-
-    /// An expression whose value has no use.
-    pub(super) fn effect(&mut self, expression: &Expr) -> TokenStream {
-        if let Some(host) = self.control(expression) {
-            return host;
-        }
-        match expression {
-            Expr::Assign(assign) => {
-                let value = self.expression(&assign.right);
-                let Some(place) = self.place(&assign.left) else { return TokenStream::new() };
-                self.line(format!("{} = {};", place.cuda, value.cuda));
-                let (to, host) = (place.host, value.host);
-                quote!(#to = #host)
-            }
-            Expr::Binary(binary) if assigned(&binary.op).is_some() => {
-                let value = self.expression(&binary.right);
-                let Some(place) = self.place(&binary.left) else { return TokenStream::new() };
-                let name = assigned(&binary.op).unwrap_or_default();
-                let fault = self.fault(name, binary.op.span());
-                self.line(format!("{0} = sf::{name}({0}, {1}{fault});", place.cuda, value.cuda));
-                let (to, host, called) = (place.host, value.host, function(name, binary.op.span()));
-                // Rust evaluates the right side first, and it may change the variable.
-                let right = Ident::new("__right", Span::mixed_site());
-                quote_spanned!(binary.op.span()=> { let #right = #host; #to = #called(#to, #right) })
-            }
-            Expr::Paren(inner) => self.effect(&inner.expr),
-            Expr::Group(inner) => self.effect(&inner.expr),
-            other => {
-                let value = self.expression(other);
-                self.line(format!("(void)({});", value.cuda));
-                value.host
-            }
-        }
-    }
-
-    /// The left side of an assignment.
-    fn place(&mut self, expression: &Expr) -> Option<Value> {
-        match expression {
-            Expr::Paren(inner) => self.place(&inner.expr),
-            Expr::Group(inner) => self.place(&inner.expr),
-            Expr::Path(_) | Expr::Unary(_) => Some(self.expression(expression)),
-            other => {
-                self.errors.at(other, "a kernel assigns to a variable, or to an element as `*out`");
-                None
-            }
-        }
-    }
-
     // ---- expressions --------------------------------------------------------------------------
 
     pub(super) fn expression(&mut self, expression: &Expr) -> Value {
@@ -451,7 +306,7 @@ impl<'a> Translator<'a> {
     }
 
     /// The last argument in CUDA of a function that divides: where it reports a division by 0.
-    fn fault(&mut self, name: &str, span: Span) -> String {
+    pub(super) fn fault(&mut self, name: &str, span: Span) -> String {
         if !matches!(name, "div" | "rem" | "rem_euclid") {
             return String::new();
         }
@@ -571,7 +426,7 @@ pub(super) fn key(ident: &Ident) -> String {
 }
 
 /// The line in the user's file. `None` in a unit test, where tokens have none.
-fn line_of(span: Span) -> Option<usize> {
+pub(super) fn line_of(span: Span) -> Option<usize> {
     proc_macro::is_available().then(|| span.unwrap().line())
 }
 
@@ -581,63 +436,7 @@ pub(super) fn witness_name(number: usize) -> Ident {
 }
 
 /// The function of `streamflow::kernel::body` with this name, at the user's token.
-fn function(name: &str, span: Span) -> TokenStream {
+pub(super) fn function(name: &str, span: Span) -> TokenStream {
     let name = Ident::new(name, span);
     quote_spanned!(span=> ::streamflow::__private::body::#name)
-}
-
-/// The function of an operator, in both languages.
-fn operator(op: &BinOp) -> &'static str {
-    match op {
-        BinOp::Add(_) => "add",
-        BinOp::Sub(_) => "sub",
-        BinOp::Mul(_) => "mul",
-        BinOp::Div(_) => "div",
-        BinOp::Rem(_) => "rem",
-        BinOp::BitAnd(_) => "bit_and",
-        BinOp::BitOr(_) => "bit_or",
-        BinOp::BitXor(_) => "bit_xor",
-        BinOp::Shl(_) => "shl",
-        BinOp::Shr(_) => "shr",
-        BinOp::Eq(_) => "eq",
-        BinOp::Ne(_) => "ne",
-        BinOp::Lt(_) => "lt",
-        BinOp::Le(_) => "le",
-        BinOp::Gt(_) => "gt",
-        _ => "ge",
-    }
-}
-
-/// The function of an operator that assigns, as `+=`.
-fn assigned(op: &BinOp) -> Option<&'static str> {
-    Some(match op {
-        BinOp::AddAssign(_) => "add",
-        BinOp::SubAssign(_) => "sub",
-        BinOp::MulAssign(_) => "mul",
-        BinOp::DivAssign(_) => "div",
-        BinOp::RemAssign(_) => "rem",
-        BinOp::BitAndAssign(_) => "bit_and",
-        BinOp::BitOrAssign(_) => "bit_or",
-        BinOp::BitXorAssign(_) => "bit_xor",
-        BinOp::ShlAssign(_) => "shl",
-        BinOp::ShrAssign(_) => "shr",
-        _ => return None,
-    })
-}
-
-/// The type of CUDA with the same values as a number of Rust.
-fn cuda_type(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "i8" => "signed char",
-        "u8" => "unsigned char",
-        "i16" => "short",
-        "u16" => "unsigned short",
-        "i32" => "int",
-        "u32" => "unsigned int",
-        "i64" => "long long",
-        "u64" | "usize" => "unsigned long long",
-        "f32" => "float",
-        "f64" => "double",
-        _ => return None,
-    })
 }

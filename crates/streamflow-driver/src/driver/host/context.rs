@@ -16,7 +16,7 @@ type Bound = Option<(u64, DeviceId)>;
 
 thread_local! {
     static BOUND: Cell<Bound> = const { Cell::new(None) };
-    /// The numbers of the simulators of which the thread has ever bound a device.
+    /// The numbers of all simulators that have a device which the thread has bound at least once.
     static SIMULATORS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 

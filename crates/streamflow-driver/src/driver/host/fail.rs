@@ -92,7 +92,7 @@ impl Sim {
         }
     }
 
-    /// Returns the failure of the first unusable device of which a call has already returned the failure.
+    /// Returns the failure of the first unusable device whose failure was already returned by a call.
     pub(super) fn reported_error(&self) -> Option<&Sticky> {
         self.devices.iter().filter(|device| device.reported).find_map(|it| it.failed.as_ref())
     }

@@ -17,10 +17,10 @@ pub enum Policy {
     Eager,
     /// No operation executes until a call blocks or queries. That call executes only the operations that it depends on.
     Lazy,
-    /// One stream executes only operations that a call depends on. The seed draws this stream among those in use. All other
+    /// A stream that the seed draws among those in use executes only operations that a call depends on. All other
     /// streams are eager.
     SlowestLast,
-    /// Each call executes a random number of random operations, none of which has to wait. A call that blocks executes both
+    /// Each call executes a random number of random operations that need not wait. A call that blocks executes both
     /// random operations and those that it needs, until it can return.
     Random,
 }

@@ -229,7 +229,7 @@ pub(super) struct Device {
     pub(super) pinned: Arena,
     /// Memory of other code that was adopted as memory of this device.
     pub(super) adopted: Vec<MemoryRange>,
-    /// The error because of which the device executes no more work.
+    /// The error that has stopped the device: it executes no more work.
     pub(super) failed: Option<Sticky>,
     /// Whether a call has already returned the error `failed`.
     pub(super) reported: bool,

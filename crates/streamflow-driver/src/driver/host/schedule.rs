@@ -151,7 +151,7 @@ impl Sim {
         choice
     }
 
-    /// Describes the chain of waits because of which `target` is not reached, for an error.
+    /// Describes, for an error, the chain of waits that keeps `target` from being reached.
     fn describe(&self, target: Point) -> String {
         let mut text = String::new();
         let mut index = target.stream.index as usize;

@@ -163,7 +163,7 @@ fn freed_memory_is_split_and_merged() {
     let stream = bench.stream();
     let allocate =
         |bytes| unsafe { bench.driver.allocate(stream, bytes, MemorySource::Unused) }.unwrap();
-    // The first allocation takes a portion from the system, and `_rest` takes what is left of it. So each later allocation
+    // The first allocation takes a portion from the system, and `_rest` takes the remainder of the portion. So each later allocation
     // can only get reused memory.
     let [a, b, c] = [4 * UNIT, 2 * UNIT, 2 * UNIT].map(allocate);
     assert_eq!([b.address, c.address], [a.end(), b.end()]);
@@ -184,8 +184,8 @@ fn freed_memory_is_split_and_merged() {
     bench.edge(stream, other);
     free(&bench, other, c);
     assert_ne!(allocate(8 * UNIT).address, a.address);
-    // The allocation above has taken another portion, perhaps at a lower address. `_rest` takes what is left of that
-    // portion.
+    // The allocation above has taken another portion, perhaps at a lower address. `_rest` takes the remainder of
+    // that portion.
     let _rest = allocate((64 << 10) - 9 * UNIT);
     bench.wait(other);
     assert_eq!(allocate(8 * UNIT).address, a.address);

@@ -1,4 +1,4 @@
-//! Tests of which operations wait for a running body.
+//! Tests of the operations that wait for a running body, and of those that do not.
 
 use std::sync::Barrier;
 

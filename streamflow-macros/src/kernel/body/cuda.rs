@@ -1,0 +1,158 @@
+//! The text of a kernel in CUDA C++: the body in a loop over elements, its names, and its parameters.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+
+use super::host::witnesses;
+use super::signature::{Argument, Kind, Signature};
+use super::translate::{Body, argument_name, witness_name};
+use super::value::Witness;
+
+/// `fn __streamflow_cuda(body) -> String`: the functions, types and constants of the body in CUDA, before it.
+pub(super) fn cuda_names(
+    signature: &Signature,
+    body: &Body,
+    result: &TokenStream,
+    finish: &TokenStream,
+) -> TokenStream {
+    let bindings = signature.arguments.iter().map(|Argument { ident, ty, kind }| match kind {
+        Kind::Output => quote!(let #ident: &mut #ty = ::streamflow::__private::body::any();),
+        Kind::Input => quote!(let #ident: &#ty = ::streamflow::__private::body::any();),
+        Kind::Scalar | Kind::Number => quote!(let mut #ident: #ty = ::streamflow::__private::body::any();),
+        Kind::Coordinates(idents) => {
+            quote!(#(let mut #idents: ::core::primitive::usize = ::streamflow::__private::body::any();)*)
+        }
+    });
+    let entries = body.witnesses.iter().enumerate().map(|(number, witness)| {
+        let name = witness_name(number);
+        match witness {
+            Witness::Type => quote!(__to.ty(#number, &#name);),
+            Witness::Constant(value) => quote!(__to.constant(#number, &#name, #value);),
+            Witness::Pattern { of, value } => {
+                let of = witness_name(*of);
+                quote!(__to.pattern(#number, &#of, #value);)
+            }
+        }
+    });
+    let (witnesses, host) = (witnesses(body), &body.host);
+    let functions = body.functions.iter().enumerate();
+    let functions = functions.map(|(number, path)| quote!(__to.function::<#path>(#number);));
+    quote! {
+        #[allow(unused, clippy::all)]
+        fn __streamflow_cuda(__body: &str, __number: ::core::primitive::usize) -> ::std::string::String {
+            let mut __to = ::streamflow::__private::body::CudaText::new();
+            #witnesses
+            if false {
+                #(#bindings)*
+                let _: #result = #host;
+            }
+            #(#functions)*
+            #(#entries)*
+            #finish
+        }
+    }
+}
+
+/// The variables of the body in CUDA: references to the elements, and values.
+fn bindings(
+    signature: &Signature,
+    element: impl Fn(&str) -> String,
+    number: &str,
+    at: [&str; 4],
+) -> String {
+    let mut text = String::new();
+    for argument in &signature.arguments {
+        let (name, own) = (argument.ident.unraw().to_string(), argument_name(&argument.ident));
+        text += &match &argument.kind {
+            Kind::Output => format!("auto& {own} = {};\n", element(&name)),
+            Kind::Input => format!("const auto {own} = {};\n", element(&name)),
+            Kind::Scalar => format!("auto {own} = {name};\n"),
+            Kind::Number => format!("unsigned long long {own} = {number};\n"),
+            Kind::Coordinates(idents) => {
+                let skipped = 4 - idents.len();
+                let each = idents.iter().zip(&at[skipped..]);
+                each.map(|(ident, at)| {
+                    format!("unsigned long long {} = {at};\n", argument_name(ident))
+                })
+                .collect()
+            }
+        };
+    }
+    text
+}
+
+/// The body for arguments whose elements follow each other: the elements with one number.
+pub(super) fn linear(body: &Body, signature: &Signature) -> String {
+    let length = signature.arguments.iter().find(|argument| matches!(argument.kind, Kind::Output));
+    let length = length.map_or_else(String::new, |first| format!("{}_len", first.ident.unraw()));
+    let i = "streamflow_i";
+    let bindings =
+        bindings(signature, |name| format!("{name}[{i}]"), i, ["0ull", "0ull", "0ull", i]);
+    let body = &body.cuda;
+    format!(
+        "for (unsigned long long {i} = thread_index(); {i} < {length}; {i} += thread_count()) {{\n{bindings}{body}\n}}"
+    )
+}
+
+/// The body for any strides: a thread has the elements at one place of a shape of four dimensions.
+pub(super) fn strided(body: &Body, signature: &Signature) -> String {
+    let at = ["streamflow_at0", "streamflow_at1", "streamflow_at2", "streamflow_at3"];
+    let element = |name: &str| {
+        let terms: Vec<_> = (0..4)
+            .map(|dim| format!("streamflow_at{dim} * streamflow_{name}_stride{dim}"))
+            .collect();
+        format!("{name}[{}]", terms.join(" + "))
+    };
+    let number = "((streamflow_at0 * streamflow_shape1 + streamflow_at1) * streamflow_shape2 + streamflow_at2) * \
+                  streamflow_shape3 + streamflow_at3";
+    let bindings = bindings(signature, element, number, at);
+    let body = &body.cuda;
+    format!(
+        "for (unsigned long long streamflow_z = thread_index_z(); streamflow_z < streamflow_shape0 * streamflow_shape1; \
+         streamflow_z += (unsigned long long)gridDim.z * blockDim.z) {{\n\
+         const unsigned long long streamflow_at0 = streamflow_z / streamflow_shape1, streamflow_at1 = streamflow_z % streamflow_shape1;\n\
+         for (unsigned long long streamflow_at2 = thread_index_y(); streamflow_at2 < streamflow_shape2; \
+         streamflow_at2 += (unsigned long long)gridDim.y * blockDim.y) {{\n\
+         for (unsigned long long streamflow_at3 = thread_index(); streamflow_at3 < streamflow_shape3; streamflow_at3 += thread_count()) {{\n\
+         {bindings}{body}\n}}}}}}"
+    )
+}
+
+/// The parameters, as `Operands` passes them.
+pub(super) fn params(signature: &Signature, is_strided: bool) -> TokenStream {
+    let shape = is_strided.then(|| {
+        quote! {
+            ::streamflow::__private::ParamInfo {
+                name: "streamflow_shape",
+                cuda: "unsigned long long",
+                kind: ::streamflow::__private::ParamKind::Shape,
+            },
+        }
+    });
+    let each = signature.arguments.iter().filter_map(|Argument { ident, ty, kind }| {
+        let name = ident.unraw().to_string();
+        let span = syn::spanned::Spanned::span(ty);
+        let element =
+            quote_spanned!(span=> <#ty as ::streamflow::__private::Element>::ELEMENT_CUDA);
+        let (kind, cuda) = match (kind, is_strided) {
+            (Kind::Output, false) => (quote!(SliceMut), element),
+            (Kind::Input, false) => (quote!(Slice), element),
+            (Kind::Output, true) => (quote!(ElementsMut), element),
+            (Kind::Input, true) => (quote!(Elements), element),
+            (Kind::Scalar, _) => (
+                quote!(Scalar),
+                quote_spanned!(span=> <#ty as ::streamflow::__private::Scalar>::CUDA),
+            ),
+            (Kind::Number | Kind::Coordinates(_), _) => return None,
+        };
+        Some(quote! {
+            ::streamflow::__private::ParamInfo {
+                name: #name,
+                cuda: #cuda,
+                kind: ::streamflow::__private::ParamKind::#kind,
+            },
+        })
+    });
+    quote!(#shape #(#each)*)
+}

@@ -1,0 +1,163 @@
+//! The code of a kernel on the simulator: the user's function, and its calls for all elements.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{FnArg, ItemFn};
+
+use super::signature::{Argument, Kind, Signature};
+use super::translate::{Body, witness_name};
+use super::value::Witness;
+
+/// The witnesses, as variables of one pattern: rustc nests a scope for each `let`, and a body may have hundreds of witnesses.
+pub(super) fn witnesses(body: &Body) -> TokenStream {
+    let all = body.witnesses.iter().enumerate();
+    let declared = all.filter(|(_, witness)| !matches!(witness, Witness::Pattern { .. }));
+    let names: Vec<Ident> = declared.map(|(number, _)| witness_name(number)).collect();
+    let values = names.iter().map(|_| quote!(::streamflow::__private::body::Witness::new()));
+    quote!(let (#(#names,)*) = (#(#values,)*);)
+}
+
+/// The user's function, with the operators of kernels.
+pub(super) fn host_function(function: &ItemFn, body: &Body) -> TokenStream {
+    let ItemFn { attrs, vis, sig, .. } = function;
+    let mut sig = sig.clone();
+    for input in &mut sig.inputs {
+        if let FnArg::Typed(input) = input {
+            input.attrs.clear();
+        }
+    }
+    let (witnesses, host) = (witnesses(body), &body.host);
+    quote! {
+        #(#attrs)*
+        #[allow(unused_braces, unused_parens, clippy::all)]
+        #vis #sig {
+            #witnesses
+            #host
+        }
+    }
+}
+
+/// The call of the user's function for one element.
+fn call(
+    name: &Ident,
+    signature: &Signature,
+    element: impl Fn(&Argument) -> TokenStream,
+    number: &TokenStream,
+    at: &[TokenStream; 4],
+) -> TokenStream {
+    let arguments = signature.arguments.iter().map(|argument| match &argument.kind {
+        Kind::Output | Kind::Input => element(argument),
+        Kind::Scalar => argument.ident.to_token_stream(),
+        Kind::Number => number.clone(),
+        Kind::Coordinates(idents) => {
+            let at = &at[4 - idents.len()..];
+            quote!([#(#at),*])
+        }
+    });
+    quote!(#name(#(#arguments),*))
+}
+
+/// The code of the simulator for arguments whose elements follow each other.
+pub(super) fn host_linear(name: &Ident, signature: &Signature, reports: bool) -> TokenStream {
+    let length = signature.arguments.iter().find(|argument| matches!(argument.kind, Kind::Output));
+    let length = length.map(|first| &first.ident);
+    // A slice is two parameters.
+    let bindings = loaded(signature, 0, 2, |Argument { ident, ty, kind }, at| match kind {
+        Kind::Output => {
+            quote!(let #ident: &mut [#ty] = ::streamflow::__private::slice_mut(&__args, #at);)
+        }
+        _ => quote!(let #ident: &[#ty] = ::streamflow::__private::slice(&__args, #at);),
+    });
+    let zero = quote!(0);
+    let number = quote!(__i);
+    let at = [zero.clone(), zero.clone(), zero, number.clone()];
+    let element = |Argument { ident, kind, .. }: &Argument| match kind {
+        Kind::Output => quote!(&mut #ident[__i]),
+        _ => quote!(&#ident[__i]),
+    };
+    let call = call(name, signature, element, &number, &at);
+    variant(name, "LINEAR", reports, bindings, &quote!(for __i in 0..#length.len() { #call; }))
+}
+
+/// The code of the simulator for arguments with any strides.
+pub(super) fn host_strided(name: &Ident, signature: &Signature, reports: bool) -> TokenStream {
+    // The shape is first. The elements of an argument are an address and four strides.
+    let bindings = loaded(
+        signature,
+        4,
+        5,
+        |Argument { ident, ty, .. }, at| quote!(let #ident = ::streamflow::__private::body::Elements::<#ty>::of(&__args, #at);),
+    );
+    let at: [TokenStream; 4] = std::array::from_fn(|dim| quote!(__at[#dim]));
+    let element = |Argument { ident, kind, .. }: &Argument| match kind {
+        Kind::Output => quote!(&mut *#ident.at(__at)),
+        _ => quote!(&*#ident.at(__at)),
+    };
+    let call = call(name, signature, element, &quote!(__number), &at);
+    let each = quote! {
+        for (__number, __at) in ::streamflow::__private::body::places(&__args).enumerate() {
+            #call;
+        }
+    };
+    variant(name, "STRIDED", reports, bindings, &each)
+}
+
+/// The arguments as variables, from the parameters of a launch: the first index, and how many parameters an argument in memory
+/// is. Returns them with the index after the last one.
+fn loaded(
+    signature: &Signature,
+    first: usize,
+    width: usize,
+    memory: impl Fn(&Argument, usize) -> TokenStream,
+) -> (TokenStream, usize) {
+    let (mut bindings, mut index) = (TokenStream::new(), first);
+    for argument in &signature.arguments {
+        let Argument { ident, ty, kind } = argument;
+        match kind {
+            Kind::Output | Kind::Input => {
+                bindings.extend(memory(argument, index));
+                index += width;
+            }
+            Kind::Scalar => {
+                bindings.extend(
+                    quote!(let #ident: #ty = ::streamflow::__private::scalar(&__args, #index);),
+                );
+                index += 1;
+            }
+            Kind::Number | Kind::Coordinates(_) => {}
+        }
+    }
+    (bindings, index)
+}
+
+/// The function that the simulator calls for a launch. The report's address is the parameter after those of the arguments.
+fn variant(
+    name: &Ident,
+    constant: &str,
+    reports: bool,
+    (bindings, report): (TokenStream, usize),
+    each: &TokenStream,
+) -> TokenStream {
+    let function = format_ident!("__streamflow_{}", constant.to_lowercase());
+    let constant = format_ident!("{constant}");
+    let faults = reports.then(|| {
+        quote! {
+            let __faults = ::streamflow::__private::body::Faults::of(
+                &__args,
+                #report,
+                <#name as ::streamflow::__private::MapKernel>::#constant,
+            );
+        }
+    });
+    quote! {
+        #[allow(unused, clippy::all)]
+        unsafe fn #function(__args: ::streamflow::__private::HostArgs<'_>) {
+            // SAFETY: the parameters are those of this variant, and the caller vouches for the memory.
+            unsafe {
+                #faults
+                #bindings
+                #each
+            }
+        }
+    }
+}
