@@ -1,6 +1,7 @@
 //! The cases of a kernel: its inputs, and what Rust's own operators make of them.
 
 use streamflow::__private::{KernelInfo, MapArgs, MapKernel};
+use streamflow::memory::TensorView;
 use streamflow::prelude::*;
 use streamflow_tests::setup::uploaded;
 use streamflow_tests::{Failed, check, check_error};
@@ -45,7 +46,20 @@ pub(super) struct Case {
     pub(super) reports: bool,
 }
 
-type Launch = fn(&Platform, &CudaStream, &Case) -> Result<Vec<u8>, Failed>;
+/// The memory of a launch, and so the kernel's code that runs.
+#[derive(Debug, Clone, Copy)]
+enum Memory {
+    /// Elements that follow each other: the code for slices.
+    Dense,
+    /// Each operand is a transposed view of two equal columns, and each result is there twice: the code for strides.
+    Strided,
+}
+
+/// The arguments of a launch.
+type Views<'a, S, O> =
+    (&'a mut Tensor<O>, TensorView<'a, S>, TensorView<'a, S>, TensorView<'a, S>, u32);
+
+type Launch = fn(&Platform, &CudaStream, &Case, Memory) -> Result<Vec<u8>, Failed>;
 
 /// A kernel with all of its cases.
 pub(super) struct Subject {
@@ -96,17 +110,30 @@ fn values<T: Edge>(bytes: &[u8]) -> Vec<T> {
     bytes.chunks_exact(size_of::<T>()).map(T::of_bytes).collect()
 }
 
-fn launch<K, S, O>(platform: &Platform, stream: &CudaStream, case: &Case) -> Result<Vec<u8>, Failed>
+fn launch<K, S, O>(
+    platform: &Platform,
+    stream: &CudaStream,
+    case: &Case,
+    memory: Memory,
+) -> Result<Vec<u8>, Failed>
 where
     K: MapKernel,
     S: Edge,
     O: Edge,
-    for<'a> (&'a mut Tensor<O>, &'a Tensor<S>, &'a Tensor<S>, &'a Tensor<S>, u32): MapArgs<'a, K>,
+    for<'a> Views<'a, S, O>: MapArgs<'a, K>,
 {
-    let mut out = uploaded(platform, &vec![O::default(); case.count], stream)?;
-    let [a, b, c] =
-        case.inputs.each_ref().map(|bytes| uploaded::<S>(platform, &values(bytes), stream));
-    stream.map::<K>((&mut out, &a?, &b?, &c?, case.number))?;
+    let columns = if matches!(memory, Memory::Dense) { 1 } else { 2 };
+    let mut out = uploaded(platform, &vec![O::default(); columns * case.count], stream)?
+        .reshape([columns, case.count])?;
+    let operand = |bytes: &Vec<u8>| -> Result<Tensor<S>, Failed> {
+        let rows: Vec<S> =
+            values(bytes).into_iter().flat_map(|value| vec![value; columns]).collect();
+        Ok(uploaded(platform, &rows, stream)?.reshape([case.count, columns])?)
+    };
+    let [a, b, c] = case.inputs.each_ref().map(operand);
+    let (a, b, c) = (a?, b?, c?);
+    let [x, y, z] = [&a, &b, &c].map(|operand| operand.view().transpose());
+    stream.map::<K>((&mut out, x, y, z, case.number))?;
     let done = stream.synchronize_blocking();
     if case.reports {
         check_error("a division by 0", done, |error| {
@@ -115,7 +142,13 @@ where
     } else {
         done?;
     }
-    Ok(stream.download_blocking::<O>(&out)?.into_iter().flat_map(Edge::bytes).collect())
+    let results = stream.download_blocking::<O>(&out)?;
+    let (first, second) = results.split_at(case.count);
+    let bits = |rows: &[O]| rows.iter().map(|row| row.bits()).collect::<Vec<_>>();
+    check(second.is_empty() || bits(first) == bits(second), || {
+        format!("the columns of `{}` have other results", case.name)
+    })?;
+    Ok(first.iter().flat_map(|result| result.bytes()).collect())
 }
 
 impl Subject {
@@ -124,8 +157,7 @@ impl Subject {
         K: MapKernel,
         S: Edge,
         O: Edge,
-        for<'a> (&'a mut Tensor<O>, &'a Tensor<S>, &'a Tensor<S>, &'a Tensor<S>, u32):
-            MapArgs<'a, K>,
+        for<'a> Views<'a, S, O>: MapArgs<'a, K>,
     {
         Self {
             info: K::LINEAR,
@@ -138,10 +170,13 @@ impl Subject {
 
     /// Launches each case, and checks its results.
     pub(super) fn run(&self, platform: &Platform, stream: &CudaStream) -> Result<(), Failed> {
-        self.cases.iter().try_for_each(|case| {
-            let found = (self.launch)(platform, stream, case);
-            let found =
-                found.map_err(|error| Failed::msg(format!("{}: {error}", self.title(case))))?;
+        let memory = [Memory::Dense, Memory::Strided];
+        let all = self.cases.iter().flat_map(|case| memory.map(|memory| (case, memory)));
+        all.into_iter().try_for_each(|(case, memory)| {
+            let found = (self.launch)(platform, stream, case, memory);
+            let found = found.map_err(|error| {
+                Failed::msg(format!("{}, {memory:?}: {error}", self.title(case)))
+            })?;
             self.check(case, &found)
         })
     }
