@@ -12,6 +12,7 @@
 use std::process::ExitCode;
 
 use streamflow::kernel::Strided;
+use streamflow::memory::TensorView;
 use streamflow::prelude::*;
 
 const LAUNCHES: u32 = 20;
@@ -71,6 +72,13 @@ fn copy(out: &mut f32, a: &f32) {
 ")]
 fn copy_by_hand(out: &mut Strided<f32, 2>, a: &Strided<f32, 2>) {
     out.indices().for_each(|at| out[at] = a[at]);
+}
+
+/// The part of an image without its borders, as a launch in two dimensions.
+fn part(tensor: &Tensor<f32>) -> Result<TensorView<'_, f32>> {
+    let [rows, cols] = [0, 1].map(|dim| tensor.shape()[dim] - 32);
+    let part = tensor.view().slice(0, 16..16 + rows).and_then(|part| part.slice(1, 16..16 + cols));
+    part.ok_or_else(|| Failure::msg("the image is smaller than its borders"))
 }
 
 /// Steps of z² + c: arithmetic alone.
@@ -189,6 +197,15 @@ fn run() -> Result<()> {
         square,
         [&|out| Ok(s.map::<copy>((out, a.view().transpose()))?), &|out| {
             Ok(s.launch::<copy_by_hand>(square, (out.view_mut(), a.view().transpose()))?)
+        }],
+    )?;
+    let small = [side - 32, side - 32];
+    compare(
+        on,
+        ("copy of a part", 8 * small[0] * small[1]),
+        small,
+        [&|out| Ok(s.map::<copy>((out, part(&a)?))?), &|out| {
+            Ok(s.launch::<copy_by_hand>(small, (out.view_mut(), part(&a)?))?)
         }],
     )?;
     compare(

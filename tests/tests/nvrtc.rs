@@ -313,7 +313,7 @@ fn fused(out: &mut f32, a: &f32, factor: f32) {
 
 /// A GPU computes what the simulator does: no multiplication is fused with an addition, and no operation is approximate.
 fn one_body_is_compiled_as_it_is_written() -> Result<(), Failed> {
-    for info in [separate::LINEAR, separate::STRIDED] {
+    for info in [separate::LINEAR, separate::FLAT, separate::STRIDED] {
         let image = compile_for(info, (99, 9))?;
         let text = std::str::from_utf8(image.bytes())?;
         for part in [

@@ -5,8 +5,10 @@
 //! of `errors.rs` for the functions that are not exact.
 //!
 //! `compiled.rs` has the same kernels' CUDA text as C++ for the host, and `mutants.rs` shows that the cases notice a mistake in it.
+//! `codes.rs` has the loops around a body, with the threads of a grid one after the other.
 
 mod cases;
+mod codes;
 mod compiled;
 mod errors;
 mod kernels;
@@ -35,6 +37,7 @@ pub(crate) fn suite() -> Suite {
         })
         .optional("random_bodies_in_cuda_are_those_of_rust", REQUIRE, compiled::random)
         .optional("the_text_in_cuda_has_the_operators_of_rust", REQUIRE, compiled::all)
+        .optional("each_code_has_the_elements_of_its_places", REQUIRE, codes::all)
         .optional("each_mistake_in_the_text_of_the_operators_is_noticed", REQUIRE, mutants::all)
 }
 

@@ -1,8 +1,7 @@
 //! Launching kernels of `#[kernel(map)]`: the library makes the grid, from the shape of the outputs.
 //!
 //! Inputs broadcast as in NumPy: dimensions are compared from the last one, and one that is 1 or absent has the same element
-//! throughout. Neighbouring dimensions that every argument passes through in one step are merged; if one dimension is left, and
-//! no argument has gaps, the kernel's code for slices runs, else that for strides.
+//! throughout. Neighbouring dimensions that every argument passes through in one step are merged.
 
 use std::fmt;
 use std::panic::Location;
@@ -11,7 +10,8 @@ use arrayvec::ArrayVec;
 
 use super::body::RANK;
 use super::launch::launch_kernel;
-use super::{Grid, KernelInfo, Passing};
+use super::places::Code;
+use super::{KernelInfo, Passing};
 use crate::driver::{Access, AccessMode, MAX_PARAMS, Param, Rows};
 use crate::error::{Error, Result};
 use crate::memory::access::Order;
@@ -36,8 +36,12 @@ const MOST_OPERANDS: usize = 5;
 pub unsafe trait MapKernel: 'static {
     /// The code for arguments without gaps.
     const LINEAR: &'static KernelInfo;
+    /// The code for fewer than 2³¹ elements at places below 2³², of views whose rows are without gaps.
+    const FLAT: &'static KernelInfo;
     /// The code for any strides.
     const STRIDED: &'static KernelInfo;
+    /// How many elements a thread has at a time, in a launch with many.
+    const PER_THREAD: usize;
     /// How many coordinates the body reads; 0 for none.
     const COORDINATES: usize;
 }
@@ -217,7 +221,7 @@ struct Plan {
     shape: [u64; RANK],
     /// The steps of each operand, 0 where it is broadcast.
     strides: ArrayVec<[u64; RANK], MOST_OPERANDS>,
-    is_linear: bool,
+    code: Code,
 }
 
 impl Plan {
@@ -264,8 +268,9 @@ impl Plan {
             }
             let _full = strides.try_push(steps);
         }
-        let mut plan = Self { shape: first.shape, strides, is_linear: false };
+        let mut plan = Self { shape: first.shape, strides, code: Code::Strided };
         plan.merge(coordinates);
+        plan.code = Code::of(&plan.shape, &plan.strides);
         Ok(plan)
     }
 
@@ -291,24 +296,10 @@ impl Plan {
                 new[at] = old[dim];
             }
         }
-        let has_one_line = at + 1 >= RANK;
-        self.is_linear =
-            has_one_line && (at == RANK || self.strides.iter().all(|steps| steps[at] == 1));
     }
 
     fn count(&self) -> u64 {
         self.shape.iter().fold(1, |product: u64, len| product.saturating_mul(*len))
-    }
-
-    /// A thread for each element along the last two dimensions, and for each pair of coordinates of the first two, as far as CUDA
-    /// permits. The body loops over the others.
-    fn grid(&self) -> Grid {
-        let [a, b, c, d] = self.shape.map(|len| len as usize);
-        if self.is_linear {
-            Grid::from(d)
-        } else {
-            Grid::from([d, c.min(65_535), a.saturating_mul(b).min(65_535)])
-        }
     }
 }
 
@@ -372,9 +363,7 @@ impl CudaStream {
         if plan.count() == 0 {
             return Ok(());
         }
-        if !plan.is_linear {
-            plan.shape.iter().for_each(|len| passing.number(*len));
-        }
+        plan.code.lengths(&plan.shape).into_iter().flatten().for_each(|len| passing.number(len));
         let mut parts = operands.operands.iter().zip(&plan.strides);
         for argument in &operands.all {
             let (operand, strides) = match argument {
@@ -388,14 +377,19 @@ impl CudaStream {
                 },
             };
             passing.number(operand.access.range.address);
-            if plan.is_linear {
+            if plan.code == Code::Linear {
                 passing.number(plan.shape[RANK - 1]);
             } else {
                 strides.iter().for_each(|stride| passing.number(*stride));
             }
             passing.touch(operand.access, operand.rows, operand.block);
         }
-        let info = if plan.is_linear { K::LINEAR } else { K::STRIDED };
-        launch_kernel(self, info, &plan.grid(), &mut passing, Order::ByData, location)
+        let info = match plan.code {
+            Code::Linear => K::LINEAR,
+            Code::Flat => K::FLAT,
+            Code::Strided => K::STRIDED,
+        };
+        let grid = plan.code.grid(&plan.shape, K::PER_THREAD);
+        launch_kernel(self, info, &grid, &mut passing, Order::ByData, location)
     }
 }

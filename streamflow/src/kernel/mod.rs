@@ -32,6 +32,7 @@ pub(crate) mod map;
 mod module;
 mod nvrtc;
 pub(crate) mod passing;
+mod places;
 pub(crate) mod registered;
 mod remembered;
 mod source;

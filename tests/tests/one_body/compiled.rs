@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use super::cases::Subject;
 use super::kernels;
 
-const SHIM: &str = include_str!("shim.hpp");
-const REPORT: &str = include_str!("../../../streamflow/src/kernel/cuda/report.cuh");
+pub(super) const SHIM: &str = include_str!("shim.hpp");
+pub(super) const REPORT: &str = include_str!("../../../streamflow/src/kernel/cuda/report.cuh");
 pub(super) const BODY: &str = include_str!("../../../streamflow/src/kernel/cuda/body.cuh");
 
 /// Kernels with their operators, as one program of C++: each kernel has a number.
@@ -69,9 +69,6 @@ impl Source {
 
     /// The program. `None` without a compiler.
     pub(super) fn build(mut self) -> Result<Option<Program>, Failed> {
-        if Command::new("g++").arg("--version").stdout(Stdio::null()).status().is_err() {
-            return Ok(None);
-        }
         let cases: String = (0..self.count)
             .map(|number| format!("case {number}: k{number}::run(op, n); break;\n"))
             .collect();
@@ -84,9 +81,25 @@ impl Source {
              int number = 0; sscanf(arguments[1], \"%d\", &number);\n\
              switch (number) {{\n{cases}}}\n}}\n}}\n"
         );
+        Program::build(&self.text)
+    }
+}
+
+/// A compiled program, until it is dropped.
+pub(super) struct Program {
+    folder: TempDir,
+    program: PathBuf,
+}
+
+impl Program {
+    /// Compiles a text, so that undefined operations end the program. `None` without a compiler.
+    pub(super) fn build(text: &str) -> Result<Option<Self>, Failed> {
+        if Command::new("g++").arg("--version").stdout(Stdio::null()).status().is_err() {
+            return Ok(None);
+        }
         let folder = tempfile::tempdir()?;
         let (source, program) = (folder.path().join("kernels.cpp"), folder.path().join("kernels"));
-        fs::write(&source, &self.text)?;
+        fs::write(&source, text)?;
         let mut compiler = Command::new("g++");
         // Without expensive optimizations g++ fuses no product and sum.
         compiler.args([
@@ -106,17 +119,17 @@ impl Source {
             let text = String::from_utf8_lossy(&done.stderr).into_owned();
             format!("g++: {}", text.lines().take(20).collect::<Vec<_>>().join("\n"))
         })?;
-        Ok(Some(Program { folder, program }))
+        Ok(Some(Self { folder, program }))
     }
-}
 
-/// A compiled program, until it is dropped.
-pub(super) struct Program {
-    folder: TempDir,
-    program: PathBuf,
-}
+    /// What the program prints.
+    pub(super) fn printed(&self) -> Result<String, Failed> {
+        let done = Command::new(&self.program).output()?;
+        let errors = String::from_utf8_lossy(&done.stderr).into_owned();
+        check(done.status.success(), || format!("{}: {errors}", done.status))?;
+        Ok(String::from_utf8(done.stdout)?)
+    }
 
-impl Program {
     /// Runs all cases of a kernel, and checks its results.
     pub(super) fn check(&self, number: usize, subject: &Subject) -> Result<(), Failed> {
         let input = self.folder.path().join(format!("{number}"));

@@ -13,7 +13,8 @@
 #define STREAMFLOW_CALL static __attribute__((noinline, unused))
 
 struct Dim { unsigned int x, y, z; };
-static const Dim blockIdx = {0, 0, 0}, threadIdx = {0, 0, 0}, blockDim = {1, 1, 1}, gridDim = {1, 1, 1};
+// One thread, unless a program sets others.
+static Dim blockIdx = {0, 0, 0}, threadIdx = {0, 0, 0}, blockDim = {1, 1, 1}, gridDim = {1, 1, 1};
 
 STREAMFLOW_CALL float __fadd_rn(float a, float b) { return a + b; }
 STREAMFLOW_CALL float __fsub_rn(float a, float b) { return a - b; }
@@ -37,6 +38,7 @@ static inline float __uint_as_float(unsigned int bits) { return same_bits<float>
 static inline unsigned int __float_as_uint(float value) { return same_bits<unsigned int>(value); }
 static inline double __longlong_as_double(long long bits) { return same_bits<double>(bits); }
 static inline long long __double_as_longlong(double value) { return same_bits<long long>(value); }
+static inline unsigned int __umulhi(unsigned int a, unsigned int b) { return (unsigned int)((unsigned long long)a * b >> 32); }
 static inline int __popcll(unsigned long long bits) { return __builtin_popcountll(bits); }
 static inline int __clzll(long long bits) { return bits == 0 ? 64 : __builtin_clzll((unsigned long long)bits); }
 static inline int __ffsll(long long bits) { return __builtin_ffsll(bits); }

@@ -82,6 +82,31 @@ fn bindings(
     text
 }
 
+/// A loop over the numbers of elements below `count`, of this type, around the body. A thread has elements that are apart by the
+/// number of threads, so that neighbours read neighbouring memory, and reads them before it writes the first, as far as the
+/// compiler sees that it may.
+fn numbered(ty: &str, count: &str, body: &str) -> String {
+    format!(
+        "for ({ty} streamflow_first = thread_index(); streamflow_first < {count}; \
+         streamflow_first += streamflow_per_thread * ({ty})thread_count()) {{\n\
+         #pragma unroll\n\
+         for (int streamflow_k = 0; streamflow_k < streamflow_per_thread; ++streamflow_k) {{\n\
+         const {ty} streamflow_i = streamflow_first + streamflow_k * ({ty})thread_count();\n\
+         if (streamflow_i < {count}) {{\n{body}\n}}}}}}"
+    )
+}
+
+/// The element of an argument at the four coordinates, computed in integers of this type.
+fn at_coordinates(ty: &str, name: &str) -> String {
+    let terms: Vec<_> = (0..4)
+        .map(|dim| format!("streamflow_at{dim} * ({ty})streamflow_{name}_stride{dim}"))
+        .collect();
+    format!("{name}[{}]", terms.join(" + "))
+}
+
+const COORDINATES: [&str; 4] =
+    ["streamflow_at0", "streamflow_at1", "streamflow_at2", "streamflow_at3"];
+
 /// The body for arguments whose elements follow each other: the elements with one number.
 pub(super) fn linear(body: &Body, signature: &Signature) -> String {
     let length = signature.arguments.iter().find(|argument| matches!(argument.kind, Kind::Output));
@@ -89,38 +114,56 @@ pub(super) fn linear(body: &Body, signature: &Signature) -> String {
     let i = "streamflow_i";
     let bindings =
         bindings(signature, |name| format!("{name}[{i}]"), i, ["0ull", "0ull", "0ull", i]);
-    let body = &body.cuda;
-    format!(
-        "for (unsigned long long {i} = thread_index(); {i} < {length}; {i} += thread_count()) {{\n{bindings}{body}\n}}"
-    )
+    numbered("unsigned long long", &length, &format!("{bindings}{}", body.cuda))
 }
 
-/// The body for any strides: a thread has the elements at one place of a shape of four dimensions.
+/// The body for fewer than 2³¹ elements, whose coordinates follow from their number: the lengths of dimensions come with what a
+/// division by them needs.
+pub(super) fn flat(body: &Body, signature: &Signature) -> String {
+    let ty = "unsigned int";
+    let element = |name: &str| at_coordinates(ty, name);
+    let bindings = bindings(signature, element, "streamflow_i", COORDINATES);
+    let mut lengths = String::new();
+    let mut places = format!("{ty} streamflow_rest = streamflow_i;\n");
+    for dim in (1..4).rev() {
+        lengths += &format!(
+            "const sf::Length streamflow_length{dim} = sf::length(streamflow_shape{dim});\n"
+        );
+        places += &format!(
+            "const {ty} streamflow_at{dim} = streamflow_length{dim}.take(streamflow_rest);\n"
+        );
+    }
+    let count = "streamflow_count";
+    let product = "(unsigned int)streamflow_shape0 * streamflow_length1.value * streamflow_length2.value * streamflow_length3.value";
+    let body =
+        format!("{places}const {ty} streamflow_at0 = streamflow_rest;\n{bindings}{}", body.cuda);
+    format!("{lengths}const {ty} {count} = {product};\n{}", numbered(ty, count, &body))
+}
+
+/// The body for any strides: a thread has the elements at one place of a shape of four dimensions, and some below it. Blocks are
+/// two-dimensional: a transposed view is read along its own rows.
 pub(super) fn strided(body: &Body, signature: &Signature) -> String {
-    let at = ["streamflow_at0", "streamflow_at1", "streamflow_at2", "streamflow_at3"];
-    let element = |name: &str| {
-        let terms: Vec<_> = (0..4)
-            .map(|dim| format!("streamflow_at{dim} * streamflow_{name}_stride{dim}"))
-            .collect();
-        format!("{name}[{}]", terms.join(" + "))
-    };
+    let ty = "unsigned long long";
+    let element = |name: &str| at_coordinates(ty, name);
     let number = "((streamflow_at0 * streamflow_shape1 + streamflow_at1) * streamflow_shape2 + streamflow_at2) * \
                   streamflow_shape3 + streamflow_at3";
-    let bindings = bindings(signature, element, number, at);
+    let bindings = bindings(signature, element, number, COORDINATES);
     let body = &body.cuda;
     format!(
-        "for (unsigned long long streamflow_z = thread_index_z(); streamflow_z < streamflow_shape0 * streamflow_shape1; \
-         streamflow_z += (unsigned long long)gridDim.z * blockDim.z) {{\n\
-         const unsigned long long streamflow_at0 = streamflow_z / streamflow_shape1, streamflow_at1 = streamflow_z % streamflow_shape1;\n\
-         for (unsigned long long streamflow_at2 = thread_index_y(); streamflow_at2 < streamflow_shape2; \
-         streamflow_at2 += (unsigned long long)gridDim.y * blockDim.y) {{\n\
-         for (unsigned long long streamflow_at3 = thread_index(); streamflow_at3 < streamflow_shape3; streamflow_at3 += thread_count()) {{\n\
+        "for ({ty} streamflow_z = thread_index_z(); streamflow_z < streamflow_shape0 * streamflow_shape1; \
+         streamflow_z += ({ty})gridDim.z * blockDim.z) {{\n\
+         const {ty} streamflow_at0 = streamflow_shape0 == 1 ? 0 : streamflow_z / streamflow_shape1, \
+         streamflow_at1 = streamflow_z - streamflow_at0 * streamflow_shape1;\n\
+         for ({ty} streamflow_at3 = thread_index(); streamflow_at3 < streamflow_shape3; streamflow_at3 += thread_count()) {{\n\
+         for ({ty} streamflow_at2 = thread_index_y(); streamflow_at2 < streamflow_shape2; \
+         streamflow_at2 += ({ty})gridDim.y * blockDim.y) {{\n\
          {bindings}{body}\n}}}}}}"
     )
 }
 
 /// The parameters, as `Operands` passes them.
-pub(super) fn params(signature: &Signature, is_strided: bool) -> TokenStream {
+pub(super) fn params(signature: &Signature, is_linear: bool) -> TokenStream {
+    let is_strided = !is_linear;
     let shape = is_strided.then(|| {
         quote! {
             ::streamflow::__private::ParamInfo {

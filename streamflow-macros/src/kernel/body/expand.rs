@@ -10,8 +10,8 @@ use super::host::{host_function, host_linear, host_strided};
 use super::signature::{Argument, Kind, Signature};
 use super::translate::{Body, argument_name};
 
-/// The constants of `MapKernel` with the descriptions of the code for slices and of the code for strides.
-pub(super) const VARIANTS: [&str; 2] = ["LINEAR", "STRIDED"];
+/// The constants of `MapKernel` with the descriptions of its codes.
+pub(super) const VARIANTS: [&str; 3] = ["LINEAR", "FLAT", "STRIDED"];
 
 /// The expansion of `#[kernel(map)]`.
 pub(super) fn kernel(function: &ItemFn, signature: &Signature, body: &Body) -> TokenStream {
@@ -70,14 +70,16 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
     let names = cuda_names(signature, body, &quote!(()), &quote!(__to.finish(__body)));
     let code = [
         (cuda::linear(body, signature), quote!(__streamflow_linear)),
+        (cuda::flat(body, signature), quote!(__streamflow_flat)),
         (cuda::strided(body, signature), quote!(__streamflow_strided)),
     ];
     let infos = VARIANTS.into_iter().zip(code).map(|(constant, (cuda, host))| {
-        let params = params(signature, constant == "STRIDED");
+        let params = params(signature, constant == "LINEAR");
         let parts = quote! {
             cuda: ::streamflow::__private::CudaBody::Made({
                 fn __made() -> ::std::string::String {
-                    __streamflow_cuda(#cuda, 0)
+                    let per_thread = <#name as ::streamflow::__private::MapKernel>::PER_THREAD;
+                    ::streamflow::__private::body::per_thread(per_thread) + &__streamflow_cuda(#cuda, 0)
                 }
                 __made
             }),
@@ -100,19 +102,23 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
         }
     });
     let may_report = body.reports || !body.functions.is_empty();
-    let host_linear = host_linear(name, signature, may_report);
-    let host_strided = host_strided(name, signature, may_report);
+    let hosts = [
+        host_linear(name, signature, may_report),
+        host_strided(name, signature, "FLAT", may_report),
+        host_strided(name, signature, "STRIDED", may_report),
+    ];
+    let is_short = is_short(body);
     let arguments = arguments(name, signature);
     quote! {
         // SAFETY: the macro writes both bodies from one, and each thread has the elements at its own place.
         unsafe impl ::streamflow::__private::MapKernel for #name {
             const COORDINATES: usize = #coordinates;
+            const PER_THREAD: usize = if #is_short { 4 } else { 1 };
             #(#infos)*
         }
         #arguments
         #names
-        #host_linear
-        #host_strided
+        #(#hosts)*
         #(#registrations)*
     }
 }
@@ -121,6 +127,14 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
 fn reports(body: &Body) -> TokenStream {
     let (own, functions) = (body.reports, &body.functions);
     quote!(#own #(|| <#functions as ::streamflow::__private::body::KernelFn>::REPORTS)*)
+}
+
+/// Whether the body, with the functions that it calls, is so short that a thread has it for several elements: a constant expression.
+fn is_short(body: &Body) -> TokenStream {
+    const MOST_LINES: usize = 32;
+    let own = body.loops == 0 && body.cuda.lines().count() <= MOST_LINES;
+    let functions = &body.functions;
+    quote!(#own #(&& <#functions as ::streamflow::__private::body::KernelFn>::IS_SHORT)*)
 }
 
 /// The implementation of `MapArgs` for the tuple of a launch.
@@ -166,7 +180,7 @@ fn arguments(name: &Ident, signature: &Signature) -> TokenStream {
 pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) -> TokenStream {
     let (name, cfgs, definition) = (&function.sig.ident, cfgs(function), definition(function));
     let host = host_function(function, body);
-    let reports = reports(body);
+    let (reports, is_short) = (reports(body), is_short(body));
     let parameters = signature.arguments.iter().map(|Argument { ident, ty, .. }| {
         let name = argument_name(ident);
         quote!((<#ty as ::streamflow::__private::body::Value>::CUDA, #name))
@@ -195,6 +209,7 @@ pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) ->
             #called
             impl ::streamflow::__private::body::KernelFn for #name {
                 const REPORTS: bool = #reports;
+                const IS_SHORT: bool = #is_short;
 
                 fn cuda(number: ::core::primitive::usize) -> ::std::string::String {
                     __streamflow_cuda(#cuda, number)

@@ -79,8 +79,13 @@ pub(super) fn host_linear(name: &Ident, signature: &Signature, reports: bool) ->
     variant(name, "LINEAR", reports, bindings, &quote!(for __i in 0..#length.len() { #call; }))
 }
 
-/// The code of the simulator for arguments with any strides.
-pub(super) fn host_strided(name: &Ident, signature: &Signature, reports: bool) -> TokenStream {
+/// The code of the simulator for arguments with any strides, as either of the two codes for them.
+pub(super) fn host_strided(
+    name: &Ident,
+    signature: &Signature,
+    constant: &str,
+    reports: bool,
+) -> TokenStream {
     // The shape is first. The elements of an argument are an address and four strides.
     let bindings = loaded(
         signature,
@@ -94,12 +99,13 @@ pub(super) fn host_strided(name: &Ident, signature: &Signature, reports: bool) -
         _ => quote!(&*#ident.at(__at)),
     };
     let call = call(name, signature, element, &quote!(__number), &at);
+    let is_flat = constant == "FLAT";
     let each = quote! {
-        for (__number, __at) in ::streamflow::__private::body::places(&__args).enumerate() {
+        for (__number, __at) in ::streamflow::__private::body::places(&__args, #is_flat).enumerate() {
             #call;
         }
     };
-    variant(name, "STRIDED", reports, bindings, &each)
+    variant(name, constant, reports, bindings, &each)
 }
 
 /// The arguments as variables, from the parameters of a launch: the first index, and how many parameters an argument in memory

@@ -56,6 +56,7 @@ pub(super) fn kernel(function: &ItemFn, signature: &Signature) -> TokenStream {
             // SAFETY: the program does not compile, so nothing launches this.
             unsafe impl ::streamflow::__private::MapKernel for #name {
                 const COORDINATES: usize = 0;
+                const PER_THREAD: usize = 1;
                 #(#infos)*
             }
             impl<'streamflow, #(#types,)*> ::streamflow::__private::MapArgs<'streamflow, #name> for (#(#types,)*) {
@@ -76,6 +77,7 @@ pub(super) fn function(function: &ItemFn) -> TokenStream {
             #called
             impl ::streamflow::__private::body::KernelFn for #name {
                 const REPORTS: bool = false;
+                const IS_SHORT: bool = true;
 
                 fn cuda(_: ::core::primitive::usize) -> ::std::string::String {
                     ::std::string::String::new()

@@ -27,6 +27,8 @@ pub(super) struct Body {
     pub(super) functions: Vec<TokenStream>,
     /// Whether a division may be one by 0.
     pub(super) reports: bool,
+    /// How many loops it has.
+    pub(super) loops: usize,
 }
 
 /// A variable of the body.
@@ -109,8 +111,8 @@ impl<'a> Translator<'a> {
     }
 
     pub(super) fn finish(self, host: TokenStream) -> Body {
-        let (cuda, reports) = (self.lines.join("\n"), self.reports);
-        Body { host, cuda, witnesses: self.witnesses, functions: self.functions, reports }
+        let (cuda, reports, loops) = (self.lines.join("\n"), self.reports, self.loop_count);
+        Body { host, cuda, witnesses: self.witnesses, functions: self.functions, reports, loops }
     }
 
     // ---- names and witnesses ------------------------------------------------------------------

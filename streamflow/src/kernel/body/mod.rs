@@ -10,7 +10,7 @@ mod text;
 pub use faults::Faults;
 pub use number::{Float, Integer, Number, Signed, Value};
 pub use ops::*;
-pub use text::{CudaText, KernelFn, Witness};
+pub use text::{CudaText, KernelFn, Witness, per_thread};
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -53,9 +53,11 @@ impl<T> Elements<T> {
     }
 }
 
-/// All coordinates of a strided launch, in row-major order. Its shape is the first parameters.
-pub fn places(args: &HostArgs<'_>) -> impl Iterator<Item = [usize; RANK]> + use<> {
-    let [a, b, c, d] = std::array::from_fn(|dim| args.params[dim].get::<u64>() as usize);
+/// All coordinates of a strided launch, in row-major order. Its shape is the first parameters, [packed](super::places::packed) for
+/// the flat code.
+pub fn places(args: &HostArgs<'_>, is_flat: bool) -> impl Iterator<Item = [usize; RANK]> + use<> {
+    let mask = if is_flat { u64::from(u32::MAX) } else { u64::MAX };
+    let [a, b, c, d] = std::array::from_fn(|dim| (args.params[dim].get::<u64>() & mask) as usize);
     let rows = (0..a).flat_map(move |a| (0..b).flat_map(move |b| (0..c).map(move |c| [a, b, c])));
     rows.flat_map(move |[a, b, c]| (0..d).map(move |d| [a, b, c, d]))
 }

@@ -23,6 +23,11 @@ impl<T> Witness<T> {
     }
 }
 
+/// The constant of a kernel's text that says how many elements a thread has at a time.
+pub fn per_thread(count: usize) -> String {
+    format!("const int streamflow_per_thread = {count};\n")
+}
+
 /// A function that kernels call, made by `#[kernel_fn]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no function of kernels",
@@ -31,6 +36,8 @@ impl<T> Witness<T> {
 pub trait KernelFn {
     /// Whether a division in it may be one by 0.
     const REPORTS: bool;
+    /// Whether it has no loops and few statements.
+    const IS_SHORT: bool;
 
     /// The function in CUDA, as `C3` for the number 3.
     fn cuda(number: usize) -> String;

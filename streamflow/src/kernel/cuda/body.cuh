@@ -232,6 +232,24 @@ template <> struct Cast<float, double> { STREAMFLOW_BODY float of(double a) { re
 template <> struct Cast<double, double> { STREAMFLOW_BODY double of(double a) { return a; } };
 template <class To, class From> STREAMFLOW_BODY To cast(From a) { return Cast<To, From>::of(a); }
 
+// ---- places
+
+/// The length of a dimension, with what a division by it needs. `kernel/places.rs` packs it.
+struct Length {
+    unsigned int value, factor, shift;
+    /// The coordinate along the dimension of a number below 2^31, and in `number` that of the dimensions before it.
+    __device__ __forceinline__ unsigned int take(unsigned int& number) const {
+        const unsigned int quotient = (__umulhi(number, factor) + number) >> shift;
+        const unsigned int coordinate = number - quotient * value;
+        number = quotient;
+        return coordinate;
+    }
+};
+STREAMFLOW_BODY Length length(unsigned long long packed) {
+    const unsigned int value = (unsigned int)packed;
+    return {value, (unsigned int)(packed >> 32), 64u - (unsigned int)__clzll((long long)value - 1)};
+}
+
 #undef STREAMFLOW_BODY
 
 }  // namespace sf
