@@ -88,7 +88,7 @@ mod tests {
     fn divided(number: u64, packed: u64) -> u64 {
         let (length, factor) = (packed & 0xffff_ffff, packed >> 32);
         let shift = 64 - (length - 1).leading_zeros();
-        ((number * factor >> 32) + number) >> shift
+        (((number * factor) >> 32) + number) >> shift
     }
 
     #[test]
