@@ -6,7 +6,7 @@ use super::bounds::{self, Bounds};
 use super::grid::IntoGrid;
 use super::remembered::{self, Checked};
 use super::state::KernelState;
-use super::{Coverage, Grid, Kernel, KernelInfo, Passing, axes, coverage, launched};
+use super::{Coverage, Grid, Kernel, KernelInfo, Passing, axes, coverage, launched, recorded};
 use crate::driver::{Launch, Note, SourceLocation};
 use crate::error::Result;
 use crate::memory::access::{self, Order};
@@ -72,7 +72,7 @@ fn launch_typed<K: Kernel>(
 }
 
 /// Launches a kernel. This function is not generic, so that it is compiled only once for all kernels.
-pub(super) fn launch_kernel(
+pub(crate) fn launch_kernel(
     stream: &CudaStream,
     info: &'static KernelInfo,
     grid: &Grid,
@@ -140,6 +140,7 @@ fn check(
     }
     axes::check_unread(kernel, info.axes, grid)?;
     axes::check_shared_bytes(info.name, info.axes, grid)?;
+    recorded::note(info, grid, passing);
     // A launch that checks indices is not remembered, because each such launch needs a parameter more, which this function adds.
     if is_plain {
         remembered::remember(info, grid, stream.timeline(), (&loaded, shape));

@@ -105,12 +105,12 @@ impl<'a> Passing<'a> {
 
     /// Adds a parameter of a launch of `map`.
     #[inline(always)]
-    pub(super) fn number(&mut self, number: u64) {
+    pub(crate) fn number(&mut self, number: u64) {
         self.param(Param::new(number));
     }
 
     /// Adds an access of a launch of `map`.
-    pub(super) fn touch(&mut self, access: Access, rows: Option<Rows>, block: &'a Block) {
+    pub(crate) fn touch(&mut self, access: Access, rows: Option<Rows>, block: &'a Block) {
         let place = RowsAt(self.rows.len() as u8);
         let rows = rows.and_then(|rows| self.rows.try_push(rows).ok()).map(|()| place);
         self.access(Access { rows, ..access }, block);
@@ -196,7 +196,7 @@ impl<'a> Passing<'a> {
 
     /// Adds a parameter.
     #[inline(always)]
-    pub(super) fn param(&mut self, param: Param) {
+    pub(crate) fn param(&mut self, param: Param) {
         if self.params.try_push(param).is_err() {
             self.beyond += 1;
         }

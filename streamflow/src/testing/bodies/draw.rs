@@ -27,7 +27,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(in crate::testing) fn new(seed: u64) -> Self {
         Self { seed, random: SplitMix::new(seed), lengths: 0 }
     }
 

@@ -77,7 +77,7 @@ impl Tolerance {
     }
 
     /// Returns the first pair of values that are not close. `argument` is the name of the slice.
-    pub(super) fn first_difference<T: Element>(
+    pub(in crate::testing) fn first_difference<T: Element>(
         self,
         argument: &'static str,
         rust: &[T],

@@ -1,0 +1,78 @@
+//! Launches of this process, for tests that repeat them with other values. Only a program with debug assertions records some.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::{Grid, KernelInfo, ParamKind, Passing};
+use crate::driver::{AccessMode, Param};
+
+/// The most launches of a kernel that are kept: each has another grid.
+const MOST: usize = 4;
+
+/// A launch.
+#[derive(Debug, Clone)]
+pub(crate) struct Recorded {
+    pub(crate) info: &'static KernelInfo,
+    pub(crate) grid: Grid,
+    pub(crate) params: Vec<Param>,
+    pub(crate) memory: Vec<Memory>,
+}
+
+/// An argument in memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Memory {
+    /// The index in `params` of the address.
+    pub(crate) param: usize,
+    /// The argument's name.
+    pub(crate) name: &'static str,
+    /// The CUDA type of its elements.
+    pub(crate) cuda: &'static str,
+    /// How many bytes the launch touches at most.
+    pub(crate) bytes: u64,
+    pub(crate) is_written: bool,
+}
+
+static RECORDED: Mutex<Vec<Recorded>> = Mutex::new(Vec::new());
+
+/// Keeps a launch that has been checked, if it has another grid than those of the kernel that are kept.
+pub(super) fn note(info: &'static KernelInfo, grid: &Grid, passing: &Passing<'_>) {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let mut all = RECORDED.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_kernel = all.iter().filter(|launch| std::ptr::eq(launch.info, info));
+    if of_kernel.clone().count() >= MOST || of_kernel.clone().any(|launch| launch.grid == *grid) {
+        return;
+    }
+    let (memory, count) = memory(info, passing);
+    // The parameter behind those of the arguments is the address of a report.
+    let params = passing.params().iter().take(count).copied().collect();
+    all.push(Recorded { info, grid: *grid, params, memory });
+}
+
+/// The arguments in memory that are not empty, and the number of the parameters of all arguments.
+fn memory(info: &KernelInfo, passing: &Passing<'_>) -> (Vec<Memory>, usize) {
+    let mut all = Vec::new();
+    let mut param = 0;
+    for argument in info.params {
+        let (name, cuda) = (argument.name, argument.cuda);
+        let width = match argument.kind {
+            ParamKind::Scalar => 1,
+            ParamKind::Slice | ParamKind::SliceMut => 2,
+            ParamKind::View(rank) | ParamKind::ViewMut(rank) => 1 + 2 * rank,
+            ParamKind::Shape => 4,
+            ParamKind::Elements | ParamKind::ElementsMut => 5,
+        };
+        let access = passing.accesses().iter().find(|access| access.argument == name);
+        if let Some(access) = access {
+            let is_written = access.mode == AccessMode::Write;
+            all.push(Memory { param, name, cuda, bytes: access.range.bytes, is_written });
+        }
+        param += width;
+    }
+    (all, param)
+}
+
+/// The launches so far, in the order of their first.
+pub(crate) fn recorded() -> Vec<Recorded> {
+    RECORDED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}

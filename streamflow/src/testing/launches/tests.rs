@@ -1,0 +1,90 @@
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use super::*;
+use crate::error::BodyProblem;
+use crate::kernel;
+use crate::kernel::{Kernel, recorded};
+
+/// data[i] = first + 2 * data[i]
+#[kernel(requires(first.len() == data.len()), unsafe cuda = "")]
+fn doubled(data: &mut [f32], first: &[f32], number: u32) {
+    let _ = number;
+    data.iter_mut().zip(first).for_each(|(data, first)| *data = first + 2.0 * *data);
+}
+
+/// As `doubled`, but of a grid of two dimensions.
+#[kernel(requires(first.len() == data.len()), unsafe cuda = "")]
+fn mistaken(data: &mut [f32], first: &[f32], number: u32) {
+    let len = data.len() - data.len() / 8;
+    doubled(&mut data[..len], &first[..len], number);
+}
+
+/// out[i] = table[at[i]]
+#[kernel(partial, unsafe cuda = "")]
+fn gathered(out: &mut [i32], table: &[i32], at: &[u32]) {
+    out.iter_mut().zip(at).for_each(|(out, at)| *out = table[*at as usize]);
+}
+
+#[kernel(map)]
+fn shifted(out: &mut i64, a: &i64, by: i64) {
+    *out += *a / by;
+}
+
+fn launches(kernels: &[&str]) -> Vec<Recorded> {
+    recorded().into_iter().filter(|launch| kernels.contains(&launch.info.name)).collect()
+}
+
+fn platforms() -> Result<[Platform; 2]> {
+    Ok([Platform::host().build()?, Platform::host().seed(7).build()?])
+}
+
+#[test]
+fn launches_are_repeated_with_other_values_on_both_platforms() {
+    let platform = Platform::host().build().unwrap();
+    let s = platform.default_stream(device(0)).unwrap();
+    for n in [5, 70, 70, 300, 4, 6, 8] {
+        let (mut data, first) = (
+            platform.upload(&vec![0.0_f32; n]).unwrap(),
+            platform.upload(&vec![0.0_f32; n]).unwrap(),
+        );
+        s.launch::<doubled>(n, (&mut data, &first, 3)).unwrap();
+    }
+    let all = launches(&["doubled"]);
+    let sizes: Vec<u64> = all.iter().map(|launch| launch.memory[1].bytes / 4).collect();
+    assert_eq!(sizes, [5, 70, 300, 4]);
+    assert!(all.iter().all(|launch| launch.memory[0].is_written && !launch.memory[1].is_written));
+    let equal = compare(&all, platforms, |info| info).unwrap();
+    assert_eq!((equal.launches, &equal.kernels[..]), (4 * SEEDS.len(), &["doubled"][..]));
+    assert_eq!(equal.to_string(), "compared 16 launches of `doubled`");
+    let failed = compare(&all, platforms, |_| mistaken::INFO).unwrap_err();
+    let Error::Bodies(failure) = failed else { panic!("{failed}") };
+    let BodyProblem::Differ(difference) = &failure.problem else { panic!("{failure}") };
+    // 5 and 70 less 5 / 8 and 70 / 8.
+    assert_eq!((difference.argument, difference.index, difference.len), ("data", 62, 70));
+    assert!(failure.launch.contains("`data` of 280 bytes"), "{}", failure.launch);
+}
+
+#[test]
+fn a_body_that_random_values_do_not_suit_is_listed() {
+    let platform = Platform::host().build().unwrap();
+    let s = platform.default_stream(device(0)).unwrap();
+    let mut out = platform.upload(&[0_i32; 100]).unwrap();
+    let (table, at) =
+        (platform.upload(&[5_i32; 2]).unwrap(), platform.upload(&[1_u32; 100]).unwrap());
+    s.launch::<gathered>(100, (&mut out, &table, &at)).unwrap();
+    let compared = compare(&launches(&["gathered"]), platforms, |info| info).unwrap();
+    assert_eq!((compared.launches, compared.kernels.len()), (0, 0));
+    let text = compared.to_string();
+    assert!(text.contains("not compared: `gathered` (") && text.contains("len is 2"), "{text}");
+}
+
+#[test]
+fn a_kernel_that_may_report_is_repeated_with_a_report_of_its_own() {
+    let platform = Platform::host().build().unwrap();
+    let s = platform.default_stream(device(0)).unwrap();
+    let mut out = platform.upload(&[0_i64; 12]).unwrap().reshape([3, 4]).unwrap();
+    let a = platform.upload(&[1_i64; 4]).unwrap();
+    s.map::<shifted>((&mut out, &a, 2)).unwrap();
+    let compared = compare(&launches(&["shifted"]), platforms, |info| info).unwrap();
+    assert_eq!(compared.launches, SEEDS.len());
+}
