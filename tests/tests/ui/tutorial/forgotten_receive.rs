@@ -81,7 +81,8 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_compile() -> Result<()> {
+    fn the_kernels_are_right_on_a_gpu() -> Result<()> {
+        FirstGraph::new(&Platform::detect()?, 4, 3)?.run()?;
         println!("{}", testing::kernels()?);
         Ok(())
     }
