@@ -124,7 +124,7 @@ pub use crate::kernel::{
     axes::Axes,
     coverage::Coverage,
     info::{CudaBody, KernelInfo, ParamInfo, ParamKind},
-    map::{MapArgs, MapInput, MapKernel, MapOutput, Operands},
+    map::{MapArgs, MapInput, MapKernel, MapOutput, MapTable, Operands},
     passing::Passing,
     registered::{KERNELS, Registered},
 };

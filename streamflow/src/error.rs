@@ -873,6 +873,27 @@ pub enum Error {
         /// The line of the operator.
         line: u64,
     },
+
+    /// A kernel with one body has used an index outside of a table or an array. The element was taken as 0, and nothing was
+    /// written.
+    #[error(
+        "kernel `{kernel}` used index {index} of {of}, which has {length} elements, at {file}:{line}; the element was taken as \
+         0, so the results of this launch are wrong; compare the index with `len()` before"
+    )]
+    IndexOutOfRange {
+        /// The kernel.
+        kernel: String,
+        /// The table's name, or that it was an array of the body.
+        of: String,
+        /// The index, in elements.
+        index: u64,
+        /// The length in elements.
+        length: u64,
+        /// The file of the kernel.
+        file: String,
+        /// The line of the access, or that of the call of the function that has it.
+        line: u64,
+    },
 }
 
 /// The same text as [`Display`](std::fmt::Display): a `main` that returns an error prints this form.

@@ -12,7 +12,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::Error;
 
-use super::KernelInfo;
+use super::body::ARRAY;
+use super::{KernelInfo, ParamInfo, ParamKind};
 use crate::log;
 
 /// Whether indices are checked on the device.
@@ -58,22 +59,37 @@ pub(super) struct Report {
     kernel: AtomicU64,
     index: AtomicU64,
     length: AtomicU64,
+    line: AtomicU64,
+}
+
+/// What a kernel with one body reports.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mistake {
+    /// The number of the argument among the parameters, [`DIVISION`] or [`ARRAY`].
+    pub(super) argument: u32,
+    pub(super) index: u64,
+    pub(super) length: u64,
+    /// The line in the kernel's file.
+    pub(super) line: u32,
 }
 
 /// The state of a report that the device has written in full.
 const COMPLETE: u32 = 2;
 
-/// In place of the argument: an integer was divided by 0, and `index` is the line.
+/// In place of the argument: an integer was divided by 0.
 pub(super) const DIVISION: u32 = u32::MAX;
 
 impl Report {
-    /// Keeps a division by 0, if it is the first mistake: as `Report::keep` on a device.
-    pub(super) fn keep_division(&self, kernel: u64, line: u32) {
+    /// Keeps a mistake, if it is the first: as `Report::keep` on a device.
+    pub(super) fn keep(&self, kernel: u64, mistake: Mistake) {
+        let Mistake { argument, index, length, line } = mistake;
         let taken = self.state.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
         if taken.is_ok() {
-            self.argument.store(DIVISION, Ordering::Relaxed);
+            self.argument.store(argument, Ordering::Relaxed);
             self.kernel.store(kernel, Ordering::Relaxed);
-            self.index.store(line.into(), Ordering::Relaxed);
+            self.index.store(index, Ordering::Relaxed);
+            self.length.store(length, Ordering::Relaxed);
+            self.line.store(line.into(), Ordering::Relaxed);
             self.state.store(COMPLETE, Ordering::Release);
         }
     }
@@ -86,21 +102,29 @@ impl Report {
             return None;
         }
         let kernel = self.kernel.load(Ordering::Relaxed);
-        let argument = self.argument.load(Ordering::Relaxed) as usize;
+        let argument = self.argument.load(Ordering::Relaxed);
+        let [index, length, line] =
+            [&self.index, &self.length, &self.line].map(|field| field.load(Ordering::Relaxed));
         let info = known().get(&kernel).copied();
-        let name = info.map_or("(unknown)", |info| info.name);
-        if argument == DIVISION as usize {
-            let (file, line) =
-                (info.map_or("", |info| info.file), self.index.load(Ordering::Relaxed));
-            self.state.store(0, Ordering::Release);
-            return Some(Error::DivisionByZero { kernel: name.into(), file: file.into(), line });
-        }
-        let param = info.and_then(|info| info.params.get(argument));
-        let error = Error::OutOfBounds {
-            kernel: name.into(),
-            argument: param.map_or_else(|| format!("(argument {argument})"), |p| p.name.into()),
-            index: self.index.load(Ordering::Relaxed).cast_signed(),
-            length: self.length.load(Ordering::Relaxed),
+        let kernel = info.map_or("(unknown)", |info| info.name).to_owned();
+        let file = info.map_or("", |info| info.file).to_owned();
+        let param = info.and_then(|info| info.params.get(argument as usize));
+        let error = match (argument, param) {
+            (DIVISION, _) => Error::DivisionByZero { kernel, file, line },
+            (ARRAY, _) => {
+                let of = "an array".to_owned();
+                Error::IndexOutOfRange { kernel, of, index, length, file, line }
+            }
+            (_, Some(ParamInfo { name, kind: ParamKind::Table, .. })) => {
+                let of = format!("`{name}`");
+                Error::IndexOutOfRange { kernel, of, index, length, file, line }
+            }
+            _ => Error::OutOfBounds {
+                kernel,
+                argument: param.map_or_else(|| format!("(argument {argument})"), |p| p.name.into()),
+                index: index.cast_signed(),
+                length,
+            },
         };
         self.state.store(0, Ordering::Release);
         Some(error)
@@ -134,7 +158,7 @@ pub(super) fn kernel_id(info: &KernelInfo) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Axes, Coverage, CudaBody, ParamInfo, ParamKind};
+    use crate::kernel::{Axes, Coverage, CudaBody};
 
     unsafe fn host(_: crate::driver::HostArgs<'_>) {}
 
@@ -167,11 +191,12 @@ mod tests {
 
     #[test]
     fn layout_is_the_device_structs() {
-        assert_eq!(size_of::<Report>(), 32);
+        assert_eq!(size_of::<Report>(), 40);
         assert_eq!(std::mem::offset_of!(Report, argument), 4);
         assert_eq!(std::mem::offset_of!(Report, kernel), 8);
         assert_eq!(std::mem::offset_of!(Report, index), 16);
         assert_eq!(std::mem::offset_of!(Report, length), 24);
+        assert_eq!(std::mem::offset_of!(Report, line), 32);
     }
 
     #[test]

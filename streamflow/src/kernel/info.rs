@@ -123,4 +123,8 @@ pub enum ParamKind {
     Elements,
     /// The elements of an output of a launch by strides.
     ElementsMut,
+    /// A table of a kernel with one body, which checks each index itself: passed as [`Slice`](Self::Slice).
+    Table,
+    /// An array or a struct, by value: this many parameters of 16 bytes.
+    Chunks(usize),
 }

@@ -62,7 +62,7 @@ fn launch_typed<K: Kernel>(
     order: Order,
     location: SourceLocation,
 ) -> Result<()> {
-    launched::note::<K>();
+    launched::note::<launched::OfKernel<K>>();
     let mut passing = Passing::new();
     if let Err(error) = K::pass(args, &mut passing) {
         passing.fail(&error);

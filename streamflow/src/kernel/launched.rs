@@ -8,7 +8,22 @@
 
 use super::{KERNELS, Registered};
 
+use super::KernelInfo;
+
 pub(super) use section::note;
+
+/// Code that a launch of a program runs.
+pub(super) trait Described {
+    /// Its description.
+    const INFO: &'static KernelInfo;
+}
+
+/// The code of a kernel with two bodies.
+pub(super) struct OfKernel<K>(std::marker::PhantomData<K>);
+
+impl<K: super::Kernel> Described for OfKernel<K> {
+    const INFO: &'static KernelInfo = K::INFO;
+}
 
 /// Returns the kernels that `#[kernel]` has registered, and the instances of generic ones that the program's code launches. A
 /// generic kernel of which no instance is named or launched is returned without a type.
@@ -38,14 +53,15 @@ mod section {
     use std::arch::asm;
     use std::{ptr, slice};
 
-    use crate::kernel::{Kernel, Registered};
+    use super::Described;
+    use crate::kernel::Registered;
 
     /// An entry of the section. One entry is always `None`, so that the section exists.
     type Entry = Option<fn() -> Registered>;
 
     /// Adds a kernel to the list of launched kernels of the program whose code this function is inlined into.
     #[inline(always)]
-    pub(in crate::kernel) fn note<K: Kernel>() {
+    pub(in crate::kernel) fn note<K: Described>() {
         // The flag `R` makes the linker keep the entries, as it keeps a static with `#[used]`. SAFETY: the directives end
         // in the section in which they began, and contain no instructions.
         unsafe {
@@ -60,7 +76,7 @@ mod section {
         }
     }
 
-    fn entry<K: Kernel>() -> Registered {
+    fn entry<K: Described>() -> Registered {
         const { Registered::of(K::INFO) }
     }
 
@@ -102,10 +118,11 @@ mod section {
     not(miri)
 )))]
 mod section {
-    use crate::kernel::{Kernel, Registered};
+    use super::Described;
+    use crate::kernel::Registered;
 
     #[inline(always)]
-    pub(in crate::kernel) fn note<K: Kernel>() {}
+    pub(in crate::kernel) fn note<K: Described>() {}
 
     pub(super) fn list() -> impl Iterator<Item = Registered> {
         std::iter::empty()

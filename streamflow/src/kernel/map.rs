@@ -4,20 +4,20 @@
 //! throughout. Neighbouring dimensions that every argument passes through in one step are merged.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::Location;
 
 use arrayvec::ArrayVec;
 
-use super::body::RANK;
+use super::body::{KernelArg, RANK};
 use super::launch::launch_kernel;
 use super::places::Code;
-use super::{KernelInfo, Passing};
+use super::{KernelInfo, Passing, launched};
 use crate::driver::{Access, AccessMode, MAX_PARAMS, Param, Rows};
 use crate::error::{Error, Result};
 use crate::memory::access::Order;
 use crate::memory::{
-    Block, Buffer, DeviceSlice, Element, PitchedTensor, Scalar, Shared, Tensor, TensorView,
-    TensorViewMut,
+    Block, Buffer, DeviceSlice, Element, PitchedTensor, Shared, Tensor, TensorView, TensorViewMut,
 };
 use crate::stream::CudaStream;
 
@@ -44,6 +44,19 @@ pub unsafe trait MapKernel: 'static {
     const PER_THREAD: usize;
     /// How many coordinates the body reads; 0 for none.
     const COORDINATES: usize;
+}
+
+/// The code of a kernel for arguments without gaps, for the list of launched kernels.
+struct Linear<K>(PhantomData<K>);
+/// The code of a kernel for any strides.
+struct Strided<K>(PhantomData<K>);
+
+impl<K: MapKernel> launched::Described for Linear<K> {
+    const INFO: &'static KernelInfo = K::LINEAR;
+}
+
+impl<K: MapKernel> launched::Described for Strided<K> {
+    const INFO: &'static KernelInfo = K::STRIDED;
 }
 
 /// The arguments of a launch of `K`, a tuple in the order of its function: tensors, buffers and views where the function has
@@ -81,6 +94,18 @@ pub trait MapInput<'a, T> {
     /// The elements.
     #[doc(hidden)]
     fn map_input(self) -> TensorView<'a, T>;
+}
+
+/// Memory that a kernel of `map` reads as a table, without gaps.
+#[diagnostic::on_unimplemented(
+    message = "a kernel can't read a table of `{T}` from `{Self}`",
+    label = "no table of `{T}`",
+    note = "pass `&` of a `Tensor<{T}>`, a `Buffer<{T}>` or a `DeviceSlice<{T}>`: a table has no gaps"
+)]
+pub trait MapTable<'a, T> {
+    /// The elements.
+    #[doc(hidden)]
+    fn map_table(self) -> &'a DeviceSlice<T>;
 }
 
 impl<'a, T> MapOutput<'a, T> for TensorViewMut<'a, T> {
@@ -151,6 +176,30 @@ impl<'a, T: Element> MapInput<'a, T> for &'a Shared<Tensor<T>> {
     }
 }
 
+impl<'a, T: Element> MapTable<'a, T> for &'a Tensor<T> {
+    fn map_table(self) -> &'a DeviceSlice<T> {
+        self
+    }
+}
+
+impl<'a, T: Element> MapTable<'a, T> for &'a Buffer<T> {
+    fn map_table(self) -> &'a DeviceSlice<T> {
+        self
+    }
+}
+
+impl<'a, T: Element> MapTable<'a, T> for &'a DeviceSlice<T> {
+    fn map_table(self) -> &'a DeviceSlice<T> {
+        self
+    }
+}
+
+impl<'a, T: Element> MapTable<'a, T> for &'a Shared<Tensor<T>> {
+    fn map_table(self) -> &'a DeviceSlice<T> {
+        self
+    }
+}
+
 /// An argument in memory.
 #[derive(Debug)]
 struct Operand<'a> {
@@ -167,16 +216,18 @@ struct Operand<'a> {
 
 /// An argument, in the order of the kernel's function.
 #[derive(Debug, Clone, Copy)]
-enum Argument {
+enum Argument<'a> {
     /// The next operand.
     Memory,
     Value(Param),
+    /// A table with this number of elements, which has no part in the launch's shape.
+    Table(Access, &'a Block, u64),
 }
 
 /// The arguments of one launch of `map`, collected without heap allocation.
 #[derive(Debug)]
 pub struct Operands<'a> {
-    all: ArrayVec<Argument, MAX_PARAMS>,
+    all: ArrayVec<Argument<'a>, MAX_PARAMS>,
     operands: ArrayVec<Operand<'a>, MOST_OPERANDS>,
 }
 
@@ -191,9 +242,29 @@ impl<'a> Operands<'a> {
         self.memory(name, &view, AccessMode::Read);
     }
 
+    /// Adds a table.
+    pub fn table<T>(&mut self, name: &'static str, slice: &'a DeviceSlice<T>) {
+        let access =
+            Access { range: slice.range(), mode: AccessMode::Read, argument: name, rows: None };
+        self.push(Argument::Table(access, slice.block(), slice.len() as u64));
+    }
+
     /// Adds a value.
-    pub fn scalar<T: Scalar>(&mut self, value: T) {
-        self.push(Argument::Value(Param::new(value)));
+    #[inline]
+    pub fn value<T: KernelArg>(&mut self, value: T) {
+        value.pass(|param| self.push(Argument::Value(param)));
+    }
+
+    /// The accesses, for a launch that fails before they are known to its list.
+    fn touch_all(&self, passing: &mut Passing<'a>) {
+        for operand in &self.operands {
+            passing.touch(operand.access, None, operand.block);
+        }
+        for argument in &self.all {
+            if let Argument::Table(access, block, _) = argument {
+                passing.touch(*access, None, block);
+            }
+        }
     }
 
     fn memory<T>(&mut self, name: &'static str, view: &TensorView<'a, T>, mode: AccessMode) {
@@ -211,7 +282,7 @@ impl<'a> Operands<'a> {
             self.operands.try_push(Operand { name, access, rows, block, shape, strides, rank });
     }
 
-    fn push(&mut self, argument: Argument) {
+    fn push(&mut self, argument: Argument<'a>) {
         let _full = self.all.try_push(argument);
     }
 }
@@ -345,6 +416,8 @@ impl CudaStream {
     #[track_caller]
     pub fn map<'a, K: MapKernel>(&self, args: impl MapArgs<'a, K>) -> Result<()> {
         let location = Location::caller();
+        launched::note::<Linear<K>>();
+        launched::note::<Strided<K>>();
         let mut operands = Operands { all: ArrayVec::new_const(), operands: ArrayVec::new_const() };
         args.pass(&mut operands);
         let plan = Plan::new(K::LINEAR.name, &operands, K::COORDINATES);
@@ -352,10 +425,7 @@ impl CudaStream {
         let plan = match plan {
             Ok(plan) => plan,
             Err(error) => {
-                operands
-                    .operands
-                    .iter()
-                    .for_each(|operand| passing.touch(operand.access, None, operand.block));
+                operands.touch_all(&mut passing);
                 passing.fail(&error);
                 return Err(error);
             }
@@ -369,6 +439,12 @@ impl CudaStream {
             let (operand, strides) = match argument {
                 Argument::Value(value) => {
                     passing.param(*value);
+                    continue;
+                }
+                Argument::Table(access, block, len) => {
+                    passing.number(access.range.address);
+                    passing.number(*len);
+                    passing.touch(*access, None, block);
                     continue;
                 }
                 Argument::Memory => match parts.next() {

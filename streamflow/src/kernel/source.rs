@@ -60,6 +60,7 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
         checked_slices(&mut source, info);
     }
     views(&mut source, info, bounds);
+    chunks(&mut source, info);
     if info.reports {
         let id = kernel_id(info);
         line(
@@ -100,6 +101,11 @@ fn parameters(info: &KernelInfo, bounds: Bounds) -> String {
         match param.kind {
             ParamKind::Slice => list.push(format!("const {ty}* {}", pointer(name))),
             ParamKind::SliceMut => list.push(format!("{ty}* {}", pointer(name))),
+            ParamKind::Table => list.push(format!("const {ty}* __restrict__ {name}")),
+            ParamKind::Chunks(count) => {
+                list.extend((0..count).map(|number| format!("const {ty} {}", chunk(name, number))));
+                continue;
+            }
             ParamKind::Scalar => {
                 list.push(format!("{ty} {name}"));
                 continue;
@@ -148,6 +154,21 @@ fn checked_slices(source: &mut String, info: &KernelInfo) {
                  {index}u, {id}ull, streamflow_report);"
             ),
         );
+    }
+}
+
+/// The name of one of the parameters of an array or a struct.
+fn chunk(name: &str, number: usize) -> String {
+    format!("streamflow_{name}_chunk{number}")
+}
+
+/// Adds to the body an array of the parameters of each array or struct, with the name of the argument.
+fn chunks(source: &mut String, info: &KernelInfo) {
+    for param in info.params {
+        let ParamKind::Chunks(count) = param.kind else { continue };
+        let all: Vec<String> = (0..count).map(|number| chunk(param.name, number)).collect();
+        let (name, ty, all) = (param.name, param.cuda, all.join(", "));
+        line(source, format_args!("const {ty} {name}[{count}] = {{{all}}};"));
     }
 }
 

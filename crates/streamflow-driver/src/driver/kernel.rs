@@ -27,6 +27,8 @@ macro_rules! plain {
 }
 plain!(i8, u8, i16, u16, i32, u32, i64, u64, usize, f32, f64);
 
+// SAFETY: 16 bytes of any value.
+unsafe impl Plain for [u8; 16] {}
 // SAFETY: a `repr(C)` struct of two `f32`, of 8 bytes, without padding.
 unsafe impl Plain for Complex<f32> {}
 // SAFETY: a `repr(C)` struct of two `f64`, of 16 bytes, without padding.

@@ -19,6 +19,7 @@ pub(super) fn cuda_names(
     let bindings = signature.arguments.iter().map(|Argument { ident, ty, kind }| match kind {
         Kind::Output => quote!(let #ident: &mut #ty = ::streamflow::__private::body::any();),
         Kind::Input => quote!(let #ident: &#ty = ::streamflow::__private::body::any();),
+        Kind::Table => quote!(let #ident: &[#ty] = ::streamflow::__private::body::any();),
         Kind::Scalar | Kind::Number => quote!(let mut #ident: #ty = ::streamflow::__private::body::any();),
         Kind::Coordinates(idents) => {
             quote!(#(let mut #idents: ::core::primitive::usize = ::streamflow::__private::body::any();)*)
@@ -28,6 +29,7 @@ pub(super) fn cuda_names(
         let name = witness_name(number);
         match witness {
             Witness::Type => quote!(__to.ty(#number, &#name);),
+            Witness::Function => quote!(__to.function(#number, &#name);),
             Witness::Constant(value) => quote!(__to.constant(#number, &#name, #value);),
             Witness::Pattern { of, value } => {
                 let of = witness_name(*of);
@@ -35,19 +37,30 @@ pub(super) fn cuda_names(
             }
         }
     });
-    let (witnesses, host) = (witnesses(body), &body.host);
-    let functions = body.functions.iter().enumerate();
-    let functions = functions.map(|(number, path)| quote!(__to.function::<#path>(#number);));
+    let (witnesses, host, items) = (witnesses(body), &body.host, &body.items);
+    // The parameters of a function have their types.
+    let is_kernel = signature.arguments.iter().any(|one| matches!(one.kind, Kind::Output));
+    let values = signature.arguments.iter().enumerate().filter_map(|(number, argument)| {
+        let ty = &argument.ty;
+        let is_value = is_kernel && matches!(argument.kind, Kind::Scalar);
+        is_value.then(|| quote!(__to.argument::<#ty>(#number);))
+    });
+    let declared = signature.generics.declared();
     quote! {
         #[allow(unused, clippy::all)]
-        fn __streamflow_cuda(__body: &str, __number: ::core::primitive::usize) -> ::std::string::String {
-            let mut __to = ::streamflow::__private::body::CudaText::new();
+        fn __streamflow_cuda #declared(
+            __body: &str,
+            __number: ::core::primitive::usize,
+            __types: &mut ::streamflow::__private::body::Types,
+        ) -> ::std::string::String {
+            #(#items)*
+            let mut __to = ::streamflow::__private::body::CudaText::new(__types);
             #witnesses
             if false {
                 #(#bindings)*
                 let _: #result = #host;
             }
-            #(#functions)*
+            #(#values)*
             #(#entries)*
             #finish
         }
@@ -62,12 +75,15 @@ fn bindings(
     at: [&str; 4],
 ) -> String {
     let mut text = String::new();
-    for argument in &signature.arguments {
+    for (at_place, (number_of_table, argument)) in signature.passed_numbers().enumerate() {
         let (name, own) = (argument.ident.unraw().to_string(), argument_name(&argument.ident));
         text += &match &argument.kind {
             Kind::Output => format!("auto& {own} = {};\n", element(&name)),
             Kind::Input => format!("const auto {own} = {};\n", element(&name)),
-            Kind::Scalar => format!("auto {own} = {name};\n"),
+            Kind::Table => {
+                format!("const auto {own} = sf::table({name}, {name}_len, {number_of_table}u);\n")
+            }
+            Kind::Scalar => format!("A{at_place} {own} = sf::passed<A{at_place}>({name});\n"),
             Kind::Number => format!("unsigned long long {own} = {number};\n"),
             Kind::Coordinates(idents) => {
                 let skipped = 4 - idents.len();
@@ -178,22 +194,22 @@ pub(super) fn params(signature: &Signature, is_linear: bool) -> TokenStream {
         let span = syn::spanned::Spanned::span(ty);
         let element =
             quote_spanned!(span=> <#ty as ::streamflow::__private::Element>::ELEMENT_CUDA);
+        let arg = quote_spanned!(span=> <#ty as ::streamflow::__private::body::KernelArg>);
+        let kind_of = |kind| quote!(::streamflow::__private::ParamKind::#kind);
         let (kind, cuda) = match (kind, is_strided) {
-            (Kind::Output, false) => (quote!(SliceMut), element),
-            (Kind::Input, false) => (quote!(Slice), element),
-            (Kind::Output, true) => (quote!(ElementsMut), element),
-            (Kind::Input, true) => (quote!(Elements), element),
-            (Kind::Scalar, _) => (
-                quote!(Scalar),
-                quote_spanned!(span=> <#ty as ::streamflow::__private::Scalar>::CUDA),
-            ),
+            (Kind::Output, false) => (kind_of(quote!(SliceMut)), element),
+            (Kind::Input, false) => (kind_of(quote!(Slice)), element),
+            (Kind::Output, true) => (kind_of(quote!(ElementsMut)), element),
+            (Kind::Input, true) => (kind_of(quote!(Elements)), element),
+            (Kind::Table, _) => (kind_of(quote!(Table)), element),
+            (Kind::Scalar, _) => (quote!(#arg::KIND), quote!(#arg::PARAM)),
             (Kind::Number | Kind::Coordinates(_), _) => return None,
         };
         Some(quote! {
             ::streamflow::__private::ParamInfo {
                 name: #name,
                 cuda: #cuda,
-                kind: ::streamflow::__private::ParamKind::#kind,
+                kind: #kind,
             },
         })
     });

@@ -16,8 +16,10 @@ pub(super) const VARIANTS: [&str; 3] = ["LINEAR", "FLAT", "STRIDED"];
 /// The expansion of `#[kernel(map)]`.
 pub(super) fn kernel(function: &ItemFn, signature: &Signature, body: &Body) -> TokenStream {
     let (cfgs, host) = (cfgs(function), host_function(function, body));
-    let (definition, implementation) =
-        (definition(function), implementation(function, signature, body));
+    let (definition, implementation) = (
+        definition(function, signature.generics.unbounded(), signature),
+        implementation(function, signature, body),
+    );
     quote! {
         #host
         #definition
@@ -32,15 +34,20 @@ pub(super) fn cfgs(function: &ItemFn) -> TokenStream {
     all.map(ToTokens::to_token_stream).collect()
 }
 
-/// The type that stands for the function.
-pub(super) fn definition(function: &ItemFn) -> TokenStream {
+/// The type that stands for the function, with its parameters.
+pub(super) fn definition(
+    function: &ItemFn,
+    parameters: TokenStream,
+    signature: &Signature,
+) -> TokenStream {
     let (name, visibility, cfgs) = (&function.sig.ident, &function.vis, cfgs(function));
+    let marker = signature.generics.marker();
     quote_spanned! {name.span()=>
         #cfgs
         #[doc(hidden)]
         #[allow(non_camel_case_types, dead_code, unreachable_pub, unnameable_types)]
-        #visibility struct #name {
-            _private: ::core::marker::PhantomData<()>,
+        #visibility struct #name #parameters {
+            _private: #marker,
         }
     }
 }
@@ -54,7 +61,6 @@ pub(super) fn info(constant: &str, name: &str, parts: &TokenStream) -> TokenStre
             entry: #entry,
             file: ::core::file!(),
             line: ::core::line!(),
-            generics: &[],
             threads: ::core::option::Option::None,
             coverage: ::streamflow::__private::Coverage::GridStride,
             axes: ::streamflow::__private::Axes::UNKNOWN,
@@ -73,34 +79,37 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
         (cuda::flat(body, signature), quote!(__streamflow_flat)),
         (cuda::strided(body, signature), quote!(__streamflow_strided)),
     ];
-    let infos = VARIANTS.into_iter().zip(code).map(|(constant, (cuda, host))| {
-        let params = params(signature, constant == "LINEAR");
+    let generics = &signature.generics;
+    let (declared, names_of, turbofish) =
+        (generics.declared(), generics.names(), generics.turbofish());
+    let (bounds, types) = (signature.element_bounds(), &generics.types);
+    let type_names = types.iter().map(|ident| ident.unraw().to_string());
+    let instance = quote! {
+        &[#((#type_names, <#types as ::streamflow::__private::body::KernelArg>::PARAM),)*]
+    };
+    let infos = VARIANTS.into_iter().zip(&code).map(|(constant, (_, host))| {
+        let (params, made) = (params(signature, constant == "LINEAR"), made(constant));
         let parts = quote! {
-            cuda: ::streamflow::__private::CudaBody::Made({
-                fn __made() -> ::std::string::String {
-                    let per_thread = <#name as ::streamflow::__private::MapKernel>::PER_THREAD;
-                    ::streamflow::__private::body::per_thread(per_thread) + &__streamflow_cuda(#cuda, 0)
-                }
-                __made
-            }),
+            cuda: ::streamflow::__private::CudaBody::Made(#made #turbofish),
             params: &[#params],
+            generics: #instance,
             reports: #reports,
-            host: #host,
+            host: #host #turbofish,
         };
         info(constant, &text, &parts)
     });
-    let registrations = VARIANTS.map(|constant| {
-        let constant = Ident::new(constant, Span::call_site());
+    let texts = VARIANTS.into_iter().zip(&code).map(|(constant, (cuda, _))| {
+        let made = made(constant);
         quote! {
-            const _: () = {
-                #[::streamflow::__private::linkme::distributed_slice(::streamflow::__private::KERNELS)]
-                #[linkme(crate = ::streamflow::__private::linkme)]
-                static __KERNEL: ::streamflow::__private::Registered = ::streamflow::__private::Registered::of(
-                    <#name as ::streamflow::__private::MapKernel>::#constant
-                );
-            };
+            fn #made #declared() -> ::std::string::String #bounds {
+                let per_thread = <#name #names_of as ::streamflow::__private::MapKernel>::PER_THREAD;
+                ::streamflow::__private::body::per_thread(per_thread) + &::streamflow::__private::body::Types::with(
+                    |__types| __streamflow_cuda #turbofish(#cuda, 0, __types)
+                )
+            }
         }
     });
+    let registrations = registrations(name, signature);
     let may_report = body.reports || !body.functions.is_empty();
     let hosts = [
         host_linear(name, signature, may_report),
@@ -111,22 +120,49 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
     let arguments = arguments(name, signature);
     quote! {
         // SAFETY: the macro writes both bodies from one, and each thread has the elements at its own place.
-        unsafe impl ::streamflow::__private::MapKernel for #name {
+        unsafe impl #declared ::streamflow::__private::MapKernel for #name #names_of #bounds {
             const COORDINATES: usize = #coordinates;
             const PER_THREAD: usize = if #is_short { 4 } else { 1 };
             #(#infos)*
         }
         #arguments
         #names
+        #(#texts)*
         #(#hosts)*
-        #(#registrations)*
+        #registrations
     }
 }
 
-/// Whether the body, or a function that it calls, may divide by 0: a constant expression.
+/// The name of the function that makes a variant's text.
+fn made(constant: &str) -> Ident {
+    format_ident!("__streamflow_made_{}", constant.to_lowercase())
+}
+
+/// The entries in the program's list of kernels. A generic kernel has one, and its instances are those that the program launches.
+fn registrations(name: &Ident, signature: &Signature) -> TokenStream {
+    let entries = if signature.generics.is_empty() {
+        let of = |constant| {
+            let constant = Ident::new(constant, Span::call_site());
+            quote!(of(<#name as ::streamflow::__private::MapKernel>::#constant))
+        };
+        VARIANTS.map(of).to_vec()
+    } else {
+        let text = name.unraw().to_string();
+        vec![quote!(generic(#text, ::core::file!(), ::core::line!()))]
+    };
+    quote! {
+        #(const _: () = {
+            #[::streamflow::__private::linkme::distributed_slice(::streamflow::__private::KERNELS)]
+            #[linkme(crate = ::streamflow::__private::linkme)]
+            static __KERNEL: ::streamflow::__private::Registered = ::streamflow::__private::Registered::#entries;
+        };)*
+    }
+}
+
+/// Whether the body, or a function that it calls, may report a mistake: a constant expression.
 fn reports(body: &Body) -> TokenStream {
     let (own, functions) = (body.reports, &body.functions);
-    quote!(#own #(|| <#functions as ::streamflow::__private::body::KernelFn>::REPORTS)*)
+    quote!(#own #(|| <#functions as ::streamflow::__private::body::Reports>::REPORTS)*)
 }
 
 /// Whether the body, with the functions that it calls, is so short that a thread has it for several elements: a constant expression.
@@ -134,7 +170,7 @@ fn is_short(body: &Body) -> TokenStream {
     const MOST_LINES: usize = 32;
     let own = body.loops == 0 && body.cuda.lines().count() <= MOST_LINES;
     let functions = &body.functions;
-    quote!(#own #(&& <#functions as ::streamflow::__private::body::KernelFn>::IS_SHORT)*)
+    quote!(#own #(&& <#functions as ::streamflow::__private::body::Reports>::IS_SHORT)*)
 }
 
 /// The implementation of `MapArgs` for the tuple of a launch.
@@ -159,16 +195,25 @@ fn arguments(name: &Ident, signature: &Signature) -> TokenStream {
                 types.push(generic.to_token_stream());
                 calls.push(quote_spanned!(name.span()=> __to.input(#text, ::streamflow::__private::MapInput::map_input(#ident));));
             }
+            Kind::Table => {
+                bounds.push(quote!(#generic: ::streamflow::__private::MapTable<'streamflow, #ty>));
+                types.push(generic.to_token_stream());
+                calls.push(quote_spanned!(name.span()=> __to.table(#text, ::streamflow::__private::MapTable::map_table(#ident));));
+            }
             _ => {
                 types.push(ty.to_token_stream());
-                calls.push(quote_spanned!(name.span()=> __to.scalar(#ident);));
+                calls.push(quote_spanned!(name.span()=> __to.value(#ident);));
             }
         }
     }
+    let room = room(name, &passed);
+    let (list, names, elements) =
+        (signature.generics.list(), signature.generics.names(), signature.element_bounds());
     // With the user's token as the place: rustc names the macro as the origin of an error otherwise.
     quote_spanned! {name.span()=>
-        impl<'streamflow, #(#bounds,)*> ::streamflow::__private::MapArgs<'streamflow, #name> for (#(#types,)*) {
+        impl<'streamflow, #list #(#bounds,)*> ::streamflow::__private::MapArgs<'streamflow, #name #names> for (#(#types,)*) #elements {
             fn pass(self, __to: &mut ::streamflow::__private::Operands<'streamflow>) {
+                #room
                 let (#(#idents,)*) = self;
                 #(#calls)*
             }
@@ -176,24 +221,41 @@ fn arguments(name: &Ident, signature: &Signature) -> TokenStream {
     }
 }
 
+/// Checks that the parameters of a launch are not too many, with those of arrays and structs.
+fn room(name: &Ident, passed: &[&Argument]) -> TokenStream {
+    let counts = passed.iter().map(|Argument { ty, kind, .. }| match kind {
+        Kind::Output | Kind::Input => quote!(5),
+        Kind::Table => quote!(2),
+        _ => quote!(<#ty as ::streamflow::__private::body::KernelArg>::PARAMS),
+    });
+    let text = format!(
+        "the values of kernel `{name}` are too large for one launch: pass arrays as tables, `&[T]`, or fewer values"
+    );
+    quote_spanned!(name.span()=> const { ::core::assert!(5 #(+ #counts)* <= 32, #text) };)
+}
+
 /// The expansion of `#[kernel_fn]`.
 pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) -> TokenStream {
-    let (name, cfgs, definition) = (&function.sig.ident, cfgs(function), definition(function));
+    let (name, cfgs) = (&function.sig.ident, cfgs(function));
+    let generics = &signature.generics;
+    let definition = definition(function, generics.defaulted(), signature);
     let host = host_function(function, body);
     let (reports, is_short) = (reports(body), is_short(body));
     let parameters = signature.arguments.iter().map(|Argument { ident, ty, .. }| {
         let name = argument_name(ident);
-        quote!((<#ty as ::streamflow::__private::body::Value>::CUDA, #name))
+        quote!((#name, <#ty as ::streamflow::__private::body::KernelArg>::cuda))
     });
     let result = match &function.sig.output {
         ReturnType::Type(_, ty) => ty.to_token_stream(),
         ReturnType::Default => quote!(()),
     };
-    let called = called(function);
+    let called = called(function, signature);
+    let (declared, names_of, turbofish, unbounded) =
+        (generics.declared(), generics.names(), generics.turbofish(), generics.unbounded());
     let finish = quote! {
         __to.finish_function::<#result>(
             __number,
-            <#name as ::streamflow::__private::body::KernelFn>::REPORTS,
+            <#name as ::streamflow::__private::body::Reports>::REPORTS,
             &[#(#parameters),*],
             __body,
         )
@@ -207,12 +269,16 @@ pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) ->
         #cfgs
         const _: () = {
             #called
-            impl ::streamflow::__private::body::KernelFn for #name {
+            impl #unbounded ::streamflow::__private::body::Reports for #name #names_of {
                 const REPORTS: bool = #reports;
                 const IS_SHORT: bool = #is_short;
-
-                fn cuda(number: ::core::primitive::usize) -> ::std::string::String {
-                    __streamflow_cuda(#cuda, number)
+            }
+            impl #declared ::streamflow::__private::body::KernelFn for #name #names_of {
+                fn cuda(
+                    number: ::core::primitive::usize,
+                    types: &mut ::streamflow::__private::body::Types,
+                ) -> ::std::string::String {
+                    __streamflow_cuda #turbofish(#cuda, number, types)
                 }
             }
             #names
@@ -222,10 +288,14 @@ pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) ->
 
 /// The function as one of its type. A kernel calls it so, and not by the function's own name: both platforms then find one function,
 /// also where the type and the function of a name come from two modules.
-pub(super) fn called(function: &ItemFn) -> TokenStream {
-    let (name, signature) = (&function.sig.ident, &function.sig);
-    let (output, span) = (&signature.output, name.span());
-    let arguments = signature.inputs.iter().filter_map(|input| match input {
+///
+/// The first argument tells the text in CUDA the instance.
+pub(super) fn called(function: &ItemFn, signature: &Signature) -> TokenStream {
+    let (name, generics) = (&function.sig.ident, &signature.generics);
+    let (output, span) = (&function.sig.output, name.span());
+    let (declared, names, turbofish) =
+        (generics.declared(), generics.names(), generics.turbofish());
+    let arguments = function.sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(input) => Some(&input.ty),
         FnArg::Receiver(_) => None,
     });
@@ -234,13 +304,13 @@ pub(super) fn called(function: &ItemFn) -> TokenStream {
         .map(|(number, ty)| (format_ident!("__a{number}", span = span), ty))
         .unzip();
     quote_spanned! {span=>
-        impl #name {
+        impl #declared #name #names {
             #[doc(hidden)]
             #[inline(always)]
             #[track_caller]
             #[allow(unreachable_pub, private_interfaces)]
-            pub fn __call(#(#numbers: #types),*) #output {
-                #name(#(#numbers),*)
+            pub fn __call(_: &::streamflow::__private::body::Witness<Self>, #(#numbers: #types),*) #output {
+                #name #turbofish(#(#numbers),*)
             }
         }
     }

@@ -26,11 +26,12 @@ pub(super) fn host_function(function: &ItemFn, body: &Body) -> TokenStream {
             input.attrs.clear();
         }
     }
-    let (witnesses, host) = (witnesses(body), &body.host);
+    let (witnesses, host, items) = (witnesses(body), &body.host, &body.items);
     quote! {
         #(#attrs)*
         #[allow(unused_braces, unused_parens, clippy::all)]
         #vis #sig {
+            #(#items)*
             #witnesses
             #host
         }
@@ -47,14 +48,15 @@ fn call(
 ) -> TokenStream {
     let arguments = signature.arguments.iter().map(|argument| match &argument.kind {
         Kind::Output | Kind::Input => element(argument),
-        Kind::Scalar => argument.ident.to_token_stream(),
+        Kind::Scalar | Kind::Table => argument.ident.to_token_stream(),
         Kind::Number => number.clone(),
         Kind::Coordinates(idents) => {
             let at = &at[4 - idents.len()..];
             quote!([#(#at),*])
         }
     });
-    quote!(#name(#(#arguments),*))
+    let turbofish = signature.generics.turbofish();
+    quote!(#name #turbofish(#(#arguments),*))
 }
 
 /// The code of the simulator for arguments whose elements follow each other.
@@ -76,7 +78,8 @@ pub(super) fn host_linear(name: &Ident, signature: &Signature, reports: bool) ->
         _ => quote!(&#ident[__i]),
     };
     let call = call(name, signature, element, &number, &at);
-    variant(name, "LINEAR", reports, bindings, &quote!(for __i in 0..#length.len() { #call; }))
+    let each = quote!(for __i in 0..#length.len() { #call; });
+    variant(name, signature, "LINEAR", reports, bindings, &each)
 }
 
 /// The code of the simulator for arguments with any strides, as either of the two codes for them.
@@ -105,7 +108,7 @@ pub(super) fn host_strided(
             #call;
         }
     };
-    variant(name, constant, reports, bindings, &each)
+    variant(name, signature, constant, reports, bindings, &each)
 }
 
 /// The arguments as variables, from the parameters of a launch: the first index, and how many parameters an argument in memory
@@ -114,21 +117,26 @@ fn loaded(
     signature: &Signature,
     first: usize,
     width: usize,
-    memory: impl Fn(&Argument, usize) -> TokenStream,
-) -> (TokenStream, usize) {
-    let (mut bindings, mut index) = (TokenStream::new(), first);
+    memory: impl Fn(&Argument, &TokenStream) -> TokenStream,
+) -> (TokenStream, TokenStream) {
+    let (mut bindings, mut index) = (TokenStream::new(), quote!(#first));
     for argument in &signature.arguments {
         let Argument { ident, ty, kind } = argument;
         match kind {
             Kind::Output | Kind::Input => {
-                bindings.extend(memory(argument, index));
-                index += width;
+                bindings.extend(memory(argument, &index));
+                index.extend(quote!(+ #width));
+            }
+            Kind::Table => {
+                bindings.extend(
+                    quote!(let #ident: &[#ty] = ::streamflow::__private::slice(&__args, #index);),
+                );
+                index.extend(quote!(+ 2));
             }
             Kind::Scalar => {
-                bindings.extend(
-                    quote!(let #ident: #ty = ::streamflow::__private::scalar(&__args, #index);),
-                );
-                index += 1;
+                let arg = quote!(<#ty as ::streamflow::__private::body::KernelArg>);
+                bindings.extend(quote!(let #ident: #ty = #arg::get(&__args, #index);));
+                index.extend(quote!(+ #arg::PARAMS));
             }
             Kind::Number | Kind::Coordinates(_) => {}
         }
@@ -139,25 +147,28 @@ fn loaded(
 /// The function that the simulator calls for a launch. The report's address is the parameter after those of the arguments.
 fn variant(
     name: &Ident,
+    signature: &Signature,
     constant: &str,
     reports: bool,
-    (bindings, report): (TokenStream, usize),
+    (bindings, report): (TokenStream, TokenStream),
     each: &TokenStream,
 ) -> TokenStream {
     let function = format_ident!("__streamflow_{}", constant.to_lowercase());
     let constant = format_ident!("{constant}");
+    let (declared, names) = (signature.generics.declared(), signature.generics.names());
+    let bounds = signature.element_bounds();
     let faults = reports.then(|| {
         quote! {
             let __faults = ::streamflow::__private::body::Faults::of(
                 &__args,
                 #report,
-                <#name as ::streamflow::__private::MapKernel>::#constant,
+                <#name #names as ::streamflow::__private::MapKernel>::#constant,
             );
         }
     });
     quote! {
         #[allow(unused, clippy::all)]
-        unsafe fn #function(__args: ::streamflow::__private::HostArgs<'_>) {
+        unsafe fn #function #declared(__args: ::streamflow::__private::HostArgs<'_>) #bounds {
             // SAFETY: the parameters are those of this variant, and the caller vouches for the memory.
             unsafe {
                 #faults

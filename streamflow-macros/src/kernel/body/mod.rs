@@ -11,7 +11,9 @@
 mod control;
 mod cuda;
 mod expand;
+mod generics;
 mod host;
+mod index;
 mod methods;
 mod refuse;
 mod signature;
@@ -25,6 +27,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ItemFn;
 
+pub(crate) use self::index::field_name;
 use self::signature::Signature;
 use self::translate::Translator;
 use crate::diagnostic::Errors;
@@ -52,14 +55,14 @@ pub(crate) fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream 
     reject_cfg(function.block.to_token_stream(), &mut errors);
     let translator = Translator::new(&signature, &mut errors);
     let body = translator.function(&function.block);
-    let calls_itself = body.functions.iter().find(|path| function.sig.ident == path.to_string());
+    let calls_itself = body.functions.iter().find(|path| path.is_ident(&function.sig.ident));
     if let Some(path) = calls_itself {
         errors.at(path, "a function of kernels can't call itself: write a loop");
     }
     let expanded = if errors.is_empty() {
         expand::function(&function, &signature, &body)
     } else {
-        stub::function(&function)
+        stub::function(&function, &signature)
     };
     [expanded, errors.into_tokens()].into_iter().collect()
 }

@@ -27,19 +27,10 @@ pub(super) fn expression(expression: &Expr, errors: &mut Errors) {
         Expr::Range(_) => "a range stands in a `for` alone: write `for i in 0..n`",
         Expr::Struct(_) => "no structs in a kernel: use one variable for each field",
         Expr::Tuple(_) => "no tuples in a kernel: use one variable for each value",
-        Expr::Repeat(_) | Expr::Array(_) => {
-            "no arrays in a kernel: use one variable for each element"
-        }
         Expr::Let(_) => "no `if let` in a kernel: compare values by `==` or by `match`",
         Expr::Unsafe(_) => "a kernel with one body has nothing `unsafe`: remove the word",
-        Expr::Field(_) => {
-            "a kernel's values are numbers and have no fields: pass each field as an argument"
-        }
         Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => {
             "a loop has no value in a kernel: assign to a variable in the loop"
-        }
-        Expr::Index(_) => {
-            "nothing is indexed in a kernel of `map`: each argument is the element of its thread"
         }
         Expr::Lit(_) => "a kernel has integers, floats and `bool`s: no text, bytes or characters",
         Expr::Const(_) => "write the constant as an item: `const N: u32 = …;`",

@@ -7,6 +7,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, FnArg, ItemFn, Lit, Pat, ReturnType, Safety, Type};
 
+use super::generics::Generics;
 use crate::diagnostic::Errors;
 use crate::kernel::check::name_problem;
 
@@ -29,6 +30,8 @@ pub(super) enum Kind {
     Output,
     /// `a: &T`
     Input,
+    /// `table: &[T]`: elements that every thread reads.
+    Table,
     /// `factor: T`
     Scalar,
     /// `#[at] i: usize`: the number of the element, in row-major order.
@@ -50,6 +53,7 @@ impl Kind {
 
 /// The arguments in order.
 pub(super) struct Signature {
+    pub(super) generics: Generics,
     pub(super) arguments: Vec<Argument>,
 }
 
@@ -65,12 +69,7 @@ impl Signature {
     pub(super) fn of(function: &ItemFn, errors: &mut Errors) -> Self {
         let signature = &function.sig;
         reject_words(signature, errors);
-        if !signature.generics.params.is_empty() {
-            errors.at(
-                &signature.generics,
-                "a kernel of `map` has no type parameters yet: name the type",
-            );
-        }
+        let generics = Generics::of(signature, errors);
         if let ReturnType::Type(_, ty) = &signature.output {
             errors.at(ty, "a kernel of `map` returns nothing: write its result to `out: &mut T`");
         }
@@ -88,26 +87,31 @@ impl Signature {
             );
             errors.at(&signature.inputs, text);
         }
-        let scalars =
-            arguments.iter().filter(|argument| matches!(argument.kind, Kind::Scalar)).count();
+        let of_kind = |wanted: fn(&Kind) -> bool| {
+            arguments.iter().filter(|argument| wanted(&argument.kind)).count()
+        };
+        let scalars = of_kind(|kind| matches!(kind, Kind::Scalar));
+        let tables = of_kind(|kind| matches!(kind, Kind::Table));
         let most = MOST_SCALARS + 5 * MOST_OPERANDS.saturating_sub(operands);
-        if operands <= MOST_OPERANDS && scalars > most {
+        if operands <= MOST_OPERANDS && scalars + 2 * tables > most {
+            let more = if tables > 0 {
+                format!(" and a table counts as two: this has {scalars} values and {tables} tables")
+            } else {
+                format!(" and this has {scalars}")
+            };
             let text = format!(
-                "a kernel of `map` with {operands} arguments in memory has at most {most} values, and this has {scalars}"
+                "a kernel of `map` with {operands} arguments in memory has at most {most} values,{more}"
             );
             errors.at(&signature.inputs, text);
         }
-        Self { arguments }
+        Self { generics, arguments }
     }
 
     /// The arguments of a function that kernels call. All are values.
     pub(super) fn of_function(function: &ItemFn, errors: &mut Errors) -> Self {
         let signature = &function.sig;
         reject_words(signature, errors);
-        if !signature.generics.params.is_empty() {
-            let text = "a function of kernels has no type parameters: name the types";
-            errors.at(&signature.generics, text);
-        }
+        let generics = Generics::of(signature, errors);
         if matches!(signature.output, ReturnType::Default) {
             let text = "a function of kernels returns its result: add `-> f32`, or its type";
             errors.at(&signature.ident, text);
@@ -127,9 +131,15 @@ impl Signature {
             };
             if let Type::Reference(reference) = &*typed.ty {
                 let (ident, ty) = (name.ident.clone(), (*reference.elem).clone());
-                let written = ty.to_token_stream();
-                let text =
-                    format!("a function of kernels takes values: write `{ident}: {written}`");
+                let text = if let Type::Slice(slice) = &ty {
+                    let element = slice.elem.to_token_stream();
+                    format!(
+                        "a function of kernels takes values: write `{ident}: {element}`, and pass an element of the table"
+                    )
+                } else {
+                    let written = ty.to_token_stream();
+                    format!("a function of kernels takes values: write `{ident}: {written}`")
+                };
                 errors.at(&typed.ty, text);
                 // With this kind, the body's `*a` is no second mistake.
                 arguments.push(Argument { ident, ty, kind: Kind::Input });
@@ -139,7 +149,16 @@ impl Signature {
             arguments.push(Argument { ident, ty, kind: Kind::Scalar });
         }
         check_names(&signature.ident, &arguments, errors);
-        Self { arguments }
+        Self { generics, arguments }
+    }
+
+    /// The arguments, each with the number of those that a launch passes before it.
+    pub(super) fn passed_numbers(&self) -> impl Iterator<Item = (u32, &Argument)> {
+        self.arguments.iter().scan(0, |next, argument| {
+            let number = *next;
+            *next += u32::from(!argument.kind.is_position());
+            Some((number, argument))
+        })
     }
 
     /// Whether a body needs the coordinates of its element, so that dimensions can't be merged.
@@ -171,6 +190,14 @@ fn reject_words(signature: &syn::Signature, errors: &mut Errors) {
     }
 }
 
+/// The problem of a name that the text in CUDA gives to its own types and constants.
+pub(super) fn own_name(name: &str) -> Option<&'static str> {
+    let is_own = name.starts_with(['A', 'C', 'F', 'L', 'W'])
+        && name.len() > 1
+        && name[1..].bytes().all(|digit| digit.is_ascii_digit());
+    is_own.then_some("the kernel's code in CUDA has this name; choose another name")
+}
+
 /// Each argument has a name that CUDA C++ can have, and no two arguments have one name there.
 fn check_names(kernel: &Ident, arguments: &[Argument], errors: &mut Errors) {
     let mut known = BTreeSet::new();
@@ -179,12 +206,7 @@ fn check_names(kernel: &Ident, arguments: &[Argument], errors: &mut Errors) {
         let names = if let Kind::Coordinates(names) = kind { names } else { one };
         for name in names {
             let text = name.unraw().to_string();
-            let is_ours = text.starts_with(['C', 'F', 'L', 'W'])
-                && text.len() > 1
-                && text[1..].bytes().all(|digit| digit.is_ascii_digit());
-            let ours =
-                is_ours.then_some("the kernel's code in CUDA has this name; choose another name");
-            if let Some(problem) = name_problem(name).or(ours) {
+            if let Some(problem) = name_problem(name).or(own_name(&text)) {
                 errors.at(name, format!("an argument cannot be named `{name}`: {problem}"));
             } else if name.unraw() == kernel.unraw() {
                 let text = format!("`{name}` is the kernel's name, too: rename the argument");
@@ -197,8 +219,10 @@ fn check_names(kernel: &Ident, arguments: &[Argument], errors: &mut Errors) {
     for Argument { ident, .. } in arguments {
         let name = ident.unraw().to_string();
         let Some(tensor) = name.strip_suffix("_len") else { continue };
-        let is_length =
-            |other: &Argument| other.kind.is_in_memory() && other.ident.unraw() == tensor;
+        let is_length = |other: &Argument| {
+            matches!(other.kind, Kind::Output | Kind::Input | Kind::Table)
+                && other.ident.unraw() == tensor
+        };
         if arguments.iter().any(is_length) {
             let text = format!(
                 "`{name}` is the name of the length of `{tensor}` in CUDA: rename this argument"
@@ -232,20 +256,25 @@ fn argument(input: &FnArg, errors: &mut Errors) -> Option<Argument> {
         errors.at(word, "an argument of a kernel is passed as it is: remove `ref`");
     }
     let (ident, ty) = (name.ident.clone(), &*input.ty);
+    if let Type::ImplTrait(_) = ty {
+        errors.at(ty, "a type of a kernel's argument has a name: write `<T: Float>` and `x: T`");
+        return None;
+    }
     let Type::Reference(reference) = ty else {
         return Some(Argument { ident, ty: ty.clone(), kind: Kind::Scalar });
     };
     let kind = if reference.mutability.is_some() { Kind::Output } else { Kind::Input };
     if let Type::Slice(slice) = &*reference.elem {
-        let (and, item) = (
-            if reference.mutability.is_some() { "&mut " } else { "&" },
-            slice.elem.to_token_stream(),
-        );
+        let item = (*slice.elem).clone();
+        if reference.mutability.is_none() {
+            return Some(Argument { ident, ty: item, kind: Kind::Table });
+        }
         let text = format!(
-            "argument `{ident}`: a kernel of `map` has one element of each tensor: write `{ident}: {and}{item}`"
+            "argument `{ident}`: a kernel of `map` writes one element of each tensor: write `{ident}: &mut {}`",
+            item.to_token_stream()
         );
         errors.at(ty, text);
-        return Some(Argument { ident, ty: (*slice.elem).clone(), kind });
+        return Some(Argument { ident, ty: item, kind });
     }
     Some(Argument { ident, ty: (*reference.elem).clone(), kind })
 }

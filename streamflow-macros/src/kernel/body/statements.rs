@@ -1,10 +1,11 @@
 //! Writes blocks and statements in both languages.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Block, Expr, Local, Pat, Stmt};
+use syn::{Block, Expr, Item, Local, Pat, Stmt};
 
+use super::index::has_index;
 use super::tables::assigned;
 use super::translate::{Translator, function, line_of};
 use super::value::{Value, Witness};
@@ -44,7 +45,7 @@ impl Translator<'_> {
                 }
             },
             Stmt::Item(item) => {
-                self.errors.at(item, "no items in a kernel: write it outside of the function");
+                self.item(item);
                 TokenStream::new()
             }
             Stmt::Macro(call) => {
@@ -114,21 +115,31 @@ impl Translator<'_> {
         match expression {
             Expr::Assign(assign) => {
                 let value = self.expression(&assign.right);
+                let Value { host, cuda } = self.before_indices(&assign.left, value);
                 let Some(place) = self.place(&assign.left) else { return TokenStream::new() };
-                self.line(format!("{} = {};", place.cuda, value.cuda));
-                let (to, host) = (place.host, value.host);
-                quote!(#to = #host)
+                self.line(format!("{} = {cuda};{}", place.cuda, place.ends()));
+                if !has_index(&assign.left) {
+                    return place.assign(|to| quote!(#to = #host));
+                }
+                // Rust evaluates the right side first, and it may change the indices.
+                let right = Ident::new("__right", Span::mixed_site());
+                let assigned = place.assign(|to| quote!(#to = #right));
+                quote!({ let #right = #host; #assigned })
             }
             Expr::Binary(binary) if assigned(&binary.op).is_some() => {
                 let value = self.expression(&binary.right);
+                let Value { host, cuda } = self.before_indices(&binary.left, value);
                 let Some(place) = self.place(&binary.left) else { return TokenStream::new() };
                 let name = assigned(&binary.op).unwrap_or_default();
                 let fault = self.fault(name, binary.op.span());
-                self.line(format!("{0} = sf::{name}({0}, {1}{fault});", place.cuda, value.cuda));
-                let (to, host, called) = (place.host, value.host, function(name, binary.op.span()));
+                let ends = place.ends();
+                self.line(format!("{0} = sf::{name}({0}, {cuda}{fault});{ends}", place.cuda));
+                let called = function(name, binary.op.span());
                 // Rust evaluates the right side first, and it may change the variable.
                 let right = Ident::new("__right", Span::mixed_site());
-                quote_spanned!(binary.op.span()=> { let #right = #host; #to = #called(#to, #right) })
+                let assigned = place
+                    .assign(|to| quote_spanned!(binary.op.span()=> #to = #called(#to, #right)));
+                quote_spanned!(binary.op.span()=> { let #right = #host; #assigned })
             }
             Expr::Paren(inner) => self.effect(&inner.expr),
             Expr::Group(inner) => self.effect(&inner.expr),
@@ -140,16 +151,26 @@ impl Translator<'_> {
         }
     }
 
-    /// The left side of an assignment.
-    fn place(&mut self, expression: &Expr) -> Option<Value> {
-        match expression {
-            Expr::Paren(inner) => self.place(&inner.expr),
-            Expr::Group(inner) => self.place(&inner.expr),
-            Expr::Path(_) | Expr::Unary(_) => Some(self.expression(expression)),
-            other => {
-                self.errors.at(other, "a kernel assigns to a variable, or to an element as `*out`");
-                None
+    /// A `const` of the body. rustc's scope of an item is the whole block.
+    fn item(&mut self, item: &Item) {
+        match item {
+            // The arguments and the body are open.
+            Item::Const(_) if self.is_outermost() => self.items.push(item.to_token_stream()),
+            Item::Const(_) => {
+                let text = "a constant of a kernel is at the top of its body: move it there";
+                self.errors.at(item, text);
             }
+            _ => self.errors.at(item, "no items in a kernel: write it outside of the function"),
         }
+    }
+
+    /// The right side of an assignment, as a value before the tests of the indices of its left side.
+    fn before_indices(&mut self, left: &Expr, value: Value) -> Value {
+        if !has_index(left) {
+            return value;
+        }
+        let name = self.temporary();
+        self.line(format!("const auto {name} = {};", value.cuda));
+        Value::new(value.host, name)
     }
 }

@@ -9,7 +9,11 @@ use super::expand::{VARIANTS, called, cfgs, definition, info};
 use super::signature::Signature;
 
 /// The function with its signature, and without its body.
-fn function_alone(function: &ItemFn) -> TokenStream {
+fn function_alone(
+    function: &ItemFn,
+    parameters: TokenStream,
+    signature: &Signature,
+) -> TokenStream {
     let ItemFn { attrs, vis, sig, .. } = function;
     let mut sig = sig.clone();
     (sig.constness, sig.asyncness, sig.abi) = (None, None, None);
@@ -22,7 +26,7 @@ fn function_alone(function: &ItemFn) -> TokenStream {
         FnArg::Receiver(_) => None,
     });
     sig.inputs = inputs.collect();
-    let definition = definition(function);
+    let definition = definition(function, parameters, signature);
     quote! {
         #(#attrs)*
         #[allow(unused, clippy::all)]
@@ -35,7 +39,12 @@ fn function_alone(function: &ItemFn) -> TokenStream {
 
 /// A kernel that can be launched with arguments of any type.
 pub(super) fn kernel(function: &ItemFn, signature: &Signature) -> TokenStream {
-    let (name, cfgs, alone) = (&function.sig.ident, cfgs(function), function_alone(function));
+    let (name, cfgs, generics) = (&function.sig.ident, cfgs(function), &signature.generics);
+    let alone = function_alone(function, generics.unbounded(), signature);
+    let static_types = generics.types.iter().map(|ty| quote!(#ty: 'static,));
+    let bounds = quote!(where #(#static_types)*);
+    let (names, unbounded, list) =
+        (generics.names(), generics.unbounded(), generics.unbounded_list());
     let passed = signature.arguments.iter().filter(|argument| !argument.kind.is_position());
     let types: Vec<_> = passed
         .enumerate()
@@ -44,6 +53,7 @@ pub(super) fn kernel(function: &ItemFn, signature: &Signature) -> TokenStream {
     let parts = quote! {
         cuda: ::streamflow::__private::CudaBody::Text(""),
         params: &[],
+        generics: &[],
         reports: false,
         host: __streamflow_nothing,
     };
@@ -54,12 +64,12 @@ pub(super) fn kernel(function: &ItemFn, signature: &Signature) -> TokenStream {
         const _: () = {
             unsafe fn __streamflow_nothing(_: ::streamflow::__private::HostArgs<'_>) {}
             // SAFETY: the program does not compile, so nothing launches this.
-            unsafe impl ::streamflow::__private::MapKernel for #name {
+            unsafe impl #unbounded ::streamflow::__private::MapKernel for #name #names #bounds {
                 const COORDINATES: usize = 0;
                 const PER_THREAD: usize = 1;
                 #(#infos)*
             }
-            impl<'streamflow, #(#types,)*> ::streamflow::__private::MapArgs<'streamflow, #name> for (#(#types,)*) {
+            impl<'streamflow, #list #(#types,)*> ::streamflow::__private::MapArgs<'streamflow, #name #names> for (#(#types,)*) #bounds {
                 fn pass(self, _: &mut ::streamflow::__private::Operands<'streamflow>) {}
             }
         };
@@ -67,19 +77,30 @@ pub(super) fn kernel(function: &ItemFn, signature: &Signature) -> TokenStream {
 }
 
 /// A function that kernels can call.
-pub(super) fn function(function: &ItemFn) -> TokenStream {
-    let (name, cfgs, alone) = (&function.sig.ident, cfgs(function), function_alone(function));
-    let called = function.sig.generics.params.is_empty().then(|| called(function));
+pub(super) fn function(function: &ItemFn, signature: &Signature) -> TokenStream {
+    let (name, cfgs, generics) = (&function.sig.ident, cfgs(function), &signature.generics);
+    let alone = function_alone(function, generics.defaulted(), signature);
+    // A `where` or a lifetime, which are mistakes, would be needed here, too.
+    let sig = &function.sig.generics;
+    let is_plain = sig.where_clause.is_none() && sig.lifetimes().next().is_none();
+    let called = is_plain.then(|| called(function, signature));
+    let (names, unbounded) = (generics.names(), generics.unbounded());
+    let static_types = generics.types.iter().map(|ty| quote!(#ty: 'static,));
+    let bounds = quote!(where #(#static_types)*);
     quote! {
         #alone
         #cfgs
         const _: () = {
             #called
-            impl ::streamflow::__private::body::KernelFn for #name {
+            impl #unbounded ::streamflow::__private::body::Reports for #name #names {
                 const REPORTS: bool = false;
                 const IS_SHORT: bool = true;
-
-                fn cuda(_: ::core::primitive::usize) -> ::std::string::String {
+            }
+            impl #unbounded ::streamflow::__private::body::KernelFn for #name #names #bounds {
+                fn cuda(
+                    _: ::core::primitive::usize,
+                    _: &mut ::streamflow::__private::body::Types,
+                ) -> ::std::string::String {
                     ::std::string::String::new()
                 }
             }

@@ -7,9 +7,11 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    BinOp, Block, Expr, ExprBinary, ExprBlock, ExprCall, ExprCast, ExprMethodCall, Lit, Type, UnOp,
+    BinOp, Block, Expr, ExprBinary, ExprBlock, ExprCall, ExprCast, ExprMethodCall, Lit, Path,
+    PathArguments, Type, UnOp,
 };
 
+use super::generics::mentions;
 use super::signature::{Kind, Signature};
 use super::tables::{assigned, cuda_type, operator};
 use super::value::{Value, Witness};
@@ -23,9 +25,11 @@ pub(super) struct Body {
     /// The statements in CUDA C++.
     pub(super) cuda: String,
     pub(super) witnesses: Vec<Witness>,
-    /// The functions that the body calls: number 2 is `C2` in CUDA.
-    pub(super) functions: Vec<TokenStream>,
-    /// Whether a division may be one by 0.
+    /// The functions that the body calls, without type arguments.
+    pub(super) functions: Vec<Path>,
+    /// The constants of the body, as items of Rust.
+    pub(super) items: Vec<TokenStream>,
+    /// Whether a division may be one by 0, or an index out of range.
     pub(super) reports: bool,
     /// How many loops it has.
     pub(super) loops: usize,
@@ -35,9 +39,19 @@ pub(super) struct Body {
 #[derive(Clone)]
 pub(super) struct Variable {
     /// The name in CUDA. Each declaration has its own, since a variable of Rust may hide another one.
-    cuda: String,
-    /// Whether it is an argument behind a reference.
-    is_element: bool,
+    pub(super) cuda: String,
+    pub(super) form: Form,
+}
+
+/// How the body names a variable.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    /// By its name.
+    Value,
+    /// As `*a`: an argument that is the element of its thread.
+    Element,
+    /// As `a[i]`: an argument that is a table, with its number for reports.
+    Table(u32),
 }
 
 pub(super) struct Translator<'a> {
@@ -53,7 +67,9 @@ pub(super) struct Translator<'a> {
     /// The open loops, the innermost last: the label in Rust, and the number in the labels of CUDA.
     pub(super) loops: Vec<(Option<String>, usize)>,
     pub(super) loop_count: usize,
-    functions: Vec<TokenStream>,
+    functions: Vec<Path>,
+    pub(super) items: Vec<TokenStream>,
+    pub(super) type_params: Vec<Ident>,
     reports: bool,
     /// The line of a report in CUDA: `None` for the line of the operator, in a kernel.
     line_of_report: Option<&'static str>,
@@ -68,15 +84,19 @@ pub(super) fn argument_name(ident: &Ident) -> String {
 impl<'a> Translator<'a> {
     pub(super) fn new(signature: &Signature, errors: &'a mut Errors) -> Self {
         let mut arguments = Vec::new();
-        for argument in &signature.arguments {
-            let is_element = argument.kind.is_in_memory();
+        for (number, argument) in signature.passed_numbers() {
+            let form = match argument.kind {
+                Kind::Output | Kind::Input => Form::Element,
+                Kind::Table => Form::Table(number),
+                _ => Form::Value,
+            };
             let one = std::slice::from_ref(&argument.ident);
             let idents = match &argument.kind {
                 Kind::Coordinates(idents) => idents,
                 _ => one,
             };
             for ident in idents {
-                let variable = Variable { cuda: argument_name(ident), is_element };
+                let variable = Variable { cuda: argument_name(ident), form };
                 arguments.push((key(ident), variable));
             }
         }
@@ -90,6 +110,8 @@ impl<'a> Translator<'a> {
             loops: Vec::new(),
             loop_count: 0,
             functions: Vec::new(),
+            items: Vec::new(),
+            type_params: signature.generics.types.clone(),
             reports: false,
             line_of_report: None,
         }
@@ -112,7 +134,8 @@ impl<'a> Translator<'a> {
 
     pub(super) fn finish(self, host: TokenStream) -> Body {
         let (cuda, reports, loops) = (self.lines.join("\n"), self.reports, self.loop_count);
-        Body { host, cuda, witnesses: self.witnesses, functions: self.functions, reports, loops }
+        let Self { witnesses, functions, items, .. } = self;
+        Body { host, cuda, witnesses, functions, items, reports, loops }
     }
 
     // ---- names and witnesses ------------------------------------------------------------------
@@ -133,14 +156,14 @@ impl<'a> Translator<'a> {
         let count = self.names.entry(name.clone()).or_insert(0);
         *count += 1;
         let cuda = format!("{name}_{count}");
-        let variable = Variable { cuda: cuda.clone(), is_element: false };
+        let variable = Variable { cuda: cuda.clone(), form: Form::Value };
         if let Some(scope) = self.scopes.last_mut() {
             scope.push((key(ident), variable));
         }
         cuda
     }
 
-    fn find(&self, ident: &Ident) -> Option<Variable> {
+    pub(super) fn find(&self, ident: &Ident) -> Option<Variable> {
         let name = key(ident);
         let all = self.scopes.iter().rev().flat_map(|scope| scope.iter().rev());
         all.clone().find(|(known, _)| *known == name).map(|(_, variable)| variable.clone())
@@ -153,6 +176,11 @@ impl<'a> Translator<'a> {
 
     pub(super) fn line(&mut self, text: impl Into<String>) {
         self.lines.push(text.into());
+    }
+
+    /// Whether the statement is one of the body itself, in no inner block.
+    pub(super) fn is_outermost(&self) -> bool {
+        self.scopes.len() == 2
     }
 
     pub(super) fn open(&mut self) {
@@ -195,6 +223,10 @@ impl<'a> Translator<'a> {
             Expr::Cast(cast) => self.cast(cast),
             Expr::MethodCall(call) => self.method(call),
             Expr::Call(call) => self.call(call),
+            Expr::Index(whole) => self.index(whole),
+            Expr::Field(whole) => self.field(whole),
+            Expr::Array(whole) => self.array(whole),
+            Expr::Repeat(whole) => self.repeat(whole),
             Expr::Block(ExprBlock { label: Some(label), .. }) => {
                 self.errors.at(label, "no labelled block in a kernel: put its rest into an `if`");
                 Value::wrong()
@@ -237,12 +269,19 @@ impl<'a> Translator<'a> {
         if let Some(ident) = path.path.get_ident()
             && let Some(variable) = self.find(ident)
         {
-            if variable.is_element {
-                let text = format!("`{ident}` is a reference to an element: write `*{ident}`");
-                self.errors.at(ident, text);
-                return Value::wrong();
-            }
-            return Value::new(ident.to_token_stream(), variable.cuda);
+            let text = match variable.form {
+                Form::Value => return Value::new(ident.to_token_stream(), variable.cuda),
+                Form::Element => {
+                    format!("`{ident}` is a reference to an element: write `*{ident}`")
+                }
+                Form::Table(_) => {
+                    format!(
+                        "`{ident}` is a table: write `{ident}[i]` for an element, or `{ident}.len()`"
+                    )
+                }
+            };
+            self.errors.at(ident, text);
+            return Value::wrong();
         }
         self.constant(path.to_token_stream())
     }
@@ -255,7 +294,9 @@ impl<'a> Translator<'a> {
             _ => None,
         };
         match found {
-            Some(Variable { cuda, is_element: true }) => Value::new(whole.to_token_stream(), cuda),
+            Some(Variable { cuda, form: Form::Element }) => {
+                Value::new(whole.to_token_stream(), cuda)
+            }
             _ => {
                 self.errors.at(
                     whole,
@@ -268,7 +309,7 @@ impl<'a> Translator<'a> {
 
     /// The operands of an operator, evaluated in Rust's order: where a later one has statements in CUDA, the earlier ones are
     /// values before them.
-    fn operands(&mut self, operands: &[&Expr]) -> Vec<Value> {
+    pub(super) fn operands(&mut self, operands: &[&Expr]) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::new();
         for operand in operands {
             let before = self.lines.len();
@@ -312,8 +353,13 @@ impl<'a> Translator<'a> {
         if !matches!(name, "div" | "rem" | "rem_euclid") {
             return String::new();
         }
+        format!(", {}", self.report_at(span))
+    }
+
+    /// The argument in CUDA of a function that may report a mistake at this token.
+    pub(super) fn report_at(&mut self, span: Span) -> String {
         self.reports = true;
-        format!(", streamflow_faults.at({})", self.line_of_report(span))
+        format!("streamflow_faults.at({})", self.line_of_report(span))
     }
 
     /// Returns, as text in CUDA, the source line for the report of a division or a call at this token.
@@ -336,17 +382,18 @@ impl<'a> Translator<'a> {
         }
         let operands: Vec<&Expr> = call.args.iter().collect();
         let values = self.operands(&operands);
-        let known = path.to_token_stream().to_string();
-        let found = self.functions.iter().position(|function| function.to_string() == known);
-        let number = found.unwrap_or_else(|| {
-            self.functions.push(path.to_token_stream());
-            self.functions.len() - 1
-        });
+        // Each call has a witness of its own, since two calls may be of two instances.
+        let (witness, number) = self.witness(Witness::Function);
+        let plain = without_arguments(&path.path);
+        let written = |path: &Path| path.to_token_stream().to_string();
+        if !self.functions.iter().any(|known| written(known) == written(&plain)) {
+            self.functions.push(plain);
+        }
         let line = self.line_of_report(path.span());
         let cuda: String = values.iter().map(|value| format!(", {}", value.cuda)).collect();
         let host = values.iter().map(|value| &value.host);
         Value::new(
-            quote_spanned!(path.span()=> <#path>::__call(#(#host),*)),
+            quote_spanned!(path.span()=> #path::__call(&#witness, #(#host),*)),
             format!("C{number}({line}{cuda})"),
         )
     }
@@ -374,21 +421,33 @@ impl<'a> Translator<'a> {
 
     fn cast(&mut self, cast: &ExprCast) -> Value {
         let Value { host, cuda } = self.expression(&cast.expr);
-        let ty = &cast.ty;
-        let name = match &**ty {
-            Type::Path(path) => path.path.get_ident().map(ToString::to_string),
-            _ => None,
-        };
-        match name.as_deref().and_then(cuda_type) {
-            Some(name) => Value::new(quote!((#host as #ty)), format!("sf::cast<{name}>({cuda})")),
-            None => {
-                self.errors.at(ty, "a kernel casts to a number by its name, as `as f32`");
-                Value::wrong()
-            }
+        let ty = &*cast.ty;
+        if !matches!(ty, Type::Path(_)) {
+            let text = match ty {
+                Type::Infer(_) => "a cast in a kernel has the name of its type, as `as f32`",
+                _ => "a kernel casts to a number, as `as f32`",
+            };
+            self.errors.at(ty, text);
+            return Value::wrong();
         }
+        let (witness, number) = self.witness(Witness::Type);
+        let is_literal = matches!(&*cast.expr, Expr::Lit(_));
+        let names_parameter = mentions(ty.to_token_stream(), &self.type_params);
+        // Rust has no `as` for a type parameter. A literal has the type of its cast.
+        let host = if names_parameter || !(self.type_params.is_empty() || is_literal) {
+            let called = function("cast", ty.span());
+            quote_spanned!(ty.span()=> #called::<_, #ty>(#host))
+        } else {
+            let called = function("cast_to", ty.span());
+            quote_spanned!(ty.span()=> #called::<#ty>(#host as #ty))
+        };
+        Value::new(quote!(#witness.of(#host)), format!("sf::cast<W{number}>({cuda})"))
     }
 
     fn method(&mut self, call: &ExprMethodCall) -> Value {
+        if call.method == "len" && call.args.is_empty() && call.turbofish.is_none() {
+            return self.len(&call.receiver, call.method.span());
+        }
         if !methods::check(call, self.errors) {
             return Value::wrong();
         }
@@ -425,6 +484,13 @@ pub(super) fn key(ident: &Ident) -> String {
     let context = proc_macro::is_available().then(|| format!("{:?}", ident.span().unwrap()));
     let context = context.as_deref().and_then(|text| text.split(' ').next()).unwrap_or_default();
     format!("{}{context}", ident.unraw())
+}
+
+/// A path without its type arguments.
+fn without_arguments(path: &Path) -> Path {
+    let mut path = path.clone();
+    path.segments.iter_mut().for_each(|segment| segment.arguments = PathArguments::None);
+    path
 }
 
 /// The line in the user's file. `None` in a unit test, where tokens have none.

@@ -23,6 +23,8 @@ impl Value {
 pub(super) enum Witness {
     /// The type `W3`.
     Type,
+    /// The function `C3`.
+    Function,
     /// The type `W3`, and the constant `L3` with this value.
     Constant(TokenStream),
     /// The constant `L3`, with this value, of the type of another witness.

@@ -1,4 +1,4 @@
-//! Divisions by 0 in bodies that the simulator runs.
+//! Divisions by 0, and indices out of range, in bodies that the simulator runs.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -6,7 +6,7 @@ use std::ptr;
 
 use crate::driver::HostArgs;
 use crate::kernel::KernelInfo;
-use crate::kernel::bounds::{self, Report};
+use crate::kernel::bounds::{self, Mistake, Report};
 
 thread_local! {
     /// The report of the launch that this thread executes, and the number of its kernel.
@@ -43,10 +43,37 @@ impl Drop for Faults {
 #[track_caller]
 #[expect(clippy::panic, reason = "as a division of integers")]
 pub(super) fn division_by_zero() {
+    if !keep(Mistake {
+        argument: bounds::DIVISION,
+        index: 0,
+        length: 0,
+        line: Location::caller().line(),
+    }) {
+        panic!("attempt to divide by zero");
+    }
+}
+
+/// Reports an index at the caller's place. Outside of a launch it panics, as Rust's own operator does.
+#[cold]
+#[inline(never)]
+#[track_caller]
+#[expect(clippy::panic, reason = "as an index of Rust")]
+pub(super) fn out_of_range(argument: u32, index: usize, len: usize) {
+    let (at, length) = (index as u64, len as u64);
+    if !keep(Mistake { argument, index: at, length, line: Location::caller().line() }) {
+        panic!("index out of bounds: the len is {len} but the index is {index}");
+    }
+}
+
+/// Keeps a mistake in the report of this thread's launch. `false` outside of a launch.
+fn keep(mistake: Mistake) -> bool {
     let (report, kernel) = CURRENT.try_with(Cell::get).unwrap_or((ptr::null(), 0));
     // SAFETY: `Faults::of`; null outside of a launch.
     match unsafe { report.as_ref() } {
-        Some(report) => report.keep_division(kernel, Location::caller().line()),
-        None => panic!("attempt to divide by zero"),
+        Some(report) => {
+            report.keep(kernel, mistake);
+            true
+        }
+        None => false,
     }
 }

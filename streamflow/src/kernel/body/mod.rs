@@ -2,15 +2,23 @@
 //!
 //! The items are public for the expansion of `#[kernel(map)]` alone.
 
+mod argument;
+mod cast;
 mod faults;
+mod index;
 mod number;
 mod ops;
 mod text;
+mod types;
 
+pub use argument::KernelArg;
+pub use cast::{cast, cast_to};
 pub use faults::Faults;
+pub use index::{ARRAY, element, len, within};
 pub use number::{Float, Integer, Number, Signed, Value};
 pub use ops::*;
-pub use text::{CudaText, KernelFn, Witness, per_thread};
+pub use text::{CudaText, KernelFn, Reports, Witness, per_thread};
+pub use types::{Types, alignment, braces, offsets, size};
 
 use std::marker::PhantomData;
 use std::ptr;

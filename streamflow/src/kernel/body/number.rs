@@ -3,20 +3,25 @@
 
 use std::ops::Neg;
 
+use super::KernelArg;
+use super::cast::Wide;
 use super::faults::division_by_zero;
 
-/// A value of a body, in Rust and in CUDA.
+mod sealed {
+    /// Restricts the traits of this module to numbers and `bool`.
+    pub trait Sealed {}
+}
+
+/// A value of a body that operators take, in Rust and in CUDA.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no type of a kernel's values, as `f32`, `u32` or `bool` is",
     label = "this value is of type `{Self}`",
-    note = "use `f32`, `f64`, `bool` or an integer"
+    note = "use `f32`, `f64`, `bool` or an integer of at most 64 bits"
 )]
-pub trait Value: Copy + PartialEq + PartialOrd + 'static {
-    /// The type in CUDA.
-    const CUDA: &'static str;
-
-    /// The value as an expression in CUDA, exact in each bit.
-    fn spell(self) -> String;
+pub trait Value: KernelArg + PartialEq + PartialOrd + sealed::Sealed {
+    /// The value in a type that holds each value of its kind, for a cast.
+    #[doc(hidden)]
+    fn wide(self) -> Wide;
 }
 
 /// A number. Overflow of an integer wraps; a division by 0 is 0 and reported.
@@ -37,6 +42,8 @@ pub trait Number: Value {
     fn max(self, other: Self) -> Self;
     #[track_caller]
     fn rem_euclid(self, other: Self) -> Self;
+    /// `as`
+    fn narrow(wide: Wide) -> Self;
 }
 
 /// A number with a sign.
@@ -126,11 +133,11 @@ pub trait Float: Signed {
     fn to_radians(self) -> Self;
 }
 
+impl sealed::Sealed for bool {}
 impl Value for bool {
-    const CUDA: &'static str = "bool";
-
-    fn spell(self) -> String {
-        self.to_string()
+    #[inline(always)]
+    fn wide(self) -> Wide {
+        Wide::Unsigned(self.into())
     }
 }
 
@@ -161,17 +168,20 @@ macro_rules! same {
 }
 
 macro_rules! integer {
-    ($($ty:ident $cuda:literal;)*) => {$(
+    ($($ty:ident $wide:ident $widest:ident;)*) => {$(
+        impl sealed::Sealed for $ty {}
         impl Value for $ty {
-            const CUDA: &'static str = $cuda;
-
-            fn spell(self) -> String {
-                // From the bits, since CUDA has no literal of the smallest number.
-                format!("({})0x{:x}ull", $cuda, self)
-            }
+            #[inline(always)] fn wide(self) -> Wide { Wide::$wide(self as $widest) }
         }
 
         impl Number for $ty {
+            #[inline(always)] fn narrow(wide: Wide) -> Self {
+                match wide {
+                    Wide::Signed(number) => number as $ty,
+                    Wide::Unsigned(number) => number as $ty,
+                    Wide::Float(number) => number as $ty,
+                }
+            }
             #[inline(always)] fn add(self, other: Self) -> Self { self.wrapping_add(other) }
             #[inline(always)] fn sub(self, other: Self) -> Self { self.wrapping_sub(other) }
             #[inline(always)] fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
@@ -212,15 +222,15 @@ macro_rules! integer {
 }
 
 integer! {
-    i8 "signed char";
-    i16 "short";
-    i32 "int";
-    i64 "long long";
-    u8 "unsigned char";
-    u16 "unsigned short";
-    u32 "unsigned int";
-    u64 "unsigned long long";
-    usize "unsigned long long";
+    i8 Signed i64;
+    i16 Signed i64;
+    i32 Signed i64;
+    i64 Signed i64;
+    u8 Unsigned u64;
+    u16 Unsigned u64;
+    u32 Unsigned u64;
+    u64 Unsigned u64;
+    usize Unsigned u64;
 }
 
 macro_rules! signed {
@@ -243,16 +253,20 @@ signed! {
 }
 
 macro_rules! float {
-    ($($ty:ident $bits:ident $cuda:literal $from_bits:literal;)*) => {$(
+    ($($ty:ident $bits:ident;)*) => {$(
+        impl sealed::Sealed for $ty {}
         impl Value for $ty {
-            const CUDA: &'static str = $cuda;
-
-            fn spell(self) -> String {
-                format!("{}(0x{:x}ull)", $from_bits, self.to_bits())
-            }
+            #[inline(always)] fn wide(self) -> Wide { Wide::Float(self as f64) }
         }
 
         impl Number for $ty {
+            #[inline(always)] fn narrow(wide: Wide) -> Self {
+                match wide {
+                    Wide::Signed(number) => number as $ty,
+                    Wide::Unsigned(number) => number as $ty,
+                    Wide::Float(number) => number as $ty,
+                }
+            }
             #[inline(always)] fn add(self, other: Self) -> Self { self + other }
             #[inline(always)] fn sub(self, other: Self) -> Self { self - other }
             #[inline(always)] fn mul(self, other: Self) -> Self { self * other }
@@ -312,6 +326,6 @@ macro_rules! float {
 }
 
 float! {
-    f32 u32 "float" "sf::f32_of";
-    f64 u64 "double" "sf::f64_of";
+    f32 u32;
+    f64 u64;
 }

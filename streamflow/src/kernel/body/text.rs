@@ -1,9 +1,11 @@
 //! The types and constants of a body, as text in CUDA.
 
+use std::any::TypeId;
 use std::fmt::Write;
 use std::marker::PhantomData;
 
-use super::Value;
+use super::argument::CHUNKS;
+use super::{KernelArg, Types};
 
 /// A place of the body that has a type. rustc infers `T` together with the body.
 #[derive(Debug, Default)]
@@ -23,68 +25,110 @@ impl<T> Witness<T> {
     }
 }
 
+impl<T, const N: usize> Witness<[T; N]> {
+    /// The elements of a constant array, without a copy of it.
+    #[inline(always)]
+    pub fn elements<'a>(&self, array: &'a [T; N]) -> &'a [T] {
+        array
+    }
+}
+
 /// The constant of a kernel's text that says how many elements a thread has at a time.
 pub fn per_thread(count: usize) -> String {
     format!("const int streamflow_per_thread = {count};\n")
 }
 
-/// A function that kernels call, made by `#[kernel_fn]`.
+/// A function that kernels call, made by `#[kernel_fn]`, or an instance of a generic one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no function of kernels",
     note = "a kernel calls functions with `#[kernel_fn]`"
 )]
-pub trait KernelFn {
-    /// Whether a division in it may be one by 0.
+pub trait KernelFn: 'static {
+    /// The function in CUDA, as `C3` for the number 3.
+    fn cuda(number: usize, types: &mut Types) -> String;
+}
+
+/// What all instances of a function have in common.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no function of kernels",
+    note = "a kernel calls functions with `#[kernel_fn]`"
+)]
+pub trait Reports {
+    /// Whether a division in it may be one by 0, or an index out of range.
     const REPORTS: bool;
     /// Whether it has no loops and few statements.
     const IS_SHORT: bool;
-
-    /// The function in CUDA, as `C3` for the number 3.
-    fn cuda(number: usize) -> String;
 }
 
 /// The types and constants, in the order of the witnesses.
-#[derive(Debug, Default)]
-pub struct CudaText(String);
+#[derive(Debug)]
+pub struct CudaText<'a> {
+    text: String,
+    types: &'a mut Types,
+    /// The functions, each with its number.
+    functions: Vec<(TypeId, usize)>,
+}
 
-impl CudaText {
+impl<'a> CudaText<'a> {
     /// No text.
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(types: &'a mut Types) -> Self {
+        Self { text: String::new(), types, functions: Vec::new() }
     }
 
     /// The type `W3`.
-    pub fn ty<T: Value>(&mut self, number: usize, _: &Witness<T>) {
-        self.line(format_args!("typedef {} W{number};", T::CUDA));
+    pub fn ty<T: KernelArg>(&mut self, number: usize, _: &Witness<T>) {
+        let cuda = T::cuda(self.types);
+        self.line(format_args!("typedef {cuda} W{number};"));
+    }
+
+    /// The type `A3`, of an argument.
+    pub fn argument<T: KernelArg>(&mut self, number: usize) {
+        let cuda = T::cuda(self.types);
+        self.line(format_args!("typedef {cuda} A{number};"));
     }
 
     /// The type `W3`, and the constant `L3`.
-    pub fn constant<T: Value>(&mut self, number: usize, witness: &Witness<T>, value: T) {
+    pub fn constant<T: KernelArg>(&mut self, number: usize, witness: &Witness<T>, value: T) {
         self.ty(number, witness);
         self.pattern(number, witness, value);
     }
 
     /// The constant `L3`, of the type of another witness.
-    pub fn pattern<T: Value>(&mut self, number: usize, _: &Witness<T>, value: T) {
-        self.line(format_args!("const {} L{number} = {};", T::CUDA, value.spell()));
+    pub fn pattern<T: KernelArg>(&mut self, number: usize, _: &Witness<T>, value: T) {
+        let (cuda, value) = (T::cuda(self.types), value.spell());
+        // An array is data of the program, as far as its elements are literals: NaN and the infinities are calls. Else each thread
+        // would write a copy of its own.
+        let is_data = T::PARAM == CHUNKS && !value.contains("sf::");
+        let place = if is_data { "static " } else { "" };
+        self.line(format_args!("{place}const {cuda} L{number} = {value};"));
     }
 
-    /// The function `C3`.
-    pub fn function<F: KernelFn>(&mut self, number: usize) {
-        self.line(format_args!("{}", F::cuda(number)));
+    /// The function `C3`. A second one of its type is the same function by another name.
+    pub fn function<F: KernelFn>(&mut self, number: usize, _: &Witness<F>) {
+        let id = TypeId::of::<F>();
+        if let Some((_, first)) = self.functions.iter().find(|(known, _)| *known == id) {
+            let first = *first;
+            return self.line(format_args!(
+                "typedef F{first} F{number}; const F{number} C{number} = C{first};"
+            ));
+        }
+        self.functions.push((id, number));
+        let text = F::cuda(number, self.types);
+        self.line(format_args!("{text}"));
     }
 
-    /// The text of a function with these parameters, each a type and a name: the object `C3` of a local type `F3`, whose operator
-    /// has the body. The types and constants of the body are within it, as are the functions that it calls.
-    pub fn finish_function<R: Value>(
+    /// The text of a function with these parameters, each a name and what tells its type: the object `C3` of a local type `F3`,
+    /// whose operator has the body. The types and constants of the body are within it, as are the functions that it calls.
+    pub fn finish_function<R: KernelArg>(
         self,
         number: usize,
         reports: bool,
-        parameters: &[(&str, &str)],
+        parameters: &[(&str, fn(&mut Types) -> String)],
         body: &str,
     ) -> String {
-        let parameters: String =
-            parameters.iter().map(|(ty, name)| format!(", {ty} {name}")).collect();
+        let each = parameters.iter().map(|(name, ty)| format!(", {} {name}", ty(self.types)));
+        let parameters: String = each.collect();
+        let result = R::cuda(self.types);
         let (field, faults, value) = if reports {
             (
                 "const sf::Faults* faults;",
@@ -95,21 +139,20 @@ impl CudaText {
             ("", "", "")
         };
         format!(
-            "struct F{number} {{ {field}\n__device__ __forceinline__ {} operator()(long long streamflow_line{parameters}) const \
+            "struct F{number} {{ {field}\n__device__ __forceinline__ {result} operator()(long long streamflow_line{parameters}) const \
              {{\n{faults}\n{}{body}\n}}\n}};\nconst F{number} C{number} = {{{value}}};",
-            R::CUDA,
-            self.0
+            self.text
         )
     }
 
     /// The text, with the body behind it.
     pub fn finish(mut self, body: &str) -> String {
         self.line(format_args!("{body}"));
-        self.0
+        self.text
     }
 
     fn line(&mut self, text: std::fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "{text}");
+        let _ = writeln!(self.text, "{text}");
     }
 }

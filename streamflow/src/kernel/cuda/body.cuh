@@ -19,6 +19,36 @@ template <class T> STREAMFLOW_BODY T add(T a, T b) { typedef typename Wide<T>::T
 template <class T> STREAMFLOW_BODY T sub(T a, T b) { typedef typename Wide<T>::Type U; return (T)((U)a - (U)b); }
 template <class T> STREAMFLOW_BODY T mul(T a, T b) { typedef typename Wide<T>::Type U; return (T)((U)a * (U)b); }
 template <class T> STREAMFLOW_BODY T neg(T a) { typedef typename Wide<T>::Type U; return (T)(0 - (U)a); }
+/// An array of a body.
+template <class T, unsigned long long N> struct Array { T at[N]; };
+template <class T, unsigned long long N> STREAMFLOW_BODY unsigned long long len(const Array<T, N>&) { return N; }
+/// An array of one value.
+template <class A, class T> STREAMFLOW_BODY A filled(T value) {
+    A array;
+    for (unsigned long long i = 0; i < sizeof(array.at) / sizeof(array.at[0]); ++i) array.at[i] = value;
+    return array;
+}
+/// An argument that is a table. Its number is that among the kernel's arguments.
+template <class T> struct Table {
+    const T* __restrict__ at;
+    unsigned long long length;
+    unsigned int argument;
+};
+template <class T> STREAMFLOW_BODY Table<T> table(const T* at, unsigned long long length, unsigned int argument) {
+    return {at, length, argument};
+}
+template <class T> STREAMFLOW_BODY unsigned long long len(const Table<T>& table) { return table.length; }
+
+/// A part of an argument that is an array or a struct.
+struct alignas(16) Chunk { unsigned long long half[2]; };
+/// An argument, from its parameters.
+template <class T, int N> STREAMFLOW_BODY T passed(const Chunk (&chunks)[N]) {
+    T value;
+    memcpy(&value, chunks, sizeof(T));
+    return value;
+}
+template <class T> STREAMFLOW_BODY T passed(T value) { return value; }
+
 #ifdef STREAMFLOW_REPORTS
 /// The report of a launch, and a place in the body.
 struct Fault {
@@ -26,7 +56,10 @@ struct Fault {
     unsigned long long kernel;
     long long line;
 
-    __device__ __noinline__ void division() const { report->keep(0xffffffffu, kernel, line, 0); }
+    __device__ __noinline__ void division() const { report->keep(0xffffffffu, kernel, 0, 0, line); }
+    __device__ __noinline__ void index(unsigned int argument, unsigned long long at, unsigned long long length) const {
+        report->keep(argument, kernel, (long long)at, length, line);
+    }
 };
 struct Faults {
     streamflow::Report* report;
@@ -34,6 +67,29 @@ struct Faults {
 
     __device__ __forceinline__ Fault at(long long line) const { return {report, kernel, line}; }
 };
+
+/// Whether an index is one of an element. One out of range is reported.
+template <class T, unsigned long long N>
+STREAMFLOW_BODY bool within(const Array<T, N>&, unsigned long long index, const Fault& fault) {
+    if (index < N) return true;
+    fault.index(0xfffffffeu, index, N);
+    return false;
+}
+template <class T> STREAMFLOW_BODY bool within(const Table<T>& table, unsigned long long index, const Fault& fault) {
+    if (index < table.length) return true;
+    fault.index(table.argument, index, table.length);
+    return false;
+}
+/// The element at an index, or 0.
+template <class T, unsigned long long N>
+STREAMFLOW_BODY T element(const Array<T, N>& array, unsigned long long index, const Fault& fault) {
+    if (within(array, index, fault)) return array.at[index];
+    return T();
+}
+template <class T> STREAMFLOW_BODY T element(const Table<T>& table, unsigned long long index, const Fault& fault) {
+    if (within(table, index, fault)) return table.at[index];
+    return T();
+}
 
 /// Without the two divisions that C++ leaves undefined.
 template <class T> STREAMFLOW_BODY T div(T a, T b, const Fault& fault) {

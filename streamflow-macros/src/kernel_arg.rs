@@ -1,0 +1,101 @@
+//! `#[derive(KernelArg)]`: a struct that kernels with one body take by value.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Field, Fields};
+
+use crate::diagnostic::Errors;
+use crate::kernel::field_name;
+
+/// Expands one use of the derive.
+pub(crate) fn kernel_arg(item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let Ok(input) = syn::parse2::<DeriveInput>(item) else { return TokenStream::new() };
+    let fields = fields(&input, &mut errors);
+    if !input.generics.params.is_empty() {
+        let text =
+            "a struct that kernels take has no type parameters: name the types of its fields";
+        errors.at(&input.generics, text);
+    }
+    if errors.is_empty() { implementation(&input, &fields) } else { errors.into_tokens() }
+}
+
+/// The fields, which have names.
+fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<&'a Field> {
+    const FORM: &str =
+        "kernels take structs whose fields have names, as `struct Lens { focus: f32 }`";
+    let Data::Struct(data) = &input.data else {
+        errors.at(&input.ident, FORM);
+        return Vec::new();
+    };
+    match &data.fields {
+        Fields::Named(named) if named.named.is_empty() => {
+            errors.at(&input.ident, "a struct that kernels take has a field");
+            Vec::new()
+        }
+        Fields::Named(named) => {
+            for field in named.named.iter() {
+                if let Some(cfg) = field.attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
+                    errors
+                        .at(cfg, "a field of a kernel's struct has no `cfg`: put it on the struct");
+                }
+            }
+            named.named.iter().collect()
+        }
+        _ => {
+            errors.at(&input.ident, FORM);
+            Vec::new()
+        }
+    }
+}
+
+fn implementation(input: &DeriveInput, fields: &[&Field]) -> TokenStream {
+    let name = &input.ident;
+    let idents: Vec<_> = fields.iter().filter_map(|field| field.ident.as_ref()).collect();
+    // With the user's type as the place, so that rustc reports a field of another type there.
+    let arg: Vec<TokenStream> = fields
+        .iter()
+        .map(|Field { ty, .. }| {
+            quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::body::KernelArg>)
+        })
+        .collect();
+    let names = idents.iter().map(|ident| field_name(ident));
+    let places: Vec<usize> = (0..fields.len()).collect();
+    let count = fields.len();
+    quote! {
+        const _: () = {
+            /// The bytes and the alignment of each field, and the places that C gives them.
+            const __FIELDS: [(::core::primitive::usize, ::core::primitive::usize); #count] =
+                [#((#arg::BYTES, #arg::ALIGN)),*];
+            const __PLACES: [::core::primitive::usize; #count] =
+                ::streamflow::__private::body::offsets(__FIELDS);
+
+            impl ::streamflow::__private::body::KernelArg for #name {
+                const BYTES: ::core::primitive::usize = ::streamflow::__private::body::size(__FIELDS);
+                const ALIGN: ::core::primitive::usize = ::streamflow::__private::body::alignment(__FIELDS);
+                const ZERO: Self = Self { #(#idents: #arg::ZERO),* };
+
+                fn cuda(types: &mut ::streamflow::__private::body::Types) -> ::std::string::String {
+                    types.structure::<Self>(
+                        |types| ::std::vec![#((#names, #arg::cuda(types), __PLACES[#places])),*]
+                    )
+                }
+
+                fn spell(self) -> ::std::string::String {
+                    ::streamflow::__private::body::braces([#(#arg::spell(self.#idents)),*])
+                }
+
+                #[inline]
+                fn store(self, to: &mut [::core::primitive::u8]) {
+                    #(#arg::store(self.#idents, &mut to[__PLACES[#places]..]);)*
+                }
+
+                #[inline]
+                fn load(from: &[::core::primitive::u8]) -> Self {
+                    Self { #(#idents: #arg::load(&from[__PLACES[#places]..])),* }
+                }
+            }
+        };
+    }
+}
