@@ -1,6 +1,6 @@
 //! `#[derive(KernelArg)]`: a struct that kernels with one body take by value.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Field, Fields};
@@ -54,12 +54,15 @@ fn implementation(input: &DeriveInput, fields: &[&Field]) -> TokenStream {
     let name = &input.ident;
     let idents: Vec<_> = fields.iter().filter_map(|field| field.ident.as_ref()).collect();
     // With the user's type as the place, so that rustc reports a field of another type there.
-    let arg: Vec<TokenStream> = fields
-        .iter()
-        .map(|Field { ty, .. }| {
-            quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::body::KernelArg>)
-        })
-        .collect();
+    let each = |item: &str| -> Vec<TokenStream> {
+        let of = |Field { ty, .. }: &&Field| {
+            let item = Ident::new(item, ty.span());
+            quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::body::KernelArg>::#item)
+        };
+        fields.iter().map(of).collect()
+    };
+    let [bytes, align, zero] = ["BYTES", "ALIGN", "ZERO"].map(each);
+    let [cuda, spell, store, load] = ["cuda", "spell", "store", "load"].map(each);
     let names = idents.iter().map(|ident| field_name(ident));
     let places: Vec<usize> = (0..fields.len()).collect();
     let count = fields.len();
@@ -67,33 +70,33 @@ fn implementation(input: &DeriveInput, fields: &[&Field]) -> TokenStream {
         const _: () = {
             /// The bytes and the alignment of each field, and the places that C gives them.
             const __FIELDS: [(::core::primitive::usize, ::core::primitive::usize); #count] =
-                [#((#arg::BYTES, #arg::ALIGN)),*];
+                [#((#bytes, #align)),*];
             const __PLACES: [::core::primitive::usize; #count] =
                 ::streamflow::__private::body::offsets(__FIELDS);
 
             impl ::streamflow::__private::body::KernelArg for #name {
                 const BYTES: ::core::primitive::usize = ::streamflow::__private::body::size(__FIELDS);
                 const ALIGN: ::core::primitive::usize = ::streamflow::__private::body::alignment(__FIELDS);
-                const ZERO: Self = Self { #(#idents: #arg::ZERO),* };
+                const ZERO: Self = Self { #(#idents: #zero),* };
 
                 fn cuda(types: &mut ::streamflow::__private::body::Types) -> ::std::string::String {
                     types.structure::<Self>(
-                        |types| ::std::vec![#((#names, #arg::cuda(types), __PLACES[#places])),*]
+                        |types| ::std::vec![#((#names, #cuda(types), __PLACES[#places])),*]
                     )
                 }
 
                 fn spell(self) -> ::std::string::String {
-                    ::streamflow::__private::body::braces([#(#arg::spell(self.#idents)),*])
+                    ::streamflow::__private::body::braces([#(#spell(self.#idents)),*])
                 }
 
                 #[inline]
                 fn store(self, to: &mut [::core::primitive::u8]) {
-                    #(#arg::store(self.#idents, &mut to[__PLACES[#places]..]);)*
+                    #(#store(self.#idents, &mut to[__PLACES[#places]..]);)*
                 }
 
                 #[inline]
                 fn load(from: &[::core::primitive::u8]) -> Self {
-                    Self { #(#idents: #arg::load(&from[__PLACES[#places]..])),* }
+                    Self { #(#idents: #load(&from[__PLACES[#places]..])),* }
                 }
             }
         };

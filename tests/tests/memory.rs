@@ -12,9 +12,11 @@ mod grid_coverage;
 mod host_arrays;
 mod host_memory;
 mod library;
+mod map_types;
 mod maps;
 mod one_body;
 mod stream_pools;
+mod tables;
 mod timing;
 mod view_copies;
 mod views;
@@ -41,6 +43,8 @@ fn main() -> ExitCode {
         .suite("timing", timing::suite)
         .suite("view_copies", view_copies::suite)
         .suite("maps", maps::suite)
+        .suite("map_types", map_types::suite)
+        .suite("tables", tables::suite)
         .suite("one_body", one_body::suite)
         .suite("views", views::suite)
         .run()

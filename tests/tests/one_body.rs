@@ -13,6 +13,7 @@ mod compiled;
 mod errors;
 mod kernels;
 mod mutants;
+mod types;
 mod values;
 
 use streamflow::prelude::*;
@@ -31,6 +32,7 @@ pub(crate) fn suite() -> Suite {
                 .both("integers_have_the_operators_of_rust", |on| run(on, kernels::integers()))
                 .both("floats_have_the_operators_of_rust", |on| run(on, kernels::floats()))
                 .both("casts_and_bools_are_those_of_rust", |on| run(on, kernels::casts()))
+                .both("instances_arrays_and_structs_are_those_of_rust", |on| run(on, types::all()))
         })
         .large(|suite| {
             suite.both("random_bodies_are_those_of_rust", |on| run(on, kernels::random::all()))

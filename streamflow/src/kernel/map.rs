@@ -9,7 +9,7 @@ use std::panic::Location;
 
 use arrayvec::ArrayVec;
 
-use super::body::{KernelArg, RANK};
+use super::body::RANK;
 use super::launch::launch_kernel;
 use super::places::Code;
 use super::{KernelInfo, Passing, launched};
@@ -66,7 +66,7 @@ impl<K: MapKernel> launched::Described for Strided<K> {
     label = "other arguments than the kernel's",
     note = "pass a tuple in the order of the kernel's function: `&mut tensor` for `&mut T`, `&tensor` for `&T`, and values"
 )]
-pub trait MapArgs<'a, K: MapKernel> {
+pub trait MapArgs<'a, K> {
     /// Passes the arguments.
     #[doc(hidden)]
     fn pass(self, to: &mut Operands<'a>);
@@ -249,10 +249,10 @@ impl<'a> Operands<'a> {
         self.push(Argument::Table(access, slice.block(), slice.len() as u64));
     }
 
-    /// Adds a value.
+    /// Adds a parameter of a value.
     #[inline]
-    pub fn value<T: KernelArg>(&mut self, value: T) {
-        value.pass(|param| self.push(Argument::Value(param)));
+    pub fn param(&mut self, param: Param) {
+        self.push(Argument::Value(param));
     }
 
     /// The accesses, for a launch that fails before they are known to its list.

@@ -10,7 +10,7 @@ use streamflow_tests::{Failed, check};
 use tempfile::TempDir;
 
 use super::cases::Subject;
-use super::kernels;
+use super::{kernels, types};
 
 pub(super) const SHIM: &str = include_str!("shim.hpp");
 pub(super) const REPORT: &str = include_str!("../../../streamflow/src/kernel/cuda/report.cuh");
@@ -169,7 +169,7 @@ fn write_cases(to: &Path, subject: &Subject) -> Result<(), Failed> {
 
 /// All kernels, on the operators as they are.
 pub(super) fn all() -> Result<Option<String>, Failed> {
-    let all = [kernels::integers(), kernels::floats(), kernels::casts()];
+    let all = [kernels::integers(), kernels::floats(), kernels::casts(), types::all()];
     run(all.into_iter().flatten().collect())
 }
 

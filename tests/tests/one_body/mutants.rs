@@ -4,12 +4,12 @@ use streamflow_tests::{Failed, check};
 
 use super::cases::Subject;
 use super::compiled::{BODY, Source};
-use super::kernels;
+use super::{kernels, types};
 
 /// A mistake: its name, the kernel that shows it, and the texts with what takes their place.
 type Mistake = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-const MISTAKES: [Mistake; 14] = [
+const MISTAKES: [Mistake; 20] = [
     (
         "a shift by the whole amount",
         "i32_operators",
@@ -87,10 +87,40 @@ const MISTAKES: [Mistake; 14] = [
             "return rest;",
         )],
     ),
+    (
+        "a table whose indices are not checked",
+        "table",
+        &[("if (index < table.length) return true;", "return true;")],
+    ),
+    (
+        "a table with an element more",
+        "table",
+        &[("if (index < table.length) return true;", "if (index <= table.length) return true;")],
+    ),
+    (
+        "an index beyond a table that nobody is told of",
+        "table",
+        &[("fault.index(table.argument, index, table.length);", "")],
+    ),
+    (
+        "an array whose indices are not checked",
+        "places",
+        &[("if (index < N) return true;", "return true;")],
+    ),
+    (
+        "an index beyond an array that nobody is told of",
+        "places",
+        &[("fault.index(0xfffffffeu, index, N);", "")],
+    ),
+    (
+        "an array of which one element is filled",
+        "places",
+        &[("i < sizeof(array.at) / sizeof(array.at[0])", "i < 1")],
+    ),
 ];
 
 pub(super) fn all() -> Result<Option<String>, Failed> {
-    let all = [kernels::integers(), kernels::floats(), kernels::casts()];
+    let all = [kernels::integers(), kernels::floats(), kernels::casts(), types::all()];
     let subjects: Vec<Subject> = all.into_iter().flatten().collect();
     let mut source = Source::new();
     let mut shown = Vec::new();

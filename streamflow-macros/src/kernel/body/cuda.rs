@@ -43,7 +43,7 @@ pub(super) fn cuda_names(
     let values = signature.arguments.iter().enumerate().filter_map(|(number, argument)| {
         let ty = &argument.ty;
         let is_value = is_kernel && matches!(argument.kind, Kind::Scalar);
-        is_value.then(|| quote!(__to.argument::<#ty>(#number);))
+        is_value.then(|| quote!(__to.argument(#number, <#ty as ::streamflow::__private::body::KernelArg>::cuda);))
     });
     let declared = signature.generics.declared();
     quote! {

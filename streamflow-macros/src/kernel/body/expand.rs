@@ -202,16 +202,15 @@ fn arguments(name: &Ident, signature: &Signature) -> TokenStream {
             }
             _ => {
                 types.push(ty.to_token_stream());
-                calls.push(quote_spanned!(name.span()=> __to.value(#ident);));
+                calls.push(quote_spanned!(name.span()=> <#ty as ::streamflow::__private::body::KernelArg>::pass(#ident, |param| __to.param(param));));
             }
         }
     }
     let room = room(name, &passed);
-    let (list, names, elements) =
-        (signature.generics.list(), signature.generics.names(), signature.element_bounds());
+    let (list, names) = (signature.generics.arguments(), signature.generics.names());
     // With the user's token as the place: rustc names the macro as the origin of an error otherwise.
     quote_spanned! {name.span()=>
-        impl<'streamflow, #list #(#bounds,)*> ::streamflow::__private::MapArgs<'streamflow, #name #names> for (#(#types,)*) #elements {
+        impl<'streamflow, #list #(#bounds,)*> ::streamflow::__private::MapArgs<'streamflow, #name #names> for (#(#types,)*) {
             fn pass(self, __to: &mut ::streamflow::__private::Operands<'streamflow>) {
                 #room
                 let (#(#idents,)*) = self;

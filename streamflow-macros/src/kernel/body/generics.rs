@@ -19,6 +19,8 @@ pub(super) struct Generics {
     declared: TokenStream,
     /// `T, const N: usize,`
     unbounded: TokenStream,
+    /// `T: KernelArg, const N: usize,`
+    arguments: TokenStream,
     /// `T = (), const N: usize = 0,`
     defaulted: TokenStream,
     /// `T, N,`
@@ -37,10 +39,11 @@ impl Generics {
                     errors.at(param, text);
                 }
                 GenericParam::Type(param) => {
-                    check_type(param, errors);
+                    check_type(param, signature.generics.where_clause.is_some(), errors);
                     let TypeParam { ident, bounds, .. } = param;
                     all.declared.extend(quote!(#ident: #bounds,));
                     all.unbounded.extend(quote!(#ident,));
+                    all.arguments.extend(quote!(#ident: ::streamflow::__private::body::KernelArg,));
                     all.defaulted.extend(quote!(#ident = (),));
                     all.names.extend(quote!(#ident,));
                     all.types.push(ident.clone());
@@ -61,6 +64,7 @@ impl Generics {
                     };
                     all.declared.extend(quote!(const #ident: #ty,));
                     all.unbounded.extend(quote!(const #ident: #ty,));
+                    all.arguments.extend(quote!(const #ident: #ty,));
                     all.defaulted.extend(quote!(const #ident: #ty = #default,));
                     all.names.extend(quote!(#ident,));
                 }
@@ -105,9 +109,10 @@ impl Generics {
         if self.is_empty() { names } else { quote!(::#names) }
     }
 
-    /// `T: Float, const N: usize,`
-    pub(super) fn list(&self) -> &TokenStream {
-        &self.declared
+    /// `T: KernelArg, const N: usize,` for the arguments of a launch: with the user's bounds, rustc would report an instance that is
+    /// no kernel twice.
+    pub(super) fn arguments(&self) -> &TokenStream {
+        &self.arguments
     }
 
     /// `T, const N: usize,`
@@ -161,7 +166,7 @@ fn check_name(ident: &Ident, errors: &mut Errors) {
     }
 }
 
-fn check_type(param: &TypeParam, errors: &mut Errors) {
+fn check_type(param: &TypeParam, has_clause: bool, errors: &mut Errors) {
     let name = &param.ident;
     check_name(name, errors);
     if let Some((_, default)) = &param.default {
@@ -174,7 +179,7 @@ fn check_type(param: &TypeParam, errors: &mut Errors) {
         }),
         _ => false,
     });
-    if !says_what_it_is {
+    if !says_what_it_is && !has_clause {
         let text = format!(
             "a type parameter of a kernel is a number: write `{name}: Number`, or `Signed`, `Integer` or `Float`, of \
              `streamflow::kernel`"

@@ -26,7 +26,8 @@ pub(super) fn host_function(function: &ItemFn, body: &Body) -> TokenStream {
             input.attrs.clear();
         }
     }
-    let (witnesses, host, items) = (witnesses(body), &body.host, &body.items);
+    let (witnesses, host) = (witnesses(body), &body.host);
+    let items = body.items.iter().chain(&body.checks);
     quote! {
         #(#attrs)*
         #[allow(unused_braces, unused_parens, clippy::all)]

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Expr, ExprArray, ExprField, ExprIndex, ExprLit, ExprPath, ExprRepeat, Lit, Member};
 
 use super::translate::{Form, Translator, function};
@@ -79,10 +80,8 @@ impl Translator<'_> {
         {
             let text = format!("`{}[{at}]` is beyond the end of the array", spelled(path));
             let check = quote_spanned!(number.span()=> const _: () = ::core::assert!(#number < #path.len(), #text););
-            return Value::new(
-                quote!({ #check #host[#number] }),
-                format!("{}.at[{at}ull]", base.cuda),
-            );
+            self.checks.push(check);
+            return Value::new(quote!(#host[#number]), format!("{}.at[{at}ull]", base.cuda));
         }
         let before = self.lines.len();
         let index = self.expression(&whole.index);
@@ -140,7 +139,9 @@ impl Translator<'_> {
             _ => {}
         }
         let Value { host, cuda } = self.expression(expression);
-        Some(Base { host: quote!(&#host), cuda, of, constant: None })
+        // With the user's token as the place: rustc names the macro as the origin of an error otherwise.
+        let host = quote_spanned!(expression.span()=> &#host);
+        Some(Base { host, cuda, of, constant: None })
     }
 
     /// Whether a constant may differ between the instances of a generic kernel.

@@ -131,7 +131,9 @@ impl Signature {
             };
             if let Type::Reference(reference) = &*typed.ty {
                 let (ident, ty) = (name.ident.clone(), (*reference.elem).clone());
+                let mut kind = Kind::Input;
                 let text = if let Type::Slice(slice) = &ty {
+                    kind = Kind::Table;
                     let element = slice.elem.to_token_stream();
                     format!(
                         "a function of kernels takes values: write `{ident}: {element}`, and pass an element of the table"
@@ -142,7 +144,7 @@ impl Signature {
                 };
                 errors.at(&typed.ty, text);
                 // With this kind, the body's `*a` is no second mistake.
-                arguments.push(Argument { ident, ty, kind: Kind::Input });
+                arguments.push(Argument { ident, ty, kind });
                 continue;
             }
             let (ident, ty) = (name.ident.clone(), (*typed.ty).clone());

@@ -17,6 +17,9 @@ fn function_alone(
     let ItemFn { attrs, vis, sig, .. } = function;
     let mut sig = sig.clone();
     (sig.constness, sig.asyncness, sig.abi) = (None, None, None);
+    for param in sig.generics.type_params_mut() {
+        param.default = None;
+    }
     let inputs = sig.inputs.into_iter().filter_map(|input| match input {
         FnArg::Typed(mut input) => {
             input.attrs.clear();

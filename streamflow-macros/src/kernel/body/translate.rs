@@ -29,6 +29,8 @@ pub(super) struct Body {
     pub(super) functions: Vec<Path>,
     /// The constants of the body, as items of Rust.
     pub(super) items: Vec<TokenStream>,
+    /// The checks of indices that are numbers, as items of Rust.
+    pub(super) checks: Vec<TokenStream>,
     /// Whether a division may be one by 0, or an index out of range.
     pub(super) reports: bool,
     /// How many loops it has.
@@ -69,6 +71,7 @@ pub(super) struct Translator<'a> {
     pub(super) loop_count: usize,
     functions: Vec<Path>,
     pub(super) items: Vec<TokenStream>,
+    pub(super) checks: Vec<TokenStream>,
     pub(super) type_params: Vec<Ident>,
     reports: bool,
     /// The line of a report in CUDA: `None` for the line of the operator, in a kernel.
@@ -111,6 +114,7 @@ impl<'a> Translator<'a> {
             loop_count: 0,
             functions: Vec::new(),
             items: Vec::new(),
+            checks: Vec::new(),
             type_params: signature.generics.types.clone(),
             reports: false,
             line_of_report: None,

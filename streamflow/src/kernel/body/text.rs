@@ -82,8 +82,8 @@ impl<'a> CudaText<'a> {
     }
 
     /// The type `A3`, of an argument.
-    pub fn argument<T: KernelArg>(&mut self, number: usize) {
-        let cuda = T::cuda(self.types);
+    pub fn argument(&mut self, number: usize, cuda: fn(&mut Types) -> String) {
+        let cuda = cuda(self.types);
         self.line(format_args!("typedef {cuda} A{number};"));
     }
 

@@ -86,6 +86,6 @@ fn other_sides(out: &mut f32, a: &u32, b: &f32) {
     *out = *a + *b;
 }
 
-type Pixel = f32;
+struct Pixel;
 
 fn main() {}
