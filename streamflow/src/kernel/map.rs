@@ -48,11 +48,17 @@ pub unsafe trait MapKernel: 'static {
 
 /// The code of a kernel for arguments without gaps, for the list of launched kernels.
 struct Linear<K>(PhantomData<K>);
+/// The code of a kernel for views with dense rows.
+struct Flat<K>(PhantomData<K>);
 /// The code of a kernel for any strides.
 struct Strided<K>(PhantomData<K>);
 
 impl<K: MapKernel> launched::Described for Linear<K> {
     const INFO: &'static KernelInfo = K::LINEAR;
+}
+
+impl<K: MapKernel> launched::Described for Flat<K> {
+    const INFO: &'static KernelInfo = K::FLAT;
 }
 
 impl<K: MapKernel> launched::Described for Strided<K> {
@@ -417,6 +423,7 @@ impl CudaStream {
     pub fn map<'a, K: MapKernel>(&self, args: impl MapArgs<'a, K>) -> Result<()> {
         let location = Location::caller();
         launched::note::<Linear<K>>();
+        launched::note::<Flat<K>>();
         launched::note::<Strided<K>>();
         let mut operands = Operands { all: ArrayVec::new_const(), operands: ArrayVec::new_const() };
         args.pass(&mut operands);

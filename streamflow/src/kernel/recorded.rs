@@ -44,6 +44,10 @@ pub(super) fn note(info: &'static KernelInfo, grid: &Grid, passing: &Passing<'_>
         return;
     }
     let (memory, count) = memory(info, passing);
+    // An access whose argument has another name in the launch than in the kernel.
+    if memory.len() != passing.accesses().len() {
+        return;
+    }
     // The parameter behind those of the arguments is the address of a report.
     let params = passing.params().iter().take(count).copied().collect();
     all.push(Recorded { info, grid: *grid, params, memory });
@@ -57,7 +61,8 @@ fn memory(info: &KernelInfo, passing: &Passing<'_>) -> (Vec<Memory>, usize) {
         let (name, cuda) = (argument.name, argument.cuda);
         let width = match argument.kind {
             ParamKind::Scalar => 1,
-            ParamKind::Slice | ParamKind::SliceMut => 2,
+            ParamKind::Slice | ParamKind::SliceMut | ParamKind::Table => 2,
+            ParamKind::Chunks(count) => count,
             ParamKind::View(rank) | ParamKind::ViewMut(rank) => 1 + 2 * rank,
             ParamKind::Shape => 4,
             ParamKind::Elements | ParamKind::ElementsMut => 5,

@@ -138,8 +138,8 @@ impl<'a> Translator<'a> {
 
     pub(super) fn finish(self, host: TokenStream) -> Body {
         let (cuda, reports, loops) = (self.lines.join("\n"), self.reports, self.loop_count);
-        let Self { witnesses, functions, items, .. } = self;
-        Body { host, cuda, witnesses, functions, items, reports, loops }
+        let Self { witnesses, functions, items, checks, .. } = self;
+        Body { host, cuda, witnesses, functions, items, checks, reports, loops }
     }
 
     // ---- names and witnesses ------------------------------------------------------------------
