@@ -9,11 +9,27 @@ use crate::written;
 /// Returns the expansion that `expand` makes. If `expand` panics, the result is an error that blames streamflow, and the
 /// unchanged `item`.
 pub(crate) fn guarded(item: TokenStream, expand: impl FnOnce() -> TokenStream) -> TokenStream {
-    let expanded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let expanded = [expand(), version()].into_iter().collect();
+    let whole = |expanded: TokenStream| {
+        let expanded = [expanded, version()].into_iter().collect();
         let unwritten = write(&expanded);
         [expanded, unwritten].into_iter().collect()
-    }));
+    };
+    caught(item, || whole(expand()))
+}
+
+/// As [`guarded`], for a macro whose expansion is a value.
+pub(crate) fn guarded_value(expand: impl FnOnce() -> TokenStream) -> TokenStream {
+    let whole = |expanded: TokenStream| {
+        let unwritten = write(&expanded);
+        let parts: proc_macro2::TokenStream =
+            [version(), unwritten, expanded].into_iter().collect::<TokenStream>().into();
+        quote!({ #parts }).into()
+    };
+    caught(TokenStream::new(), || whole(expand()))
+}
+
+fn caught(item: TokenStream, expand: impl FnOnce() -> TokenStream) -> TokenStream {
+    let expanded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(expand));
     expanded.unwrap_or_else(|_| {
         let text = "this is a bug in streamflow: the macro panicked; please report it together with the \
                     code here";

@@ -33,7 +33,7 @@ mod written;
 
 use proc_macro::TokenStream;
 
-use self::guard::guarded;
+use self::guard::{guarded, guarded_value};
 
 /// Makes a function a kernel, with a CUDA body and a Rust body.
 ///
@@ -200,6 +200,37 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || kernel::kernel_fn(options.into(), item.into()).into())
+}
+
+/// An expression of tensors and numbers, which [`CudaStream::evaluate`](../streamflow/struct.CudaStream.html#method.evaluate)
+/// computes for each element in one launch.
+///
+/// A variable, or a field as `self.gain`, is an *operand*: a `Tensor`, a `Buffer` or a `TensorView` stands for its element at this
+/// place, and a number for itself. At most six are different, four of them in memory. The rest is as in the body of a kernel with
+/// one body: literals, operators, casts with `as`, `if`, blocks, the methods of numbers, and calls of functions with
+/// [`#[kernel_fn]`](macro@kernel_fn). rustc infers all types from the operands, so a `u8` and an `f32` meet by a cast, and the
+/// output has the expression's type. Two sequences are there, too: `iota()` is the number of the element as a `usize`, and
+/// `linspace(start, stop, count)` has `start` at element 0, and `stop` at element `count - 1`.
+///
+/// ```
+/// use streamflow::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let platform = Platform::detect()?;
+/// let stream = platform.stream_pool("POOL", &CudaStreamPool::new())?.allocate("main")?;
+/// let image = platform.upload(&[1.0_f32, -2.0, 3.0, -4.0])?.reshape([2, 2])?;
+/// let weights = platform.upload(&[10.0_f32, 100.0])?;
+/// let mut out = platform.tensor([2, 2], &stream)?;
+/// stream.evaluate(&mut out, expr!(if image > 0.0 { image * weights } else { 0.5 }))?;
+/// assert_eq!(stream.download_blocking::<f32>(&out)?, [10.0, 0.5, 30.0, 0.5]);
+/// stream.evaluate(&mut out, expr!(linspace(0.0, 3.0, 4) + (iota() % 2) as f32))?;
+/// assert_eq!(stream.download_blocking::<f32>(&out)?, [0.0, 2.0, 2.0, 4.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[proc_macro]
+pub fn expr(input: TokenStream) -> TokenStream {
+    guarded_value(|| kernel::expr(input.into()).into())
 }
 
 /// Makes a struct an argument of kernels with one body, by value.

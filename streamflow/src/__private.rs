@@ -119,6 +119,10 @@ pub mod body {
     pub use crate::kernel::body::*;
 }
 #[doc(hidden)]
+pub mod expression {
+    pub use crate::kernel::expression::*;
+}
+#[doc(hidden)]
 pub use crate::kernel::{
     Kernel,
     axes::Axes,

@@ -82,7 +82,7 @@ pub use schedule::{choice::Schedule, running::Spawn};
 #[doc(inline)]
 pub use stream::{cuda_stream::CudaStream, pool::CudaStreamPool};
 #[doc(inline)]
-pub use streamflow_macros::{KernelArg, Message, graph, kernel, kernel_fn, operator};
+pub use streamflow_macros::{KernelArg, Message, expr, graph, kernel, kernel_fn, operator};
 
 /// Moments, and the clock of a platform.
 pub mod time {
@@ -100,7 +100,7 @@ pub mod prelude {
     pub use crate::{
         Buffer, Compute, CudaStream, CudaStreamPool, Download, Element, Error, ExecutionContext,
         Failure, Flush, Flushed, Grid, HostData, KernelArg, Message, Platform, Result, Schedule,
-        Shared, Spawn, Stream, Table, Tensor, device, kernel, kernel_fn, operator,
+        Shared, Spawn, Stream, Table, Tensor, device, expr, kernel, kernel_fn, operator,
     };
     // For `graph.workers(4)?.spawn()`, this trait makes the compiler's error say what to write instead.
     #[doc(hidden)]

@@ -7,6 +7,7 @@ mod elements;
 mod external_streams;
 mod foreign_memory;
 mod foreign_streams;
+mod fused;
 mod green_contexts;
 mod grid_coverage;
 mod host_arrays;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         .suite("maps", maps::suite)
         .suite("map_types", map_types::suite)
         .suite("tables", tables::suite)
+        .suite("fused", fused::suite)
         .suite("one_body", one_body::suite)
         .suite("views", views::suite)
         .run()

@@ -13,7 +13,7 @@ use super::body::RANK;
 use super::launch::launch_kernel;
 use super::places::Code;
 use super::{KernelInfo, Passing, launched};
-use crate::driver::{Access, AccessMode, MAX_PARAMS, Param, Rows};
+use crate::driver::{Access, AccessMode, MAX_PARAMS, Param, Rows, SourceLocation};
 use crate::error::{Error, Result};
 use crate::memory::access::Order;
 use crate::memory::{
@@ -22,7 +22,7 @@ use crate::memory::{
 use crate::stream::CudaStream;
 
 /// The most arguments in memory, as the macro checks.
-const MOST_OPERANDS: usize = 5;
+pub(super) const MOST_OPERANDS: usize = 5;
 
 /// A kernel made by `#[kernel(map)]`, for [`CudaStream::map`].
 ///
@@ -44,6 +44,15 @@ pub unsafe trait MapKernel: 'static {
     const PER_THREAD: usize;
     /// How many coordinates the body reads; 0 for none.
     const COORDINATES: usize;
+}
+
+/// The codes of a kernel of one element.
+#[derive(Debug, Clone, Copy)]
+pub struct Codes {
+    /// Those of [`MapKernel`]: without gaps, for dense rows, and for any strides.
+    pub(super) infos: [&'static KernelInfo; 3],
+    /// How many elements a thread has at a time, in a launch with many.
+    pub(super) per_thread: usize,
 }
 
 /// The code of a kernel for arguments without gaps, for the list of launched kernels.
@@ -238,6 +247,11 @@ pub struct Operands<'a> {
 }
 
 impl<'a> Operands<'a> {
+    /// No arguments.
+    pub(super) fn new() -> Self {
+        Self { all: ArrayVec::new_const(), operands: ArrayVec::new_const() }
+    }
+
     /// Adds memory that the kernel writes.
     pub fn output<T>(&mut self, name: &'static str, view: TensorViewMut<'a, T>) {
         self.memory(name, &view.into_view(), AccessMode::Write);
@@ -425,9 +439,21 @@ impl CudaStream {
         launched::note::<Linear<K>>();
         launched::note::<Flat<K>>();
         launched::note::<Strided<K>>();
-        let mut operands = Operands { all: ArrayVec::new_const(), operands: ArrayVec::new_const() };
+        let mut operands = Operands::new();
         args.pass(&mut operands);
-        let plan = Plan::new(K::LINEAR.name, &operands, K::COORDINATES);
+        let codes = Codes { infos: [K::LINEAR, K::FLAT, K::STRIDED], per_thread: K::PER_THREAD };
+        self.launch_map(&codes, K::COORDINATES, &operands, location)
+    }
+
+    /// Launches a kernel of one element. This function is not generic, so that it is compiled only once for all kernels.
+    pub(super) fn launch_map(
+        &self,
+        codes: &Codes,
+        coordinates: usize,
+        operands: &Operands<'_>,
+        location: SourceLocation,
+    ) -> Result<()> {
+        let plan = Plan::new(codes.infos[0].name, operands, coordinates);
         let mut passing = Passing::new();
         let plan = match plan {
             Ok(plan) => plan,
@@ -467,12 +493,13 @@ impl CudaStream {
             }
             passing.touch(operand.access, operand.rows, operand.block);
         }
+        let [linear, flat, strided] = codes.infos;
         let info = match plan.code {
-            Code::Linear => K::LINEAR,
-            Code::Flat => K::FLAT,
-            Code::Strided => K::STRIDED,
+            Code::Linear => linear,
+            Code::Flat => flat,
+            Code::Strided => strided,
         };
-        let grid = plan.code.grid(&plan.shape, K::PER_THREAD);
+        let grid = plan.code.grid(&plan.shape, codes.per_thread);
         launch_kernel(self, info, &grid, &mut passing, Order::ByData, location)
     }
 }

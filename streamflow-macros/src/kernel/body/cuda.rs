@@ -25,18 +25,7 @@ pub(super) fn cuda_names(
             quote!(#(let mut #idents: ::core::primitive::usize = ::streamflow::__private::body::any();)*)
         }
     });
-    let entries = body.witnesses.iter().enumerate().map(|(number, witness)| {
-        let name = witness_name(number);
-        match witness {
-            Witness::Type => quote!(__to.ty(#number, &#name);),
-            Witness::Function => quote!(__to.function(#number, &#name);),
-            Witness::Constant(value) => quote!(__to.constant(#number, &#name, #value);),
-            Witness::Pattern { of, value } => {
-                let of = witness_name(*of);
-                quote!(__to.pattern(#number, &#of, #value);)
-            }
-        }
-    });
+    let entries = entries(body);
     let (witnesses, host, items) = (witnesses(body), &body.host, &body.items);
     // The parameters of a function have their types.
     let is_kernel = signature.arguments.iter().any(|one| matches!(one.kind, Kind::Output));
@@ -61,10 +50,27 @@ pub(super) fn cuda_names(
                 let _: #result = #host;
             }
             #(#values)*
-            #(#entries)*
+            #entries
             #finish
         }
     }
+}
+
+/// The statements that add the functions, types and constants of the body to a text.
+pub(super) fn entries(body: &Body) -> TokenStream {
+    let entries = body.witnesses.iter().enumerate().map(|(number, witness)| {
+        let name = witness_name(number);
+        match witness {
+            Witness::Type => quote!(__to.ty(#number, &#name);),
+            Witness::Function => quote!(__to.function(#number, &#name);),
+            Witness::Constant(value) => quote!(__to.constant(#number, &#name, #value);),
+            Witness::Pattern { of, value } => {
+                let of = witness_name(*of);
+                quote!(__to.pattern(#number, &#of, #value);)
+            }
+        }
+    });
+    quote!(#(#entries)*)
 }
 
 /// The variables of the body in CUDA: references to the elements, and values.

@@ -160,13 +160,13 @@ fn registrations(name: &Ident, signature: &Signature) -> TokenStream {
 }
 
 /// Whether the body, or a function that it calls, may report a mistake: a constant expression.
-fn reports(body: &Body) -> TokenStream {
+pub(super) fn reports(body: &Body) -> TokenStream {
     let (own, functions) = (body.reports, &body.functions);
     quote!(#own #(|| <#functions as ::streamflow::__private::body::Reports>::REPORTS)*)
 }
 
 /// Whether the body, with the functions that it calls, is so short that a thread has it for several elements: a constant expression.
-fn is_short(body: &Body) -> TokenStream {
+pub(super) fn is_short(body: &Body) -> TokenStream {
     const MOST_LINES: usize = 32;
     let own = body.loops == 0 && body.cuda.lines().count() <= MOST_LINES;
     let functions = &body.functions;

@@ -71,6 +71,9 @@ struct Base {
 impl Translator<'_> {
     /// `table[i]`, `TAPS[2]`, `lens.k[i]`
     pub(super) fn index(&mut self, whole: &ExprIndex) -> Value {
+        if self.is_indexed_outside(whole) {
+            return Value::wrong();
+        }
         let Some(base) = self.base(&whole.expr) else { return Value::wrong() };
         let (host, span) = (&base.host, whole.bracket_token.span.join());
         if let Some(path) = &base.constant
@@ -155,6 +158,9 @@ impl Translator<'_> {
 
     /// `lens.focus`
     pub(super) fn field(&mut self, whole: &ExprField) -> Value {
+        if let Some(value) = self.outside_field(whole) {
+            return value;
+        }
         let Member::Named(field) = &whole.member else {
             let text =
                 "a struct of a kernel has fields with names, as `struct Lens { focus: f32 }`";

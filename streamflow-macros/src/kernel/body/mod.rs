@@ -11,6 +11,7 @@
 mod control;
 mod cuda;
 mod expand;
+mod expr;
 mod generics;
 mod host;
 mod index;
@@ -27,6 +28,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ItemFn;
 
+pub(crate) use self::expr::expr;
 pub(crate) use self::index::field_name;
 use self::signature::Signature;
 use self::translate::Translator;

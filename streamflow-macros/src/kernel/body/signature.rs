@@ -66,6 +66,11 @@ pub(super) fn check_options(options: TokenStream, errors: &mut Errors) {
 }
 
 impl Signature {
+    /// No arguments.
+    pub(super) fn none() -> Self {
+        Self { generics: Generics::default(), arguments: Vec::new() }
+    }
+
     pub(super) fn of(function: &ItemFn, errors: &mut Errors) -> Self {
         let signature = &function.sig;
         reject_words(signature, errors);

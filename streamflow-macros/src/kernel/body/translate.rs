@@ -11,6 +11,7 @@ use syn::{
     PathArguments, Type, UnOp,
 };
 
+use super::expr::Operands;
 use super::generics::mentions;
 use super::signature::{Kind, Signature};
 use super::tables::{assigned, cuda_type, operator};
@@ -73,6 +74,8 @@ pub(super) struct Translator<'a> {
     pub(super) items: Vec<TokenStream>,
     pub(super) checks: Vec<TokenStream>,
     pub(super) type_params: Vec<Ident>,
+    /// The operands of an expression: the variables of the program that it names. `None` in a kernel, which names none.
+    pub(super) outside: Option<Operands>,
     reports: bool,
     /// The line of a report in CUDA: `None` for the line of the operator, in a kernel.
     line_of_report: Option<&'static str>,
@@ -116,6 +119,7 @@ impl<'a> Translator<'a> {
             items: Vec::new(),
             checks: Vec::new(),
             type_params: signature.generics.types.clone(),
+            outside: None,
             reports: false,
             line_of_report: None,
         }
@@ -287,6 +291,9 @@ impl<'a> Translator<'a> {
             self.errors.at(ident, text);
             return Value::wrong();
         }
+        if let Some(value) = self.operand(expression) {
+            return value;
+        }
         self.constant(path.to_token_stream())
     }
 
@@ -374,6 +381,9 @@ impl<'a> Translator<'a> {
 
     /// The call of a function with `#[kernel_fn]`.
     fn call(&mut self, call: &ExprCall) -> Value {
+        if let Some(value) = self.sequence(call) {
+            return value;
+        }
         let Expr::Path(path) = &*call.func else {
             refuse::expression(&Expr::Call(call.clone()), self.errors);
             return Value::wrong();
@@ -437,8 +447,10 @@ impl<'a> Translator<'a> {
         let (witness, number) = self.witness(Witness::Type);
         let is_literal = matches!(&*cast.expr, Expr::Lit(_));
         let names_parameter = mentions(ty.to_token_stream(), &self.type_params);
-        // Rust has no `as` for a type parameter. A literal has the type of its cast.
-        let host = if names_parameter || !(self.type_params.is_empty() || is_literal) {
+        // Rust has no `as` for a type parameter, and an expression may be within a generic function. A literal has the type of its
+        // cast.
+        let may_be_generic = !self.type_params.is_empty() || self.outside.is_some();
+        let host = if names_parameter || (may_be_generic && !is_literal) {
             let called = function("cast", ty.span());
             quote_spanned!(ty.span()=> #called::<_, #ty>(#host))
         } else {

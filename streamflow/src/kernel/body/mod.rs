@@ -31,7 +31,7 @@ pub fn any<T>() -> T {
 }
 
 /// The number of dimensions of a strided launch.
-pub(super) const RANK: usize = 4;
+pub const RANK: usize = 4;
 
 /// The elements of an argument of a strided launch.
 #[derive(Debug)]
@@ -47,6 +47,12 @@ impl<T> Elements<T> {
         let number = |at: usize| args.params[index + at].get::<u64>() as usize;
         let first = ptr::with_exposed_provenance_mut(number(0));
         Self { first, strides: std::array::from_fn(|dim| number(1 + dim)), _elements: PhantomData }
+    }
+
+    /// The argument without gaps whose address is parameter `index`.
+    pub(super) fn without_gaps(args: &HostArgs<'_>, index: usize) -> Self {
+        let first = ptr::with_exposed_provenance_mut(args.params[index].get::<u64>() as usize);
+        Self { first, strides: [0, 0, 0, 1], _elements: PhantomData }
     }
 
     /// The element at these coordinates.
@@ -68,4 +74,9 @@ pub fn places(args: &HostArgs<'_>, is_flat: bool) -> impl Iterator<Item = [usize
     let [a, b, c, d] = std::array::from_fn(|dim| (args.params[dim].get::<u64>() & mask) as usize);
     let rows = (0..a).flat_map(move |a| (0..b).flat_map(move |b| (0..c).map(move |c| [a, b, c])));
     rows.flat_map(move |[a, b, c]| (0..d).map(move |d| [a, b, c, d]))
+}
+
+/// All coordinates of a launch without gaps, whose length is the second parameter.
+pub(super) fn places_of_line(args: &HostArgs<'_>) -> impl Iterator<Item = [usize; RANK]> + use<> {
+    (0..args.params[1].get::<u64>() as usize).map(|i| [0, 0, 0, i])
 }

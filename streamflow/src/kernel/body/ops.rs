@@ -3,6 +3,7 @@
 //! A function has one type for all its operands, so that rustc infers the types of literals as for Rust's own operators.
 #![allow(missing_docs, reason = "each function has the name and the meaning of one of Rust")]
 
+use super::cast;
 use super::number::{Bits, Float, Integer, Number, Signed, Value};
 
 // No macro writes these: rustc would name it as the origin of its errors.
@@ -405,4 +406,11 @@ pub fn powi<T: Float>(value: T, exponent: i32) -> T {
         rest >>= 1;
     }
     if exponent < 0 { result.one().div(result) } else { result }
+}
+
+/// The number with this index among `count` numbers from `start` to `stop`, which have the same distance from each other.
+#[inline]
+pub fn linspace<T: Float>(start: T, stop: T, index: usize, count: usize) -> T {
+    let step = div(sub(stop, start), cast::<usize, T>(max(count, 2) - 1));
+    add(start, mul(cast::<usize, T>(index), step))
 }

@@ -288,7 +288,17 @@ template <> struct Cast<float, double> { STREAMFLOW_BODY float of(double a) { re
 template <> struct Cast<double, double> { STREAMFLOW_BODY double of(double a) { return a; } };
 template <class To, class From> STREAMFLOW_BODY To cast(From a) { return Cast<To, From>::of(a); }
 
+template <class T> STREAMFLOW_BODY T linspace(T start, T stop, unsigned long long index, unsigned long long count) {
+    return add(start, mul(cast<T>(index), div(sub(stop, start), cast<T>((count < 2 ? 2ull : count) - 1))));
+}
+
 // ---- places
+
+/// A number in place of memory: each element is this number.
+template <class T> struct Same {
+    T value;
+    __device__ __forceinline__ const T& operator[](unsigned long long) const { return value; }
+};
 
 /// The length of a dimension, with what a division by it needs. `kernel/places.rs` packs it.
 struct Length {

@@ -1,0 +1,176 @@
+//! The operands of an expression: memory and numbers.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::driver::HostArgs;
+use crate::kernel::ParamKind;
+use crate::kernel::body::{Elements, KernelArg, RANK};
+use crate::kernel::map::{MapInput, Operands};
+use crate::memory::{Buffer, DeviceSlice, Element, PitchedTensor, Shared, Tensor, TensorView};
+
+/// An operand of an expression: a tensor, a buffer or a view, or a number.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no operand of an expression",
+    label = "no operand",
+    note = "an operand is a `Tensor`, a `Buffer` or a `TensorView` of numbers, or a number as `f32` or `u32`"
+)]
+pub trait Operand<'a> {
+    /// How the operand is passed, with the type of an element.
+    type Form: Form;
+
+    /// The elements, or the number.
+    #[doc(hidden)]
+    fn taken(self) -> Taken<'a, Self::Form>;
+}
+
+/// An operand as it is passed to its kernel.
+pub enum Taken<'a, A: Form> {
+    /// Memory with elements.
+    View(TensorView<'a, A::Value>),
+    /// A number.
+    Number(A::Value),
+}
+
+impl<A: Form> fmt::Debug for Taken<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if A::IS_MEMORY { "memory" } else { "a number" })
+    }
+}
+
+/// The operand of an expression.
+pub fn operand<'a, A: Operand<'a>>(operand: A) -> Taken<'a, A::Form> {
+    operand.taken()
+}
+
+impl<'a, A: Form> Taken<'a, A> {
+    /// Passes the operand.
+    pub(super) fn pass(self, name: &'static str, to: &mut Operands<'a>) {
+        match self {
+            Self::View(view) => to.input(name, view),
+            Self::Number(value) => KernelArg::pass(value, |param| to.param(param)),
+        }
+    }
+}
+
+/// How an operand is passed to its kernel.
+pub trait Form {
+    /// The type of an element, or of the number.
+    type Value: KernelArg;
+    /// How a body of the simulator finds the elements.
+    type Found;
+
+    /// Whether it has elements.
+    const IS_MEMORY: bool;
+    /// The type of an element, or of the number, in CUDA.
+    const CUDA: &'static str;
+    /// The kind of its parameter in the code without gaps, and in the others.
+    const KINDS: [ParamKind; 2];
+
+    /// The operand from the parameter `index` and those after it, and the index after them.
+    fn find(args: &HostArgs<'_>, index: usize, is_linear: bool) -> (Self::Found, usize);
+
+    /// The element at these coordinates.
+    ///
+    /// # Safety
+    /// The coordinates are within the shape of the launch, and no element is written while the reference lives.
+    unsafe fn at(found: &Self::Found, at: [usize; RANK]) -> &Self::Value;
+}
+
+/// The form of an operand with elements.
+#[derive(Debug)]
+pub struct Memory<T>(PhantomData<T>);
+
+/// The form of a number.
+#[derive(Debug)]
+pub struct Number<T>(PhantomData<T>);
+
+impl<T: Element + KernelArg> Form for Memory<T> {
+    type Value = T;
+    type Found = Elements<T>;
+
+    const IS_MEMORY: bool = true;
+    const CUDA: &'static str = T::ELEMENT_CUDA;
+    const KINDS: [ParamKind; 2] = [ParamKind::Slice, ParamKind::Elements];
+
+    fn find(args: &HostArgs<'_>, index: usize, is_linear: bool) -> (Elements<T>, usize) {
+        match is_linear {
+            true => (Elements::without_gaps(args, index), index + 2),
+            false => (Elements::of(args, index), index + 5),
+        }
+    }
+
+    unsafe fn at(found: &Elements<T>, at: [usize; RANK]) -> &T {
+        // SAFETY: the coordinates are those of an element, which is not written, as the caller vouches.
+        unsafe { &*found.at(at) }
+    }
+}
+
+impl<T: KernelArg> Form for Number<T> {
+    type Value = T;
+    type Found = T;
+
+    const IS_MEMORY: bool = false;
+    const CUDA: &'static str = T::PARAM;
+    const KINDS: [ParamKind; 2] = [T::KIND; 2];
+
+    fn find(args: &HostArgs<'_>, index: usize, _: bool) -> (T, usize) {
+        (T::get(args, index), index + T::PARAMS)
+    }
+
+    unsafe fn at(found: &T, _: [usize; RANK]) -> &T {
+        found
+    }
+}
+
+/// Implements the trait for references to memory.
+macro_rules! memory {
+    ($($memory:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'a, T: Element + KernelArg> Operand<'a> for &'a $memory {
+            type Form = Memory<T>;
+
+            fn taken(self) -> Taken<'a, Memory<T>> {
+                Taken::View(self.map_input())
+            }
+        }
+    )*};
+}
+memory!(Tensor<T>, PitchedTensor<T>, Buffer<T>, DeviceSlice<T>, Shared<Tensor<T>>);
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: Element + KernelArg> Operand<'a> for &TensorView<'a, T> {
+    type Form = Memory<T>;
+
+    fn taken(self) -> Taken<'a, Memory<T>> {
+        Taken::View(*self)
+    }
+}
+
+// `&x` of a variable that is a reference.
+#[diagnostic::do_not_recommend]
+impl<'a, T: ?Sized> Operand<'a> for &&'a T
+where
+    &'a T: Operand<'a>,
+{
+    type Form = <&'a T as Operand<'a>>::Form;
+
+    fn taken(self) -> Taken<'a, Self::Form> {
+        (*self).taken()
+    }
+}
+
+/// Implements the trait for references to numbers.
+macro_rules! numbers {
+    ($($ty:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'a> Operand<'a> for &$ty {
+            type Form = Number<$ty>;
+
+            fn taken(self) -> Taken<'a, Number<$ty>> {
+                Taken::Number(*self)
+            }
+        }
+    )*};
+}
+numbers!(i8, i16, i32, i64, u8, u16, u32, u64, usize, f32, f64, bool);
