@@ -108,7 +108,9 @@ impl Report {
         let info = known().get(&kernel).copied();
         let kernel = info.map_or("(unknown)", |info| info.name).to_owned();
         let file = info.map_or("", |info| info.file).to_owned();
-        let param = info.and_then(|info| info.params.get(argument as usize));
+        // A launch by strides has the shape before its arguments, and both codes of a kernel count the arguments alone.
+        let params = info.map_or(&[][..], |info| info.params).iter();
+        let param = params.filter(|param| param.kind != ParamKind::Shape).nth(argument as usize);
         let error = match (argument, param) {
             (DIVISION, _) => Error::DivisionByZero { kernel, file, line },
             (ARRAY, _) => {

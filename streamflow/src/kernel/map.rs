@@ -503,3 +503,32 @@ impl CudaStream {
         launch_kernel(self, info, &grid, &mut passing, Order::ByData, location)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::{Platform, device, kernel};
+
+    #[kernel(map)]
+    fn look_up(out: &mut f32, a: &u8, table: &[f32]) {
+        *out = table[*a as usize];
+    }
+
+    /// Neither the length of a table nor its address keeps the code for slices from a launch.
+    #[test]
+    fn a_table_is_no_operand() {
+        let platform = Platform::host().build().unwrap();
+        let stream = platform.default_stream(device(0)).unwrap();
+        let mut out = platform.tensor::<f32>([4], &stream).unwrap();
+        let a = platform.tensor::<u8>([4], &stream).unwrap();
+        for len in [1, 3, 1000] {
+            let table = platform.tensor::<f32>([len], &stream).unwrap();
+            let mut operands =
+                Operands { all: ArrayVec::new_const(), operands: ArrayVec::new_const() };
+            MapArgs::<look_up>::pass((&mut out, &a, &table), &mut operands);
+            let plan = Plan::new("look_up", &operands, 0).unwrap();
+            assert!(plan.is_linear && plan.count() == 4 && operands.all.len() == 3);
+        }
+    }
+}

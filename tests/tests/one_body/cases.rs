@@ -159,7 +159,7 @@ impl Subject {
     {
         Self::passed(K::LINEAR, operations, |stream, out, operands, number| {
             let [x, y, z] = operands.map(|operand| operand.view().transpose());
-            stream.map::<K>((out, x, y, z, number))
+            Ok(stream.map::<K>((out, x, y, z, number))?)
         })
     }
 

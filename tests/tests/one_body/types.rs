@@ -42,7 +42,7 @@ fn number<T: Number, const SHIFT: usize>(out: &mut T, a: &T, b: &T, c: &T, op: u
 }
 
 #[kernel(map)]
-fn float<T: Float>(out: &mut T, a: &T, b: &T, c: &T, op: u32) {
+fn floating<T: Float>(out: &mut T, a: &T, b: &T, c: &T, op: u32) {
     *out = match op {
         0 => (*a).mul_add(*b, *c),
         1 => (*a).abs().sqrt(),
@@ -167,8 +167,9 @@ fn places(out: &mut i32, a: &i32, b: &i32, c: &i32, op: u32) {
 
 /// The second operand is a table. In launches of two columns each element of the table is there twice.
 #[kernel(map)]
-fn table(out: &mut i32, a: &i32, b: &[i32], c: &i32, op: u32, #[at] [_, x]: [usize; 2]) {
-    let i = x * (op / 100 + 1) as usize;
+fn table(out: &mut i32, a: &i32, b: &[i32], c: &i32, op: u32, #[at] [row, x]: [usize; 2]) {
+    // Both rows read the same element of two.
+    let i = row + x * (op / 100 + 1) as usize;
     let y = b[i];
     *out = match op % 100 {
         0 => *a + y,
@@ -227,7 +228,7 @@ macro_rules! number_of {
 
 macro_rules! float_of {
     ($($ty:ident)*) => {
-        vec![$(Subject::of::<float<$ty>, $ty, $ty>(&[
+        vec![$(Subject::of::<floating<$ty>, $ty, $ty>(&[
             operation(0, "mul_add", Inputs::Three, |a: &$ty, b, c| a.mul_add(*b, *c)),
             operation(1, "sqrt", Inputs::One, |a, _, _| a.abs().sqrt()),
             operation(2, "min", Inputs::One, |a, _, _| {
@@ -317,7 +318,7 @@ fn of_table() -> Subject {
         |stream, out, [a, b, c], number| {
             let columns = out.shape()[0] as u32;
             let (x, z) = (a.view().transpose(), c.view().transpose());
-            stream.map::<table>((out, x, b, z, number + 100 * (columns - 1)))
+            Ok(stream.map::<table>((out, x, b, z, number + 100 * (columns - 1)))?)
         },
     )
 }
