@@ -6,8 +6,9 @@ use syn::ext::IdentExt;
 
 use super::host::witnesses;
 use super::signature::{Argument, Kind, Signature};
-use super::translate::{Body, argument_name, witness_name};
+use super::translate::{Body, witness_name};
 use super::value::Witness;
+use super::value::argument_name;
 
 /// `fn __streamflow_cuda(body) -> String`: the functions, types and constants of the body in CUDA, before it.
 pub(super) fn cuda_names(

@@ -8,7 +8,8 @@ use syn::{FnArg, ItemFn, ReturnType};
 use super::cuda::{self, cuda_names, params};
 use super::host::{host_function, host_linear, host_strided};
 use super::signature::{Argument, Kind, Signature};
-use super::translate::{Body, argument_name};
+use super::translate::Body;
+use super::value::argument_name;
 
 /// The constants of `MapKernel` with the descriptions of its codes.
 pub(super) const VARIANTS: [&str; 3] = ["LINEAR", "FLAT", "STRIDED"];

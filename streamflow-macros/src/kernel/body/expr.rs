@@ -2,135 +2,32 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Expr;
 use syn::spanned::Spanned;
-use syn::{Expr, Member};
 
 use super::cuda::{self, entries};
 use super::expand::{is_short, reports};
 use super::host::witnesses;
 use super::signature::{Argument, Kind, Signature};
-use super::translate::{Body, Translator, argument_name};
+use super::translate::{Body, Translator};
 use super::value::Value;
+use super::value::argument_name;
+use super::value::{Operands, name};
 use crate::diagnostic::Errors;
 
 /// The most operands of an expression.
 const MOST: usize = 6;
 
-/// The operands that an expression has named so far.
-#[derive(Default)]
-pub(super) struct Operands {
-    /// Each as it is written, in the order of their numbers.
-    all: Vec<Expr>,
+/// The translation of an expression whose value is the element of `out`, and its operands.
+fn translated(expression: &Expr, errors: &mut Errors) -> (Body, Vec<Expr>) {
+    let mut translator = Translator::new(&Signature::none(), errors);
+    translator.outside = Some(Operands::default());
+    let Value { host, cuda } = translator.expression(expression);
+    let out = argument_name(&Ident::new("out", Span::call_site()));
+    translator.line(format!("{out} = {cuda};"));
+    let operands = translator.outside.take().unwrap_or_default().all;
+    (translator.finish(host), operands)
 }
-
-impl Operands {
-    /// The element of the operand that an expression names, in both languages.
-    fn element(&mut self, written: &Expr) -> Value {
-        let text = written.to_token_stream().to_string();
-        let known = self.all.iter().position(|one| one.to_token_stream().to_string() == text);
-        let number = known.unwrap_or_else(|| {
-            self.all.push(written.clone());
-            self.all.len() - 1
-        });
-        let span = Span::mixed_site().located_at(written.span());
-        let ident = name(number, span);
-        let cuda = argument_name(&ident);
-        Value::new(quote_spanned!(span=> (*#ident)), cuda)
-    }
-}
-
-fn name(number: usize, span: Span) -> Ident {
-    Ident::new(&format!("x{number}"), span)
-}
-
-/// Whether an expression names a variable, or a field of one: `image` or `self.gain`.
-fn is_variable(expression: &Expr) -> bool {
-    match expression {
-        Expr::Path(path) => path.qself.is_none() && path.path.get_ident().is_some(),
-        Expr::Field(field) => {
-            is_variable(&field.base)
-                && matches!(field.member, Member::Named(_) | Member::Unnamed(_))
-        }
-        Expr::Paren(inner) => is_variable(&inner.expr),
-        Expr::Group(inner) => is_variable(&inner.expr),
-        _ => false,
-    }
-}
-
-impl Translator<'_> {
-    /// The element of an operand, if the translation is that of an expression and this names one.
-    pub(super) fn operand(&mut self, written: &Expr) -> Option<Value> {
-        let operands = self.outside.as_mut()?;
-        is_variable(written).then(|| operands.element(written))
-    }
-
-    /// Reports an index into an operand, if the translation is that of an expression.
-    pub(super) fn is_indexed_outside(&mut self, whole: &syn::ExprIndex) -> bool {
-        let is_own = match &*whole.expr {
-            Expr::Path(path) => {
-                path.path.get_ident().is_some_and(|ident| self.find(ident).is_some())
-            }
-            _ => false,
-        };
-        let is_outside = self.outside.is_some() && !is_own && is_variable(&whole.expr);
-        if is_outside {
-            let text = "nothing is indexed in an expression: an operand stands for its element; `#[kernel(map)]` has tables";
-            self.errors.at(whole, text);
-        }
-        is_outside
-    }
-
-    /// As `operand`, for a field that is no field of a variable of the expression.
-    pub(super) fn outside_field(&mut self, whole: &syn::ExprField) -> Option<Value> {
-        self.outside.as_ref()?;
-        let mut base = &*whole.base;
-        while let Expr::Field(inner) = base {
-            base = &inner.base;
-        }
-        let Expr::Path(path) = base else { return None };
-        let is_own = path.path.get_ident().is_some_and(|ident| self.find(ident).is_some());
-        if is_own { None } else { self.operand(&Expr::Field(whole.clone())) }
-    }
-
-    /// `iota()`, the number of the element, or `linspace(start, stop, count)`, if the translation is that of an expression.
-    pub(super) fn sequence(&mut self, call: &syn::ExprCall) -> Option<Value> {
-        self.outside.as_ref()?;
-        let Expr::Path(path) = &*call.func else { return None };
-        let name = path.path.get_ident()?.to_string();
-        let count = call.args.len();
-        let wanted = match &*name {
-            "iota" => 0,
-            "linspace" => 3,
-            _ => return None,
-        };
-        if count != wanted {
-            let form = if wanted == 0 { "iota()" } else { "linspace(start, stop, count)" };
-            self.errors.at(call, format!("write `{form}`"));
-            return Some(Value::wrong());
-        }
-        let arguments: Vec<&Expr> = call.args.iter().collect();
-        let values = self.operands(&arguments);
-        let [start, stop, count] = &values[..] else {
-            return Some(Value::new(quote!(__iota), IOTA));
-        };
-        let (a, b, n) = (&start.host, &stop.host, &count.host);
-        Some(Value::new(
-            quote!(::streamflow::__private::body::linspace(#a, #b, __iota, #n)),
-            format!("sf::linspace({}, {}, {IOTA}, {})", start.cuda, stop.cuda, count.cuda),
-        ))
-    }
-
-    /// The translation of an expression whose value is the element of `out`.
-    fn value(mut self, expression: &Expr) -> (Body, Vec<Expr>) {
-        let Value { host, cuda } = self.expression(expression);
-        self.line(format!("{} = {cuda};", argument_name(&Ident::new("out", Span::call_site()))));
-        let operands = self.outside.take().unwrap_or_default().all;
-        (self.finish(host), operands)
-    }
-}
-
-/// The number of the element in CUDA.
-const IOTA: &str = "streamflow_iota__0";
 
 /// Expands one use of `expr!`.
 pub(crate) fn expr(input: TokenStream) -> TokenStream {
@@ -144,9 +41,7 @@ pub(crate) fn expr(input: TokenStream) -> TokenStream {
         }
     };
     super::reject_cfg(input, &mut errors);
-    let mut translator = Translator::new(&Signature::none(), &mut errors);
-    translator.outside = Some(Operands::default());
-    let (body, operands) = translator.value(&expression);
+    let (body, operands) = translated(&expression, &mut errors);
     if let Some(beyond) = operands.get(MOST) {
         let text = format!(
             "an expression has at most {MOST} operands, and this has {}: evaluate a part of it first",

@@ -16,6 +16,7 @@ mod generics;
 mod host;
 mod index;
 mod methods;
+mod outside;
 mod refuse;
 mod signature;
 mod statements;

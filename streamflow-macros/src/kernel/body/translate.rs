@@ -11,11 +11,10 @@ use syn::{
     PathArguments, Type, UnOp,
 };
 
-use super::expr::Operands;
 use super::generics::mentions;
 use super::signature::{Kind, Signature};
 use super::tables::{assigned, cuda_type, operator};
-use super::value::{Value, Witness};
+use super::value::{Operands, Value, Witness, argument_name};
 use super::{methods, refuse};
 use crate::diagnostic::Errors;
 
@@ -79,12 +78,6 @@ pub(super) struct Translator<'a> {
     reports: bool,
     /// The line of a report in CUDA: `None` for the line of the operator, in a kernel.
     line_of_report: Option<&'static str>,
-}
-
-/// The name in CUDA of an argument's element or value.
-pub(super) fn argument_name(ident: &Ident) -> String {
-    // Two underscores: no argument has a name with them, so that this is no other argument's.
-    format!("{}__0", ident.unraw())
 }
 
 impl<'a> Translator<'a> {
