@@ -74,6 +74,35 @@ fn copy_by_hand(out: &mut Strided<f32, 2>, a: &Strided<f32, 2>) {
     out.indices().for_each(|at| out[at] = a[at]);
 }
 
+/// A few operators in one launch.
+#[kernel(requires(a.len() == out.len(), b.len() == out.len()), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i >= out_len) return;
+    float x = __fadd_rn(__fmul_rn(a[i], gain), b[i]);
+    out[i] = __fsub_rn(x > 0 ? __fsqrt_rn(x) : 0.0f, __fmul_rn(a[i], 0.25f));
+")]
+fn fused_by_hand(out: &mut [f32], a: &[f32], b: &[f32], gain: f32) {
+    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+        let x = a * gain + b;
+        *out = (if x > 0.0 { x.sqrt() } else { 0.0 }) - a * 0.25;
+    }
+}
+
+/// `scale`, with loads of 16 bytes.
+#[kernel(requires(a.len() == out.len(), out.len() % 4 == 0), partial, unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (4 * i >= out_len) return;
+    float4 x = reinterpret_cast<const float4*>(a)[i];
+    x.x = __fmul_rn(x.x, factor);
+    x.y = __fmul_rn(x.y, factor);
+    x.z = __fmul_rn(x.z, factor);
+    x.w = __fmul_rn(x.w, factor);
+    reinterpret_cast<float4*>(out)[i] = x;
+")]
+fn scale_by_four(out: &mut [f32], a: &[f32], factor: f32) {
+    out.iter_mut().zip(a).for_each(|(out, a)| *out = a * factor);
+}
+
 /// The part of an image without its borders, as a launch in two dimensions.
 fn part(tensor: &Tensor<f32>) -> Result<TensorView<'_, f32>> {
     let [rows, cols] = [0, 1].map(|dim| tensor.shape()[dim] - 32);
@@ -182,6 +211,30 @@ fn run() -> Result<()> {
         [&|out| Ok(s.map::<scale>((out, &a, 1.5))?), &|out| {
             Ok(s.launch::<scale_by_hand>(n, (out, &a, 1.5))?)
         }],
+    )?;
+    compare(
+        on,
+        ("scale f32, by hand float4", 8 * n),
+        square,
+        [&|out| Ok(s.map::<scale>((out, &a, 1.5))?), &|out| {
+            Ok(s.launch::<scale_by_four>(n / 4, (out, &a, 1.5))?)
+        }],
+    )?;
+    let gain = 0.75_f32;
+    compare(
+        on,
+        ("an expression of two f32", 12 * n),
+        square,
+        [
+            &|out| {
+                let sum = expr!({
+                    let x = a * gain + b;
+                    (if x > 0.0 { x.sqrt() } else { 0.0 }) - a * 0.25
+                });
+                Ok(s.evaluate(out, sum)?)
+            },
+            &|out| Ok(s.launch::<fused_by_hand>(n, (out, &a, &b, gain))?),
+        ],
     )?;
     compare(
         on,
