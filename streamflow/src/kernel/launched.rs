@@ -6,14 +6,12 @@
 //! part of its code, whether the launch runs or not, for example in an operator of a graph or in a test. On other targets than
 //! 64-bit Linux there are no entries.
 
-use super::{KERNELS, Registered};
-
-use super::KernelInfo;
+use super::{KERNELS, KernelInfo, Registered};
 
 pub(super) use section::note;
 
 /// Code that a launch of a program runs.
-pub(super) trait Described {
+pub(super) trait Noted {
     /// Its description.
     const INFO: &'static KernelInfo;
 }
@@ -21,7 +19,7 @@ pub(super) trait Described {
 /// The code of a kernel with two bodies.
 pub(super) struct OfKernel<K>(std::marker::PhantomData<K>);
 
-impl<K: super::Kernel> Described for OfKernel<K> {
+impl<K: super::Kernel> Noted for OfKernel<K> {
     const INFO: &'static KernelInfo = K::INFO;
 }
 
@@ -53,7 +51,7 @@ mod section {
     use std::arch::asm;
     use std::{ptr, slice};
 
-    use super::Described;
+    use super::Noted;
     use crate::kernel::Registered;
 
     /// An entry of the section. One entry is always `None`, so that the section exists.
@@ -61,7 +59,7 @@ mod section {
 
     /// Adds a kernel to the list of launched kernels of the program whose code this function is inlined into.
     #[inline(always)]
-    pub(in crate::kernel) fn note<K: Described>() {
+    pub(in crate::kernel) fn note<K: Noted>() {
         // The flag `R` makes the linker keep the entries, as it keeps a static with `#[used]`. SAFETY: the directives end
         // in the section in which they began, and contain no instructions.
         unsafe {
@@ -76,7 +74,7 @@ mod section {
         }
     }
 
-    fn entry<K: Described>() -> Registered {
+    fn entry<K: Noted>() -> Registered {
         const { Registered::of(K::INFO) }
     }
 
@@ -118,11 +116,11 @@ mod section {
     not(miri)
 )))]
 mod section {
-    use super::Described;
+    use super::Noted;
     use crate::kernel::Registered;
 
     #[inline(always)]
-    pub(in crate::kernel) fn note<K: Described>() {}
+    pub(in crate::kernel) fn note<K: Noted>() {}
 
     pub(super) fn list() -> impl Iterator<Item = Registered> {
         std::iter::empty()

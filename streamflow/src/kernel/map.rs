@@ -62,15 +62,15 @@ struct Flat<K>(PhantomData<K>);
 /// The code of a kernel for any strides.
 struct Strided<K>(PhantomData<K>);
 
-impl<K: MapKernel> launched::Described for Linear<K> {
+impl<K: MapKernel> launched::Noted for Linear<K> {
     const INFO: &'static KernelInfo = K::LINEAR;
 }
 
-impl<K: MapKernel> launched::Described for Flat<K> {
+impl<K: MapKernel> launched::Noted for Flat<K> {
     const INFO: &'static KernelInfo = K::FLAT;
 }
 
-impl<K: MapKernel> launched::Described for Strided<K> {
+impl<K: MapKernel> launched::Noted for Strided<K> {
     const INFO: &'static KernelInfo = K::STRIDED;
 }
 
@@ -217,16 +217,48 @@ impl<'a, T: Element> MapTable<'a, T> for &'a Shared<Tensor<T>> {
 
 /// An argument in memory.
 #[derive(Debug)]
-struct Operand<'a> {
-    name: &'static str,
+pub(super) struct Operand<'a> {
+    pub(super) name: &'static str,
     access: Access,
     rows: Option<Rows>,
     block: &'a Block,
     /// The lengths and steps of the last four dimensions, and 1 before them.
-    shape: [u64; RANK],
-    strides: [u64; RANK],
+    pub(super) shape: [u64; RANK],
+    pub(super) strides: [u64; RANK],
     /// How many dimensions it has.
-    rank: usize,
+    pub(super) rank: usize,
+}
+
+impl<'a> Operand<'a> {
+    pub(super) fn of<T>(name: &'static str, view: &TensorView<'a, T>, mode: AccessMode) -> Self {
+        let rank = view.shape().len();
+        let (mut shape, mut strides) = ([1; RANK], [0; RANK]);
+        let dims = view.shape().iter().zip(view.strides()).rev().take(RANK);
+        for (at, (len, stride)) in dims.enumerate() {
+            (shape[RANK - 1 - at], strides[RANK - 1 - at]) = (*len as u64, *stride as u64);
+        }
+        let access = Access { range: view.range(), mode, argument: name, rows: None };
+        let (rows, block) = (view.rows(mode), view.elements().block());
+        Self { name, access, rows, block, shape, strides, rank }
+    }
+
+    /// The address of the first element.
+    pub(super) fn address(&self) -> u64 {
+        self.access.range.address
+    }
+
+    /// The lengths of its dimensions, of which it has at most [`RANK`].
+    pub(super) fn dims(&self) -> &[u64] {
+        &self.shape[RANK - self.rank.min(RANK)..]
+    }
+
+    /// Adds its access to those of a launch.
+    pub(super) fn touch<'b>(&self, passing: &mut Passing<'b>)
+    where
+        'a: 'b,
+    {
+        passing.touch(self.access, self.rows, self.block);
+    }
 }
 
 /// An argument, in the order of the kernel's function.
@@ -288,18 +320,9 @@ impl<'a> Operands<'a> {
     }
 
     fn memory<T>(&mut self, name: &'static str, view: &TensorView<'a, T>, mode: AccessMode) {
-        let rank = view.shape().len();
-        let (mut shape, mut strides) = ([1; RANK], [0; RANK]);
-        let dims = view.shape().iter().zip(view.strides()).rev().take(RANK);
-        for (at, (len, stride)) in dims.enumerate() {
-            (shape[RANK - 1 - at], strides[RANK - 1 - at]) = (*len as u64, *stride as u64);
-        }
-        let access = Access { range: view.range(), mode, argument: name, rows: None };
-        let (rows, block) = (view.rows(mode), view.elements().block());
         self.push(Argument::Memory);
         // The macro has checked that a kernel has no more arguments than the lists have room for, here and in `push`.
-        let _full =
-            self.operands.try_push(Operand { name, access, rows, block, shape, strides, rank });
+        let _full = self.operands.try_push(Operand::of(name, view, mode));
     }
 
     fn push(&mut self, argument: Argument<'a>) {
@@ -365,28 +388,12 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Merges neighbouring dimensions that all operands pass through in one step. What is left are the last dimensions.
+    /// Merges dimensions, where the body reads no coordinates.
     fn merge(&mut self, coordinates: usize) {
         if coordinates > 1 {
             return;
         }
-        let (shape, strides) = (self.shape, self.strides.clone());
-        self.shape = [1; RANK];
-        // The outermost of the new dimensions.
-        let mut at = RANK;
-        for dim in (0..RANK).rev().filter(|dim| shape[*dim] != 1) {
-            let mut both = self.strides.iter().zip(&strides);
-            let len = self.shape.get(at).copied().unwrap_or_default();
-            if at < RANK && both.all(|(new, old)| old[dim] == new[at].saturating_mul(len)) {
-                self.shape[at] = len.saturating_mul(shape[dim]);
-                continue;
-            }
-            at -= 1;
-            self.shape[at] = shape[dim];
-            for (new, old) in self.strides.iter_mut().zip(&strides) {
-                new[at] = old[dim];
-            }
-        }
+        let _outermost = merge(&mut self.shape, &mut self.strides);
     }
 
     fn count(&self) -> u64 {
@@ -394,10 +401,32 @@ impl Plan {
     }
 }
 
+/// Merges neighbouring dimensions that all operands pass through in one step. What is left are the last dimensions, and 1 before
+/// them. Returns the first of them.
+pub(super) fn merge(shape: &mut [u64; RANK], strides: &mut [[u64; RANK]]) -> usize {
+    let mut at = RANK;
+    for dim in (0..RANK).rev() {
+        let len = std::mem::replace(&mut shape[dim], 1);
+        if len == 1 {
+            continue;
+        }
+        let inner = shape.get(at).copied().unwrap_or_default();
+        if at < RANK && strides.iter().all(|steps| steps[dim] == steps[at].saturating_mul(inner)) {
+            shape[at] = inner.saturating_mul(len);
+            continue;
+        }
+        at -= 1;
+        shape[at] = len;
+        // No dimension that is still to be merged is at `at` or after it.
+        strides.iter_mut().for_each(|steps| steps[at] = steps[dim]);
+    }
+    at
+}
+
 /// "`a` is [3, 4]", for errors.
 impl fmt::Display for Operand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is {:?}", self.name, &self.shape[RANK - self.rank.min(RANK)..])
+        write!(f, "`{}` is {:?}", self.name, self.dims())
     }
 }
 
@@ -485,13 +514,13 @@ impl CudaStream {
                     None => continue,
                 },
             };
-            passing.number(operand.access.range.address);
+            passing.number(operand.address());
             if plan.code == Code::Linear {
                 passing.number(plan.shape[RANK - 1]);
             } else {
                 strides.iter().for_each(|stride| passing.number(*stride));
             }
-            passing.touch(operand.access, operand.rows, operand.block);
+            operand.touch(&mut passing);
         }
         let [linear, flat, strided] = codes.infos;
         let info = match plan.code {

@@ -36,6 +36,7 @@ mod nvrtc;
 pub(crate) mod passing;
 mod places;
 mod recorded;
+pub(crate) mod reduce;
 pub(crate) mod registered;
 mod remembered;
 mod source;
@@ -60,3 +61,12 @@ pub(crate) use passing::Passing;
 pub(crate) use recorded::{Recorded, recorded};
 pub(crate) use registered::{KERNELS, Registered};
 pub use strided::Strided;
+
+pub mod reductions {
+    //! Reductions that come with the library, for [`CudaStream::reduce`](crate::CudaStream::reduce) and
+    //! [`CudaStream::reduce_axis`](crate::CudaStream::reduce_axis): `stream.reduce_axis::<Mean<f32>>(&mut means, &image, 1)?`.
+    //!
+    //! The elements are `f32`, `f64`, `i32`, `u32` or `u8`. A reduction of one's own is a function with
+    //! [`#[kernel(reduce(identity = 0.0))]`](macro@crate::kernel).
+    pub use super::reduce::library::{ArgMax, ArgMin, Max, Mean, Min, Sum};
+}

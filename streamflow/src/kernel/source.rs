@@ -8,6 +8,7 @@ use super::{CudaBody, KernelInfo, ParamInfo, ParamKind};
 const PRELUDE: &str = include_str!("cuda/prelude.cuh");
 const VIEW: &str = include_str!("cuda/view.cuh");
 const BODY: &str = include_str!("cuda/body.cuh");
+const REDUCE: &str = concat!(include_str!("cuda/reduce.cuh"), include_str!("cuda/reductions.cuh"));
 const REPORT: &str = include_str!("cuda/report.cuh");
 const CHECKED: &str = include_str!("cuda/checked.cuh");
 
@@ -32,6 +33,9 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
             line(&mut source, format_args!("#define STREAMFLOW_REPORTS"));
         }
         section(&mut source, "body", BODY);
+        if uses(info, &body, "streamflow_reduction") {
+            section(&mut source, "reduce", REDUCE);
+        }
     }
     for (name, definition) in TYPES.into_iter().filter(|(name, _)| uses(info, &body, name)) {
         section(&mut source, name, definition);

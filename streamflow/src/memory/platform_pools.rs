@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock, Weak};
 
+use super::MemoryPool;
 use super::pool_state::QueuedFrees;
 use crate::driver::{DeviceId, first_error};
 use crate::error::{Error, Result};
@@ -52,6 +53,8 @@ pub(crate) struct Pools(Box<[OfDevice]>);
 pub(super) struct OfDevice {
     /// The platform's own pool of device memory, and the pools of its allocators.
     memory: Lock<Vec<Weak<dyn DevicePool>>>,
+    /// The platform's own pool of device memory, that calls take memory for their time from. It is read without a lock.
+    own: OnceLock<Weak<MemoryPool>>,
     /// The pool that all streams of the device take page-locked memory from. It is read without a lock.
     pinned: OnceLock<Weak<dyn HostPool>>,
     /// The mutex that a thread holds for which the driver has no memory, until its allocation succeeds or fails. A thread
@@ -136,6 +139,17 @@ impl OfDevice {
     /// The pools of device memory.
     pub(super) fn pools(&self) -> Vec<Arc<dyn DevicePool>> {
         self.memory.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Sets the platform's own pool of device memory.
+    pub(super) fn set_own(&self, pool: Weak<MemoryPool>) {
+        // A platform makes one for each device.
+        let _first = self.own.set(pool);
+    }
+
+    /// The platform's own pool of device memory. `None` after the platform was dropped.
+    pub(super) fn own(&self) -> Option<Arc<MemoryPool>> {
+        self.own.get()?.upgrade()
     }
 
     /// Sets the pool of page-locked memory, if there is none yet.

@@ -73,7 +73,9 @@ impl MemoryPool {
         device: DeviceId,
         options: MemoryOptions,
     ) -> DriverResult<PoolHandle<Self>> {
-        Self::limited(table, device, options, "", MemoryLimits::unbounded())
+        let pool = Self::limited(table, device, options, "", MemoryLimits::unbounded())?;
+        Pools::of(table).of_device(device).set_own(Arc::downgrade(pool.pool()));
+        Ok(pool)
     }
 
     pub(super) fn limited(

@@ -261,7 +261,7 @@ pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) ->
         )
     };
     let names = cuda_names(signature, body, &result, &finish);
-    let cuda = &body.cuda;
+    let (cuda, unary) = (&body.cuda, unary(name, signature, &result));
     quote! {
         #[track_caller]
         #host
@@ -269,6 +269,7 @@ pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) ->
         #cfgs
         const _: () = {
             #called
+            #unary
             impl #unbounded ::streamflow::__private::body::Reports for #name #names_of {
                 const REPORTS: bool = #reports;
                 const IS_SHORT: bool = #is_short;
@@ -284,6 +285,27 @@ pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) ->
             #names
         };
     }
+}
+
+/// The types of a function of one value, for the options of other kernels that name such a function.
+pub(super) fn unary(
+    name: &Ident,
+    signature: &Signature,
+    result: &TokenStream,
+) -> Option<TokenStream> {
+    let [Argument { ty, .. }] = &signature.arguments[..] else { return None };
+    Some(quote! {
+        impl ::streamflow::__private::body::Unary for #name {
+            type Input = #ty;
+            type Output = #result;
+
+            #[inline(always)]
+            #[track_caller]
+            fn call(__value: #ty) -> #result {
+                <#name>::__call(&::streamflow::__private::body::Witness::new(), __value)
+            }
+        }
+    })
 }
 
 /// The function as one of its type. A kernel calls it so, and not by the function's own name: both platforms then find one function,

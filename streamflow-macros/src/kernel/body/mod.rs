@@ -17,6 +17,7 @@ mod host;
 mod index;
 mod methods;
 mod outside;
+mod reduce;
 mod refuse;
 mod signature;
 mod statements;
@@ -32,13 +33,13 @@ use syn::ItemFn;
 pub(crate) use self::expr::expr;
 pub(crate) use self::index::field_name;
 use self::signature::Signature;
-use self::translate::Translator;
+use self::translate::{Body, Translator};
 use crate::diagnostic::Errors;
 
 /// Whether the options are those of a kernel with one body.
 pub(super) fn has_one_body(options: &TokenStream) -> bool {
     let first = options.clone().into_iter().next();
-    first.is_some_and(|word| word.to_string() == "map")
+    first.is_some_and(|word| matches!(&*word.to_string(), "map" | "reduce"))
 }
 
 /// Expands one use of `#[kernel_fn]`.
@@ -54,20 +55,26 @@ pub(crate) fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream 
             return [item, errors.into_tokens()].into_iter().collect();
         }
     };
-    let signature = Signature::of_function(&function, &mut errors);
-    reject_cfg(function.block.to_token_stream(), &mut errors);
-    let translator = Translator::new(&signature, &mut errors);
-    let body = translator.function(&function.block);
-    let calls_itself = body.functions.iter().find(|path| path.is_ident(&function.sig.ident));
-    if let Some(path) = calls_itself {
-        errors.at(path, "a function of kernels can't call itself: write a loop");
-    }
+    let (signature, body) = translated(&function, &mut errors);
     let expanded = if errors.is_empty() {
         expand::function(&function, &signature, &body)
     } else {
         stub::function(&function, &signature)
     };
     [expanded, errors.into_tokens()].into_iter().collect()
+}
+
+/// The translation of a function of values.
+fn translated(function: &ItemFn, errors: &mut Errors) -> (Signature, Body) {
+    let signature = Signature::of_function(function, errors);
+    reject_cfg(function.block.to_token_stream(), errors);
+    let translator = Translator::new(&signature, errors);
+    let body = translator.function(&function.block);
+    let calls_itself = body.functions.iter().find(|path| path.is_ident(&function.sig.ident));
+    if let Some(path) = calls_itself {
+        errors.at(path, "a function of kernels can't call itself: write a loop");
+    }
+    (signature, body)
 }
 
 /// Reports `#[cfg]` in a body: rustc has not evaluated it yet, so the text in CUDA would not follow it.
@@ -86,10 +93,9 @@ fn reject_cfg(tokens: TokenStream, errors: &mut Errors) {
     }
 }
 
-/// Expands one use of `#[kernel(map)]`.
+/// Expands one use of `#[kernel(map)]` or of another kernel with one body.
 pub(super) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    signature::check_options(options, &mut errors);
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(_) => {
@@ -97,6 +103,12 @@ pub(super) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
             return [item, errors.into_tokens()].into_iter().collect();
         }
     };
+    let first = options.clone().into_iter().next();
+    if first.is_some_and(|word| word.to_string() == "reduce") {
+        let expanded = reduce::kernel(options, &function, &mut errors);
+        return [expanded, errors.into_tokens()].into_iter().collect();
+    }
+    signature::check_options(options, &mut errors);
     let signature = Signature::of(&function, &mut errors);
     reject_cfg(function.block.to_token_stream(), &mut errors);
     let mut translator = Translator::new(&signature, &mut errors);

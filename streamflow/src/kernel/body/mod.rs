@@ -17,7 +17,7 @@ pub use faults::Faults;
 pub use index::{ARRAY, element, len, within};
 pub use number::{Float, Integer, Number, Signed, Value};
 pub use ops::*;
-pub use text::{CudaText, KernelFn, Reports, Witness, per_thread};
+pub use text::{CudaText, KernelFn, Reports, Unary, Witness, per_thread, reduction};
 pub use types::{Types, alignment, braces, offsets, size};
 
 use std::marker::PhantomData;

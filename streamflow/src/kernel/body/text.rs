@@ -60,6 +60,58 @@ pub trait Reports {
     const IS_SHORT: bool;
 }
 
+/// A function of one value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no function of one value",
+    label = "no function of one value",
+    note = "write it as `#[kernel_fn] fn {Self}(x: f32) -> f32`"
+)]
+pub trait Unary: KernelFn {
+    /// The argument.
+    type Input;
+    /// The result.
+    type Output;
+
+    /// Calls the function.
+    #[track_caller]
+    fn call(value: Self::Input) -> Self::Output;
+}
+
+/// The statements of a reduction by the function `F`: its elements are of the type `element`, and `map` is the text of the function
+/// that makes a value of one. Reports name `line`.
+pub fn reduction<F: KernelFn, T: KernelArg>(
+    element: &str,
+    identity: T,
+    map: Option<fn(usize, &mut Types) -> String>,
+    line: u32,
+) -> String {
+    Types::with(|types| of_types::<F, T>(element, identity, map, line, types))
+}
+
+fn of_types<F: KernelFn, T: KernelArg>(
+    element: &str,
+    identity: T,
+    map: Option<fn(usize, &mut Types) -> String>,
+    line: u32,
+    types: &mut Types,
+) -> String {
+    let (ty, identity, combine) = (T::cuda(types), identity.spell(), F::cuda(0, types));
+    let (text, field, of, value) = match map {
+        Some(map) => (map(1, types), "F1 map;", format!("map({line}, value)"), ", C1"),
+        None => (String::new(), "", "value".to_owned(), ""),
+    };
+    let member = "__device__ __forceinline__";
+    format!(
+        "{combine}\n{text}\nstruct streamflow_reduction {{\n\
+         typedef {element} In;\ntypedef {ty} State;\ntypedef {ty} Out;\nF0 combined;\n{field}\n\
+         {member} State identity() const {{ return {identity}; }}\n\
+         {member} State of(In value, unsigned long long) const {{ return {of}; }}\n\
+         {member} State combine(State a, State b) const {{ return combined({line}, a, b); }}\n\
+         {member} Out finish(State value, unsigned long long) const {{ return value; }}\n\
+         }};\nconst streamflow_reduction streamflow_op = {{C0{value}}};"
+    )
+}
+
 /// The types and constants, in the order of the witnesses.
 #[derive(Debug)]
 pub struct CudaText<'a> {

@@ -49,7 +49,7 @@ pub trait Evaluate<'a> {
 /// A code of an expression, for the list of launched kernels.
 struct Noted<'a, E, const CODE: usize>(PhantomData<(&'a (), E)>);
 
-impl<'a, E: Evaluate<'a>, const CODE: usize> launched::Described for Noted<'a, E, CODE> {
+impl<'a, E: Evaluate<'a>, const CODE: usize> launched::Noted for Noted<'a, E, CODE> {
     const INFO: &'static KernelInfo = E::CODES.infos[CODE];
 }
 

@@ -1,0 +1,249 @@
+//! Reductions: `#[kernel(reduce(identity = 0.0))]`, a function of two values that becomes the tree of `streamflow::kernel`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Expr, FnArg, ItemFn, Path, ReturnType, Token, Type};
+
+use super::signature::{Argument, Signature};
+use super::{expand, stub, translated};
+use crate::diagnostic::{Errors, similar};
+
+const FORM: &str = "write `#[kernel(reduce(identity = 0.0))]`";
+
+/// The options of a reduction.
+#[derive(Default)]
+struct Options {
+    identity: Option<Expr>,
+    map: Option<Path>,
+}
+
+/// Expands one use of `#[kernel(reduce(…))]`.
+pub(super) fn kernel(options: TokenStream, function: &ItemFn, errors: &mut Errors) -> TokenStream {
+    let options = self::options(options, errors);
+    let (signature, body) = translated(function, errors);
+    let Some(ty) = check_types(function, &signature, errors) else {
+        return stub(function, &signature);
+    };
+    match options.identity {
+        Some(identity) if errors.is_empty() => {
+            let reduction = reduction(&function.sig.ident, &ty, &identity, options.map.as_ref());
+            expanded(function, expand::function(function, &signature, &body), &reduction)
+        }
+        _ => stub(function, &signature),
+    }
+}
+
+/// `reduce(identity = 0.0, map = square)`
+fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
+    let mut options = Options::default();
+    let parse = |input: ParseStream<'_>| {
+        let word: Ident = input.parse()?;
+        if input.is_empty() {
+            return Ok((word, Vec::new()));
+        }
+        let content;
+        syn::parenthesized!(content in input);
+        let all =
+            Punctuated::<(Ident, Expr), Token![,]>::parse_terminated_with(&content, |input| {
+                let name: Ident = input.parse()?;
+                input.parse::<Token![=]>()?;
+                Ok((name, input.parse()?))
+            })?;
+        if !input.is_empty() {
+            let text = format!("a reduction has no options beside those of `reduce`: {FORM}");
+            return Err(input.error(text));
+        }
+        Ok((word, all.into_iter().collect()))
+    };
+    let (word, all) = match parse.parse2(tokens) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            errors.push(error);
+            // No second error for the option that this hides.
+            options.identity = Some(syn::parse_quote!(0));
+            return options;
+        }
+    };
+    for (name, value) in all {
+        match (&*name.to_string(), value) {
+            ("identity", value) if options.identity.is_none() => options.identity = Some(value),
+            ("map", Expr::Path(path)) if options.map.is_none() => options.map = Some(path.path),
+            ("map", value) if options.map.is_none() => {
+                errors.at(
+                    value,
+                    "`map` is the name of a function with `#[kernel_fn]`: write `map = square`",
+                );
+            }
+            ("identity" | "map", _) => {
+                errors.at(&name, format!("`{name}` is given twice: remove one"))
+            }
+            (other, _) => {
+                let near = similar(other, &["identity", "map"]);
+                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                errors.at(&name, format!("`reduce` has no option `{name}`{hint}"));
+            }
+        }
+    }
+    if options.identity.is_none() && errors.is_empty() {
+        let text = format!(
+            "a reduction needs its value without elements: {FORM}, with the value that changes no other"
+        );
+        errors.at(word, text);
+    }
+    options
+}
+
+/// The type of both arguments and of the result.
+fn check_types(function: &ItemFn, signature: &Signature, errors: &mut Errors) -> Option<Type> {
+    let name = &function.sig.ident;
+    let [Argument { ident: first, ty, .. }, Argument { ident: second, ty: other, .. }] =
+        &signature.arguments[..]
+    else {
+        if function.sig.inputs.iter().all(|input| matches!(input, FnArg::Typed(_))) {
+            let count = signature.arguments.len();
+            let text = format!(
+                "a reduction combines two values, and this has {count} arguments: write `fn {name}(a: f32, b: f32) -> f32`"
+            );
+            errors.at(name, text);
+        }
+        return None;
+    };
+    let written = ty.to_token_stream().to_string();
+    if written != other.to_token_stream().to_string() {
+        let text = format!(
+            "a reduction has one type, and `{first}` is `{written}`: write `{second}: {written}`; `map = …` makes the values of \
+             elements of another type"
+        );
+        errors.at(other, text);
+        return None;
+    }
+    if let ReturnType::Type(_, result) = &function.sig.output
+        && result.to_token_stream().to_string() != written
+    {
+        let text = format!(
+            "a reduction's result is combined again, so it has the type of `{first}`: write `-> {written}`"
+        );
+        errors.at(result, text);
+        return None;
+    }
+    Some(ty.clone())
+}
+
+/// The implementation of `ReduceKernel`, and the kernel's entry in the program's list.
+fn reduction(name: &Ident, ty: &Type, identity: &Expr, map: Option<&Path>) -> TokenStream {
+    let text = name.unraw().to_string();
+    let entry = format!("{text}_kernel");
+    let private = quote!(::streamflow::__private);
+    let span = name.span();
+    // With the function's token as their place: it is that of a report.
+    let combine = quote_spanned!(span=> <#name>::__call(&::streamflow::__private::body::Witness::new(), __a, __b));
+    let place = quote_spanned!(span=> (::core::file!(), ::core::line!()));
+    let (input, of, map_reports, map_text) = match map {
+        None => (
+            ty.to_token_stream(),
+            quote!(__element),
+            quote!(),
+            quote!(::core::option::Option::None),
+        ),
+        Some(map) => {
+            let at = map.span();
+            (
+                quote_spanned!(at=> <#map as #private::body::Unary>::Input),
+                quote_spanned!(span=> <#map as #private::body::Unary>::call(__element)),
+                quote_spanned!(at=> || <#map as #private::body::Reports>::REPORTS),
+                quote_spanned!(at=> ::core::option::Option::Some(<#map as #private::body::KernelFn>::cuda)),
+            )
+        }
+    };
+    quote! {
+        const __IDENTITY: #ty = #identity;
+        // SAFETY: the macro writes both bodies from one, and the state is a number.
+        unsafe impl #private::ReduceKernel for #name {
+            type Input = #input;
+            type State = #ty;
+            type Output = #ty;
+            const NAME: &'static ::core::primitive::str = #text;
+            const ENTRY: &'static ::core::primitive::str = #entry;
+            const PLACE: (&'static ::core::primitive::str, ::core::primitive::u32) = #place;
+            const REPORTS: ::core::primitive::bool = <#name as #private::body::Reports>::REPORTS #map_reports;
+
+            #[inline(always)]
+            fn identity() -> #ty {
+                __IDENTITY
+            }
+            #[inline(always)]
+            fn of(__element: Self::Input, _: ::core::primitive::u64) -> #ty {
+                #of
+            }
+            #[inline(always)]
+            fn combine(__a: #ty, __b: #ty) -> #ty {
+                #combine
+            }
+            #[inline(always)]
+            fn finish(__state: #ty, _: ::core::primitive::u64) -> #ty {
+                __state
+            }
+            fn cuda() -> ::std::string::String {
+                #private::body::reduction::<#name, #ty>(
+                    <Self::Input as #private::Element>::ELEMENT_CUDA,
+                    __IDENTITY,
+                    #map_text,
+                    Self::PLACE.1,
+                )
+            }
+        }
+        #[#private::linkme::distributed_slice(#private::KERNELS)]
+        #[linkme(crate = #private::linkme)]
+        static __KERNEL: #private::Registered = #private::Registered::of(<#private::Described<#name>>::INFO);
+    }
+}
+
+fn expanded(function: &ItemFn, items: TokenStream, reduction: &TokenStream) -> TokenStream {
+    let cfgs = expand::cfgs(function);
+    quote! {
+        #items
+        #cfgs
+        const _: () = { #reduction };
+    }
+}
+
+/// A reduction that has a mistake: the rest of the program finds its name and its types.
+fn stub(function: &ItemFn, signature: &Signature) -> TokenStream {
+    let name = &function.sig.ident;
+    let ty = signature
+        .arguments
+        .first()
+        .map_or(quote!(::core::primitive::f32), |first| first.ty.to_token_stream());
+    let nothing = quote! {
+        // SAFETY: the program does not compile, so nothing launches this.
+        unsafe impl ::streamflow::__private::ReduceKernel for #name {
+            type Input = #ty;
+            type State = #ty;
+            type Output = #ty;
+            const NAME: &'static ::core::primitive::str = "";
+            const ENTRY: &'static ::core::primitive::str = "";
+            const PLACE: (&'static ::core::primitive::str, ::core::primitive::u32) = ("", 0);
+            const REPORTS: ::core::primitive::bool = false;
+            fn identity() -> #ty {
+                loop {}
+            }
+            fn of(_: #ty, _: ::core::primitive::u64) -> #ty {
+                loop {}
+            }
+            fn combine(_: #ty, _: #ty) -> #ty {
+                loop {}
+            }
+            fn finish(_: #ty, _: ::core::primitive::u64) -> #ty {
+                loop {}
+            }
+            fn cuda() -> ::std::string::String {
+                ::std::string::String::new()
+            }
+        }
+    };
+    expanded(function, stub::function(function, signature), &nothing)
+}

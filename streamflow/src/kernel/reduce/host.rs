@@ -1,0 +1,96 @@
+//! The tree of a reduction on the simulator: `cuda/reduce.cuh` has the same one.
+
+use std::ptr;
+
+use super::ReduceKernel;
+use super::info::Described;
+use super::plan::{BY_COLUMN, PARAMS, Plan, SECOND, lanes};
+use crate::driver::HostArgs;
+use crate::kernel::body::Faults;
+
+/// The most lanes.
+const LANES: usize = 256;
+
+/// Executes one launch.
+///
+/// # Safety
+/// The parameters are those of [`Plan::pass`], for elements that are allocated and that no other code writes, and for results or
+/// parts of the plan's number that no other code uses.
+pub(super) unsafe fn reduce<K: ReduceKernel>(args: HostArgs<'_>) {
+    let (plan, input, out) = Plan::passed(&args);
+    // SAFETY: the report's address is the parameter after the plan's, as `launch_kernel` passes it.
+    let _faults = K::REPORTS.then(|| unsafe { Faults::of(&args, PARAMS, Described::<K>::INFO) });
+    let elements = ptr::with_exposed_provenance::<K::Input>(input as usize);
+    let values = ptr::with_exposed_provenance::<K::State>(input as usize);
+    let results = ptr::with_exposed_provenance_mut::<K::Output>(out as usize);
+    let parts = ptr::with_exposed_provenance_mut::<K::State>(out as usize);
+    for result in 0..plan.results() {
+        let first = plan.first(result);
+        for part in 0..plan.parts {
+            // SAFETY: the plan's places are those of elements, or of parts, that the caller vouches for.
+            let state = unsafe {
+                if plan.form >= SECOND {
+                    state::<K>(&plan, part, |i| values.add(first + plan.place(i)).read())
+                } else {
+                    let element = |i| elements.add(first + plan.place(i)).read();
+                    state::<K>(&plan, part, |i| K::of(element(i), i))
+                }
+            };
+            // SAFETY: as above.
+            unsafe {
+                if plan.parts == 1 {
+                    results.add(plan.result(result)).write(K::finish(state, plan.count));
+                } else {
+                    parts.add((result * plan.parts + part) as usize).write(state);
+                }
+            }
+        }
+    }
+}
+
+/// The value of one part of a result.
+fn state<K: ReduceKernel>(plan: &Plan, part: u64, value: impl Fn(u64) -> K::State) -> K::State {
+    let length = plan.length();
+    let mut sums = [[K::identity(); 4]; LANES];
+    if plan.form == BY_COLUMN {
+        let elements = (part..length).step_by(plan.parts as usize);
+        for (number, i) in elements.enumerate() {
+            let sum = &mut sums[0][number % 4];
+            *sum = K::combine(*sum, value(i));
+        }
+        return lane::<K>(&sums[0]);
+    }
+    let width = lanes(length);
+    let begin = part * plan.chunk;
+    for i in begin..length.min(begin + plan.chunk) {
+        let at = (i - begin) as usize;
+        let sum = &mut sums[at / 4 % width][at % 4];
+        *sum = K::combine(*sum, value(i));
+    }
+    let mut values = sums.map(|sums| lane::<K>(&sums));
+    let values = &mut values[..width];
+    for warp in values.chunks_mut(32) {
+        halve::<K>(warp);
+    }
+    let warps = values.len().div_ceil(32);
+    for warp in 1..warps {
+        values[warp] = values[warp * 32];
+    }
+    halve::<K>(&mut values[..warps]);
+    values[0]
+}
+
+fn lane<K: ReduceKernel>(&[a, b, c, d]: &[K::State; 4]) -> K::State {
+    K::combine(K::combine(a, b), K::combine(c, d))
+}
+
+/// Combines values, of a number that is a power of two, into the first one.
+fn halve<K: ReduceKernel>(values: &mut [K::State]) {
+    let mut by = values.len() / 2;
+    while by > 0 {
+        for lane in 0..by {
+            values[lane] = K::combine(values[lane], values[lane + by]);
+        }
+        by /= 2;
+    }
+}

@@ -1,0 +1,71 @@
+//! The description of a reduction as a kernel.
+
+use std::marker::PhantomData;
+
+use super::{ReduceKernel, host};
+use crate::kernel::launched::Noted;
+use crate::kernel::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};
+
+/// The kernel of a reduction.
+#[derive(Debug)]
+pub struct Described<K>(PhantomData<K>);
+
+/// The parameters, as `Plan::pass` passes them. The elements and the results are of a type that the text names: a pass over parts
+/// has other types than a pass over elements.
+const fn param(name: &'static str, cuda: &'static str, kind: ParamKind) -> ParamInfo {
+    ParamInfo { name, cuda, kind }
+}
+const NUMBER: &str = "unsigned long long";
+const PARAMS: &[ParamInfo] = &[
+    param("in", "void", ParamKind::Elements),
+    param("streamflow_shape", NUMBER, ParamKind::Shape),
+    param("out", "void", ParamKind::ElementsMut),
+    param("streamflow_kept", NUMBER, ParamKind::Shape),
+    param("streamflow_step", NUMBER, ParamKind::Shape),
+    param("streamflow_chunk", NUMBER, ParamKind::Scalar),
+    param("streamflow_parts", NUMBER, ParamKind::Scalar),
+    param("streamflow_count", NUMBER, ParamKind::Scalar),
+    param("streamflow_form", NUMBER, ParamKind::Scalar),
+];
+
+impl<K: ReduceKernel> Described<K> {
+    /// The description.
+    pub const INFO: &'static KernelInfo = &KernelInfo {
+        name: K::NAME,
+        entry: K::ENTRY,
+        file: K::PLACE.0,
+        line: K::PLACE.1,
+        cuda: CudaBody::Made(text::<K>),
+        params: PARAMS,
+        generics: &[],
+        threads: Some([256, 1, 1]),
+        coverage: Coverage::GridStride,
+        axes: Axes::UNKNOWN,
+        reports: K::REPORTS,
+        host: host::reduce::<K>,
+    };
+}
+
+impl<K: ReduceKernel> Noted for Described<K> {
+    const INFO: &'static KernelInfo = Self::INFO;
+}
+
+fn text<K: ReduceKernel>() -> String {
+    let list = |name: &str| {
+        let each = [0, 1, 2, 3].map(|dim| format!("{name}{dim}"));
+        format!("{{{}}}", each.join(", "))
+    };
+    let numbers = [
+        list("streamflow_in_stride"),
+        list("streamflow_shape"),
+        list("streamflow_out_stride"),
+        list("streamflow_kept"),
+        list("streamflow_step"),
+    ];
+    format!(
+        "{}\nconst sf::Reduced streamflow_numbers = {{{}, streamflow_chunk, streamflow_parts, streamflow_count, streamflow_form}};\n\
+         sf::reduce(streamflow_op, streamflow_numbers, in, out);",
+        K::cuda(),
+        numbers.join(", ")
+    )
+}
