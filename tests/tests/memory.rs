@@ -16,6 +16,7 @@ mod library;
 mod map_types;
 mod maps;
 mod one_body;
+mod reductions;
 mod stream_pools;
 mod tables;
 mod timing;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         .suite("tables", tables::suite)
         .suite("fused", fused::suite)
         .suite("one_body", one_body::suite)
+        .suite("reductions", reductions::suite)
         .suite("views", views::suite)
         .run()
 }

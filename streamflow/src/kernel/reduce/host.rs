@@ -8,8 +8,8 @@ use super::plan::{BY_COLUMN, PARAMS, Plan, SECOND, lanes};
 use crate::driver::HostArgs;
 use crate::kernel::body::Faults;
 
-/// The most lanes.
-const LANES: usize = 256;
+/// The lanes of a warp.
+const WARP: usize = 32;
 
 /// Executes one launch.
 ///
@@ -51,30 +51,35 @@ pub(super) unsafe fn reduce<K: ReduceKernel>(args: HostArgs<'_>) {
 /// The value of one part of a result.
 fn state<K: ReduceKernel>(plan: &Plan, part: u64, value: impl Fn(u64) -> K::State) -> K::State {
     let length = plan.length();
-    let mut sums = [[K::identity(); 4]; LANES];
     if plan.form == BY_COLUMN {
         let elements = (part..length).step_by(plan.parts as usize);
-        for (number, i) in elements.enumerate() {
-            let sum = &mut sums[0][number % 4];
-            *sum = K::combine(*sum, value(i));
-        }
-        return lane::<K>(&sums[0]);
+        return lanes_of::<K, 1>(elements.map(value));
     }
-    let width = lanes(length);
     let begin = part * plan.chunk;
-    for i in begin..length.min(begin + plan.chunk) {
-        let at = (i - begin) as usize;
-        let sum = &mut sums[at / 4 % width][at % 4];
-        *sum = K::combine(*sum, value(i));
+    let elements = (begin..length.min(begin + plan.chunk)).map(value);
+    match lanes(length) {
+        1 => lanes_of::<K, 1>(elements),
+        32 => lanes_of::<K, 32>(elements),
+        _ => lanes_of::<K, 256>(elements),
+    }
+}
+
+/// The value of elements by `W` lanes.
+fn lanes_of<K: ReduceKernel, const W: usize>(values: impl Iterator<Item = K::State>) -> K::State {
+    let mut sums = [[K::identity(); 4]; W];
+    let mut at = 0;
+    for value in values {
+        let sum = &mut sums[at / 4][at % 4];
+        *sum = K::combine(*sum, value);
+        at = (at + 1) % (4 * W);
     }
     let mut values = sums.map(|sums| lane::<K>(&sums));
-    let values = &mut values[..width];
-    for warp in values.chunks_mut(32) {
+    for warp in values.chunks_mut(WARP) {
         halve::<K>(warp);
     }
-    let warps = values.len().div_ceil(32);
+    let warps = W.div_ceil(WARP);
     for warp in 1..warps {
-        values[warp] = values[warp * 32];
+        values[warp] = values[warp * WARP];
     }
     halve::<K>(&mut values[..warps]);
     values[0]

@@ -1,0 +1,68 @@
+// The threads of a block, one after the other, each until it waits for others: behind `shim.hpp`, and before the kernels.
+#define __shared__ static
+
+static const unsigned int THREADS = 256, WARP = 32;
+struct Thread {
+    ucontext_t context;
+    std::vector<char> stack = std::vector<char>(1 << 16);
+    bool is_done;
+};
+static std::vector<Thread> threads(THREADS);
+static ucontext_t scheduler;
+static std::function<void()> body;
+/// How many threads of each warp, and of the block, have come to a place where they wait for each other.
+static unsigned long long of_warp[THREADS / WARP], of_block;
+static unsigned int shuffled[THREADS];
+
+static void meet(unsigned long long& count, unsigned int all) {
+    const unsigned long long next = (count++ / all + 1) * all;
+    while (count < next) swapcontext(&threads[threadIdx.x].context, &scheduler);
+}
+static void __syncthreads() { meet(of_block, THREADS); }
+static unsigned int __shfl_down_sync(unsigned int, unsigned int value, unsigned int by) {
+    const unsigned int thread = threadIdx.x;
+    shuffled[thread] = value;
+    meet(of_warp[thread / WARP], WARP);
+    const unsigned int found = shuffled[thread % WARP + by < WARP ? thread + by : thread];
+    meet(of_warp[thread / WARP], WARP);
+    return found;
+}
+static void enter() {
+    body();
+    threads[threadIdx.x].is_done = true;
+    swapcontext(&threads[threadIdx.x].context, &scheduler);
+}
+/// Runs all threads of a block. A block in which threads wait for others that are done does not end.
+static void run_block(unsigned int block) {
+    blockIdx.x = block;
+    of_block = 0;
+    for (auto& count : of_warp) count = 0;
+    for (Thread& thread : threads) {
+        getcontext(&thread.context);
+        thread.context.uc_stack.ss_sp = thread.stack.data();
+        thread.context.uc_stack.ss_size = thread.stack.size();
+        thread.context.uc_link = nullptr;
+        thread.is_done = false;
+        makecontext(&thread.context, enter, 0);
+    }
+    for (bool is_running = true; is_running;) {
+        is_running = false;
+        for (unsigned int number = 0; number < THREADS; ++number) {
+            if (threads[number].is_done) continue;
+            is_running = true;
+            threadIdx.x = number;
+            swapcontext(&scheduler, &threads[number].context);
+        }
+    }
+}
+
+/// The blocks of a launch with these parameters, each of which has 16 bytes.
+static void run(const unsigned long long* params, const std::function<void()>& kernel) {
+    const auto of = [&](int number) { return params[2 * number]; };
+    unsigned long long rows = 1;
+    for (int dim = 14; dim < 18; ++dim) rows *= of(dim);
+    const unsigned long long parts = of(23), form = of(25) % 4;
+    const unsigned long long blocks = form == 0 ? (rows + 255) / 256 : form == 1 ? (rows + 7) / 8 : form == 2 ? rows * parts : (rows * parts + 255) / 256;
+    body = kernel;
+    for (unsigned long long block = 0; block < blocks; ++block) run_block((unsigned int)block);
+}
