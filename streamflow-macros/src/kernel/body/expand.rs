@@ -294,15 +294,16 @@ pub(super) fn unary(
     result: &TokenStream,
 ) -> Option<TokenStream> {
     let [Argument { ty, .. }] = &signature.arguments[..] else { return None };
+    let (declared, names) = (signature.generics.declared(), signature.generics.names());
     Some(quote! {
-        impl ::streamflow::__private::body::Unary for #name {
+        impl #declared ::streamflow::__private::body::Unary for #name #names {
             type Input = #ty;
             type Output = #result;
 
             #[inline(always)]
             #[track_caller]
             fn call(__value: #ty) -> #result {
-                <#name>::__call(&::streamflow::__private::body::Witness::new(), __value)
+                Self::__call(&::streamflow::__private::body::Witness::new(), __value)
             }
         }
     })
