@@ -165,6 +165,26 @@ use self::guard::{guarded, guarded_value};
 /// `signum`, `sin`, `sinh`, `sqrt`, `tan`, `tanh`, `to_bits`, `to_degrees`, `to_radians`, `trailing_zeros`, `trunc`, `wrapping_add`,
 /// `wrapping_mul` and `wrapping_sub`. Anything else is an error at its place, with what to write.
 ///
+/// `#[kernel(stencil(reach = [1, 1], border = clamp))]` makes a *stencil*, a kernel that reads the elements around its own:
+///
+/// ```ignore
+/// /// The mean of five neighbours.
+/// #[kernel(stencil(reach = [1, 1], border = clamp))]
+/// fn blur(out: &mut f32, image: Window<f32>) {
+///     *out = (image.at(0, 0) + image.at(-1, 0) + image.at(1, 0) + image.at(0, -1) + image.at(0, 1)) / 5.0;
+/// }
+/// // stream.map::<blur>((&mut out, &image))?;
+/// ```
+///
+/// - `image: Window<T>` is an input whose neighbours the body reads, `streamflow::kernel::Window`. It has the output's shape. There
+///   may be several, beside the arguments above.
+/// - `reach` has the largest distance that `at` reads, for each of 1 to 4 dimensions. Each distance in `at` is a number, as `-1`, the
+///   variable of a loop between numbers, as `for d in -1..=1`, or a sum or product of these, so that the macro compares it with `reach`.
+/// - `border` is what is beyond the edge: `clamp`, the nearest element; `zero`, a value of 0; `wrap`, the elements from the other end
+///   on; `mirror`, the elements back from the edge, without the last one twice (NumPy's `reflect`).
+///
+/// The blocks that lie within the edges by `reach` run a code without tests for them.
+///
 /// Both platforms compute the same. Types are those that rustc infers. Overflow wraps, also in a debug build. An integer divided
 /// by 0 is 0, and a later call returns an error with the file and the line. `as` stays within the type, as in Rust. A
 /// multiplication and an addition are never fused; `mul_add` is one operation. `+ - * / % sqrt mul_add` and `as` are equal bit by

@@ -130,6 +130,7 @@ pub use crate::kernel::{
     info::{CudaBody, KernelInfo, ParamInfo, ParamKind},
     map::{MapArgs, MapInput, MapKernel, MapOutput, MapTable, Operands},
     passing::Passing,
+    places::Tiles,
     reduce::{Described, ReduceKernel},
     registered::{KERNELS, Registered},
 };

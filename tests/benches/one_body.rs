@@ -11,7 +11,7 @@
 
 use std::process::ExitCode;
 
-use streamflow::kernel::Strided;
+use streamflow::kernel::{Strided, Window};
 use streamflow::memory::TensorView;
 use streamflow::prelude::*;
 
@@ -143,21 +143,122 @@ fn iterate_by_hand(out: &mut [f32], re: &[f32], im: &[f32], steps: u32) {
     }
 }
 
+/// The weighted mean of three by three elements.
+#[kernel(stencil(reach = [1, 1], border = clamp))]
+fn smooth(out: &mut f32, a: Window<f32>) {
+    let mut sum = 0.0;
+    for dy in -1..=1 {
+        for dx in -1..=1 {
+            let weight = (2 - dy * dy) * (2 - dx * dx);
+            sum += weight as f32 * a.at(dy, dx);
+        }
+    }
+    *out = sum * 0.0625;
+}
+
+#[kernel(requires(a.len() == out.len(), out.len() == width as usize * height as usize), unsafe cuda = "
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) return;
+    float sum = 0.0f;
+    for (int dy = -1; dy <= 1; ++dy) {
+        int row = min(max(y + dy, 0), height - 1) * width;
+        for (int dx = -1; dx <= 1; ++dx) {
+            float weight = (2 - dy * dy) * (2 - dx * dx);
+            sum = __fadd_rn(sum, __fmul_rn(weight, a[row + min(max(x + dx, 0), width - 1)]));
+        }
+    }
+    out[y * width + x] = __fmul_rn(sum, 0.0625f);
+")]
+fn smooth_by_hand(out: &mut [f32], a: &[f32], width: i32, height: i32) {
+    let at = |y: i32, x: i32| a[(y.clamp(0, height - 1) * width + x.clamp(0, width - 1)) as usize];
+    for (i, out) in out.iter_mut().enumerate() {
+        let (y, x) = (i as i32 / width, i as i32 % width);
+        let mut sum = 0.0;
+        for (dy, dx) in (-1..=1).flat_map(|dy| (-1..=1).map(move |dx| (dy, dx))) {
+            sum += ((2 - dy * dy) * (2 - dx * dx)) as f32 * at(y + dy, x + dx);
+        }
+        *out = sum * 0.0625;
+    }
+}
+
+/// The sum of both parts of the gradient, by Sobel's operator.
+#[kernel(stencil(reach = [1, 1], border = clamp))]
+fn sobel(out: &mut u8, image: Window<u8>) {
+    let mut x = 0;
+    let mut y = 0;
+    for d in -1..=1 {
+        let weight = 2 - d * d;
+        x += weight * (image.at(d, 1) as i32 - image.at(d, -1) as i32);
+        y += weight * (image.at(1, d) as i32 - image.at(-1, d) as i32);
+    }
+    *out = (x.abs() + y.abs()).min(255) as u8;
+}
+
+#[kernel(requires(image.len() == out.len(), out.len() == width as usize * height as usize), unsafe cuda = "
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) return;
+    int left = max(x - 1, 0), right = min(x + 1, width - 1);
+    int above = max(y - 1, 0) * width, here = y * width, below = min(y + 1, height - 1) * width;
+    int a = image[above + left], b = image[above + x], c = image[above + right];
+    int d = image[here + left], f = image[here + right];
+    int g = image[below + left], h = image[below + x], i = image[below + right];
+    int across = (c - a) + 2 * (f - d) + (i - g), down = (g - a) + 2 * (h - b) + (i - c);
+    out[here + x] = min(abs(across) + abs(down), 255);
+")]
+fn sobel_by_hand(out: &mut [u8], image: &[u8], width: i32, height: i32) {
+    let at = |y: i32, x: i32| {
+        i32::from(image[(y.clamp(0, height - 1) * width + x.clamp(0, width - 1)) as usize])
+    };
+    for (i, out) in out.iter_mut().enumerate() {
+        let (y, x) = (i as i32 / width, i as i32 % width);
+        let (mut across, mut down) = (0, 0);
+        for d in -1..=1 {
+            across += (2 - d * d) * (at(y + d, x + 1) - at(y + d, x - 1));
+            down += (2 - d * d) * (at(y + 1, x + d) - at(y - 1, x + d));
+        }
+        *out = (across.abs() + down.abs()).min(255) as u8;
+    }
+}
+
 /// A launch of one form.
-type Launch<'a> = &'a dyn Fn(&mut Tensor<f32>) -> Result<()>;
+type Launch<'a, T> = &'a dyn Fn(&mut Tensor<T>) -> Result<()>;
+
+/// An element whose bits are compared, and the value that no form may leave.
+trait Compared: Element {
+    const POISON: Self;
+
+    fn is_same(self, other: Self) -> bool;
+}
+
+impl Compared for f32 {
+    const POISON: Self = Self::NAN;
+
+    fn is_same(self, other: Self) -> bool {
+        self.to_bits() == other.to_bits() && !self.is_nan()
+    }
+}
+
+impl Compared for u8 {
+    // Both forms leave results of this value, too.
+    const POISON: Self = 173;
+
+    fn is_same(self, other: Self) -> bool {
+        self == other
+    }
+}
 
 /// Times the form with one body and that by hand in turns, and prints a line.
-fn compare(
+fn compare<T: Compared>(
     (platform, stream): (&Platform, &CudaStream),
     (name, bytes): (&str, usize),
     shape: [usize; 2],
-    forms: [Launch<'_>; 2],
+    forms: [Launch<'_, T>; 2],
 ) -> Result<()> {
     let mut times = [Vec::new(), Vec::new()];
     let mut results = [Vec::new(), Vec::new()];
     for round in 0..=ROUNDS {
         for (form, launch) in forms.into_iter().enumerate() {
-            let poison = vec![f32::NAN; shape[0] * shape[1]];
+            let poison = vec![T::POISON; shape[0] * shape[1]];
             let mut out = platform.upload(&poison)?.reshape(shape)?;
             let begin = stream.record_timing()?;
             for _ in 0..LAUNCHES {
@@ -168,12 +269,12 @@ fn compare(
             if round > 0 {
                 times[form].push(time);
             } else {
-                results[form] = stream.download_blocking::<f32>(&out)?;
+                results[form] = stream.download_blocking::<T>(&out)?;
             }
         }
     }
     let [a, b] = &results;
-    if a.iter().zip(b).any(|(a, b)| a.to_bits() != b.to_bits() || a.is_nan()) {
+    if a.iter().zip(b).any(|(a, b)| !a.is_same(*b)) {
         return Err(Failure::msg(format!("{name}: the results of both forms differ")));
     }
     let rates = times.map(|mut times| {
@@ -275,6 +376,35 @@ fn run() -> Result<()> {
         [n / 3, 3],
         [&|out| Ok(s.map::<normalize>((out, &pixels, &offset, 0.0039))?), &|out| {
             Ok(s.launch::<normalize_by_hand>(count, (out, &pixels, &offset, 0.0039))?)
+        }],
+    )?;
+    stencils(on, if is_simulated { 64 } else { 4096 })?;
+    stencils(on, side)
+}
+
+/// Windows of three by three elements, on a square image.
+fn stencils(on: (&Platform, &CudaStream), side: usize) -> Result<()> {
+    let (platform, s) = on;
+    let (n, square, length) = (side * side, [side, side], side as i32);
+    let noise = (0..n as u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> 24);
+    let bytes: Vec<u8> = noise.map(|n| n as u8).collect();
+    let floats: Vec<f32> = bytes.iter().map(|n| f32::from(*n) / 7.0).collect();
+    let image = platform.upload(&bytes)?.reshape(square)?;
+    let a = platform.upload(&floats)?.reshape(square)?;
+    compare(
+        on,
+        (&format!("3x3 of f32, {side} squared"), 8 * n),
+        square,
+        [&|out| Ok(s.map::<smooth>((out, &a))?), &|out| {
+            Ok(s.launch::<smooth_by_hand>(square, (out, &a, length, length))?)
+        }],
+    )?;
+    compare(
+        on,
+        (&format!("sobel of u8, {side} squared"), 2 * n),
+        square,
+        [&|out| Ok(s.map::<sobel>((out, &image))?), &|out| {
+            Ok(s.launch::<sobel_by_hand>(square, (out, &image, length, length))?)
         }],
     )
 }

@@ -17,6 +17,7 @@ mod map_types;
 mod maps;
 mod one_body;
 mod reductions;
+mod stencils;
 mod stream_pools;
 mod tables;
 mod timing;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         .suite("fused", fused::suite)
         .suite("one_body", one_body::suite)
         .suite("reductions", reductions::suite)
+        .suite("stencils", stencils::suite)
         .suite("views", views::suite)
         .run()
 }

@@ -3,6 +3,8 @@
 //! they fail.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod stencils;
+
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -386,7 +388,9 @@ fn code_is_cached_on_disk_and_damaged_files_are_replaced() -> Result<(), Failed>
 }
 
 pub(crate) fn suite() -> Suite {
-    let others: [(&str, Test); 7] = [
+    let others: [(&str, Test); 9] = [
+        ("stencils_compile", stencils::each_code_compiles),
+        ("the_rows_of_a_stencil_share_what_they_read", stencils::rows_share_what_they_read),
         ("one_body_is_compiled_as_it_is_written", one_body_is_compiled_as_it_is_written),
         ("errors_name_the_users_line", errors_name_the_users_line),
         ("errors_in_included_files_name_that_file", errors_in_included_files_name_that_file),

@@ -9,7 +9,7 @@
 
 mod cases;
 mod codes;
-mod compiled;
+pub(crate) mod compiled;
 mod errors;
 mod kernels;
 mod mutants;
@@ -23,7 +23,7 @@ use streamflow_tests::{Failed, Suite};
 use self::cases::Subject;
 
 /// The variable that makes a missing compiler of C++ a failure.
-const REQUIRE: &str = "STREAMFLOW_REQUIRE_CXX";
+pub(crate) const REQUIRE: &str = "STREAMFLOW_REQUIRE_CXX";
 
 pub(crate) fn suite() -> Suite {
     Suite::new()

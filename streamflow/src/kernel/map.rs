@@ -2,6 +2,8 @@
 //!
 //! Inputs broadcast as in NumPy: dimensions are compared from the last one, and one that is 1 or absent has the same element
 //! throughout. Neighbouring dimensions that every argument passes through in one step are merged.
+//!
+//! A stencil is a kernel of `map` with windows. Its dimensions are those of its `reach`, so none is merged, and its blocks are tiles.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,7 +13,7 @@ use arrayvec::ArrayVec;
 
 use super::body::RANK;
 use super::launch::launch_kernel;
-use super::places::Code;
+use super::places::{Code, Tiles};
 use super::{KernelInfo, Passing, launched};
 use crate::driver::{Access, AccessMode, MAX_PARAMS, Param, Rows, SourceLocation};
 use crate::error::{Error, Result};
@@ -24,17 +26,17 @@ use crate::stream::CudaStream;
 /// The most arguments in memory, as the macro checks.
 pub(super) const MOST_OPERANDS: usize = 5;
 
-/// A kernel made by `#[kernel(map)]`, for [`CudaStream::map`].
+/// A kernel made by `#[kernel(map)]` or `#[kernel(stencil(…))]`, for [`CudaStream::map`].
 ///
 /// # Safety
 /// The two descriptions are of one body, and a thread touches the elements at its own place alone.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel of one element",
     label = "not a kernel of `map`",
-    note = "a kernel that `map` takes is a function with `#[kernel(map)]`"
+    note = "a kernel that `map` takes is a function with `#[kernel(map)]` or `#[kernel(stencil(…))]`"
 )]
 pub unsafe trait MapKernel: 'static {
-    /// The code for arguments without gaps.
+    /// The code for arguments without gaps; of a stencil, for outputs and windows without gaps in their last dimension.
     const LINEAR: &'static KernelInfo;
     /// The code for fewer than 2³¹ elements at places below 2³², of views whose rows are without gaps.
     const FLAT: &'static KernelInfo;
@@ -44,6 +46,8 @@ pub unsafe trait MapKernel: 'static {
     const PER_THREAD: usize;
     /// How many coordinates the body reads; 0 for none.
     const COORDINATES: usize;
+    /// The tiles of a stencil.
+    const TILES: Option<Tiles>;
 }
 
 /// The codes of a kernel of one element.
@@ -53,6 +57,8 @@ pub struct Codes {
     pub(super) infos: [&'static KernelInfo; 3],
     /// How many elements a thread has at a time, in a launch with many.
     pub(super) per_thread: usize,
+    /// The tiles of a stencil.
+    pub(super) tiles: Option<Tiles>,
 }
 
 /// The code of a kernel for arguments without gaps, for the list of launched kernels.
@@ -227,6 +233,8 @@ pub(super) struct Operand<'a> {
     pub(super) strides: [u64; RANK],
     /// How many dimensions it has.
     pub(super) rank: usize,
+    /// Whether it is a stencil's window.
+    is_window: bool,
 }
 
 impl<'a> Operand<'a> {
@@ -239,7 +247,7 @@ impl<'a> Operand<'a> {
         }
         let access = Access { range: view.range(), mode, argument: name, rows: None };
         let (rows, block) = (view.rows(mode), view.elements().block());
-        Self { name, access, rows, block, shape, strides, rank }
+        Self { name, access, rows, block, shape, strides, rank, is_window: false }
     }
 
     /// The address of the first element.
@@ -286,12 +294,17 @@ impl<'a> Operands<'a> {
 
     /// Adds memory that the kernel writes.
     pub fn output<T>(&mut self, name: &'static str, view: TensorViewMut<'a, T>) {
-        self.memory(name, &view.into_view(), AccessMode::Write);
+        self.memory(name, &view.into_view(), AccessMode::Write, false);
     }
 
     /// Adds memory that the kernel reads.
     pub fn input<T>(&mut self, name: &'static str, view: TensorView<'a, T>) {
-        self.memory(name, &view, AccessMode::Read);
+        self.memory(name, &view, AccessMode::Read, false);
+    }
+
+    /// Adds memory that a stencil reads by a window.
+    pub fn window<T>(&mut self, name: &'static str, view: TensorView<'a, T>) {
+        self.memory(name, &view, AccessMode::Read, true);
     }
 
     /// Adds a table.
@@ -319,10 +332,17 @@ impl<'a> Operands<'a> {
         }
     }
 
-    fn memory<T>(&mut self, name: &'static str, view: &TensorView<'a, T>, mode: AccessMode) {
+    fn memory<T>(
+        &mut self,
+        name: &'static str,
+        view: &TensorView<'a, T>,
+        mode: AccessMode,
+        is_window: bool,
+    ) {
         self.push(Argument::Memory);
         // The macro has checked that a kernel has no more arguments than the lists have room for, here and in `push`.
-        let _full = self.operands.try_push(Operand::of(name, view, mode));
+        let operand = Operand { is_window, ..Operand::of(name, view, mode) };
+        let _full = self.operands.try_push(operand);
     }
 
     fn push(&mut self, argument: Argument<'a>) {
@@ -341,7 +361,12 @@ struct Plan {
 impl Plan {
     /// # Errors
     /// Shapes that don't fit, with the names of the arguments.
-    fn new(kernel: &'static str, operands: &Operands<'_>, coordinates: usize) -> Result<Self> {
+    fn new(
+        kernel: &'static str,
+        operands: &Operands<'_>,
+        coordinates: usize,
+        tiles: Option<Tiles>,
+    ) -> Result<Self> {
         let wrong = |problem| Err(Error::Shapes { kernel, problem });
         let mut written =
             operands.operands.iter().filter(|operand| operand.access.mode == AccessMode::Write);
@@ -358,10 +383,24 @@ impl Plan {
                 "the kernel reads {coordinates} coordinates, and `{name}` has {rank} dimensions"
             ));
         }
+        if let Some(Tiles { rank: wanted, .. }) = tiles
+            && first.rank != wanted
+        {
+            let (name, rank) = (first.name, first.rank);
+            return wrong(format!(
+                "the kernel's `reach` has {wanted} dimensions, and `{name}` has {rank}"
+            ));
+        }
         if let Some(other) =
             written.find(|other| (other.rank, other.shape) != (first.rank, first.shape))
         {
             return wrong(format!("{first} and {other}: all outputs have one shape"));
+        }
+        let mut windows = operands.operands.iter().filter(|operand| operand.is_window);
+        if let Some(window) =
+            windows.find(|window| (window.rank, window.shape) != (first.rank, first.shape))
+        {
+            return wrong(format!("{window} and {first}: a window has the shape of the output"));
         }
         let mut strides = ArrayVec::new();
         for operand in operands.operands.iter() {
@@ -383,8 +422,18 @@ impl Plan {
             let _full = strides.try_push(steps);
         }
         let mut plan = Self { shape: first.shape, strides, code: Code::Strided };
-        plan.merge(coordinates);
-        plan.code = Code::of(&plan.shape, &plan.strides);
+        let Some(tiles) = tiles else {
+            plan.merge(coordinates);
+            plan.code = Code::of(&plan.shape, &plan.strides);
+            return Ok(plan);
+        };
+        let last = RANK - 1;
+        let mut near = operands
+            .operands
+            .iter()
+            .filter(|operand| operand.is_window || operand.access.mode == AccessMode::Write);
+        let is_dense = plan.shape[last] == 1 || near.all(|operand| operand.strides[last] == 1);
+        plan.code = Code::Tiled(tiles, is_dense);
         Ok(plan)
     }
 
@@ -431,13 +480,15 @@ impl fmt::Display for Operand<'_> {
 }
 
 impl CudaStream {
-    /// Queues a kernel of one element, for all elements of its outputs: `stream.map::<scale>((&mut out, &image, 2.0))?`. Like
+    /// Queues a kernel of one element, for all elements of its outputs: `stream.map::<scale>((&mut out, &image, 2.0))?`. A stencil,
+    /// whose arguments have a [`Window`](crate::kernel::Window) too, is launched in the same way. Like
     /// [`launch`](Self::launch), it comes after all work that its arguments must come after, and does not block the host. The
     /// library makes the grid.
     ///
     /// All outputs have one shape, of 1 to 4 dimensions. An input has the same shape, or one that *broadcasts* to it, as in
     /// NumPy: compared from the last dimension, a dimension of length 1, or one that is missing, has the same elements
-    /// throughout. Views with any strides will do. With no elements nothing is launched.
+    /// throughout. A window has the output's shape, of as many dimensions as the stencil's `reach`. Views with any strides will do.
+    /// With no elements nothing is launched.
     ///
     /// ```
     /// use streamflow::prelude::*;
@@ -470,7 +521,11 @@ impl CudaStream {
         launched::note::<Strided<K>>();
         let mut operands = Operands::new();
         args.pass(&mut operands);
-        let codes = Codes { infos: [K::LINEAR, K::FLAT, K::STRIDED], per_thread: K::PER_THREAD };
+        let codes = Codes {
+            infos: [K::LINEAR, K::FLAT, K::STRIDED],
+            per_thread: K::PER_THREAD,
+            tiles: K::TILES,
+        };
         self.launch_map(&codes, K::COORDINATES, &operands, location)
     }
 
@@ -482,7 +537,7 @@ impl CudaStream {
         operands: &Operands<'_>,
         location: SourceLocation,
     ) -> Result<()> {
-        let plan = Plan::new(codes.infos[0].name, operands, coordinates);
+        let plan = Plan::new(codes.infos[0].name, operands, coordinates, codes.tiles);
         let mut passing = Passing::new();
         let plan = match plan {
             Ok(plan) => plan,
@@ -515,18 +570,18 @@ impl CudaStream {
                 },
             };
             passing.number(operand.address());
-            if plan.code == Code::Linear {
-                passing.number(plan.shape[RANK - 1]);
-            } else {
+            if plan.code != Code::Linear {
                 strides.iter().for_each(|stride| passing.number(*stride));
+            } else {
+                passing.number(plan.shape[RANK - 1]);
             }
             operand.touch(&mut passing);
         }
         let [linear, flat, strided] = codes.infos;
         let info = match plan.code {
-            Code::Linear => linear,
+            Code::Linear | Code::Tiled(_, true) => linear,
             Code::Flat => flat,
-            Code::Strided => strided,
+            Code::Strided | Code::Tiled(_, false) => strided,
         };
         let grid = plan.code.grid(&plan.shape, codes.per_thread);
         launch_kernel(self, info, &grid, &mut passing, Order::ByData, location)
@@ -556,8 +611,8 @@ mod tests {
             let mut operands =
                 Operands { all: ArrayVec::new_const(), operands: ArrayVec::new_const() };
             MapArgs::<look_up>::pass((&mut out, &a, &table), &mut operands);
-            let plan = Plan::new("look_up", &operands, 0).unwrap();
-            assert!(plan.is_linear && plan.count() == 4 && operands.all.len() == 3);
+            let plan = Plan::new("look_up", &operands, 0, None).unwrap();
+            assert!(plan.code == Code::Linear && plan.count() == 4 && operands.all.len() == 3);
         }
     }
 }

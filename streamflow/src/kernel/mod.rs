@@ -34,7 +34,7 @@ mod module;
 mod numbers;
 mod nvrtc;
 pub(crate) mod passing;
-mod places;
+pub(crate) mod places;
 mod recorded;
 pub(crate) mod reduce;
 pub(crate) mod registered;
@@ -44,6 +44,7 @@ mod state;
 mod strided;
 
 pub(crate) use axes::Axes;
+pub use body::Window;
 pub use compile::compile_for;
 use compile::load;
 pub(crate) use compile::supports;

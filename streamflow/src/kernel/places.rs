@@ -12,6 +12,15 @@ const TILE: [usize; 2] = [32, 8];
 /// The fewest elements of a launch whose threads have several: all processors of a device have work with a quarter of the threads.
 const MANY: u64 = 1 << 20;
 
+/// How the code of a stencil divides its output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tiles {
+    /// The number of dimensions.
+    pub rank: usize,
+    /// The elements of a block along the last two dimensions.
+    pub elements: [u64; 2],
+}
+
 /// The code of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
@@ -21,6 +30,8 @@ pub(super) enum Code {
     Flat,
     /// Any strides. A thread has elements by the last two coordinates.
     Strided,
+    /// A stencil's tiles, and whether outputs and windows have no gaps in their last dimension.
+    Tiled(Tiles, bool),
 }
 
 impl Code {
@@ -50,7 +61,7 @@ impl Code {
         match self {
             Self::Linear => None,
             Self::Flat => Some(shape.map(packed)),
-            Self::Strided => Some(*shape),
+            Self::Strided | Self::Tiled(..) => Some(*shape),
         }
     }
 
@@ -66,6 +77,11 @@ impl Code {
             Self::Strided => {
                 let rows = c.div_ceil(per_thread).min(65_535);
                 Grid::from([d, rows, a.saturating_mul(b).min(65_535)]).threads(TILE)
+            }
+            Self::Tiled(Tiles { elements, .. }, _) => {
+                let [y, x] = elements.map(|len| len as usize);
+                let planes = a.saturating_mul(b);
+                Grid::blocks([d.div_ceil(x), c.div_ceil(y).min(65_535), planes.min(65_535)])
             }
         }
     }

@@ -12,12 +12,13 @@ const REDUCE: &str = concat!(include_str!("cuda/reduce.cuh"), include_str!("cuda
 const REPORT: &str = include_str!("cuda/report.cuh");
 const CHECKED: &str = include_str!("cuda/checked.cuh");
 
-/// The types that NVRTC lacks, because their headers are only in the CUDA toolkit, each with streamflow's definition.
-const TYPES: [(&str, &str); 4] = [
+/// Names that NVRTC lacks, each with the definition: types whose headers are only in the CUDA toolkit, and the windows of stencils.
+const TYPES: [(&str, &str); 5] = [
     ("half", include_str!("cuda/half.cuh")),
     ("nv_bfloat16", include_str!("cuda/bfloat16.cuh")),
     ("complex", include_str!("cuda/complex.cuh")),
     ("bool8", include_str!("cuda/bool8.cuh")),
+    ("StreamflowInner", include_str!("cuda/window.cuh")),
 ];
 
 /// The source that NVRTC compiles.

@@ -7,7 +7,7 @@ use streamflow::__private::{CudaBody, KernelInfo, MapKernel};
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, check};
 
-use super::compiled::{BODY, Program, REPORT, SHIM};
+use super::compiled::{BODY, REPORT, SHIM, compile};
 
 const PRELUDE: &str = include_str!("../../../streamflow/src/kernel/cuda/prelude.cuh");
 
@@ -196,7 +196,7 @@ fn run(edits: &[Edit]) -> Result<Option<Vec<Vec<String>>>, Failed> {
     }
     let all: String = (0..edits.len()).map(|number| format!("k{number}::all();\n")).collect();
     let _ = write!(text, "int main() {{\n{all}}}\n");
-    let Some(program) = Program::build(&text)? else { return Ok(None) };
+    let Some(program) = compile(&text, &[])? else { return Ok(None) };
     let printed = program.printed()?;
     let mut lines = printed.lines();
     let mut checked = |case: &Case, kernel: &str| {

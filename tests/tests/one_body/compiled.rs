@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
 
 use streamflow::__private::{CudaBody, KernelInfo};
 use streamflow_tests::{Failed, check};
@@ -12,9 +12,9 @@ use tempfile::TempDir;
 use super::cases::Subject;
 use super::{kernels, types};
 
-pub(super) const SHIM: &str = include_str!("shim.hpp");
+pub(crate) const SHIM: &str = include_str!("shim.hpp");
 pub(super) const REPORT: &str = include_str!("../../../streamflow/src/kernel/cuda/report.cuh");
-pub(super) const BODY: &str = include_str!("../../../streamflow/src/kernel/cuda/body.cuh");
+pub(crate) const BODY: &str = include_str!("../../../streamflow/src/kernel/cuda/body.cuh");
 
 /// Kernels with their operators, as one program of C++: each kernel has a number.
 pub(super) struct Source {
@@ -81,45 +81,48 @@ impl Source {
              int number = 0; sscanf(arguments[1], \"%d\", &number);\n\
              switch (number) {{\n{cases}}}\n}}\n}}\n"
         );
-        Program::build(&self.text)
+        compile(&self.text, &[])
     }
 }
 
+/// Compiles a program of C++, in which what is undefined ends the program. `None` without a compiler.
+pub(crate) fn compile(text: &str, options: &[&str]) -> Result<Option<Program>, Failed> {
+    if Command::new("g++").arg("--version").stdout(Stdio::null()).status().is_err() {
+        return Ok(None);
+    }
+    let folder = tempfile::tempdir()?;
+    let (source, program) = (folder.path().join("kernels.cpp"), folder.path().join("kernels"));
+    fs::write(&source, text)?;
+    let mut compiler = Command::new("g++");
+    // Without expensive optimizations g++ fuses no product and sum.
+    compiler.args(["-std=c++17", "-O1", "-fexpensive-optimizations", "-ffp-contract=fast", "-w"]);
+    compiler.args(["-fsanitize=undefined,float-cast-overflow", "-fno-sanitize-recover=all"]);
+    compiler.args(options);
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("fma") {
+        compiler.arg("-mfma");
+    }
+    let done = compiler.arg("-o").arg(&program).arg(&source).output()?;
+    check(done.status.success(), || {
+        let text = String::from_utf8_lossy(&done.stderr).into_owned();
+        format!("g++: {}", text.lines().take(20).collect::<Vec<_>>().join("\n"))
+    })?;
+    Ok(Some(Program { folder, program }))
+}
+
 /// A compiled program, until it is dropped.
-pub(super) struct Program {
+pub(crate) struct Program {
     folder: TempDir,
     program: PathBuf,
 }
 
 impl Program {
-    /// Compiles a text, so that undefined operations end the program. `None` without a compiler.
-    pub(super) fn build(text: &str) -> Result<Option<Self>, Failed> {
-        if Command::new("g++").arg("--version").stdout(Stdio::null()).status().is_err() {
-            return Ok(None);
-        }
-        let folder = tempfile::tempdir()?;
-        let (source, program) = (folder.path().join("kernels.cpp"), folder.path().join("kernels"));
-        fs::write(&source, text)?;
-        let mut compiler = Command::new("g++");
-        // Without expensive optimizations g++ fuses no product and sum.
-        compiler.args([
-            "-std=c++17",
-            "-O1",
-            "-fexpensive-optimizations",
-            "-ffp-contract=fast",
-            "-w",
-        ]);
-        compiler.args(["-fsanitize=undefined,float-cast-overflow", "-fno-sanitize-recover=all"]);
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("fma") {
-            compiler.arg("-mfma");
-        }
-        let done = compiler.arg("-o").arg(&program).arg(&source).output()?;
-        check(done.status.success(), || {
-            let text = String::from_utf8_lossy(&done.stderr).into_owned();
-            format!("g++: {}", text.lines().take(20).collect::<Vec<_>>().join("\n"))
-        })?;
-        Ok(Some(Self { folder, program }))
+    /// Runs the kernel with this number on an input.
+    pub(crate) fn run(&self, number: usize, input: &[u8]) -> Result<Output, Failed> {
+        let file = self.folder.path().join(format!("{number}"));
+        fs::write(&file, input)?;
+        let mut command = Command::new(&self.program);
+        Ok(command.arg(number.to_string()).stdin(File::open(&file)?).output()?)
     }
 
     /// What the program prints.
@@ -132,13 +135,8 @@ impl Program {
 
     /// Runs all cases of a kernel, and checks its results.
     pub(super) fn check(&self, number: usize, subject: &Subject) -> Result<(), Failed> {
-        let input = self.folder.path().join(format!("{number}"));
-        write_cases(&input, subject)?;
         let name = subject.info.name;
-        let done = Command::new(&self.program)
-            .arg(number.to_string())
-            .stdin(File::open(&input)?)
-            .output()?;
+        let done = self.run(number, &cases(subject))?;
         let mut rest = &done.stdout[..];
         for case in &subject.cases {
             let len = case.count * subject.size + 4;
@@ -157,14 +155,15 @@ impl Program {
     }
 }
 
-fn write_cases(to: &Path, subject: &Subject) -> Result<(), Failed> {
+/// The cases of a kernel, as its program reads them.
+fn cases(subject: &Subject) -> Vec<u8> {
     let mut bytes = Vec::new();
     for case in &subject.cases {
         bytes.extend(case.number.to_ne_bytes());
         bytes.extend((case.count as u64).to_ne_bytes());
         case.inputs.iter().for_each(|input| bytes.extend(input));
     }
-    Ok(fs::write(to, bytes)?)
+    bytes
 }
 
 /// All kernels, on the operators as they are.

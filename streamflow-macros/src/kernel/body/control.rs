@@ -8,8 +8,9 @@ use syn::{
     Pat, RangeLimits,
 };
 
-use super::translate::{Translator, key};
+use super::translate::{Form, Translator, key};
 use super::value::{Value, Witness};
+use super::window::counted;
 
 /// The bounds of a loop over a range.
 struct Bounds<'a> {
@@ -193,9 +194,11 @@ impl Translator<'_> {
     // ---- loops --------------------------------------------------------------------------------
 
     fn for_loop(&mut self, whole: &ExprForLoop) -> TokenStream {
-        let ident = match &*whole.pat {
-            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(&name.ident),
-            Pat::Wild(_) => None,
+        let (ident, is_mutable) = match &*whole.pat {
+            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
+                (Some(&name.ident), name.mutability.is_some())
+            }
+            Pat::Wild(_) => (None, false),
             other => {
                 self.errors.at(other, "the variable of a `for` in a kernel has a name");
                 return TokenStream::new();
@@ -228,7 +231,8 @@ impl Translator<'_> {
         self.line(head);
         self.open();
         if let Some(ident) = ident {
-            let name = self.declare(ident);
+            let range = counted(start, end, is_inclusive).filter(|_| !is_mutable);
+            let name = self.declare_as(ident, range.map_or(Form::Value, Form::Counter));
             self.line(format!("W{number} {name} = {at};"));
         }
         let body = self.loop_body(whole.label.as_ref(), &whole.body);

@@ -21,6 +21,7 @@ pub(super) fn cuda_names(
         Kind::Output => quote!(let #ident: &mut #ty = ::streamflow::__private::body::any();),
         Kind::Input => quote!(let #ident: &#ty = ::streamflow::__private::body::any();),
         Kind::Table => quote!(let #ident: &[#ty] = ::streamflow::__private::body::any();),
+        Kind::Window => quote!(let #ident: ::streamflow::__private::body::Window<#ty> = ::streamflow::__private::body::any();),
         Kind::Scalar | Kind::Number => quote!(let mut #ident: #ty = ::streamflow::__private::body::any();),
         Kind::Coordinates(idents) => {
             quote!(#(let mut #idents: ::core::primitive::usize = ::streamflow::__private::body::any();)*)
@@ -86,7 +87,8 @@ fn bindings(
         let (name, own) = (argument.ident.unraw().to_string(), argument_name(&argument.ident));
         text += &match &argument.kind {
             Kind::Output => format!("auto& {own} = {};\n", element(&name)),
-            Kind::Input => format!("const auto {own} = {};\n", element(&name)),
+            // Stencils have no such text.
+            Kind::Input | Kind::Window => format!("const auto {own} = {};\n", element(&name)),
             Kind::Table => {
                 format!("const auto {own} = sf::table({name}, {name}_len, {number_of_table}u);\n")
             }
@@ -163,14 +165,16 @@ pub(super) fn flat(body: &Body, signature: &Signature) -> String {
     format!("{lengths}const {ty} {count} = {product};\n{}", numbered(ty, count, &body))
 }
 
+/// The number of the element at a place of a shape of four dimensions.
+pub(super) const ELEMENT_NUMBER: &str = "((streamflow_at0 * streamflow_shape1 + streamflow_at1) * streamflow_shape2 + streamflow_at2) * \
+                                         streamflow_shape3 + streamflow_at3";
+
 /// The body for any strides: a thread has the elements at one place of a shape of four dimensions, and some below it. Blocks are
 /// two-dimensional: a transposed view is read along its own rows.
 pub(super) fn strided(body: &Body, signature: &Signature) -> String {
     let ty = "unsigned long long";
     let element = |name: &str| at_coordinates(ty, name);
-    let number = "((streamflow_at0 * streamflow_shape1 + streamflow_at1) * streamflow_shape2 + streamflow_at2) * \
-                  streamflow_shape3 + streamflow_at3";
-    let bindings = bindings(signature, element, number, COORDINATES);
+    let bindings = bindings(signature, element, ELEMENT_NUMBER, COORDINATES);
     let body = &body.cuda;
     format!(
         "for ({ty} streamflow_z = thread_index_z(); streamflow_z < streamflow_shape0 * streamflow_shape1; \
@@ -205,9 +209,9 @@ pub(super) fn params(signature: &Signature, is_linear: bool) -> TokenStream {
         let kind_of = |kind| quote!(::streamflow::__private::ParamKind::#kind);
         let (kind, cuda) = match (kind, is_strided) {
             (Kind::Output, false) => (kind_of(quote!(SliceMut)), element),
-            (Kind::Input, false) => (kind_of(quote!(Slice)), element),
+            (Kind::Input | Kind::Window, false) => (kind_of(quote!(Slice)), element),
             (Kind::Output, true) => (kind_of(quote!(ElementsMut)), element),
-            (Kind::Input, true) => (kind_of(quote!(Elements)), element),
+            (Kind::Input | Kind::Window, true) => (kind_of(quote!(Elements)), element),
             (Kind::Table, _) => (kind_of(quote!(Table)), element),
             (Kind::Scalar, _) => (quote!(#arg::KIND), quote!(#arg::PARAM)),
             (Kind::Number | Kind::Coordinates(_), _) => return None,

@@ -8,13 +8,14 @@ use syn::{FnArg, ItemFn, ReturnType};
 use super::cuda::{self, cuda_names, params};
 use super::host::{host_function, host_linear, host_strided};
 use super::signature::{Argument, Kind, Signature};
+use super::tiles;
 use super::translate::Body;
 use super::value::argument_name;
 
 /// The constants of `MapKernel` with the descriptions of its codes.
 pub(super) const VARIANTS: [&str; 3] = ["LINEAR", "FLAT", "STRIDED"];
 
-/// The expansion of `#[kernel(map)]`.
+/// The expansion of `#[kernel(map)]` and `#[kernel(stencil(…))]`.
 pub(super) fn kernel(function: &ItemFn, signature: &Signature, body: &Body) -> TokenStream {
     let (cfgs, host) = (cfgs(function), host_function(function, body));
     let (definition, implementation) = (
@@ -62,7 +63,6 @@ pub(super) fn info(constant: &str, name: &str, parts: &TokenStream) -> TokenStre
             entry: #entry,
             file: ::core::file!(),
             line: ::core::line!(),
-            threads: ::core::option::Option::None,
             coverage: ::streamflow::__private::Coverage::GridStride,
             axes: ::streamflow::__private::Axes::UNKNOWN,
             #parts
@@ -74,12 +74,6 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
     let name = &function.sig.ident;
     let coordinates = signature.coordinates().unwrap_or(0);
     let (reports, text) = (reports(body), name.unraw().to_string());
-    let names = cuda_names(signature, body, &quote!(()), &quote!(__to.finish(__body)));
-    let code = [
-        (cuda::linear(body, signature), quote!(__streamflow_linear)),
-        (cuda::flat(body, signature), quote!(__streamflow_flat)),
-        (cuda::strided(body, signature), quote!(__streamflow_strided)),
-    ];
     let generics = &signature.generics;
     let (declared, names_of, turbofish) =
         (generics.declared(), generics.names(), generics.turbofish());
@@ -88,18 +82,22 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
     let instance = quote! {
         &[#((#type_names, <#types as ::streamflow::__private::body::KernelArg>::PARAM),)*]
     };
-    let infos = VARIANTS.into_iter().zip(&code).map(|(constant, (_, host))| {
-        let (params, made) = (params(signature, constant == "LINEAR"), made(constant));
+    let (threads, tiles) = (tiles::threads(signature), tiles::tiles(signature));
+    let Code { finish, variants } = code(signature, body, &reports);
+    let names = cuda_names(signature, body, &quote!(()), &finish);
+    let infos = variants.iter().map(|Variant { constant, host, .. }| {
+        let (params, made) = (params(signature, host == "__streamflow_linear"), made(constant));
         let parts = quote! {
             cuda: ::streamflow::__private::CudaBody::Made(#made #turbofish),
             params: &[#params],
             generics: #instance,
+            threads: #threads,
             reports: #reports,
             host: #host #turbofish,
         };
         info(constant, &text, &parts)
     });
-    let texts = VARIANTS.into_iter().zip(&code).map(|(constant, (cuda, _))| {
+    let texts = variants.iter().map(|Variant { constant, cuda, .. }| {
         let made = made(constant);
         quote! {
             fn #made #declared() -> ::std::string::String #bounds {
@@ -110,13 +108,23 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
             }
         }
     });
-    let registrations = registrations(name, signature);
+    let registrations = registrations(name, signature, &variants);
     let may_report = body.reports || !body.functions.is_empty();
-    let hosts = [
-        host_linear(name, signature, may_report),
-        host_strided(name, signature, "FLAT", may_report),
-        host_strided(name, signature, "STRIDED", may_report),
-    ];
+    let hosts = (signature.stencil.is_none())
+        .then(|| {
+            [
+                host_linear(name, signature, may_report),
+                host_strided(name, signature, "FLAT", may_report),
+            ]
+        })
+        .into_iter()
+        .flatten()
+        .chain([host_strided(name, signature, "STRIDED", may_report)]);
+    let flat = signature.stencil.as_ref().map(|_| {
+        quote!(
+            const FLAT: &'static ::streamflow::__private::KernelInfo = Self::STRIDED;
+        )
+    });
     let is_short = is_short(body);
     let arguments = arguments(name, signature);
     quote! {
@@ -124,6 +132,8 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
         unsafe impl #declared ::streamflow::__private::MapKernel for #name #names_of #bounds {
             const COORDINATES: usize = #coordinates;
             const PER_THREAD: usize = if #is_short { 4 } else { 1 };
+            const TILES: ::core::option::Option<::streamflow::__private::Tiles> = #tiles;
+            #flat
             #(#infos)*
         }
         #arguments
@@ -134,19 +144,62 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
     }
 }
 
+/// The codes of a kernel.
+struct Code {
+    /// The end of the function that makes the text in CUDA, from a part that each variant has of its own.
+    finish: TokenStream,
+    variants: Vec<Variant>,
+}
+
+struct Variant {
+    /// The constant of `MapKernel`.
+    constant: &'static str,
+    /// The part of the text of its own.
+    cuda: String,
+    /// The function of the simulator.
+    host: Ident,
+}
+
+impl Variant {
+    fn of(constant: &'static str, cuda: String, host: &str) -> Self {
+        Self { constant, cuda, host: format_ident!("__streamflow_{host}") }
+    }
+}
+
+fn code(signature: &Signature, body: &Body, reports: &TokenStream) -> Code {
+    let Some(stencil) = &signature.stencil else {
+        let variants = vec![
+            Variant::of("LINEAR", cuda::linear(body, signature), "linear"),
+            Variant::of("FLAT", cuda::flat(body, signature), "flat"),
+            Variant::of("STRIDED", cuda::strided(body, signature), "strided"),
+        ];
+        return Code { finish: quote!(__to.finish(__body)), variants };
+    };
+    let types = tiles::types(signature);
+    let [inner, outer] = tiles::parameters(signature, stencil);
+    let text = &body.cuda;
+    let finish = quote!(__to.finish_stencil(#reports, #types, [#inner, #outer], #text, __body));
+    let loops = |is_dense| tiles::loops(signature, stencil, is_dense);
+    let variants = vec![
+        Variant::of("LINEAR", loops(true), "strided"),
+        Variant::of("STRIDED", loops(false), "strided"),
+    ];
+    Code { finish, variants }
+}
+
 /// The name of the function that makes a variant's text.
 fn made(constant: &str) -> Ident {
     format_ident!("__streamflow_made_{}", constant.to_lowercase())
 }
 
 /// The entries in the program's list of kernels. A generic kernel has one, and its instances are those that the program launches.
-fn registrations(name: &Ident, signature: &Signature) -> TokenStream {
+fn registrations(name: &Ident, signature: &Signature, variants: &[Variant]) -> TokenStream {
     let entries = if signature.generics.is_empty() {
-        let of = |constant| {
-            let constant = Ident::new(constant, Span::call_site());
+        let of = |variant: &Variant| {
+            let constant = Ident::new(variant.constant, Span::call_site());
             quote!(of(<#name as ::streamflow::__private::MapKernel>::#constant))
         };
-        VARIANTS.map(of).to_vec()
+        variants.iter().map(of).collect()
     } else {
         let text = name.unraw().to_string();
         vec![quote!(generic(#text, ::core::file!(), ::core::line!()))]
@@ -200,6 +253,11 @@ fn arguments(name: &Ident, signature: &Signature) -> TokenStream {
                 bounds.push(quote!(#generic: ::streamflow::__private::MapTable<'streamflow, #ty>));
                 types.push(generic.to_token_stream());
                 calls.push(quote_spanned!(name.span()=> __to.table(#text, ::streamflow::__private::MapTable::map_table(#ident));));
+            }
+            Kind::Window => {
+                bounds.push(quote!(#generic: ::streamflow::__private::MapInput<'streamflow, #ty>));
+                types.push(generic.to_token_stream());
+                calls.push(quote_spanned!(name.span()=> __to.window(#text, ::streamflow::__private::MapInput::map_input(#ident));));
             }
             _ => {
                 types.push(ty.to_token_stream());

@@ -20,7 +20,8 @@ const MOST: usize = 6;
 
 /// The translation of an expression whose value is the element of `out`, and its operands.
 fn translated(expression: &Expr, errors: &mut Errors) -> (Body, Vec<Expr>) {
-    let mut translator = Translator::new(&Signature::none(), errors);
+    let none = Signature::none();
+    let mut translator = Translator::new(&none, errors);
     translator.outside = Some(Operands::default());
     let Value { host, cuda } = translator.expression(expression);
     let out = argument_name(&Ident::new("out", Span::call_site()));

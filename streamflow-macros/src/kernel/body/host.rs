@@ -48,7 +48,7 @@ fn call(
     at: &[TokenStream; 4],
 ) -> TokenStream {
     let arguments = signature.arguments.iter().map(|argument| match &argument.kind {
-        Kind::Output | Kind::Input => element(argument),
+        Kind::Output | Kind::Input | Kind::Window => element(argument),
         Kind::Scalar | Kind::Table => argument.ident.to_token_stream(),
         Kind::Number => number.clone(),
         Kind::Coordinates(idents) => {
@@ -91,15 +91,21 @@ pub(super) fn host_strided(
     reports: bool,
 ) -> TokenStream {
     // The shape is first. The elements of an argument are an address and four strides.
-    let bindings = loaded(
-        signature,
-        4,
-        5,
-        |Argument { ident, ty, .. }, at| quote!(let #ident = ::streamflow::__private::body::Elements::<#ty>::of(&__args, #at);),
-    );
+    let border = signature.stencil.as_ref().map(|stencil| &stencil.border);
+    let bindings = loaded(signature, 4, 5, |Argument { ident, ty, kind }, at| match kind {
+        Kind::Window => quote! {
+            let #ident = ::streamflow::__private::body::Window::<#ty>::of(
+                &__args,
+                #at,
+                ::streamflow::__private::body::Border::#border,
+            );
+        },
+        _ => quote!(let #ident = ::streamflow::__private::body::Elements::<#ty>::of(&__args, #at);),
+    });
     let at: [TokenStream; 4] = std::array::from_fn(|dim| quote!(__at[#dim]));
     let element = |Argument { ident, kind, .. }: &Argument| match kind {
         Kind::Output => quote!(&mut *#ident.at(__at)),
+        Kind::Window => quote!(#ident.around(__at)),
         _ => quote!(&*#ident.at(__at)),
     };
     let call = call(name, signature, element, &quote!(__number), &at);
@@ -124,7 +130,7 @@ fn loaded(
     for argument in &signature.arguments {
         let Argument { ident, ty, kind } = argument;
         match kind {
-            Kind::Output | Kind::Input => {
+            Kind::Output | Kind::Input | Kind::Window => {
                 bindings.extend(memory(argument, &index));
                 index.extend(quote!(+ #width));
             }

@@ -136,7 +136,8 @@ impl Translator<'_> {
                         self.errors.at(path, text);
                         return None;
                     }
-                    Form::Value => {}
+                    // The expression reports a window that is indexed.
+                    Form::Value | Form::Counter(_) | Form::Window => {}
                 }
             }
             _ => {}

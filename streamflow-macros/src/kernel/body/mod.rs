@@ -1,4 +1,4 @@
-//! Kernels with one body: `#[kernel(map)]`.
+//! Kernels with one body: `#[kernel(map)]` and `#[kernel(stencil(…))]`.
 //!
 //! One walk over the body writes it twice: in Rust for the simulator, and in CUDA C++. Both call functions of the same names
 //! with the same meaning, `streamflow::kernel::body` and `cuda/body.cuh`, so that no operator has the meaning of C++: nothing
@@ -21,10 +21,13 @@ mod reduce;
 mod refuse;
 mod signature;
 mod statements;
+mod stencil;
 mod stub;
 mod tables;
+mod tiles;
 mod translate;
 mod value;
+mod window;
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -39,7 +42,7 @@ use crate::diagnostic::Errors;
 /// Whether the options are those of a kernel with one body.
 pub(super) fn has_one_body(options: &TokenStream) -> bool {
     let first = options.clone().into_iter().next();
-    first.is_some_and(|word| matches!(&*word.to_string(), "map" | "reduce"))
+    first.is_some_and(|word| matches!(&*word.to_string(), "map" | "stencil" | "reduce"))
 }
 
 /// Expands one use of `#[kernel_fn]`.
@@ -108,8 +111,8 @@ pub(super) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
         let expanded = reduce::kernel(options, &function, &mut errors);
         return [expanded, errors.into_tokens()].into_iter().collect();
     }
-    signature::check_options(options, &mut errors);
-    let signature = Signature::of(&function, &mut errors);
+    let stencil = signature::stencil_of(options, &mut errors);
+    let signature = Signature::of(&function, stencil, &mut errors);
     reject_cfg(function.block.to_token_stream(), &mut errors);
     let mut translator = Translator::new(&signature, &mut errors);
     let host = translator.body(&function.block);

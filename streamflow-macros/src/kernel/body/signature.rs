@@ -8,6 +8,7 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, FnArg, ItemFn, Lit, Pat, ReturnType, Safety, Type};
 
 use super::generics::Generics;
+use super::stencil::{self, Stencil};
 use crate::diagnostic::Errors;
 use crate::kernel::check::name_problem;
 
@@ -32,6 +33,8 @@ pub(super) enum Kind {
     Input,
     /// `table: &[T]`: elements that every thread reads.
     Table,
+    /// `a: Window<T>`
+    Window,
     /// `factor: T`
     Scalar,
     /// `#[at] i: usize`: the number of the element, in row-major order.
@@ -42,7 +45,7 @@ pub(super) enum Kind {
 
 impl Kind {
     pub(super) fn is_in_memory(&self) -> bool {
-        matches!(self, Self::Output | Self::Input)
+        matches!(self, Self::Output | Self::Input | Self::Window)
     }
 
     /// Whether the library makes the argument, and no launch passes it.
@@ -55,40 +58,51 @@ impl Kind {
 pub(super) struct Signature {
     pub(super) generics: Generics,
     pub(super) arguments: Vec<Argument>,
+    pub(super) stencil: Option<Stencil>,
 }
 
-/// Checks the words of `#[kernel(…)]`.
-pub(super) fn check_options(options: TokenStream, errors: &mut Errors) {
-    let rest: TokenStream = options.into_iter().skip(1).collect();
+/// Checks the words of `#[kernel(…)]`. Returns the options of a stencil.
+pub(super) fn stencil_of(options: TokenStream, errors: &mut Errors) -> Option<Stencil> {
+    let mut words = options.clone().into_iter();
+    if words.next().is_some_and(|word| word.to_string() == "stencil") {
+        return Some(Stencil::of(options, errors));
+    }
+    let rest: TokenStream = words.collect();
     if !rest.is_empty() {
         errors.at(rest, "a kernel of `map` has no options: write `#[kernel(map)]`");
     }
+    None
 }
 
 impl Signature {
     /// No arguments.
     pub(super) fn none() -> Self {
-        Self { generics: Generics::default(), arguments: Vec::new() }
+        Self { generics: Generics::default(), arguments: Vec::new(), stencil: None }
     }
 
-    pub(super) fn of(function: &ItemFn, errors: &mut Errors) -> Self {
+    pub(super) fn of(function: &ItemFn, stencil: Option<Stencil>, errors: &mut Errors) -> Self {
         let signature = &function.sig;
+        let form = if stencil.is_some() { "stencil" } else { "map" };
         reject_words(signature, errors);
         let generics = Generics::of(signature, errors);
         if let ReturnType::Type(_, ty) = &signature.output {
-            errors.at(ty, "a kernel of `map` returns nothing: write its result to `out: &mut T`");
+            let text =
+                format!("a kernel of `{form}` returns nothing: write its result to `out: &mut T`");
+            errors.at(ty, text);
         }
         let arguments: Vec<_> =
             signature.inputs.iter().filter_map(|input| argument(input, errors)).collect();
         check_names(&signature.ident, &arguments, errors);
         if !arguments.iter().any(|argument| matches!(argument.kind, Kind::Output)) {
-            let text = "a kernel of `map` writes an element: add an argument `out: &mut f32`";
+            let text =
+                format!("a kernel of `{form}` writes an element: add an argument `out: &mut f32`");
             errors.at(&signature.ident, text);
         }
+        check_windows(signature, &arguments, stencil.as_ref(), errors);
         let operands = arguments.iter().filter(|argument| argument.kind.is_in_memory()).count();
         if operands > MOST_OPERANDS {
             let text = format!(
-                "a kernel of `map` has at most {MOST_OPERANDS} arguments in memory, and this has {operands}"
+                "a kernel of `{form}` has at most {MOST_OPERANDS} arguments in memory, and this has {operands}"
             );
             errors.at(&signature.inputs, text);
         }
@@ -105,11 +119,11 @@ impl Signature {
                 format!(" and this has {scalars}")
             };
             let text = format!(
-                "a kernel of `map` with {operands} arguments in memory has at most {most} values,{more}"
+                "a kernel of `{form}` with {operands} arguments in memory has at most {most} values,{more}"
             );
             errors.at(&signature.inputs, text);
         }
-        Self { generics, arguments }
+        Self { generics, arguments, stencil }
     }
 
     /// The arguments of a function that kernels call. All are values.
@@ -156,7 +170,7 @@ impl Signature {
             arguments.push(Argument { ident, ty, kind: Kind::Scalar });
         }
         check_names(&signature.ident, &arguments, errors);
-        Self { generics, arguments }
+        Self { generics, arguments, stencil: None }
     }
 
     /// The arguments, each with the number of those that a launch passes before it.
@@ -174,6 +188,41 @@ impl Signature {
             Kind::Coordinates(idents) => Some(idents.len()),
             _ => None,
         })
+    }
+}
+
+/// A stencil has windows, and as many coordinates as its reach has dimensions. Another kernel has no windows.
+fn check_windows(
+    signature: &syn::Signature,
+    arguments: &[Argument],
+    stencil: Option<&Stencil>,
+    errors: &mut Errors,
+) {
+    let mut windows = arguments.iter().filter(|argument| matches!(argument.kind, Kind::Window));
+    let Some(stencil) = stencil else {
+        for Argument { ident, .. } in windows {
+            let text = "a window is an argument of a stencil: write `#[kernel(stencil(reach = [1, 1], border = clamp))]`";
+            errors.at(ident, text);
+        }
+        return;
+    };
+    if windows.next().is_none() {
+        let text =
+            "a stencil reads a window: add an argument `a: Window<f32>`, or write `#[kernel(map)]`";
+        errors.at(&signature.ident, text);
+    }
+    let rank = stencil.reach.len();
+    for Argument { ident, kind, .. } in arguments {
+        if let Kind::Coordinates(idents) = kind
+            && idents.len() != rank
+            && rank > 0
+        {
+            let text = format!(
+                "`reach` has {rank} dimensions, and these are {} coordinates: write one for each dimension",
+                idents.len()
+            );
+            errors.at(ident, text);
+        }
     }
 }
 
@@ -267,10 +316,18 @@ fn argument(input: &FnArg, errors: &mut Errors) -> Option<Argument> {
         errors.at(ty, "a type of a kernel's argument has a name: write `<T: Float>` and `x: T`");
         return None;
     }
+    if let Some(element) = stencil::window(ty) {
+        return Some(Argument { ident, ty: element.clone(), kind: Kind::Window });
+    }
     let Type::Reference(reference) = ty else {
         return Some(Argument { ident, ty: ty.clone(), kind: Kind::Scalar });
     };
     let kind = if reference.mutability.is_some() { Kind::Output } else { Kind::Input };
+    if let Some(element) = stencil::window(&reference.elem) {
+        let text = format!("`{ident}` is a window and no reference: remove the `&`");
+        errors.at(ty, text);
+        return Some(Argument { ident, ty: element.clone(), kind: Kind::Window });
+    }
     if let Type::Slice(slice) = &*reference.elem {
         let item = (*slice.elem).clone();
         if reference.mutability.is_none() {

@@ -57,6 +57,7 @@ pub(super) fn kernel(function: &ItemFn, signature: &Signature) -> TokenStream {
         cuda: ::streamflow::__private::CudaBody::Text(""),
         params: &[],
         generics: &[],
+        threads: ::core::option::Option::None,
         reports: false,
         host: __streamflow_nothing,
     };
@@ -70,6 +71,7 @@ pub(super) fn kernel(function: &ItemFn, signature: &Signature) -> TokenStream {
             unsafe impl #unbounded ::streamflow::__private::MapKernel for #name #names #bounds {
                 const COORDINATES: usize = 0;
                 const PER_THREAD: usize = 1;
+                const TILES: ::core::option::Option<::streamflow::__private::Tiles> = ::core::option::Option::None;
                 #(#infos)*
             }
             impl<'streamflow, #list #(#types,)*> ::streamflow::__private::MapArgs<'streamflow, #name #names> for (#(#types,)*) #bounds {

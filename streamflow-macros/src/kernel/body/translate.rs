@@ -13,8 +13,10 @@ use syn::{
 
 use super::generics::mentions;
 use super::signature::{Kind, Signature};
+use super::stencil::Stencil;
 use super::tables::{assigned, cuda_type, operator};
 use super::value::{Operands, Value, Witness, argument_name};
+use super::window::Range;
 use super::{methods, refuse};
 use crate::diagnostic::Errors;
 
@@ -50,10 +52,14 @@ pub(super) struct Variable {
 pub(super) enum Form {
     /// By its name.
     Value,
+    /// By its name: the variable of a loop, whose values are in this range.
+    Counter(Range),
     /// As `*a`: an argument that is the element of its thread.
     Element,
     /// As `a[i]`: an argument that is a table, with its number for reports.
     Table(u32),
+    /// As `a.at(…)`: a stencil's window.
+    Window,
 }
 
 pub(super) struct Translator<'a> {
@@ -78,15 +84,18 @@ pub(super) struct Translator<'a> {
     reports: bool,
     /// The line of a report in CUDA: `None` for the line of the operator, in a kernel.
     line_of_report: Option<&'static str>,
+    /// The options of the kernel, if it is a stencil.
+    pub(super) stencil: Option<&'a Stencil>,
 }
 
 impl<'a> Translator<'a> {
-    pub(super) fn new(signature: &Signature, errors: &'a mut Errors) -> Self {
+    pub(super) fn new(signature: &'a Signature, errors: &'a mut Errors) -> Self {
         let mut arguments = Vec::new();
         for (number, argument) in signature.passed_numbers() {
             let form = match argument.kind {
                 Kind::Output | Kind::Input => Form::Element,
                 Kind::Table => Form::Table(number),
+                Kind::Window => Form::Window,
                 _ => Form::Value,
             };
             let one = std::slice::from_ref(&argument.ident);
@@ -115,6 +124,7 @@ impl<'a> Translator<'a> {
             outside: None,
             reports: false,
             line_of_report: None,
+            stencil: signature.stencil.as_ref(),
         }
     }
 
@@ -150,6 +160,11 @@ impl<'a> Translator<'a> {
 
     /// Declares a variable, and returns its name in CUDA.
     pub(super) fn declare(&mut self, ident: &Ident) -> String {
+        self.declare_as(ident, Form::Value)
+    }
+
+    /// Declares a variable with a role.
+    pub(super) fn declare_as(&mut self, ident: &Ident, form: Form) -> String {
         let name = ident.unraw().to_string();
         // A name that CUDA can't have, or that temporaries have.
         let is_plain = name.is_ascii() && !name.starts_with("streamflow");
@@ -157,7 +172,7 @@ impl<'a> Translator<'a> {
         let count = self.names.entry(name.clone()).or_insert(0);
         *count += 1;
         let cuda = format!("{name}_{count}");
-        let variable = Variable { cuda: cuda.clone(), form: Form::Value };
+        let variable = Variable { cuda: cuda.clone(), form };
         if let Some(scope) = self.scopes.last_mut() {
             scope.push((key(ident), variable));
         }
@@ -195,6 +210,9 @@ impl<'a> Translator<'a> {
     // ---- expressions --------------------------------------------------------------------------
 
     pub(super) fn expression(&mut self, expression: &Expr) -> Value {
+        if self.stencil.is_some() && self.is_window_alone(expression) {
+            return Value::wrong();
+        }
         match expression {
             Expr::Paren(inner) => {
                 let Value { host, cuda } = self.expression(&inner.expr);
@@ -271,7 +289,10 @@ impl<'a> Translator<'a> {
             && let Some(variable) = self.find(ident)
         {
             let text = match variable.form {
-                Form::Value => return Value::new(ident.to_token_stream(), variable.cuda),
+                // `window_method` has reported a window that is named otherwise.
+                Form::Value | Form::Counter(_) | Form::Window => {
+                    return Value::new(ident.to_token_stream(), variable.cuda);
+                }
                 Form::Element => {
                     format!("`{ident}` is a reference to an element: write `*{ident}`")
                 }
@@ -454,6 +475,9 @@ impl<'a> Translator<'a> {
     }
 
     fn method(&mut self, call: &ExprMethodCall) -> Value {
+        if let Some(value) = self.window_method(call) {
+            return value;
+        }
         if call.method == "len" && call.args.is_empty() && call.turbofish.is_none() {
             return self.len(&call.receiver, call.method.span());
         }

@@ -1,6 +1,6 @@
 //! The support of kernels with one body: their operators, their types in CUDA, and the elements of a thread.
 //!
-//! The items are public for the expansion of `#[kernel(map)]` alone.
+//! The items are public for the expansion of `#[kernel(map)]` and `#[kernel(stencil(…))]` alone, but for `Window`.
 
 mod argument;
 mod cast;
@@ -10,6 +10,7 @@ mod number;
 mod ops;
 mod text;
 mod types;
+mod window;
 
 pub use argument::KernelArg;
 pub use cast::{cast, cast_to};
@@ -19,6 +20,7 @@ pub use number::{Float, Integer, Number, Signed, Value};
 pub use ops::*;
 pub use text::{CudaText, KernelFn, Reports, Unary, Witness, per_thread, reduction};
 pub use types::{Types, alignment, braces, offsets, size};
+pub use window::{Border, Window, distance, window_at};
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -40,6 +42,14 @@ pub struct Elements<T> {
     strides: [usize; RANK],
     _elements: PhantomData<T>,
 }
+
+impl<T> Clone for Elements<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Elements<T> {}
 
 impl<T> Elements<T> {
     /// The argument whose address is parameter `index`.

@@ -181,6 +181,43 @@ impl<'a> CudaText<'a> {
         let each = parameters.iter().map(|(name, ty)| format!(", {} {name}", ty(self.types)));
         let parameters: String = each.collect();
         let result = R::cuda(self.types);
+        let parameters = format!("long long streamflow_line{parameters}");
+        let names = [format!("F{number}"), format!("C{number}")];
+        self.object(&names, &result, reports, &parameters, body)
+    }
+
+    /// The text of a stencil: an object for blocks within the windows' edges, and one for blocks at an edge, each with its
+    /// parameters and the whole body, and the loops that call them. Before them the type of each argument has a name.
+    pub fn finish_stencil(
+        self,
+        reports: bool,
+        types: &[(&str, fn(&mut Types) -> String)],
+        [inner, outer]: [&str; 2],
+        body: &str,
+        loops: &str,
+    ) -> String {
+        let each = types
+            .iter()
+            .map(|(name, ty)| format!("typedef {} streamflow_{name}_type;\n", ty(self.types)));
+        let types: String = each.collect();
+        let object = |class: &str, name: &str, parameters| {
+            self.object(&[class.to_owned(), name.to_owned()], "void", reports, parameters, body)
+        };
+        let inner = object("StreamflowInner", "streamflow_inner", inner);
+        let outer = object("StreamflowOuter", "streamflow_outer", outer);
+        format!("{types}{inner}\n{outer}\n{loops}")
+    }
+
+    /// An object of a local type, by the names of the type and of the object. Its operator has the body, within it all that the
+    /// body names, and a label of its own for each loop.
+    fn object(
+        &self,
+        [class, name]: &[String; 2],
+        result: &str,
+        reports: bool,
+        parameters: &str,
+        body: &str,
+    ) -> String {
         let (field, faults, value) = if reports {
             (
                 "const sf::Faults* faults;",
@@ -191,8 +228,8 @@ impl<'a> CudaText<'a> {
             ("", "", "")
         };
         format!(
-            "struct F{number} {{ {field}\n__device__ __forceinline__ {result} operator()(long long streamflow_line{parameters}) const \
-             {{\n{faults}\n{}{body}\n}}\n}};\nconst F{number} C{number} = {{{value}}};",
+            "struct {class} {{ {field}\n__device__ __forceinline__ {result} operator()({parameters}) const \
+             {{\n{faults}\n{}{body}\n}}\n}};\nconst {class} {name} = {{{value}}};",
             self.text
         )
     }

@@ -176,7 +176,7 @@ macro_rules! forms {
                         host: host::<STRIDED, P, O, F, G, $($A),*>,
                         ..<Self as Described<P>>::INFO
                     },
-                ], per_thread: elements::<P>() }
+                ], per_thread: elements::<P>(), tiles: None }
             };
         }
 
