@@ -37,24 +37,33 @@ fn noise(count: usize) -> Vec<i32> {
 
 /// Lengths around the reach, and around the 32 by 32 elements of a block, or the 256 of a block in one dimension.
 fn shapes(rank: usize) -> Vec<Vec<usize>> {
-    let (rows, cols) = ([1, 2, 5, 31, 32, 33, 65], [1, 2, 3, 31, 32, 33, 65, 100]);
+    let (rows, cols) = ([1, 2, 31, 32, 33, 66], [1, 2, 3, 31, 32, 33, 70]);
     let planes = |first: &[usize]| {
         let last = [[1, 1], [2, 3], [5, 1], [4, 33], [33, 2]];
         last.map(|last| [first, &last].concat()).to_vec()
     };
-    // With a block within the edges.
-    let large = |first: &[usize]| vec![[first, &[66, 67]].concat()];
     match rank {
         1 => [1, 2, 3, 4, 7, 31, 255, 256, 257, 600].map(|len| vec![len]).to_vec(),
         2 => rows.iter().flat_map(|y| cols.map(|x| vec![*y, x])).collect(),
-        3 => [planes(&[1]), planes(&[2]), planes(&[3]), large(&[3])].concat(),
-        _ => [planes(&[1, 1]), planes(&[2, 3]), planes(&[3, 1]), large(&[3, 1])].concat(),
+        3 => [planes(&[1]), planes(&[2]), planes(&[3])].concat(),
+        _ => [planes(&[1, 1]), planes(&[2, 3]), planes(&[3, 1])].concat(),
     }
 }
 
 fn borders(platform: &Platform, rank: usize) -> Result<(), Failed> {
     let s = stream(platform)?;
+    // With a block within the edges. It takes long, so that it is tried in one kind of memory.
+    let large: Option<Vec<usize>> = match rank {
+        3 => Some(vec![3, 66, 65]),
+        4 => Some(vec![3, 1, 65, 66]),
+        _ => None,
+    };
     for subject in kernels::of_rank(rank) {
+        for shape in &large {
+            let elements = noise(shape.iter().product());
+            let found = dense(platform, &s, &subject, shape, &elements)?;
+            check_equal(found, subject.wanted(shape, &elements))?;
+        }
         for shape in shapes(rank) {
             let elements = noise(shape.iter().product());
             let wanted = subject.wanted(&shape, &elements);
