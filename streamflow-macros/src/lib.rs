@@ -190,6 +190,24 @@ use self::guard::{guarded, guarded_value};
 /// multiplication and an addition are never fused; `mul_add` is one operation. `+ - * / % sqrt mul_add` and `as` are equal bit by
 /// bit. `exp`, `sin` and their like differ by the errors that CUDA's and the host's mathematics document.
 ///
+/// `#[kernel(reduce(identity = 0.0))]` makes a reduction of a function that combines two values of one type, for
+/// `CudaStream::reduce` and `CudaStream::reduce_axis`. `identity` is the value without elements, which changes no other when it is
+/// combined. The body is that of a [`#[kernel_fn]`](macro@kernel_fn). With `map = square`, each element is first passed to such a
+/// function of one value, so that the elements may have another type:
+///
+/// ```ignore
+/// #[kernel_fn]
+/// fn square(x: u8) -> f32 {
+///     x as f32 * x as f32
+/// }
+///
+/// #[kernel(reduce(identity = 0.0, map = square))]
+/// fn energy(a: f32, b: f32) -> f32 {
+///     a + b
+/// }
+/// // stream.reduce::<energy>(&mut out, &image)?;
+/// ```
+///
 /// # The expansion
 /// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
 /// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
@@ -482,6 +500,24 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 /// only if the macro finds no mistake and every node is known. `cargo check` finds all mistakes that the compiler can
 /// find.
 ///
+/// `#[kernel(reduce(identity = 0.0))]` makes a reduction of a function that combines two values of one type, for
+/// `CudaStream::reduce` and `CudaStream::reduce_axis`. `identity` is the value without elements, which changes no other when it is
+/// combined. The body is that of a [`#[kernel_fn]`](macro@kernel_fn). With `map = square`, each element is first passed to such a
+/// function of one value, so that the elements may have another type:
+///
+/// ```ignore
+/// #[kernel_fn]
+/// fn square(x: u8) -> f32 {
+///     x as f32 * x as f32
+/// }
+///
+/// #[kernel(reduce(identity = 0.0, map = square))]
+/// fn energy(a: f32, b: f32) -> f32 {
+///     a + b
+/// }
+/// // stream.reduce::<energy>(&mut out, &image)?;
+/// ```
+///
 /// # The expansion
 /// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
 /// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
@@ -582,6 +618,24 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///
 /// Write attributes that read the struct's fields, as `#[derive(Debug)]`, below this one.
 ///
+/// `#[kernel(reduce(identity = 0.0))]` makes a reduction of a function that combines two values of one type, for
+/// `CudaStream::reduce` and `CudaStream::reduce_axis`. `identity` is the value without elements, which changes no other when it is
+/// combined. The body is that of a [`#[kernel_fn]`](macro@kernel_fn). With `map = square`, each element is first passed to such a
+/// function of one value, so that the elements may have another type:
+///
+/// ```ignore
+/// #[kernel_fn]
+/// fn square(x: u8) -> f32 {
+///     x as f32 * x as f32
+/// }
+///
+/// #[kernel(reduce(identity = 0.0, map = square))]
+/// fn energy(a: f32, b: f32) -> f32 {
+///     a + b
+/// }
+/// // stream.reduce::<energy>(&mut out, &image)?;
+/// ```
+///
 /// # The expansion
 /// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
 /// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
@@ -623,6 +677,24 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 /// variant a message is: `match` it after `receive_cuda_stream`. A message of a struct or an enum is copied and
 /// transferred field by field. An output of the type of one variant can't be connected to such an input: its operator
 /// emits the enum, `io.image.emit(Image::Tensor(tensor))`.
+///
+/// `#[kernel(reduce(identity = 0.0))]` makes a reduction of a function that combines two values of one type, for
+/// `CudaStream::reduce` and `CudaStream::reduce_axis`. `identity` is the value without elements, which changes no other when it is
+/// combined. The body is that of a [`#[kernel_fn]`](macro@kernel_fn). With `map = square`, each element is first passed to such a
+/// function of one value, so that the elements may have another type:
+///
+/// ```ignore
+/// #[kernel_fn]
+/// fn square(x: u8) -> f32 {
+///     x as f32 * x as f32
+/// }
+///
+/// #[kernel(reduce(identity = 0.0, map = square))]
+/// fn energy(a: f32, b: f32) -> f32 {
+///     a + b
+/// }
+/// // stream.reduce::<energy>(&mut out, &image)?;
+/// ```
 ///
 /// # The expansion
 /// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a

@@ -174,6 +174,5 @@ pub use crate::kernel::launched::kernels;
 pub use crate::library::claims::{TakeClaim, take_claims_by};
 #[doc(hidden)]
 pub use crate::operators::{
-    convolve_2d::convolve_2d, normalize::normalize, reduce::sum_rows, resample::resample,
-    window::multiply_rows,
+    convolve_2d::convolve_2d, normalize::normalize, resample::resample, window::multiply_rows,
 };

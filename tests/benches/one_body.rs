@@ -7,8 +7,11 @@
 //! A round has 20 launches of each form, one form after the other. The time is that between two events of the stream. A line has
 //! the medians of 9 rounds, as bytes of memory that the work needs by second, and their ratio: one body over by hand. Both forms
 //! must give the same results, on memory that was poisoned before.
+//!
+//! `libraries/cub.cu` measures the reduction and the scan of CUB on as many elements, in the same unit.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
+use std::cell::RefCell;
 use std::process::ExitCode;
 
 use streamflow::kernel::{Strided, Window};
@@ -220,6 +223,70 @@ fn sobel_by_hand(out: &mut [u8], image: &[u8], width: i32, height: i32) {
     }
 }
 
+/// The sum.
+#[kernel(reduce(identity = 0.0))]
+fn sum(a: f32, b: f32) -> f32 {
+    a + b
+}
+
+/// The sums of parts, by the tree of the reduction, so that both forms have one result.
+#[kernel(threads(256), partial, requires(parts.len() * chunk as usize == a.len(), chunk % 4 == 0), unsafe cuda = "
+    __shared__ float warps[8];
+    const float4* words = (const float4*)(&a[0] + blockIdx.x * chunk);
+    unsigned int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    float x = 0, y = 0, z = 0, w = 0;
+#pragma unroll 4
+    for (unsigned long long i = threadIdx.x; i < chunk / 4; i += 256) {
+        float4 word = words[i];
+        x += word.x; y += word.y; z += word.z; w += word.w;
+    }
+    float sum = (x + y) + (z + w);
+    for (unsigned int by = 16; by > 0; by /= 2) sum += __shfl_down_sync(0xffffffffu, sum, by);
+    if (lane == 0) warps[warp] = sum;
+    __syncthreads();
+    if (warp > 0) return;
+    sum = lane < 8 ? warps[lane] : 0;
+    for (unsigned int by = 4; by > 0; by /= 2) sum += __shfl_down_sync(0xffffffffu, sum, by);
+    if (lane == 0) parts[blockIdx.x] = sum;
+")]
+fn sum_parts_by_hand(parts: &mut [f32], a: &[f32], chunk: u64) {
+    for (to, part) in parts.iter_mut().zip(a.chunks(chunk as usize)) {
+        *to = lanes_by_hand::<256>(part);
+    }
+}
+
+/// The sum of at least 17 and at most 1024 parts, or of one.
+#[kernel(threads(32), partial, unsafe cuda = "
+    float sums[4] = {0, 0, 0, 0};
+    for (unsigned long long i = 4 * threadIdx.x; i < parts_len; i += 128) {
+        for (int c = 0; c < 4; ++c) {
+            if (i + c < parts_len) sums[c] += parts[i + c];
+        }
+    }
+    float sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for (unsigned int by = 16; by > 0; by /= 2) sum += __shfl_down_sync(0xffffffffu, sum, by);
+    if (threadIdx.x == 0) out[0] = sum;
+")]
+fn sum_by_hand(out: &mut [f32], parts: &[f32]) {
+    out[0] = lanes_by_hand::<32>(parts);
+}
+
+fn lanes_by_hand<const W: usize>(values: &[f32]) -> f32 {
+    let mut sums = [[0.0; 4]; W];
+    values.iter().enumerate().for_each(|(i, value)| sums[i / 4 % W][i % 4] += value);
+    let mut values = sums.map(|[x, y, z, w]| (x + y) + (z + w)).to_vec();
+    let halved = |values: &[f32]| {
+        let mut values = values.to_vec();
+        while values.len() > 1 {
+            let (low, high) = values.split_at(values.len() / 2);
+            values = low.iter().zip(high).map(|(low, high)| low + high).collect();
+        }
+        values[0]
+    };
+    values = values.chunks(32).map(halved).collect();
+    halved(&values)
+}
+
 /// A launch of one form.
 type Launch<'a, T> = &'a dyn Fn(&mut Tensor<T>) -> Result<()>;
 
@@ -368,6 +435,19 @@ fn run() -> Result<()> {
         square,
         [&|out| Ok(s.map::<iterate>((out, &a, &b, 200))?), &|out| {
             Ok(s.launch::<iterate_by_hand>(n, (out, &a, &b, 200))?)
+        }],
+    )?;
+    let parts = (n / 4096).min(512);
+    let scratch = RefCell::new(platform.tensor::<f32>([parts], &s)?);
+    compare(
+        on,
+        ("sum of f32", 4 * n),
+        [1, 1],
+        [&|out| Ok(s.reduce::<sum>(out, &a)?), &|out| {
+            let mut scratch = scratch.borrow_mut();
+            let grid = Grid::blocks(parts).threads(256);
+            s.launch::<sum_parts_by_hand>(grid, (&mut scratch, &a, (n / parts) as u64))?;
+            Ok(s.launch::<sum_by_hand>(Grid::blocks(1).threads(32), (out, &scratch))?)
         }],
     )?;
     compare(

@@ -9,9 +9,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use half::{bf16, f16};
-use streamflow::__private::{CudaBody, KERNELS, KernelInfo, MapKernel, ParamKind};
+use streamflow::__private::{CudaBody, Described, KERNELS, KernelInfo, MapKernel, ParamKind};
 use streamflow::Element;
 use streamflow::driver::DriverError;
+use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Mean, Min, Sum};
 use streamflow::kernel::{CompiledCode, Kernel, Strided, compile_for};
 use streamflow::memory::{Bool8, Complex};
 use streamflow::{kernel, kernel_fn};
@@ -339,6 +340,46 @@ fn one_body_is_compiled_as_it_is_written() -> Result<(), Failed> {
     expect(std::str::from_utf8(image.bytes())?, "fma.rn.f32")
 }
 
+#[kernel_fn]
+fn square(x: f32) -> f32 {
+    x * x + 0.5
+}
+
+#[kernel(reduce(identity = 0.0, map = square))]
+fn squares(a: f32, b: f32) -> f32 {
+    a + b
+}
+
+#[kernel(reduce(identity = 1))]
+fn divided(a: i32, b: i32) -> i32 {
+    a / b
+}
+
+/// Words of four elements are loaded at once, by loads that need no earlier one.
+fn reductions_are_compiled_as_they_are_written() -> Result<(), Failed> {
+    let image = compile_for(Described::<squares>::INFO, (99, 9))?;
+    let text = std::str::from_utf8(image.bytes())?;
+    for part in ["mul.rn.f32", "add.rn.f32", "ld.global.nc.v4.f32", "shfl.sync.down"] {
+        expect(text, part)?;
+    }
+    for part in ["fma.", ".approx", ".ftz"] {
+        if let Some(line) = text.lines().find(|line| line.contains(part)) {
+            return Err(Failed::msg(format!("`{part}` in: {line}")));
+        }
+    }
+    let all = [
+        Described::<divided>::INFO,
+        Described::<Sum<u8>>::INFO,
+        Described::<Mean<i32>>::INFO,
+        Described::<Mean<f64>>::INFO,
+        Described::<Min<f64>>::INFO,
+        Described::<Max<u32>>::INFO,
+        Described::<ArgMin<u8>>::INFO,
+        Described::<ArgMax<f64>>::INFO,
+    ];
+    all.into_iter().try_for_each(|info| Ok(compile_for(info, (9, 0)).map(drop)?))
+}
+
 fn the_error_names_a_device_that_is_too_old() -> Result<(), Failed> {
     let error = compile_for(exp_linspace::INFO, (1, 0)).unwrap_err().to_string();
     expect(&error, "compute capability 1.0")
@@ -392,6 +433,10 @@ pub(crate) fn suite() -> Suite {
         ("stencils_compile", stencils::each_code_compiles),
         ("the_rows_of_a_stencil_share_what_they_read", stencils::rows_share_what_they_read),
         ("one_body_is_compiled_as_it_is_written", one_body_is_compiled_as_it_is_written),
+        (
+            "reductions_are_compiled_as_they_are_written",
+            reductions_are_compiled_as_they_are_written,
+        ),
         ("errors_name_the_users_line", errors_name_the_users_line),
         ("errors_in_included_files_name_that_file", errors_in_included_files_name_that_file),
         ("newer_devices_get_ptx", newer_devices_get_ptx),

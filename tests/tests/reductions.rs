@@ -153,10 +153,10 @@ fn another_tree(platform: &Platform) -> Result<(), Failed> {
         let others = [in_order, SUM.all(&swapped), SUM.all(&turned)];
         for (count, other) in differences.iter_mut().zip(others) {
             *count += i32::from(found.to_bits() != other.to_bits());
-            check((found - other).abs() < 1e-2, || format!("{n}: {found} and {other}"))?;
+            check((found - other).abs() < 0.5, || format!("{n}: {found} and {other}"))?;
         }
     }
-    check(differences.iter().all(|count| *count > 2), || format!("differences: {differences:?}"))
+    check(differences.iter().all(|count| *count > 0), || format!("differences: {differences:?}"))
 }
 
 /// The elements of each result along an axis.

@@ -1,6 +1,6 @@
 //! Compares the two bodies of the kernels of `streamflow::library` and `streamflow::operators`.
 
-use streamflow::__private::{convolve_2d, multiply_rows, normalize, resample, sum_rows};
+use streamflow::__private::{convolve_2d, multiply_rows, normalize, resample};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Tolerance};
@@ -105,16 +105,6 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let (signals, weights) =
                 (draw.values(rows * length, -corner..=corner), draw.values(length, -1.0..=1.0));
             (signals.len().into(), (signals, weights, length))
-        })
-        .same::<sum_rows<f32>>(Tolerance::EXACT, |draw| {
-            let (rows, columns) = (draw.len(1..=20), draw.len(0..=700));
-            let (sums, values) = (vec![f32::NAN; rows], draw.values(rows * columns, -1.0..=1.0));
-            (Grid::blocks(rows), (sums, values, columns, draw.value(-2.0..=2.0)))
-        })
-        .same::<sum_rows<f64>>(Tolerance::EXACT, |draw| {
-            let (rows, columns) = (draw.len(1..=20), draw.len(0..=700));
-            let (sums, values) = (vec![f64::NAN; rows], draw.values(rows * columns, -1.0..=1.0));
-            (Grid::blocks(rows), (sums, values, columns, draw.value(-2.0..=2.0)))
         })
         .same::<resample<f32>>(Tolerance::absolute(1e-5), |draw| {
             let (rows, length) = (draw.len(0..=5), draw.len(1..=300));

@@ -121,6 +121,13 @@ fn check_types(function: &ItemFn, signature: &Signature, errors: &mut Errors) ->
         errors.at(other, text);
         return None;
     }
+    if written == "bool" {
+        let text = format!(
+            "the values of a reduction are in memory, which has no `bool`: write `{first}: u8`"
+        );
+        errors.at(ty, text);
+        return None;
+    }
     if let ReturnType::Type(_, result) = &function.sig.output
         && result.to_token_stream().to_string() != written
     {
@@ -153,9 +160,12 @@ fn reduction(name: &Ident, ty: &Type, identity: &Expr, map: Option<&Path>) -> To
             let at = map.span();
             (
                 quote_spanned!(at=> <#map as #private::body::Unary>::Input),
-                quote_spanned!(span=> <#map as #private::body::Unary>::call(__element)),
+                quote_spanned!(at=> <#map as #private::body::Unary>::call(__element)),
                 quote_spanned!(at=> || <#map as #private::body::Reports>::REPORTS),
-                quote_spanned!(at=> ::core::option::Option::Some(<#map as #private::body::KernelFn>::cuda)),
+                quote_spanned!(at=> ::core::option::Option::Some((
+                    <#map as #private::body::KernelFn>::cuda as fn(_, &mut _) -> _,
+                    ::core::line!(),
+                ))),
             )
         }
     };
@@ -214,10 +224,11 @@ fn expanded(function: &ItemFn, items: TokenStream, reduction: &TokenStream) -> T
 /// A reduction that has a mistake: the rest of the program finds its name and its types.
 fn stub(function: &ItemFn, signature: &Signature) -> TokenStream {
     let name = &function.sig.ident;
-    let ty = signature
-        .arguments
-        .first()
-        .map_or(quote!(::core::primitive::f32), |first| first.ty.to_token_stream());
+    // A type that may be in memory, so that rustc reports no second mistake.
+    let is_generic = !function.sig.generics.params.is_empty();
+    let first = signature.arguments.first().map(|first| first.ty.to_token_stream());
+    let ty = first.filter(|ty| !is_generic && ty.to_string() != "bool");
+    let ty = ty.unwrap_or_else(|| quote!(::core::primitive::f32));
     let nothing = quote! {
         // SAFETY: the program does not compile, so nothing launches this.
         unsafe impl ::streamflow::__private::ReduceKernel for #name {

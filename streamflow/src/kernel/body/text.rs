@@ -82,7 +82,7 @@ pub trait Unary: KernelFn {
 pub fn reduction<F: KernelFn, T: KernelArg>(
     element: &str,
     identity: T,
-    map: Option<fn(usize, &mut Types) -> String>,
+    map: Option<(fn(usize, &mut Types) -> String, u32)>,
     line: u32,
 ) -> String {
     Types::with(|types| of_types::<F, T>(element, identity, map, line, types))
@@ -91,13 +91,13 @@ pub fn reduction<F: KernelFn, T: KernelArg>(
 fn of_types<F: KernelFn, T: KernelArg>(
     element: &str,
     identity: T,
-    map: Option<fn(usize, &mut Types) -> String>,
+    map: Option<(fn(usize, &mut Types) -> String, u32)>,
     line: u32,
     types: &mut Types,
 ) -> String {
     let (ty, identity, combine) = (T::cuda(types), identity.spell(), F::cuda(0, types));
     let (text, field, of, value) = match map {
-        Some(map) => (map(1, types), "F1 map;", format!("map({line}, value)"), ", C1"),
+        Some((map, line)) => (map(1, types), "F1 map;", format!("map({line}, value)"), ", C1"),
         None => (String::new(), "", "value".to_owned(), ""),
     };
     let member = "__device__ __forceinline__";

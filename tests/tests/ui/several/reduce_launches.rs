@@ -1,0 +1,27 @@
+use streamflow::kernel::reductions::ArgMax;
+use streamflow::prelude::*;
+
+#[kernel(reduce(identity = 0.0))]
+fn sum(a: f32, b: f32) -> f32 {
+    a + b
+}
+
+#[kernel(map)]
+fn scale(out: &mut f32, a: &f32) {
+    *out = *a;
+}
+
+fn launches(
+    stream: &CudaStream,
+    out: &mut Tensor<f32>,
+    input: &Tensor<f32>,
+    bytes: &Tensor<u8>,
+) -> Result<()> {
+    stream.reduce::<scale>(out, input)?;
+    stream.reduce::<sum>(out, bytes)?;
+    stream.reduce::<sum>(&*out, input)?;
+    stream.reduce::<ArgMax<f32>>(out, input)?;
+    Ok(())
+}
+
+fn main() {}
