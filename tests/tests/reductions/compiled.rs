@@ -86,7 +86,11 @@ pub(super) fn mistakes() -> Result<Option<String>, Failed> {
             "if (own.at + c < own.end) sum[c] = op.combine(sum[c], values[c]);",
             "if (own.at + 4 <= own.end) sum[c] = op.combine(sum[c], values[c]);",
         ),
-        ("few lengths", "op.of(words[k].at[c], own.at", "op.of(words[k].at[3 - c], own.at"),
+        (
+            "few lengths",
+            "op.of(words[k].at[c], own.at",
+            "op.of(words[k].at[c == 1 ? 2 : c == 2 ? 1 : c], own.at",
+        ),
         (
             "few lengths",
             "op.identity(), op.identity(), op.identity(), op.identity()",
