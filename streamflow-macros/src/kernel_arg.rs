@@ -80,7 +80,7 @@ fn implementation(input: &DeriveInput, fields: &[&Field]) -> TokenStream {
                 const ZERO: Self = Self { #(#idents: #zero),* };
 
                 fn cuda(types: &mut ::streamflow::__private::body::Types) -> ::std::string::String {
-                    types.structure::<Self>(
+                    types.structure::<Self>([Self::BYTES, Self::ALIGN],
                         |types| ::std::vec![#((#names, #cuda(types), __PLACES[#places])),*]
                     )
                 }

@@ -151,15 +151,21 @@ use self::guard::{guarded, guarded_value};
 ///
 /// - `out: &mut T` is an element that is written, and perhaps read before; `a: &T` one that is read: at most five in all. `T` is
 ///   an integer type, `f32` or `f64`. Such an argument is written `*out` and `*a` in the body.
-/// - `factor: T` is a value.
+/// - `table: &[T]` is a table: all elements of a tensor, a buffer or a part of one, of any length, which has no part in the shape of
+///   the launch. The body has `table[i]` and `table.len()`.
+/// - `factor: T` is a value: a number, a `bool`, an array, or a struct with [`#[derive(KernelArg)]`](derive@KernelArg).
 /// - `#[at] i: usize` is the number of the element in row-major order, and `#[at] [y, x]: [usize; 2]` its coordinates, of outputs
 ///   with as many dimensions, 1 to 4. A launch does not pass these.
 ///
 /// `CudaStream::map` launches it for all elements of the outputs. The library makes the grid, so that no thread leaves the
 /// elements; inputs broadcast.
 ///
+/// The function may have type parameters, with a bound of `streamflow::kernel`: `Number`, `Signed`, `Integer` or `Float`; and const
+/// parameters. A launch names the types or has them inferred: `stream.map::<scale<f32>>` or `stream.map::<scale<_>>`. In such a
+/// body a literal of a type parameter is a cast, as `2.0 as T`.
+///
 /// The body has `let`, assignments, `if`, `match` over numbers, `for` over ranges, `while`, `loop`, labels, Rust's operators, `as`,
-/// constants, calls of functions with [`#[kernel_fn]`](macro@kernel_fn), and the methods of numbers: `abs`, `acos`, `asin`, `atan`, `atan2`, `ceil`, `clamp`, `copysign`, `cos`, `cosh`,
+/// constants, arrays and their elements, fields, calls of functions with [`#[kernel_fn]`](macro@kernel_fn), and the methods of numbers: `abs`, `acos`, `asin`, `atan`, `atan2`, `ceil`, `clamp`, `copysign`, `cos`, `cosh`,
 /// `count_ones`, `exp`, `exp2`, `floor`, `fract`, `hypot`, `is_finite`, `is_infinite`, `is_nan`, `leading_zeros`, `ln`, `log10`,
 /// `log2`, `max`, `min`, `mul_add`, `pow`, `powf`, `powi`, `recip`, `rem_euclid`, `round`, `saturating_add`, `saturating_sub`,
 /// `signum`, `sin`, `sinh`, `sqrt`, `tan`, `tanh`, `to_bits`, `to_degrees`, `to_radians`, `trailing_zeros`, `trunc`, `wrapping_add`,
@@ -186,7 +192,8 @@ use self::guard::{guarded, guarded_value};
 /// The blocks that lie within the edges by `reach` run a code without tests for them.
 ///
 /// Both platforms compute the same. Types are those that rustc infers. Overflow wraps, also in a debug build. An integer divided
-/// by 0 is 0, and a later call returns an error with the file and the line. `as` stays within the type, as in Rust. A
+/// by 0 is 0, and a later call returns an error with the file and the line. So is an element of a table or an array at an index out
+/// of range; an assignment to it writes nothing. A number as an index of a constant array is checked by the compiler. `as` stays within the type, as in Rust. A
 /// multiplication and an addition are never fused; `mul_add` is one operation. `+ - * / % sqrt mul_add` and `as` are equal bit by
 /// bit. `exp`, `sin` and their like differ by the errors that CUDA's and the host's mathematics document.
 ///
@@ -232,7 +239,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The arguments are values, numbers or `bool`s, and there is one result. The body is that of [`#[kernel(map)]`](macro@kernel),
+/// The arguments are values: numbers, `bool`s, arrays, or structs with [`#[derive(KernelArg)]`](derive@KernelArg). There is one
+/// result. Type parameters and const parameters are those of [`#[kernel(map)]`](macro@kernel), as in `fn mix<T: Float>`. The body is that of [`#[kernel(map)]`](macro@kernel),
 /// with the same meaning on both platforms, and may call other such functions, but not itself. The host can call the function,
 /// too. A division of integers by 0 is reported with the line of the call in the kernel.
 #[proc_macro_attribute]

@@ -5,7 +5,7 @@ const ROOT: &str = include_str!("../../streamflow/src/lib.rs");
 
 /// All names that a program gets by `use streamflow::prelude::*`. `SpawnBorrowed` is in the prelude for its error
 /// message.
-const PRELUDE: [&str; 28] = [
+const PRELUDE: [&str; 29] = [
     "Buffer",
     "Compute",
     "CudaStream",
@@ -19,6 +19,7 @@ const PRELUDE: [&str; 28] = [
     "Flushed",
     "Grid",
     "HostData",
+    "KernelArg",
     "Message",
     "Platform",
     "Result",

@@ -12,7 +12,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::Error;
 
-use super::body::ARRAY;
 use super::{KernelInfo, ParamInfo, ParamKind};
 use crate::log;
 
@@ -78,6 +77,9 @@ const COMPLETE: u32 = 2;
 
 /// In place of the argument: an integer was divided by 0.
 pub(super) const DIVISION: u32 = u32::MAX;
+
+/// In place of the argument: an index beyond an array of the body.
+pub(super) const ARRAY: u32 = u32::MAX - 1;
 
 impl Report {
     /// Keeps a mistake, if it is the first: as `Report::keep` on a device.

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Type, TypeParam, TypeParamBound};
 
-use super::signature::{Kind, Signature};
+use super::tables::own_name;
 use crate::diagnostic::Errors;
 use crate::kernel::check::name_problem;
 use crate::tokens::STANDARD_TRAITS;
@@ -132,21 +132,6 @@ impl Generics {
     }
 }
 
-impl Signature {
-    /// `where T: Element,`: each type of elements that has a type parameter.
-    pub(super) fn element_bounds(&self) -> TokenStream {
-        let elements = self.arguments.iter().filter(|argument| {
-            matches!(argument.kind, Kind::Output | Kind::Input | Kind::Table)
-                && self.generics.are_in(&argument.ty)
-        });
-        let types: Vec<&Type> = elements.map(|argument| &argument.ty).collect();
-        if types.is_empty() {
-            return TokenStream::new();
-        }
-        quote!(where #(#types: ::streamflow::__private::Element,)*)
-    }
-}
-
 fn in_brackets(list: &TokenStream) -> TokenStream {
     if list.is_empty() { TokenStream::new() } else { quote!(<#list>) }
 }
@@ -161,7 +146,7 @@ pub(super) fn mentions(tokens: TokenStream, names: &[Ident]) -> bool {
 
 fn check_name(ident: &Ident, errors: &mut Errors) {
     let name = ident.unraw().to_string();
-    if let Some(problem) = name_problem(ident).or(super::signature::own_name(&name)) {
+    if let Some(problem) = name_problem(ident).or(own_name(&name)) {
         errors.at(ident, format!("a parameter cannot be named `{ident}`: {problem}"));
     }
 }

@@ -8,6 +8,7 @@
 //! rustc infers together with the body. The text in CUDA names the type by the witness, and is made when the kernel is first
 //! compiled.
 
+mod calls;
 mod control;
 mod cuda;
 mod expand;

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, FnArg, ItemFn, Lit, Pat, ReturnType, Safety, Type};
 
 use super::generics::Generics;
 use super::stencil::{self, Stencil};
+use super::tables::own_name;
 use crate::diagnostic::Errors;
 use crate::kernel::check::name_problem;
 
@@ -182,6 +183,19 @@ impl Signature {
         })
     }
 
+    /// `where T: Element,`: each type of elements that has a type parameter.
+    pub(super) fn element_bounds(&self) -> TokenStream {
+        let elements = self.arguments.iter().filter(|argument| {
+            matches!(argument.kind, Kind::Output | Kind::Input | Kind::Table)
+                && self.generics.are_in(&argument.ty)
+        });
+        let types: Vec<&Type> = elements.map(|argument| &argument.ty).collect();
+        if types.is_empty() {
+            return TokenStream::new();
+        }
+        quote!(where #(#types: ::streamflow::__private::Element,)*)
+    }
+
     /// Whether a body needs the coordinates of its element, so that dimensions can't be merged.
     pub(super) fn coordinates(&self) -> Option<usize> {
         self.arguments.iter().find_map(|argument| match &argument.kind {
@@ -244,14 +258,6 @@ fn reject_words(signature: &syn::Signature, errors: &mut Errors) {
         let name = &signature.ident;
         errors.at(name, format!("a kernel cannot be named `{name}`: {problem}"));
     }
-}
-
-/// The problem of a name that the text in CUDA gives to its own types and constants.
-pub(super) fn own_name(name: &str) -> Option<&'static str> {
-    let is_own = name.starts_with(['A', 'C', 'F', 'L', 'W'])
-        && name.len() > 1
-        && name[1..].bytes().all(|digit| digit.is_ascii_digit());
-    is_own.then_some("the kernel's code in CUDA has this name; choose another name")
 }
 
 /// Each argument has a name that CUDA C++ can have, and no two arguments have one name there.

@@ -57,3 +57,11 @@ pub(super) fn cuda_type(name: &str) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+/// The problem of a name that the text in CUDA gives to its own types and constants.
+pub(super) fn own_name(name: &str) -> Option<&'static str> {
+    let is_own = name.starts_with(['A', 'C', 'F', 'L', 'W'])
+        && name.len() > 1
+        && name[1..].bytes().all(|digit| digit.is_ascii_digit());
+    is_own.then_some("the kernel's code in CUDA has this name; choose another name")
+}

@@ -6,18 +6,14 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{
-    BinOp, Block, Expr, ExprBinary, ExprBlock, ExprCall, ExprCast, ExprMethodCall, Lit, Path,
-    PathArguments, Type, UnOp,
-};
+use syn::{BinOp, Block, Expr, ExprBinary, ExprBlock, Lit, Path, UnOp};
 
-use super::generics::mentions;
+use super::refuse;
 use super::signature::{Kind, Signature};
 use super::stencil::Stencil;
-use super::tables::{assigned, cuda_type, operator};
+use super::tables::{assigned, operator};
 use super::value::{Operands, Value, Witness, argument_name};
 use super::window::Range;
-use super::{methods, refuse};
 use crate::diagnostic::Errors;
 
 /// The translation of a body.
@@ -75,7 +71,7 @@ pub(super) struct Translator<'a> {
     /// The open loops, the innermost last: the label in Rust, and the number in the labels of CUDA.
     pub(super) loops: Vec<(Option<String>, usize)>,
     pub(super) loop_count: usize,
-    functions: Vec<Path>,
+    pub(super) functions: Vec<Path>,
     pub(super) items: Vec<TokenStream>,
     pub(super) checks: Vec<TokenStream>,
     pub(super) type_params: Vec<Ident>,
@@ -388,42 +384,9 @@ impl<'a> Translator<'a> {
     }
 
     /// Returns, as text in CUDA, the source line for the report of a division or a call at this token.
-    fn line_of_report(&self, span: Span) -> String {
+    pub(super) fn line_of_report(&self, span: Span) -> String {
         let line = self.line_of_report.map(ToOwned::to_owned);
         line.unwrap_or_else(|| line_of(span).unwrap_or(0).to_string())
-    }
-
-    /// The call of a function with `#[kernel_fn]`.
-    fn call(&mut self, call: &ExprCall) -> Value {
-        if let Some(value) = self.sequence(call) {
-            return value;
-        }
-        let Expr::Path(path) = &*call.func else {
-            refuse::expression(&Expr::Call(call.clone()), self.errors);
-            return Value::wrong();
-        };
-        let first = path.path.segments.first().map(|first| first.ident.to_string());
-        if first.as_deref().and_then(cuda_type).is_some() {
-            let text = "a kernel calls a number's functions as methods, as `x.sqrt()` or `a.max(b)`, and casts by `as`";
-            self.errors.at(&call.func, text);
-            return Value::wrong();
-        }
-        let operands: Vec<&Expr> = call.args.iter().collect();
-        let values = self.operands(&operands);
-        // Each call has a witness of its own, since two calls may be of two instances.
-        let (witness, number) = self.witness(Witness::Function);
-        let plain = without_arguments(&path.path);
-        let written = |path: &Path| path.to_token_stream().to_string();
-        if !self.functions.iter().any(|known| written(known) == written(&plain)) {
-            self.functions.push(plain);
-        }
-        let line = self.line_of_report(path.span());
-        let cuda: String = values.iter().map(|value| format!(", {}", value.cuda)).collect();
-        let host = values.iter().map(|value| &value.host);
-        Value::new(
-            quote_spanned!(path.span()=> #path::__call(&#witness, #(#host),*)),
-            format!("C{number}({line}{cuda})"),
-        )
     }
 
     fn short_circuit(&mut self, left: &Expr, op: &BinOp, right: &Expr) -> Value {
@@ -445,54 +408,6 @@ impl<'a> Translator<'a> {
         };
         let (a, b) = (a.host, b.host);
         Value::new(quote!((#a #op #b)), cuda)
-    }
-
-    fn cast(&mut self, cast: &ExprCast) -> Value {
-        let Value { host, cuda } = self.expression(&cast.expr);
-        let ty = &*cast.ty;
-        if !matches!(ty, Type::Path(_)) {
-            let text = match ty {
-                Type::Infer(_) => "a cast in a kernel has the name of its type, as `as f32`",
-                _ => "a kernel casts to a number, as `as f32`",
-            };
-            self.errors.at(ty, text);
-            return Value::wrong();
-        }
-        let (witness, number) = self.witness(Witness::Type);
-        let is_literal = matches!(&*cast.expr, Expr::Lit(_));
-        let names_parameter = mentions(ty.to_token_stream(), &self.type_params);
-        // Rust has no `as` for a type parameter, and an expression may be within a generic function. A literal has the type of its
-        // cast.
-        let may_be_generic = !self.type_params.is_empty() || self.outside.is_some();
-        let host = if names_parameter || (may_be_generic && !is_literal) {
-            let called = function("cast", ty.span());
-            quote_spanned!(ty.span()=> #called::<_, #ty>(#host))
-        } else {
-            let called = function("cast_to", ty.span());
-            quote_spanned!(ty.span()=> #called::<#ty>(#host as #ty))
-        };
-        Value::new(quote!(#witness.of(#host)), format!("sf::cast<W{number}>({cuda})"))
-    }
-
-    fn method(&mut self, call: &ExprMethodCall) -> Value {
-        if let Some(value) = self.window_method(call) {
-            return value;
-        }
-        if call.method == "len" && call.args.is_empty() && call.turbofish.is_none() {
-            return self.len(&call.receiver, call.method.span());
-        }
-        if !methods::check(call, self.errors) {
-            return Value::wrong();
-        }
-        let operands: Vec<&Expr> = std::iter::once(&*call.receiver).chain(&call.args).collect();
-        let values = self.operands(&operands);
-        let called = function(&call.method.to_string(), call.method.span());
-        let host = values.iter().map(|value| &value.host);
-        let cuda: Vec<&str> = values.iter().map(|value| &*value.cuda).collect();
-        let (cuda, fault) =
-            (cuda.join(", "), self.fault(&call.method.to_string(), call.method.span()));
-        let cuda = format!("sf::{}({cuda}{fault})", call.method);
-        Value::new(quote_spanned!(call.method.span()=> #called(#(#host),*)), cuda)
     }
 
     /// An `if`, `match` or block with a value.
@@ -517,13 +432,6 @@ pub(super) fn key(ident: &Ident) -> String {
     let context = proc_macro::is_available().then(|| format!("{:?}", ident.span().unwrap()));
     let context = context.as_deref().and_then(|text| text.split(' ').next()).unwrap_or_default();
     format!("{}{context}", ident.unraw())
-}
-
-/// A path without its type arguments.
-fn without_arguments(path: &Path) -> Path {
-    let mut path = path.clone();
-    path.segments.iter_mut().for_each(|segment| segment.arguments = PathArguments::None);
-    path
 }
 
 /// The line in the user's file. `None` in a unit test, where tokens have none.

@@ -2,9 +2,10 @@
 
 use super::KernelArg;
 use super::faults::out_of_range;
+use crate::kernel::bounds;
 
 /// In place of a table's number: an array of the body.
-pub const ARRAY: u32 = u32::MAX - 1;
+pub const ARRAY: u32 = bounds::ARRAY;
 
 /// The element at an index, or 0. `of` is the number of the table among the kernel's parameters.
 #[inline(always)]

@@ -4,12 +4,22 @@
 use std::ops::Neg;
 
 use super::KernelArg;
-use super::cast::Wide;
 use super::faults::division_by_zero;
 
 mod sealed {
     /// Restricts the traits of this module to numbers and `bool`.
     pub trait Sealed {}
+}
+
+/// A number, exact, in the widest type of its kind.
+#[derive(Debug, Clone, Copy)]
+pub enum Wide {
+    /// A signed integer.
+    Signed(i64),
+    /// An unsigned integer, or a `bool` as 0 or 1.
+    Unsigned(u64),
+    /// A float.
+    Float(f64),
 }
 
 /// A value of a body that operators take, in Rust and in CUDA.

@@ -3,8 +3,6 @@
 use std::any::TypeId;
 use std::fmt::Write;
 
-use super::KernelArg;
-
 /// The structs that a body has, each with its number: number 2 is `streamflow_S2` in CUDA.
 #[derive(Debug, Default)]
 pub struct Types {
@@ -23,9 +21,10 @@ impl Types {
         types.text + &body
     }
 
-    /// The name of a struct. Its text checks that the compiler places the fields as Rust's side does.
-    pub fn structure<T: KernelArg>(
+    /// The name of a struct of so many bytes, with this alignment. Its text checks that the compiler places the fields as Rust's side does.
+    pub fn structure<T: 'static>(
         &mut self,
+        [bytes, align]: [usize; 2],
         fields: impl FnOnce(&mut Self) -> Vec<Field>,
     ) -> String {
         let id = TypeId::of::<T>();
@@ -43,7 +42,6 @@ impl Types {
             .iter()
             .map(|(field, _, place)| format!(" && __builtin_offsetof({name}, {field}) == {place}"))
             .collect();
-        let (bytes, align) = (T::BYTES, T::ALIGN);
         // Writing to a string cannot fail.
         let _ = writeln!(
             self.text,
