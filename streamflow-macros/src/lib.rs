@@ -647,8 +647,37 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// # The expansion
 /// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
 /// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
+/// # An operator of one kernel
+/// `#[operator(map = scale)]` writes `impl Compute` for an operator that launches one kernel of `#[kernel(map)]`:
+///
+/// ```text
+/// /// out = factor * image
+/// #[kernel(map)]
+/// fn scale(out: &mut f32, image: &f32, factor: f32) {
+///     *out = factor * *image;
+/// }
+///
+/// #[operator(map = scale)]
+/// pub struct Scale {
+///     #[input] image: &Tensor<f32>,
+///     #[output] out: Tensor<f32>,
+///     factor: f32,
+/// }
+/// ```
+///
+/// In each tick, it receives the inputs, allocates the outputs, launches the kernel on the stream of the first input, and emits.
+/// The kernel's arguments are matched by their order, and rustc compares the types: the outputs, then the inputs, then the other
+/// fields, each in the order of the struct. Fields marked `#[param]` are such fields. All ports are tensors. An output has the
+/// shape that all inputs broadcast to; inputs that don't fit are an error with their names.
+///
+/// An input that takes its tensor, `#[input] image: Tensor<f32>`, is changed in place: it is the memory of an output, so the
+/// kernel has one `&mut` argument for both. The first such input is sent by the first output, the second by the second one.
+///
+/// The operator has no `compute`, `start` or `stop` of its own.
+///
 /// file first: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro_attribute]
+/// - `map = scale`: the kernel of [an operator of one kernel](#an-operator-of-one-kernel).
 pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
     let expand =
         if editor::is_expanding() { operator::operator_in_an_editor } else { operator::operator };
@@ -674,6 +703,8 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 /// An enum is one of several messages, its variants. An input whose type is the enum takes each of these:
 ///
 /// ```text
+/// - `map` beside `impl Compute`, with a kernel of other arguments, with a port that is no single tensor, with `streams(…)` or
+///   `#[state]`,
 /// #[derive(Message)]
 /// enum Image {
 ///     Tensor(Tensor<u8>),

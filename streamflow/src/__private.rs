@@ -134,6 +134,7 @@ pub use crate::kernel::{
     reduce::{Described, ReduceKernel},
     registered::{KERNELS, Registered},
 };
+    map_operator::broadcast,
 #[doc(hidden)]
 pub use crate::memory::{DeviceSlice, Scalar, TensorView, TensorViewMut};
 #[doc(hidden)]

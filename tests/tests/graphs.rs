@@ -1,6 +1,7 @@
 //! Graphs of the macro `graph!`, run on both platforms.
 
 mod device_data;
+mod map_operators;
 mod named_workers;
 
 use streamflow::graph::Graph;
@@ -10,7 +11,7 @@ use streamflow_tests::stereo::{Camera, Cast, Counter, Fuse, Invert, Show};
 use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};
 
 pub(crate) fn suite() -> Suite {
-    device_data::add(Suite::new())
+    map_operators::add(device_data::add(Suite::new()))
         .both("two_cameras_are_fused", stereo)
         .both("an_output_feeds_several_inputs", fan_out)
         .both("nodes_and_edges_may_be_declared_in_any_order", backwards)

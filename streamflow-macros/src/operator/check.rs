@@ -8,6 +8,7 @@ use syn::{
 };
 
 use super::fields::{StateAttribute, sort_fields};
+use super::map::check_map;
 use super::model::{Body, Direction, Expandable, Operator, Options, Param, Port};
 use super::params::setter_name;
 use crate::diagnostic::Errors;
@@ -16,7 +17,7 @@ use crate::tokens::{STANDARD_TRAITS, element, is_message, mentions};
 /// Checks the item that `#[operator]` stands on, and builds the `Operator` from it. Mistakes go to `errors`; the `Operator` has
 /// all parts of the item that are usable in spite of them.
 pub(super) fn check_operator(
-    options: Options,
+    mut options: Options,
     input: DeriveInput,
     errors: &mut Errors,
 ) -> Operator {
@@ -38,6 +39,7 @@ pub(super) fn check_operator(
             let state = sorted.state;
             (ports, params, made) = (sorted.ports, sorted.params, sorted.made);
             reject_made_without_new(&made, &options, errors);
+            check_map(&mut options, &ident, (&ports, &state, &made), errors);
             check_param_names(&mut params, errors);
             if ports.is_empty() {
                 errors.at(

@@ -11,6 +11,7 @@ use super::constructor::expand_definition;
 use super::generics::{
     find_unused_params, message_bounds_left_to_rustc, phantom_type, with_bounds_left_to_rustc,
 };
+use super::map::expand_map;
 use super::model::{Direction, Operator, Port, Size};
 use super::params::{expand_handle, handle_type};
 use super::structs::{
@@ -29,6 +30,7 @@ pub(super) fn expand_operator(operator: &Operator, checks: &Checks) -> TokenStre
     let handle = expand_handle(operator);
     let operator_impl = expand_operator_impl(operator, &names);
     let ports_impl = expand_ports_impl(operator, &names);
+    let map = expand_map(operator, &names.tick);
     let cfgs = &operator.cfgs;
     let Checks { of_fields, others } = checks;
     quote! {
@@ -45,6 +47,7 @@ pub(super) fn expand_operator(operator: &Operator, checks: &Checks) -> TokenStre
             #ports_impl
             #(#port_impls)*
         };
+        #map
     }
 }
 

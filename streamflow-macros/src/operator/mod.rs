@@ -10,12 +10,14 @@
 //!    and state, and reads each `Port`. `param_options.rs` reads the `#[param]` of a field into a `Param`,
 //!    `input_options.rs` reads `#[input(…)]` into `InputOptions`, and `port_type.rs` reads the field's type into a
 //!    `PortType`. `message_type.rs` rejects types that can't be messages.
+//!    `map.rs` reads and checks the option `map = …`.
 //! 3. `checked.rs`: `name_checked_types` replaces each type that only rustc can judge by an alias, so that rustc checks the type
 //!    once. Where the generic parameters have a mistake, `refused.rs` writes the expansion instead of `expand.rs`.
 //! 4. `expand.rs`: `expand_operator` writes the items, as a `TokenStream`. `constructor.rs` writes the user's struct
 //!    without its ports, with the table of the ports (`docs.rs`), and `new`. `structs.rs` writes the structs
 //!    `Blur_Ports`, `BlurIo` and `BlurStreams`, `params.rs` the handle of the parameters, and `expand.rs` itself the
-//!    ports' own types and all implementations. `generics.rs` selects the parameters and bounds of each item.
+//!    ports' own types and all implementations. `map.rs` the `impl Compute` of an operator with `map = …`.
+//!    `generics.rs` selects the parameters and bounds of each item.
 //! 5. `mod.rs`: `operator` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
 //!    `Expandable` says how much is defined in spite of them.
 //!
@@ -45,6 +47,7 @@ mod expand;
 mod fields;
 mod generics;
 mod input_options;
+mod map;
 mod message_type;
 mod model;
 mod param_options;

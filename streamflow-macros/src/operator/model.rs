@@ -1,6 +1,7 @@
 //! The data that the steps of `#[operator]` hand on. An `Operator` is the output of `check` and the input of `expand`, and
 //! `Options` are the output of `parse`.
 
+use super::map::Map;
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Expr, Field, Generics, Ident, Type, Visibility};
 
@@ -17,6 +18,8 @@ pub(super) struct Options {
     pub(super) flush: bool,
     /// `unlisted`: whether rustc never lists the operator as an alternative in errors about other types.
     pub(super) unlisted: bool,
+    /// `map = scale`: the kernel that `compute` launches, if the macro writes `compute`.
+    pub(super) map: Option<Map>,
 }
 
 /// An operator to be expanded.

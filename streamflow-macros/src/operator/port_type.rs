@@ -112,7 +112,7 @@ fn taking_port(ty: Type) -> PortType {
 }
 
 /// Returns the `T` of `Name<T>` or `path::Name<T>`, where `name` is the `Name`.
-fn type_argument<'a>(path: &'a Path, name: &str) -> Option<&'a Type> {
+pub(super) fn type_argument<'a>(path: &'a Path, name: &str) -> Option<&'a Type> {
     let last = path.segments.last().filter(|last| last.ident == name)?;
     let PathArguments::AngleBracketed(list) = &last.arguments else { return None };
     match (list.args.first(), list.args.len()) {

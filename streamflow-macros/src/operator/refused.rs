@@ -11,6 +11,7 @@ use syn::GenericParam;
 use syn::ext::IdentExt;
 
 use super::constructor::expand_definition;
+use super::map::expand_map;
 use super::model::Operator;
 use super::structs::name_types;
 
@@ -29,6 +30,7 @@ pub(super) fn expand_refused(operator: &Operator, mistake: TokenStream) -> Token
     let params: Vec<_> = params.collect();
     let (impl_generics, type_generics, where_clause) = operator.generics.split_for_impl();
     let name = ident.unraw().to_string();
+    let map = expand_map(operator, tick);
     let ios = [io, &names.flush_io].map(|io| {
         quote! {
             #cfgs
@@ -83,5 +85,6 @@ pub(super) fn expand_refused(operator: &Operator, mistake: TokenStream) -> Token
             }
 
         };
+        #map
     }
 }

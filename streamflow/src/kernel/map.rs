@@ -48,6 +48,9 @@ pub unsafe trait MapKernel: 'static {
     const COORDINATES: usize;
     /// The tiles of a stencil.
     const TILES: Option<Tiles>;
+    /// A constant that no other type has. `#[operator(map = …)]` evaluates it, so that rustc reports another type once.
+    #[doc(hidden)]
+    const IS: bool = true;
 }
 
 /// The codes of a kernel of one element.

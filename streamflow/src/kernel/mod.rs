@@ -31,6 +31,7 @@ pub(crate) mod launched;
 mod loaded;
 pub(crate) mod map;
 mod module;
+pub(crate) mod map_operator;
 mod numbers;
 mod nvrtc;
 pub(crate) mod passing;
