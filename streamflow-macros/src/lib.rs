@@ -137,6 +137,41 @@ use self::guard::{guarded, guarded_value};
 /// zero in a condition panics, as in other Rust code. A `?` on an error in a condition fails the launch, and a `return Ok(…)`
 /// gives the value of that condition alone.
 ///
+/// # Compiled code
+/// The body for a GPU may be PTX text, a CUBIN or a fatbin that another compiler has made, as nvcc or cuda-oxide:
+///
+/// ```ignore
+/// /// y = a * x
+/// #[kernel(unsafe image = "scale.ptx", entry = "scale", requires(y.len() == x.len()))]
+/// fn scale(y: &mut [f32], x: &[f32], a: f32) {
+///     for (y, x) in y.iter_mut().zip(x) {
+///         *y = a * *x;
+///     }
+/// }
+/// // stream.launch::<scale>(y.len(), (&mut y, &x, 2.0))?;
+/// ```
+///
+/// - `unsafe image = "scale.ptx"`: a path, as that of `include_bytes!`. `concat!(env!("OUT_DIR"), "/scale.ptx")` is the path of a
+///   file that a build script makes. Any other expression is the image itself, a `&'static [u8]`.
+/// - `entry = "scale"`: the name of the function in the image; by default that of the Rust function. C++ mangles names, unless
+///   the function is `extern "C"`.
+/// - The parameters are those of the arguments, in their order: of a slice its address and its number of elements, each of 8
+///   bytes; of a view its address, its shape and its strides, in elements, each number of 8 bytes; a value by its bytes.
+/// - `slices = pointers`: the parameter of a slice is its address alone. If the function takes a length, it is one more argument
+///   of the Rust function: `requires(n as usize == y.len())`.
+/// - A function that ends with `;` has no Rust body. A launch on the simulator is an error.
+///
+/// The options `requires`, `threads`, `grid_stride` and `partial` are those of kernels with two bodies. The text of the image
+/// does not say which directions of the grid it reads. Type parameters are refused.
+///
+/// `unsafe` is the promise of [the CUDA body](#the-cuda-body), and that the image is complete, that the function has these
+/// parameters, and that it keeps nothing in variables of the image, as `__device__ int count`, from one launch to the next.
+///
+/// The first launch on a device loads the image, once for all kernels that have it. An image that has no such function, a
+/// function with parameters of other sizes, or an image for another device is an error with the kernel, the file, and what the
+/// image has. All but the last are also errors on the simulator, and of `testing::kernels()`. The parameters in a fatbin are not
+/// checked.
+///
 /// # One body
 /// `#[kernel(map)]` makes a kernel of one Rust body for both platforms, without `unsafe`. The function computes one element:
 ///
@@ -508,24 +543,6 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 /// only if the macro finds no mistake and every node is known. `cargo check` finds all mistakes that the compiler can
 /// find.
 ///
-/// `#[kernel(reduce(identity = 0.0))]` makes a reduction of a function that combines two values of one type, for
-/// `CudaStream::reduce` and `CudaStream::reduce_axis`. `identity` is the value without elements, which changes no other when it is
-/// combined. The body is that of a [`#[kernel_fn]`](macro@kernel_fn). With `map = square`, each element is first passed to such a
-/// function of one value, so that the elements may have another type:
-///
-/// ```ignore
-/// #[kernel_fn]
-/// fn square(x: u8) -> f32 {
-///     x as f32 * x as f32
-/// }
-///
-/// #[kernel(reduce(identity = 0.0, map = square))]
-/// fn energy(a: f32, b: f32) -> f32 {
-///     a + b
-/// }
-/// // stream.reduce::<energy>(&mut out, &image)?;
-/// ```
-///
 /// # The expansion
 /// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
 /// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
@@ -594,59 +611,6 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// documentation of that trait says when a value takes effect. The macro adds `CombineAndSumParams`, with
 /// `threshold(&self) -> f32` and `set_threshold(&self, value: f32) -> Result<(), Error>`.
 ///
-/// # Options
-/// The options may be in any order, as in `#[operator(streams(fill, copy), no_new)]`:
-/// - `streams(fill, copy)`: the names of the streams that the operator allocates with
-///   `cx.allocate_cuda_stream(io.fill)`, or in `start` with `streams.fill`. These streams are from the pool of the
-///   operator's node. If an input carries device data, the operator needs one stream more: the internal stream, which
-///   `receive_cuda_stream` returns. An operator without a device input has no internal stream, and sets the stream of
-///   each output of device data with `set_cuda_stream`; without it, `emit` does not compile.
-/// - `no_new`: the user writes the constructor. By default, the macro generates `new`, which takes the state's fields
-///   in their order, without those that are marked `#[state]`. A struct with type parameters that no field uses also has a field `__streamflow_ports: PhantomData<…>`.
-/// - `stays`: `start`, `compute`, `flush` and `stop` run on the thread that runs the graph: the caller of `run`, or the
-///   thread that `spawn` makes. The option is for libraries with thread-local state, and for windows that belong to the
-///   main thread. The operator's state is `Send` nevertheless, since the graph may move before a run. Keep values that
-///   must not leave their thread in a `thread_local!`, filled by `start` and emptied by `stop`. This operator can't be
-///   on a `#[worker(…)]`.
-/// - `flush`: the operator holds messages back, and sends them when its inputs have ended. Such an operator has an
-///   input, and implements `Flush` beside `Compute`. The macro adds `CombineAndSumFlushIo`, with all messages that are
-///   left at each input.
-///
-/// # What does not compile
-/// - an item that is not a struct with named fields; a lifetime parameter,
-/// - `&mut T` or `Option<T>` as an input; a reference as an output,
-/// - a type that can't be a message, as `[f32]`, `str` or a tuple,
-/// - a name that is given twice, or is reserved,
-/// - `#[param]` on a port, or on a type that is not a `Param`; a range that has no values,
-/// - `#[state]` on a port, on a type without `Default`, or with `no_new`,
-/// - a type parameter as a message without the bound `Message`, or as an element without the bound `Element`,
-/// - `flush` without `impl Flush` or without an input,
-/// - state that is not `Send`, as a tick's `Stream` (use an `OnStream` for a stream beyond the tick),
-/// - an operator without `impl Compute` in a graph.
-///
-/// Write attributes that read the struct's fields, as `#[derive(Debug)]`, below this one.
-///
-/// `#[kernel(reduce(identity = 0.0))]` makes a reduction of a function that combines two values of one type, for
-/// `CudaStream::reduce` and `CudaStream::reduce_axis`. `identity` is the value without elements, which changes no other when it is
-/// combined. The body is that of a [`#[kernel_fn]`](macro@kernel_fn). With `map = square`, each element is first passed to such a
-/// function of one value, so that the elements may have another type:
-///
-/// ```ignore
-/// #[kernel_fn]
-/// fn square(x: u8) -> f32 {
-///     x as f32 * x as f32
-/// }
-///
-/// #[kernel(reduce(identity = 0.0, map = square))]
-/// fn energy(a: f32, b: f32) -> f32 {
-///     a + b
-/// }
-/// // stream.reduce::<energy>(&mut out, &image)?;
-/// ```
-///
-/// # The expansion
-/// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
-/// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
 /// # An operator of one kernel
 /// `#[operator(map = scale)]` writes `impl Compute` for an operator that launches one kernel of `#[kernel(map)]`:
 ///
@@ -675,9 +639,46 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///
 /// The operator has no `compute`, `start` or `stop` of its own.
 ///
+/// # Options
+/// The options may be in any order, as in `#[operator(streams(fill, copy), no_new)]`:
+/// - `map = scale`: the kernel of [an operator of one kernel](#an-operator-of-one-kernel).
+/// - `streams(fill, copy)`: the names of the streams that the operator allocates with
+///   `cx.allocate_cuda_stream(io.fill)`, or in `start` with `streams.fill`. These streams are from the pool of the
+///   operator's node. If an input carries device data, the operator needs one stream more: the internal stream, which
+///   `receive_cuda_stream` returns. An operator without a device input has no internal stream, and sets the stream of
+///   each output of device data with `set_cuda_stream`; without it, `emit` does not compile.
+/// - `no_new`: the user writes the constructor. By default, the macro generates `new`, which takes the state's fields
+///   in their order, without those that are marked `#[state]`. A struct with type parameters that no field uses also has a field `__streamflow_ports: PhantomData<…>`.
+/// - `stays`: `start`, `compute`, `flush` and `stop` run on the thread that runs the graph: the caller of `run`, or the
+///   thread that `spawn` makes. The option is for libraries with thread-local state, and for windows that belong to the
+///   main thread. The operator's state is `Send` nevertheless, since the graph may move before a run. Keep values that
+///   must not leave their thread in a `thread_local!`, filled by `start` and emptied by `stop`. This operator can't be
+///   on a `#[worker(…)]`.
+/// - `flush`: the operator holds messages back, and sends them when its inputs have ended. Such an operator has an
+///   input, and implements `Flush` beside `Compute`. The macro adds `CombineAndSumFlushIo`, with all messages that are
+///   left at each input.
+///
+/// # What does not compile
+/// - an item that is not a struct with named fields; a lifetime parameter,
+/// - `&mut T` or `Option<T>` as an input; a reference as an output,
+/// - a type that can't be a message, as `[f32]`, `str` or a tuple,
+/// - a name that is given twice, or is reserved,
+/// - `#[param]` on a port, or on a type that is not a `Param`; a range that has no values,
+/// - `#[state]` on a port, on a type without `Default`, or with `no_new`,
+/// - a type parameter as a message without the bound `Message`, or as an element without the bound `Element`,
+/// - `flush` without `impl Flush` or without an input,
+/// - `map` beside `impl Compute`, with a kernel of other arguments, with a port that is no single tensor, with `streams(…)` or
+///   `#[state]`,
+/// - state that is not `Send`, as a tick's `Stream` (use an `OnStream` for a stream beyond the tick),
+/// - an operator without `impl Compute` in a graph.
+///
+/// Write attributes that read the struct's fields, as `#[derive(Debug)]`, below this one.
+///
+/// # The expansion
+/// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
+/// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source
 /// file first: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro_attribute]
-/// - `map = scale`: the kernel of [an operator of one kernel](#an-operator-of-one-kernel).
 pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
     let expand =
         if editor::is_expanding() { operator::operator_in_an_editor } else { operator::operator };
@@ -703,8 +704,6 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 /// An enum is one of several messages, its variants. An input whose type is the enum takes each of these:
 ///
 /// ```text
-/// - `map` beside `impl Compute`, with a kernel of other arguments, with a port that is no single tensor, with `streams(…)` or
-///   `#[state]`,
 /// #[derive(Message)]
 /// enum Image {
 ///     Tensor(Tensor<u8>),
@@ -716,24 +715,6 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 /// variant a message is: `match` it after `receive_cuda_stream`. A message of a struct or an enum is copied and
 /// transferred field by field. An output of the type of one variant can't be connected to such an input: its operator
 /// emits the enum, `io.image.emit(Image::Tensor(tensor))`.
-///
-/// `#[kernel(reduce(identity = 0.0))]` makes a reduction of a function that combines two values of one type, for
-/// `CudaStream::reduce` and `CudaStream::reduce_axis`. `identity` is the value without elements, which changes no other when it is
-/// combined. The body is that of a [`#[kernel_fn]`](macro@kernel_fn). With `map = square`, each element is first passed to such a
-/// function of one value, so that the elements may have another type:
-///
-/// ```ignore
-/// #[kernel_fn]
-/// fn square(x: u8) -> f32 {
-///     x as f32 * x as f32
-/// }
-///
-/// #[kernel(reduce(identity = 0.0, map = square))]
-/// fn energy(a: f32, b: f32) -> f32 {
-///     a + b
-/// }
-/// // stream.reduce::<energy>(&mut out, &image)?;
-/// ```
 ///
 /// # The expansion
 /// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a

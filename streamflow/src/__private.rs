@@ -113,7 +113,9 @@ pub use crate::{CudaStreamPool, Failure, Platform, device};
 
 // For `#[kernel]`.
 #[doc(hidden)]
-pub use crate::kernel::expansion::{Shown, requirement, scalar, slice, slice_mut, strided};
+pub use crate::kernel::expansion::{
+    Shown, requirement, scalar, slice, slice_mut, slice_mut_of, slice_of, strided,
+};
 #[doc(hidden)]
 pub mod body {
     pub use crate::kernel::body::*;
@@ -127,14 +129,14 @@ pub use crate::kernel::{
     Kernel,
     axes::Axes,
     coverage::Coverage,
-    info::{CudaBody, KernelInfo, ParamInfo, ParamKind},
+    info::{CudaBody, EmbeddedImage, KernelInfo, ParamInfo, ParamKind},
     map::{MapArgs, MapInput, MapKernel, MapOutput, MapTable, Operands},
+    map_operator::broadcast,
     passing::Passing,
     places::Tiles,
     reduce::{Described, ReduceKernel},
     registered::{KERNELS, Registered},
 };
-    map_operator::broadcast,
 #[doc(hidden)]
 pub use crate::memory::{DeviceSlice, Scalar, TensorView, TensorViewMut};
 #[doc(hidden)]

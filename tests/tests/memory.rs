@@ -12,6 +12,7 @@ mod green_contexts;
 mod grid_coverage;
 mod host_arrays;
 mod host_memory;
+mod kernel_images;
 mod library;
 mod map_types;
 mod maps;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         .suite("stream_pools", stream_pools::suite)
         .suite("timing", timing::suite)
         .suite("view_copies", view_copies::suite)
+        .suite("kernel_images", kernel_images::suite)
         .suite("maps", maps::suite)
         .suite("map_types", map_types::suite)
         .suite("tables", tables::suite)

@@ -67,7 +67,11 @@ fn reject_other_instances(options: &Options, generics: &Generics, errors: &mut E
 
 /// Checks the function, and builds the `Kernel` from it. Mistakes go to `errors`; the `Kernel` has all parts of the function that
 /// are usable in spite of them.
-pub(super) fn kernel(options: Options, function: ItemFn, errors: &mut Errors) -> Kernel {
+pub(super) fn kernel(
+    options: Options,
+    (function, has_host_body): (ItemFn, bool),
+    errors: &mut Errors,
+) -> Kernel {
     let ItemFn { attrs, vis, sig, .. } = function;
     reject_qualifiers(&sig, errors);
     if let Some(problem) = name_problem(&sig.ident) {
@@ -77,11 +81,13 @@ pub(super) fn kernel(options: Options, function: ItemFn, errors: &mut Errors) ->
     let arguments = arguments(&sig, errors);
     reject_coverage_of_nothing(&options, &arguments, errors);
     reject_other_instances(&options, &sig.generics, errors);
+    options.image.check(options.cuda_word.as_ref(), &sig.generics, &arguments, errors);
     let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
     Kernel {
         options,
         cfgs: quote!(#(#cfgs)*),
         name: sig.ident,
+        has_host_body,
         visibility: vis,
         generics: sig.generics,
         expandable,

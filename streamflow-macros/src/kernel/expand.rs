@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, GenericParam, Lit, Type, parse_quote};
 
+use super::image;
 use super::model::{Argument, ArgumentKind, Coverage, Expandable, Kernel, instance_types};
 use crate::expression::{evaluate, first_and_last, written};
 
@@ -149,9 +150,17 @@ fn launch_type(argument: &Argument) -> TokenStream {
 
 fn info(kernel: &Kernel) -> TokenStream {
     let name = kernel.name.unraw().to_string();
-    let entry = format!("{name}_kernel");
-    let cuda = kernel.options.cuda.as_ref().map_or_else(|| quote!(""), written);
-    let (file, line) = location(kernel.options.cuda.as_ref());
+    let Kernel { options, arguments, has_host_body, .. } = kernel;
+    let image = image::body(&options.image, &kernel.name, arguments, *has_host_body);
+    let (cuda, entry) = image.unwrap_or_else(|| {
+        let cuda = options.cuda.as_ref().map_or_else(|| quote!(""), written);
+        let text = quote!({
+            const __TEXT: &'static ::core::primitive::str = #cuda;
+            ::streamflow::__private::CudaBody::Text(__TEXT)
+        });
+        (text, format!("{name}_kernel").to_token_stream())
+    });
+    let (file, line) = location(options.cuda.as_ref());
     let params = kernel.arguments.iter().filter_map(|argument| {
         let name = argument.ident.unraw().to_string();
         let (kind, ty) = match &argument.kind {
@@ -190,10 +199,7 @@ fn info(kernel: &Kernel) -> TokenStream {
             entry: #entry,
             file: #file,
             line: #line,
-            cuda: {
-                const __TEXT: &'static ::core::primitive::str = #cuda;
-                ::streamflow::__private::CudaBody::Text(__TEXT)
-            },
+            cuda: #cuda,
             params: &[#(#params,)*],
             generics: &[#((#names, <#type_params as ::streamflow::__private::Scalar>::CUDA),)*],
             threads: #threads,
@@ -273,7 +279,10 @@ fn pass(kernel: &Kernel, args: &Ident, to: &Ident) -> TokenStream {
             ArgumentKind::Scalar(_) | ArgumentKind::Wrong(_) => quote!(#to.scalar(#ident);),
         }
     });
-    let passes = quote!(#(#passes)*);
+    let passes = match kernel.options.image.has_pointers() {
+        true => image::pass_pointers(&kernel.arguments, to),
+        false => quote!(#(#passes)*),
+    };
     let refused = Ident::new("__refused", Span::mixed_site());
     let requires = ranks.iter().chain(&kernel.options.requires).map(|condition| {
         let holds = evaluate(condition, quote_spanned!(condition.span()=> ::core::primitive::bool));
@@ -301,6 +310,9 @@ fn pass(kernel: &Kernel, args: &Ident, to: &Ident) -> TokenStream {
 /// Writes the body of the host function, which calls the user's function: each of its arguments is read from the launch's
 /// parameters.
 fn host(kernel: &Kernel, args: &Ident) -> TokenStream {
+    if !kernel.has_host_body {
+        return quote!(let _ = #args;);
+    }
     let name = &kernel.name;
     let (_, generic_names, _) = kernel.generics.split_for_impl();
     let turbofish = generic_names.as_turbofish();
@@ -321,6 +333,10 @@ fn host(kernel: &Kernel, args: &Ident) -> TokenStream {
             _ => quote!(::streamflow::__private::scalar(&#args, #at)),
         }
     });
+    let arguments = match kernel.options.image.has_pointers() {
+        true => image::host_arguments(&kernel.arguments, args),
+        false => arguments.collect(),
+    };
     quote! {
         // SAFETY: the parameters are those that `pass` made from the same signature, and the caller
         // vouches for the memory.

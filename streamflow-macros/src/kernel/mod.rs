@@ -4,6 +4,7 @@ mod argument;
 mod body;
 mod check;
 mod expand;
+mod image;
 mod model;
 mod parse;
 
@@ -20,12 +21,18 @@ pub(crate) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     }
     let mut errors = Errors::default();
     let options = parse::options(options, &mut errors);
-    let Some(function) = parse::function(item.clone(), &mut errors) else {
+    // A function that ends with `;` is no item of a program.
+    let (item, without_body) = match image::function_without_body(item.clone()) {
+        Some(function) => (TokenStream::new(), Some(function)),
+        None => (item, None),
+    };
+    let has_host_body = without_body.is_none();
+    let Some(function) = without_body.or_else(|| parse::function(item.clone(), &mut errors)) else {
         // An item that is not a function stays in the program as it is.
         return [item, errors.into_tokens()].into_iter().collect();
     };
-    parse::require_cuda(&options, &function, &mut errors);
-    let kernel = check::kernel(options, function, &mut errors);
+    parse::require_bodies(&options, (&function, has_host_body), &mut errors);
+    let kernel = check::kernel(options, (function, has_host_body), &mut errors);
     let expanded = expand::kernel(&kernel, errors.is_empty());
     [item, expanded, errors.into_tokens()].into_iter().collect()
 }

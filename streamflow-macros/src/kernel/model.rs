@@ -2,13 +2,15 @@
 
 use proc_macro2::{Ident, TokenStream};
 use syn::punctuated::Punctuated;
-use syn::{Expr, Generics, Token, Type, Visibility};
+use syn::{Expr, Generics, LitStr, Token, Type, Visibility};
 
 /// The options of `#[kernel(…)]`.
 #[derive(Default)]
 pub(super) struct Options {
     /// Whether the user wrote a CUDA body, readable or not.
     pub(super) has_cuda: bool,
+    /// The word `cuda` as the user wrote it.
+    pub(super) cuda_word: Option<Ident>,
     /// The CUDA body, if it is readable: any expression that is a constant string.
     pub(super) cuda: Option<Expr>,
     /// The conditions in `requires(…)`, each a `bool` expression of the arguments.
@@ -19,6 +21,17 @@ pub(super) struct Options {
     pub(super) instances: Option<(Punctuated<Type, Token![,]>, Ident)>,
     /// The option `grid_stride` or `partial`, with its word as the user wrote it.
     pub(super) coverage: Option<(Coverage, Ident)>,
+    /// The options of code that another tool has compiled.
+    pub(super) image: ImageOptions,
+}
+
+/// The options of the image, each with its word as the user wrote it, and with its value if that is readable.
+#[derive(Default)]
+pub(super) struct ImageOptions {
+    pub(super) image: Option<(Ident, Option<Expr>)>,
+    pub(super) entry: Option<(Ident, Option<LitStr>)>,
+    /// `slices = pointers`: whether a slice is its address alone.
+    pub(super) slices: Option<Ident>,
 }
 
 /// Returns the type arguments of an entry of `instances(…)`.
@@ -40,6 +53,8 @@ pub(super) enum Coverage {
 pub(super) struct Kernel {
     pub(super) options: Options,
     pub(super) name: Ident,
+    /// Whether the function has a body. A kernel of an image may end with `;`.
+    pub(super) has_host_body: bool,
     pub(super) visibility: Visibility,
     /// The `#[cfg(…)]`s on the function. Every generated item repeats them.
     pub(super) cfgs: TokenStream,

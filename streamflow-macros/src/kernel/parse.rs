@@ -11,8 +11,18 @@ use super::model::{Coverage, Options};
 use crate::diagnostic::{Errors, similar};
 use crate::tokens::split;
 
-const FORMS: &str = "the options are `unsafe cuda = \"…\"`, `requires(…)`, `threads(…)`, `instances(…)`, `grid_stride` and `partial`";
-const OPTIONS: [&str; 6] = ["cuda", "requires", "threads", "instances", "grid_stride", "partial"];
+const FORMS: &str = "the options are `unsafe cuda = \"…\"`, `unsafe image = \"…\"`, `entry = \"…\"`, `slices = pointers`, `requires(…)`, `threads(…)`, `instances(…)`, `grid_stride` and `partial`";
+const OPTIONS: [&str; 9] = [
+    "cuda",
+    "image",
+    "entry",
+    "slices",
+    "requires",
+    "threads",
+    "instances",
+    "grid_stride",
+    "partial",
+];
 const CUDA_FORM: &str =
     "write `unsafe cuda = \"…\"`: with `unsafe`, the author vouches for the CUDA body";
 
@@ -59,8 +69,10 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                     if safety.is_none() {
                         errors.at(&name, format!("`cuda` without `unsafe`; {CUDA_FORM}"));
                     }
+                    options.cuda_word = Some(name.clone());
                     options.cuda = cuda(&name, input, errors);
                 }
+                "image" | "entry" | "slices" => options.image.read(&name, safety, input, errors),
                 "requires" => {
                     if safety.is_some() {
                         errors.at(safety, "`requires` is not unsafe; leave `unsafe` out");
@@ -125,11 +137,22 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
     options
 }
 
-/// Reports a missing CUDA body. The error is at the function's name, since an attribute without options has no tokens to
-/// underline.
-pub(super) fn require_cuda(options: &Options, function: &ItemFn, errors: &mut Errors) {
-    if !options.has_cuda {
-        errors.at(&function.sig.ident, format!("this kernel has no CUDA body; {CUDA_FORM}"));
+/// Reports a missing body, at the function's name, since an attribute without options has no tokens to underline.
+pub(super) fn require_bodies(
+    options: &Options,
+    (function, has_host_body): (&ItemFn, bool),
+    errors: &mut Errors,
+) {
+    let name = &function.sig.ident;
+    if options.image.is_given() {
+        return;
+    }
+    if !has_host_body {
+        let text =
+            "this kernel has no Rust body, which the simulator runs: write it in place of `;`";
+        errors.at(name, format!("{text}; only a kernel with `unsafe image` may have none"));
+    } else if !options.has_cuda {
+        errors.at(name, format!("this kernel has no CUDA body; {CUDA_FORM}"));
     }
 }
 

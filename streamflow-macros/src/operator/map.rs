@@ -13,7 +13,7 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Field, Lifetime, Path, Token, Type};
 
 use super::fields::StateAttribute;
-use super::model::{Body, Direction, Form, Operator, Options, Port, Size};
+use super::model::{Body, Direction, Form, Map, Operator, Options, Port, Size};
 use super::port_type::type_argument;
 use crate::diagnostic::Errors;
 use crate::expression::first_and_last;
@@ -21,13 +21,6 @@ use crate::tokens::{Place, braced, mentions, place, spelled, ungrouped};
 
 const FORM: &str = "name a kernel of `#[kernel(map)]`: `map = scale`";
 const COMPUTE: &str = "or write `compute` without `map`";
-
-/// The option `map = scale`.
-pub(super) struct Map {
-    kernel: Path,
-    /// Whether the macro has found no mistake in what the kernel gets.
-    is_sound: bool,
-}
 
 /// Reads the kernel after the word `map`: `= scale`.
 pub(super) fn read_map(name: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Map> {
@@ -136,8 +129,11 @@ fn check_port(port: &Port, errors: &mut Errors) -> bool {
     }
     let message = message(port);
     // Another name without arguments may be an alias, which rustc resolves.
-    let may_be_tensor = matches!(ungrouped(message), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.arguments.is_none()));
-    if tensor_element(message).is_some() || (may_be_tensor && place(message) != Some(Place::Host)) {
+    let may_be_alias = match ungrouped(message) {
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.arguments.is_none()),
+        _ => false,
+    };
+    if tensor_element(message).is_some() || (may_be_alias && place(message) != Some(Place::Host)) {
         return true;
     }
     let way = match (is_output(port), place(message)) {

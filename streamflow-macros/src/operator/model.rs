@@ -1,9 +1,8 @@
 //! The data that the steps of `#[operator]` hand on. An `Operator` is the output of `check` and the input of `expand`, and
 //! `Options` are the output of `parse`.
 
-use super::map::Map;
 use proc_macro2::{Span, TokenStream};
-use syn::{Attribute, Expr, Field, Generics, Ident, Type, Visibility};
+use syn::{Attribute, Expr, Field, Generics, Ident, Path, Type, Visibility};
 
 /// The options of `#[operator(…)]`.
 #[derive(Default)]
@@ -20,6 +19,13 @@ pub(super) struct Options {
     pub(super) unlisted: bool,
     /// `map = scale`: the kernel that `compute` launches, if the macro writes `compute`.
     pub(super) map: Option<Map>,
+}
+
+/// The option `map = scale`.
+pub(super) struct Map {
+    pub(super) kernel: Path,
+    /// Whether the macro has found no mistake in what the kernel gets.
+    pub(super) is_sound: bool,
 }
 
 /// An operator to be expanded.

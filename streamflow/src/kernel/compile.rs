@@ -32,6 +32,9 @@ pub(super) fn load(
     device: DeviceId,
     info: &'static KernelInfo,
 ) -> DriverResult<LoadedKernel> {
+    if let Some(image) = info.cuda.image() {
+        return image.load(driver, device, info);
+    }
     let bounds = bounds::enabled();
     if bounds == Bounds::Checked {
         bounds::remember(info);
@@ -84,6 +87,8 @@ pub(super) fn load(
 /// # }
 /// ```
 ///
+/// Of a kernel with `unsafe image`, the image is checked and returned, for whichever target it is.
+///
 /// The code is a CUBIN, or PTX (with its final NUL) if the loaded NVRTC does not support the compute capability.
 ///
 /// # Errors
@@ -101,6 +106,9 @@ fn compiled(
     compute_capability: (u32, u32),
     bounds: Bounds,
 ) -> Result<CompiledCode<'static>> {
+    if let Some(image) = info.cuda.image() {
+        return Ok(CompiledCode::of(image.checked(info)?));
+    }
     Ok(CompiledCode::of(Job::new(info, Target { compute_capability }, bounds)?.compile()?))
 }
 
@@ -144,6 +152,9 @@ pub(crate) fn supports(compute_capability: (u32, u32)) -> Result<bool> {
 
 /// Returns the image from this process's cache or from disk. If the image is in neither, compiles and stores it.
 fn cached(info: &KernelInfo, target: Target, bounds: Bounds) -> DriverResult<Image> {
+    if let Some(image) = info.cuda.image() {
+        return image.checked(info);
+    }
     type Images = Mutex<HashMap<Key, Arc<Vec<u8>>>>;
     static IMAGES: OnceLock<Images> = OnceLock::new();
     static CACHE: OnceLock<Cache> = OnceLock::new();

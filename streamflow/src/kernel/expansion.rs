@@ -14,9 +14,8 @@ use super::{KernelInfo, Strided};
 /// reports a mistake once. Parameters `index` and `index + 1` are the address and the length of a slice of `T`. For as long as
 /// the result is used, the slice is allocated and no other code writes it.
 pub unsafe fn slice<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a [T] {
-    let (address, len) = range::<T>(args, index);
-    // SAFETY: the caller guarantees that a non-empty slice is valid; the address of an empty one is aligned and not null.
-    unsafe { std::slice::from_raw_parts(address, len) }
+    // SAFETY: the caller keeps the same contract.
+    unsafe { slice_of(args, [index, index + 1]) }
 }
 
 /// Returns the mutable slice whose address is in parameter `index` and whose length is in the next parameter.
@@ -24,8 +23,27 @@ pub unsafe fn slice<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a [T] {
 /// # Safety
 /// As for [`slice`]. In addition, no other code reads the slice while the result is used.
 pub unsafe fn slice_mut<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a mut [T] {
-    let (address, len) = range::<T>(args, index);
-    // SAFETY: as in `slice`; the caller guarantees that no other code uses the elements.
+    // SAFETY: the caller keeps the same contract.
+    unsafe { slice_mut_of(args, [index, index + 1]) }
+}
+
+/// Returns the slice whose address and length are in these two parameters.
+///
+/// # Safety
+/// As for [`slice`].
+pub unsafe fn slice_of<'a, T>(args: &HostArgs<'_>, at: [usize; 2]) -> &'a [T] {
+    let (address, len) = range::<T>(args, at);
+    // SAFETY: the caller guarantees that a non-empty slice is valid; the address of an empty one is aligned and not null.
+    unsafe { std::slice::from_raw_parts(address, len) }
+}
+
+/// Returns the mutable slice whose address and length are in these two parameters.
+///
+/// # Safety
+/// As for [`slice_mut`].
+pub unsafe fn slice_mut_of<'a, T>(args: &HostArgs<'_>, at: [usize; 2]) -> &'a mut [T] {
+    let (address, len) = range::<T>(args, at);
+    // SAFETY: as in `slice_of`; the caller guarantees that no other code uses the elements.
     unsafe { std::slice::from_raw_parts_mut(address, len) }
 }
 
@@ -63,9 +81,8 @@ pub unsafe fn scalar<T>(args: &HostArgs<'_>, index: usize) -> T {
 }
 
 /// Returns the address and the length of a slice. The address of an empty slice is dangling but aligned, as Rust requires.
-fn range<T>(args: &HostArgs<'_>, index: usize) -> (*mut T, usize) {
-    let address: u64 = args.params[index].get();
-    let len: u64 = args.params[index + 1].get();
+fn range<T>(args: &HostArgs<'_>, at: [usize; 2]) -> (*mut T, usize) {
+    let [address, len] = at.map(|index| args.params[index].get::<u64>());
     let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
     if len == 0 { (std::ptr::dangling_mut(), 0) } else { (pointer, len as usize) }
 }

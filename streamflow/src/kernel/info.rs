@@ -69,7 +69,7 @@ impl KernelInfo {
     pub const fn for_body(self) -> Self {
         match self.cuda {
             CudaBody::Text(text) => Self { axes: Axes::of(text), ..self },
-            CudaBody::Made(_) => self,
+            CudaBody::Made(_) | CudaBody::Image(_) => self,
         }
     }
 }
@@ -81,16 +81,40 @@ pub enum CudaBody {
     Text(&'static str),
     /// Made of the Rust body.
     Made(fn() -> String),
+    /// Compiled by another tool.
+    Image(&'static EmbeddedImage),
 }
 
 impl CudaBody {
-    /// The text.
+    /// The image, if another tool has compiled the body.
+    pub(super) fn image(self) -> Option<&'static EmbeddedImage> {
+        match self {
+            Self::Image(image) => Some(image),
+            Self::Text(_) | Self::Made(_) => None,
+        }
+    }
+
+    /// The text; none for an image.
     pub(super) fn text(self) -> Cow<'static, str> {
         match self {
             Self::Text(text) => text.into(),
             Self::Made(made) => made().into(),
+            Self::Image(_) => "".into(),
         }
     }
+}
+
+/// An image within the program, and the parameters that its function takes.
+#[derive(Debug, Clone, Copy)]
+pub struct EmbeddedImage {
+    /// The path as the author wrote it, or the expression.
+    pub file: &'static str,
+    /// PTX text, a CUBIN or a fatbin.
+    pub code: &'static [u8],
+    /// The parameters that a launch passes to the function, each with its name and its size in bytes.
+    pub params: &'static [(&'static str, usize)],
+    /// Whether the kernel has a Rust body for the simulator.
+    pub has_host_body: bool,
 }
 
 /// An argument of a kernel.

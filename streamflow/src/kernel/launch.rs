@@ -124,7 +124,7 @@ fn check(
         stream.timeline().bind()?;
         super::load(table.driver().as_ref(), device, info)
     })?;
-    let is_plain = bounds::enabled() == Bounds::Unchecked;
+    let is_plain = bounds::enabled() == Bounds::Unchecked || info.cuda.image().is_some();
     if !is_plain && !info.reports {
         stream.timeline().bind()?;
         passing.report(state.report(device)?);

@@ -81,7 +81,7 @@ impl<'a> Passing<'a> {
         self.view(argument, &view.into_view(), AccessMode::Write);
     }
 
-    /// Passes only the address of a slice, which the function only reads. For functions that `#[kernel]` did not make: no length
+    /// Passes only the address of a slice, which the function only reads. For functions that `#[kernel]` did not compile: no length
     /// is passed.
     pub fn read_address<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) {
         self.address(argument, slice, AccessMode::Read);
@@ -89,6 +89,7 @@ impl<'a> Passing<'a> {
 
     /// Passes only the address of a slice, as [`read_address`](Self::read_address), but the function writes the slice.
     pub fn write_address<T>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
+        self.writes(argument, slice.len(), false);
         self.address(argument, slice, AccessMode::Write);
     }
 

@@ -22,6 +22,12 @@ const SHARED: usize = 64 << 10;
 
 const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
 
+#[kernel(unsafe image = foreign::ADD_PTX.as_bytes())]
+fn add(data: &mut [u32], value: u32);
+
+#[kernel(unsafe image = foreign::ADD_PTX.as_bytes(), entry = "add")]
+fn add_again(data: &mut [u32], value: u32);
+
 /// Runs the program twice, and writes its reports into the log of the fake CUDA. Returns an error only if writing
 /// fails.
 pub(crate) fn play_twice() -> Result<(), Failed> {
@@ -85,6 +91,10 @@ fn computed(platform: &Platform, a: &CudaStream, b: &CudaStream) -> Result<Buffe
     let mut copy = platform.buffer::<u32>(LEN, b)?;
     b.copy(&data, &mut copy)?;
     expect(platform.download(&copy, b)?.wait_blocking()?)?;
+    // Both kernels have one image, which is loaded once.
+    a.launch::<add>(LEN, (&mut data, 1))?;
+    b.launch::<add_again>(LEN, (&mut data, 2))?;
+    check_equal(a.download_blocking(&data)?, vec![15; LEN])?;
     a.upload_blocking(&vec![12; LEN], &mut data)?;
     expect(&a.download_blocking(&data)?)?;
     rows(platform, a, &data)?;

@@ -54,6 +54,11 @@ pub(crate) fn clean() -> Result<(), Failed> {
         check(is_called, || format!("the program does not call {}", function.name))?;
     }
     check_equal(log.memory_in_order, 0)?;
+    // The module of the program, those of its graph and of the copies in one, and one image for two kernels.
+    for round in &log.rounds {
+        let loads = round.calls.iter().filter(|call| *call == "cuModuleLoadDataEx").count();
+        check_equal(loads, 4)?;
+    }
     for call in called {
         check(documented(call).is_some(), || format!("{call} has no list of errors"))?;
     }

@@ -310,8 +310,22 @@ fn broadcast(platform: &Platform) -> Result<(), Failed> {
     check_equal(&graph.first().seen, &vec![(vec![2, 3], wanted); 2])
 }
 
+graph! {
+    struct One(of_a: Vec<usize>, of_b: Vec<usize>) {
+        const GPU: CudaStreamPool = CudaStreamPool::new().max_size(8);
+
+        #[streams(GPU)] #[when(count(2))] let a: Numbers = Numbers::new(of_a, 1.0);
+        #[streams(GPU)] #[when(count(2))] let b: Numbers = Numbers::new(of_b, 5.0);
+        #[streams(GPU)] let less: Less = Less::new(100.0, 2.0);
+
+        a.image >> less.a;
+        b.image >> less.b;
+        less.out >> _;
+    }
+}
+
 fn refused(platform: &Platform) -> Result<(), Failed> {
-    let mut graph = Both::new(platform, vec![2, 3], vec![2])?;
+    let mut graph = One::new(platform, vec![2, 3], vec![2])?;
     let text = check_error(
         "shapes",
         graph.run(),

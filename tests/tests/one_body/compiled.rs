@@ -35,6 +35,7 @@ impl Source {
         let body = match info.cuda {
             CudaBody::Made(made) => made(),
             CudaBody::Text(text) => text.to_owned(),
+            CudaBody::Image(image) => unreachable!("{image:?} is no body"),
         };
         let defined = if info.reports { "#define STREAMFLOW_REPORTS\n" } else { "" };
         let slices = ["a", "b", "c"]

@@ -210,6 +210,9 @@ pub enum Code<'a> {
     /// A module that was loaded by [`Driver::load_module`](super::Driver::load_module). Its functions
     /// share the module's variables.
     Module(RawModule),
+    /// PTX text, a CUBIN or a fatbin within the program. A CUDA driver loads it once for all kernels of a device that have it. The
+    /// kernels have no state: they share no variables of the image.
+    Embedded(&'static [u8]),
 }
 
 impl fmt::Debug for KernelSource<'_> {
@@ -226,6 +229,7 @@ impl fmt::Debug for Code<'_> {
         match self {
             Self::Image(_) => f.write_str("Image"),
             Self::Module(module) => f.debug_tuple("Module").field(module).finish(),
+            Self::Embedded(_) => f.write_str("Embedded"),
         }
     }
 }

@@ -408,7 +408,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Makes a kernel ready to launch on a device.
     ///
     /// # Safety
-    /// An image of the source is as [`load_module`](Driver::load_module) requires; a module belongs to this
+    /// An image of the source, embedded or made, is as [`load_module`](Driver::load_module) requires; a module belongs to this
     /// driver and device.
     unsafe fn load_kernel(
         &self,

@@ -11,6 +11,7 @@ use super::signature::{Argument, Kind, Signature};
 use super::tiles;
 use super::translate::Body;
 use super::value::argument_name;
+use crate::tokens::braced;
 
 /// The constants of `MapKernel` with the descriptions of its codes.
 pub(super) const VARIANTS: [&str; 3] = ["LINEAR", "FLAT", "STRIDED"];
@@ -127,15 +128,23 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
     });
     let is_short = is_short(body);
     let arguments = arguments(name, signature);
-    quote! {
-        // SAFETY: the macro writes both bodies from one, and each thread has the elements at its own place.
-        unsafe impl #declared ::streamflow::__private::MapKernel for #name #names_of #bounds {
+    let constants = braced(
+        name.span(),
+        quote! {
             const COORDINATES: usize = #coordinates;
             const PER_THREAD: usize = if #is_short { 4 } else { 1 };
             const TILES: ::core::option::Option<::streamflow::__private::Tiles> = #tiles;
             #flat
             #(#infos)*
-        }
+        },
+    );
+    // At the user's token: rustc names the macro as the origin of an error otherwise.
+    let implementation = quote_spanned! {name.span()=>
+        // SAFETY: the macro writes both bodies from one, and each thread has the elements at its own place.
+        unsafe impl #declared ::streamflow::__private::MapKernel for #name #names_of #bounds #constants
+    };
+    quote! {
+        #implementation
         #arguments
         #names
         #(#texts)*

@@ -194,8 +194,13 @@ unsafe impl Layer for Gates {
                     pass!([unsafe] below.load_kernel(device, &source))
                 })
             }
-            Code::Module(module) => {
-                let key = (device, name, module.handle().to_ne_bytes().to_vec());
+            // The driver below loads an image of the program once.
+            Code::Module(_) | Code::Embedded(_) => {
+                let key = match source.code {
+                    Code::Module(module) => module.handle().to_ne_bytes().to_vec(),
+                    _ => Vec::new(),
+                };
+                let key = (device, name, key);
                 self.loaded(
                     &self.kernels,
                     key,

@@ -305,6 +305,11 @@ unsafe impl Driver for CudaDriver {
                 self.keep(module);
                 handle
             }
+            Code::Embedded(code) => {
+                context::bind(&on.context, device)?;
+                // SAFETY: the caller vouches for the image.
+                unsafe { self.embedded(device, source.name, code) }?
+            }
         };
         // SAFETY: the module belongs to this driver, and the driver keeps all modules that it loads.
         let function = unsafe { module::function(device, module, source) }?;

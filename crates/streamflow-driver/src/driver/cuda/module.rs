@@ -1,11 +1,12 @@
 //! The loading of compiled code, from an image to a function handle.
 
 use std::ffi::{CString, c_void};
+use std::sync::PoisonError;
 
 use cudarc::driver::sys;
 
 use super::error::{Failed, NOT_FOUND, STICKY, check_given_back, code_of, failure, sticky_reason};
-use super::{handle_of, pointer_to};
+use super::{CudaDriver, handle_of, pointer_to};
 use crate::driver::{DeviceId, DriverError, DriverResult, Image, KernelSource};
 
 /// The size of the buffer for the log of CUDA's PTX compiler. The compiler cuts off a longer log.
@@ -16,6 +17,8 @@ pub(super) struct Module {
     pub(super) device: DeviceId,
     /// A `CUmodule`.
     handle: u64,
+    /// The image, if it is within the program.
+    embedded: Option<&'static [u8]>,
 }
 
 impl Module {
@@ -58,12 +61,32 @@ impl Module {
             )
         };
         if code_of(result) == 0 {
-            return Ok(Self { device, handle: handle_of(module) });
+            return Ok(Self { device, handle: handle_of(module), embedded: None });
         }
         let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
         Err(load_error("cuModuleLoadDataEx", device, what, result, || {
             String::from_utf8_lossy(log).trim().to_owned()
         }))
+    }
+
+    /// Loads an image that is within the program.
+    ///
+    /// # Safety
+    /// As for [`load`](Self::load).
+    pub(super) unsafe fn load_embedded(
+        device: DeviceId,
+        what: What<'_>,
+        code: &'static [u8],
+    ) -> DriverResult<Self> {
+        // SAFETY: the caller keeps the same contract.
+        let module = unsafe { Self::load(device, what, &Image(code.to_vec())) }?;
+        Ok(Self { embedded: Some(code), ..module })
+    }
+
+    /// Whether this is the code of an image within the program on a device. The linker may have several copies of an image.
+    pub(super) fn is_of(&self, device: DeviceId, code: &'static [u8]) -> bool {
+        let is_same = |own: &'static [u8]| std::ptr::eq(own, code) || own == code;
+        self.device == device && self.embedded.is_some_and(is_same)
     }
 
     /// The `CUmodule`.
@@ -77,6 +100,30 @@ impl Module {
         // out is being dropped.
         let result = unsafe { sys::cuModuleUnload(pointer_to(self.handle)) };
         check_given_back("cuModuleUnload", self.device, result)
+    }
+}
+
+impl CudaDriver {
+    /// Returns the `CUmodule` of an image within the program. The first call for a device loads the image into the bound context.
+    ///
+    /// # Safety
+    /// As for [`Module::load`].
+    pub(super) unsafe fn embedded(
+        &self,
+        device: DeviceId,
+        kernel: &str,
+        code: &'static [u8],
+    ) -> DriverResult<u64> {
+        // The lock is held while an image is loaded, so that two threads never load it twice.
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = modules.iter().find(|module| module.is_of(device, code)) {
+            return Ok(known.handle());
+        }
+        // SAFETY: the caller keeps the same contract.
+        let module = unsafe { Module::load_embedded(device, What::Kernel(kernel), code) }?;
+        let handle = module.handle();
+        modules.push(module);
+        Ok(handle)
     }
 }
 
