@@ -4,7 +4,6 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock, Weak};
 
-use super::MemoryPool;
 use super::pool_state::QueuedFrees;
 use crate::driver::{DeviceId, first_error};
 use crate::error::{Error, Result};
@@ -54,7 +53,7 @@ pub(super) struct OfDevice {
     /// The platform's own pool of device memory, and the pools of its allocators.
     memory: Lock<Vec<Weak<dyn DevicePool>>>,
     /// The platform's own pool of device memory, that calls take memory for their time from. It is read without a lock.
-    own: OnceLock<Weak<MemoryPool>>,
+    own: OnceLock<Weak<dyn Any + Send + Sync>>,
     /// The pool that all streams of the device take page-locked memory from. It is read without a lock.
     pinned: OnceLock<Weak<dyn HostPool>>,
     /// The mutex that a thread holds for which the driver has no memory, until its allocation succeeds or fails. A thread
@@ -142,14 +141,14 @@ impl OfDevice {
     }
 
     /// Sets the platform's own pool of device memory.
-    pub(super) fn set_own(&self, pool: Weak<MemoryPool>) {
+    pub(super) fn set_own(&self, pool: Weak<dyn Any + Send + Sync>) {
         // A platform makes one for each device.
         let _first = self.own.set(pool);
     }
 
-    /// The platform's own pool of device memory. `None` after the platform was dropped.
-    pub(super) fn own(&self) -> Option<Arc<MemoryPool>> {
-        self.own.get()?.upgrade()
+    /// The platform's own pool of device memory, whose type is `P`. `None` after the platform was dropped.
+    pub(super) fn own<P: Any + Send + Sync>(&self) -> Option<Arc<P>> {
+        self.own.get()?.upgrade()?.downcast().ok()
     }
 
     /// Sets the pool of page-locked memory, if there is none yet.

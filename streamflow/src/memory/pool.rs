@@ -74,7 +74,7 @@ impl MemoryPool {
         options: MemoryOptions,
     ) -> DriverResult<PoolHandle<Self>> {
         let pool = Self::limited(table, device, options, "", MemoryLimits::unbounded())?;
-        Pools::of(table).of_device(device).set_own(Arc::downgrade(pool.pool()));
+        Pools::of(table).of_device(device).set_own(Arc::<Self>::downgrade(pool.pool()));
         Ok(pool)
     }
 

@@ -12,8 +12,7 @@ use super::refuse;
 use super::signature::{Kind, Signature};
 use super::stencil::Stencil;
 use super::tables::{assigned, operator};
-use super::value::{Operands, Value, Witness, argument_name};
-use super::window::Range;
+use super::value::{Operands, Range, Value, Witness, argument_name};
 use crate::diagnostic::Errors;
 
 /// The translation of a body.

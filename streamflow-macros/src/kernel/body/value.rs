@@ -67,3 +67,6 @@ impl Operands {
 pub(super) fn name(number: usize, span: Span) -> Ident {
     Ident::new(&format!("x{number}"), span)
 }
+
+/// The least and the largest value of an integer.
+pub(super) type Range = [i64; 2];

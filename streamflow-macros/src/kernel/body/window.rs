@@ -6,16 +6,13 @@ use syn::{BinOp, Expr, ExprLit, ExprMethodCall, Lit, UnOp};
 
 use super::stencil::Stencil;
 use super::translate::{Form, Translator, function};
-use super::value::Value;
+use super::value::{Range, Value};
 
 /// A distance, in both languages, and its least and largest value.
 struct Distance {
     value: Value,
     range: Range,
 }
-
-/// The least and the largest value.
-pub(super) type Range = [i64; 2];
 
 /// The largest value that a part of a distance may have.
 const MOST: i64 = i32::MAX as i64;

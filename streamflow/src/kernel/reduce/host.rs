@@ -3,23 +3,23 @@
 use std::ptr;
 
 use super::ReduceKernel;
-use super::info::Described;
 use super::plan::{BY_COLUMN, PARAMS, Plan, SECOND, lanes};
 use crate::driver::HostArgs;
+use crate::kernel::KernelInfo;
 use crate::kernel::body::Faults;
 
 /// The lanes of a warp.
 const WARP: usize = 32;
 
-/// Executes one launch.
+/// Executes one launch of the kernel that `info` describes.
 ///
 /// # Safety
 /// The parameters are those of [`Plan::pass`], for elements that are allocated and that no other code writes, and for results or
 /// parts of the plan's number that no other code uses.
-pub(super) unsafe fn reduce<K: ReduceKernel>(args: HostArgs<'_>) {
-    let (plan, input, out) = Plan::passed(&args);
+pub(super) unsafe fn reduce<K: ReduceKernel>(args: &HostArgs<'_>, info: &'static KernelInfo) {
+    let (plan, input, out) = Plan::passed(args);
     // SAFETY: the report's address is the parameter after the plan's, as `launch_kernel` passes it.
-    let _faults = K::REPORTS.then(|| unsafe { Faults::of(&args, PARAMS, Described::<K>::INFO) });
+    let _faults = K::REPORTS.then(|| unsafe { Faults::of(args, PARAMS, info) });
     let elements = ptr::with_exposed_provenance::<K::Input>(input as usize);
     let values = ptr::with_exposed_provenance::<K::State>(input as usize);
     let results = ptr::with_exposed_provenance_mut::<K::Output>(out as usize);

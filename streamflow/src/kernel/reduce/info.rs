@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use super::{ReduceKernel, host};
+use crate::driver::HostArgs;
 use crate::kernel::launched::Noted;
 use crate::kernel::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};
 
@@ -42,12 +43,21 @@ impl<K: ReduceKernel> Described<K> {
         coverage: Coverage::GridStride,
         axes: Axes::UNKNOWN,
         reports: K::REPORTS,
-        host: host::reduce::<K>,
+        host: body::<K>,
     };
 }
 
 impl<K: ReduceKernel> Noted for Described<K> {
     const INFO: &'static KernelInfo = Self::INFO;
+}
+
+/// The body on the simulator.
+///
+/// # Safety
+/// As for [`host::reduce`].
+unsafe fn body<K: ReduceKernel>(args: HostArgs<'_>) {
+    // SAFETY: as the caller vouches.
+    unsafe { host::reduce::<K>(&args, Described::<K>::INFO) }
 }
 
 fn text<K: ReduceKernel>() -> String {
