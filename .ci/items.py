@@ -42,7 +42,7 @@ TWO_PATHS = 0
 # Crates that are re-exported as a whole, with the reason.
 WHOLE = {f"{CRATE}::cudarc": "the types of its border are those of one version, which a program names by this path"}
 # Names of two types, with the reason for which both stay.
-SAME_NAME = {}
+SAME_NAME = {"Window": "the argument of a stencil, and the operator that multiplies by a window of signal processing: both are the field's words"}
 
 # Hidden items outside of `PRIVATE`, with the reason.
 STRAYS = {
