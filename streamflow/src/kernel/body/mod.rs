@@ -18,7 +18,7 @@ pub use faults::Faults;
 pub use index::{ARRAY, element, len, within};
 pub use number::{Float, Integer, Number, Signed, Value};
 pub use ops::*;
-pub use text::{CudaText, KernelFn, Reports, Unary, Witness, per_thread, reduction};
+pub use text::{CudaText, KernelFn, Mapped, Reports, Unary, Witness, per_thread, reduction};
 pub use types::{Types, alignment, braces, offsets, size};
 pub use window::{Border, Window, distance, window_at};
 

@@ -77,12 +77,15 @@ pub trait Unary: KernelFn {
     fn call(value: Self::Input) -> Self::Output;
 }
 
+/// The text of a function with a number, and the line that its reports name.
+pub type Mapped = (fn(usize, &mut Types) -> String, u32);
+
 /// The statements of a reduction by the function `F`: its elements are of the type `element`, and `map` is the text of the function
 /// that makes a value of one. Reports name `line`.
 pub fn reduction<F: KernelFn, T: KernelArg>(
     element: &str,
     identity: T,
-    map: Option<(fn(usize, &mut Types) -> String, u32)>,
+    map: Option<Mapped>,
     line: u32,
 ) -> String {
     Types::with(|types| of_types::<F, T>(element, identity, map, line, types))
@@ -91,7 +94,7 @@ pub fn reduction<F: KernelFn, T: KernelArg>(
 fn of_types<F: KernelFn, T: KernelArg>(
     element: &str,
     identity: T,
-    map: Option<(fn(usize, &mut Types) -> String, u32)>,
+    map: Option<Mapped>,
     line: u32,
     types: &mut Types,
 ) -> String {

@@ -155,7 +155,8 @@ unsafe impl<T: Reducible> ReduceKernel for Mean<T> {
 fn extreme<T: Reducible, const IS_MAX: bool>(a: T, b: T) -> T {
     let is_nan = |value: T| value.partial_cmp(&value).is_none();
     let (left, right) = if IS_MAX { (a, b) } else { (b, a) };
-    if is_nan(a) || (!is_nan(b) && !(left < right)) { a } else { b }
+    let is_b = !is_nan(a) && (is_nan(b) || left < right);
+    if is_b { b } else { a }
 }
 
 /// An element and its number.

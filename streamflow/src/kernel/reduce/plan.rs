@@ -45,10 +45,12 @@ pub(super) struct Plan {
 
 /// The number of lanes for `n` elements.
 pub(super) fn lanes(n: u64) -> usize {
-    match n {
-        ..=OF_A_LANE => 1,
-        ..=OF_A_WARP => WARP as usize,
-        _ => BLOCK as usize,
+    if n <= OF_A_LANE {
+        1
+    } else if n <= OF_A_WARP {
+        WARP as usize
+    } else {
+        BLOCK as usize
     }
 }
 
