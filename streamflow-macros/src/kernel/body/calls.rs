@@ -1,6 +1,6 @@
 //! Calls of functions and methods, and casts.
 
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprCast, ExprMethodCall, Path, PathArguments, Type};
 
@@ -9,6 +9,9 @@ use super::tables::cuda_type;
 use super::translate::{Translator, function};
 use super::value::{Value, Witness};
 use super::{methods, refuse};
+
+/// Rust's own types to which no kernel casts.
+const OTHERS: [&str; 5] = ["bool", "char", "i128", "isize", "u128"];
 
 impl Translator<'_> {
     /// The call of a function with `#[kernel_fn]`.
@@ -39,7 +42,7 @@ impl Translator<'_> {
         let cuda: String = values.iter().map(|value| format!(", {}", value.cuda)).collect();
         let host = values.iter().map(|value| &value.host);
         Value::new(
-            quote_spanned!(path.span()=> #path::__call(&#witness, #(#host),*)),
+            quote_spanned!(path.span()=> #path::__call(#(#host),*).tell(&#witness)),
             format!("C{number}({line}{cuda})"),
         )
     }
@@ -48,11 +51,13 @@ impl Translator<'_> {
     pub(super) fn cast(&mut self, cast: &ExprCast) -> Value {
         let Value { host, cuda } = self.expression(&cast.expr);
         let ty = &*cast.ty;
-        if !matches!(ty, Type::Path(_)) {
-            let text = match ty {
-                Type::Infer(_) => "a cast in a kernel has the name of its type, as `as f32`",
-                _ => "a kernel casts to a number, as `as f32`",
-            };
+        let is_other = |path: &Path| OTHERS.iter().any(|other| path.is_ident(other));
+        let problem = match ty {
+            Type::Path(named) if !is_other(&named.path) => None,
+            Type::Infer(_) => Some("a cast in a kernel has the name of its type, as `as f32`"),
+            _ => Some("a kernel casts to a number of at most 64 bits, as `as f32`"),
+        };
+        if let Some(text) = problem {
             self.errors.at(ty, text);
             return Value::wrong();
         }
@@ -66,10 +71,12 @@ impl Translator<'_> {
             let called = function("cast", ty.span());
             quote_spanned!(ty.span()=> #called::<_, #ty>(#host))
         } else {
-            let called = function("cast_to", ty.span());
-            quote_spanned!(ty.span()=> #called::<#ty>(#host as #ty))
+            quote_spanned!(ty.span()=> ((#host) as #ty))
         };
-        Value::new(quote!(#witness.of(#host)), format!("sf::cast<W{number}>({cuda})"))
+        Value::new(
+            quote_spanned!(ty.span()=> #witness.of(#host)),
+            format!("sf::cast<W{number}>({cuda})"),
+        )
     }
 
     /// `x.sqrt()`

@@ -225,7 +225,7 @@ fn registrations(name: &Ident, signature: &Signature, variants: &[Variant]) -> T
 /// Whether the body, or a function that it calls, may report a mistake: a constant expression.
 pub(super) fn reports(body: &Body) -> TokenStream {
     let (own, functions) = (body.reports, &body.functions);
-    quote!(#own #(|| <#functions as ::streamflow::__private::body::Reports>::REPORTS)*)
+    quote!(#own #(|| #functions::__REPORTS)*)
 }
 
 /// Whether the body, with the functions that it calls, is so short that a thread has it for several elements: a constant expression.
@@ -233,7 +233,7 @@ pub(super) fn is_short(body: &Body) -> TokenStream {
     const MOST_LINES: usize = 32;
     let own = body.loops == 0 && body.cuda.lines().count() <= MOST_LINES;
     let functions = &body.functions;
-    quote!(#own #(&& <#functions as ::streamflow::__private::body::Reports>::IS_SHORT)*)
+    quote!(#own #(&& #functions::__IS_SHORT)*)
 }
 
 /// The implementation of `MapArgs` for the tuple of a launch.
@@ -305,24 +305,22 @@ fn room(name: &Ident, passed: &[&Argument]) -> TokenStream {
 pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) -> TokenStream {
     let (name, cfgs) = (&function.sig.ident, cfgs(function));
     let generics = &signature.generics;
-    let definition = definition(function, generics.defaulted(), signature);
+    let definition = definition(function, generics.unbounded(), signature);
     let host = host_function(function, body);
     let (reports, is_short) = (reports(body), is_short(body));
     let parameters = signature.arguments.iter().map(|Argument { ident, ty, .. }| {
         let name = argument_name(ident);
         quote!((#name, <#ty as ::streamflow::__private::body::KernelArg>::cuda))
     });
-    let result = match &function.sig.output {
-        ReturnType::Type(_, ty) => ty.to_token_stream(),
-        ReturnType::Default => quote!(()),
-    };
+    let result = result(function);
     let called = called(function, signature);
-    let (declared, names_of, turbofish, unbounded) =
-        (generics.declared(), generics.names(), generics.turbofish(), generics.unbounded());
+    let common = common(name, signature, &reports, &is_short);
+    let (declared, names_of, turbofish) =
+        (generics.declared(), generics.names(), generics.turbofish());
     let finish = quote! {
         __to.finish_function::<#result>(
             __number,
-            <#name as ::streamflow::__private::body::Reports>::REPORTS,
+            #name::__REPORTS,
             &[#(#parameters),*],
             __body,
         )
@@ -337,10 +335,7 @@ pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) ->
         const _: () = {
             #called
             #unary
-            impl #unbounded ::streamflow::__private::body::Reports for #name #names_of {
-                const REPORTS: bool = #reports;
-                const IS_SHORT: bool = #is_short;
-            }
+            #common
             impl #declared ::streamflow::__private::body::KernelFn for #name #names_of {
                 fn cuda(
                     number: ::core::primitive::usize,
@@ -370,19 +365,49 @@ pub(super) fn unary(
             #[inline(always)]
             #[track_caller]
             fn call(__value: #ty) -> #result {
-                Self::__call(&::streamflow::__private::body::Witness::new(), __value)
+                Self::__call(__value).tell(&::streamflow::__private::body::Witness::new())
             }
         }
     })
 }
 
+/// What all instances of a function have in common, as items of one that does not exist.
+pub(super) fn common(
+    name: &Ident,
+    signature: &Signature,
+    reports: &TokenStream,
+    is_short: &TokenStream,
+) -> TokenStream {
+    let nothing = signature.generics.nothing();
+    quote! {
+        impl #name #nothing {
+            /// Whether the body may report a mistake.
+            #[doc(hidden)]
+            #[allow(unreachable_pub)]
+            pub const __REPORTS: ::core::primitive::bool = #reports;
+            /// Whether it has no loops and few statements.
+            #[doc(hidden)]
+            #[allow(unreachable_pub)]
+            pub const __IS_SHORT: ::core::primitive::bool = #is_short;
+        }
+    }
+}
+
+/// The type of a function's result.
+fn result(function: &ItemFn) -> TokenStream {
+    match &function.sig.output {
+        ReturnType::Type(_, ty) => ty.to_token_stream(),
+        ReturnType::Default => quote!(()),
+    }
+}
+
 /// The function as one of its type. A kernel calls it so, and not by the function's own name: both platforms then find one function,
 /// also where the type and the function of a name come from two modules.
 ///
-/// The first argument tells the text in CUDA the instance.
+/// The type of what it returns tells the text in CUDA the instance.
 pub(super) fn called(function: &ItemFn, signature: &Signature) -> TokenStream {
     let (name, generics) = (&function.sig.ident, &signature.generics);
-    let (output, span) = (&function.sig.output, name.span());
+    let (result, span) = (result(function), name.span());
     let (declared, names, turbofish) =
         (generics.declared(), generics.names(), generics.turbofish());
     let arguments = function.sig.inputs.iter().filter_map(|input| match input {
@@ -399,8 +424,8 @@ pub(super) fn called(function: &ItemFn, signature: &Signature) -> TokenStream {
             #[inline(always)]
             #[track_caller]
             #[allow(unreachable_pub, private_interfaces)]
-            pub fn __call(_: &::streamflow::__private::body::Witness<Self>, #(#numbers: #types),*) #output {
-                #name #turbofish(#(#numbers),*)
+            pub fn __call(#(#numbers: #types),*) -> ::streamflow::__private::body::Called<Self, #result> {
+                ::streamflow::__private::body::Called::of(#name #turbofish(#(#numbers),*))
             }
         }
     }

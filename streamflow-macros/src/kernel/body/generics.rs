@@ -21,8 +21,8 @@ pub(super) struct Generics {
     unbounded: TokenStream,
     /// `T: KernelArg, const N: usize,`
     arguments: TokenStream,
-    /// `T = (), const N: usize = 0,`
-    defaulted: TokenStream,
+    /// `(), 0,`
+    nothing: TokenStream,
     /// `T, N,`
     names: TokenStream,
 }
@@ -44,7 +44,7 @@ impl Generics {
                     all.declared.extend(quote!(#ident: #bounds,));
                     all.unbounded.extend(quote!(#ident,));
                     all.arguments.extend(quote!(#ident: ::streamflow::__private::body::KernelArg,));
-                    all.defaulted.extend(quote!(#ident = (),));
+                    all.nothing.extend(quote!((),));
                     all.names.extend(quote!(#ident,));
                     all.types.push(ident.clone());
                 }
@@ -65,7 +65,7 @@ impl Generics {
                     all.declared.extend(quote!(const #ident: #ty,));
                     all.unbounded.extend(quote!(const #ident: #ty,));
                     all.arguments.extend(quote!(const #ident: #ty,));
-                    all.defaulted.extend(quote!(const #ident: #ty = #default,));
+                    all.nothing.extend(quote!(#default,));
                     all.names.extend(quote!(#ident,));
                 }
             }
@@ -92,10 +92,9 @@ impl Generics {
         in_brackets(&self.unbounded)
     }
 
-    /// `<T = (), const N: usize = 0>`, after the name of a function's type: code that is the same for all instances names it
-    /// without arguments.
-    pub(super) fn defaulted(&self) -> TokenStream {
-        in_brackets(&self.defaulted)
+    /// `<(), 0>`: an instance that does not exist, with what is the same for all instances.
+    pub(super) fn nothing(&self) -> TokenStream {
+        in_brackets(&self.nothing)
     }
 
     /// `<T, N>`, after the name of a type.

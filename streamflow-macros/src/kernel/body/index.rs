@@ -180,14 +180,17 @@ impl Translator<'_> {
         let host = values.iter().map(|value| &value.host);
         let cuda: Vec<&str> = values.iter().map(|value| &*value.cuda).collect();
         let cuda = format!("W{number}{{{{{}}}}}", cuda.join(", "));
-        Value::new(quote!(#witness.of([#(#host),*])), cuda)
+        Value::new(quote_spanned!(whole.span()=> #witness.of([#(#host),*])), cuda)
     }
 
     /// `[0.0; 9]`
     pub(super) fn repeat(&mut self, whole: &ExprRepeat) -> Value {
         let Value { host, cuda } = self.expression(&whole.expr);
         let ((witness, number), len) = (self.witness(Witness::Type), &whole.len);
-        Value::new(quote!(#witness.of([#host; #len])), format!("sf::filled<W{number}>({cuda})"))
+        Value::new(
+            quote_spanned!(whole.span()=> #witness.of([#host; #len])),
+            format!("sf::filled<W{number}>({cuda})"),
+        )
     }
 
     /// The left side of an assignment: its indices are tested in CUDA by the lines before, which open as many braces as

@@ -147,7 +147,7 @@ fn reduction(name: &Ident, ty: &Type, identity: &Expr, map: Option<&Path>) -> To
     let private = quote!(::streamflow::__private);
     let span = name.span();
     // With the function's token as their place: it is that of a report.
-    let combine = quote_spanned!(span=> <#name>::__call(&::streamflow::__private::body::Witness::new(), __a, __b));
+    let combine = quote_spanned!(span=> <#name>::__call(__a, __b).tell(&::streamflow::__private::body::Witness::new()));
     let place = quote_spanned!(span=> (::core::file!(), ::core::line!()));
     let (input, of, map_reports, map_text) = match map {
         None => (
@@ -161,7 +161,7 @@ fn reduction(name: &Ident, ty: &Type, identity: &Expr, map: Option<&Path>) -> To
             (
                 quote_spanned!(at=> <#map as #private::body::Unary>::Input),
                 quote_spanned!(at=> <#map as #private::body::Unary>::call(__element)),
-                quote_spanned!(at=> || <#map as #private::body::Reports>::REPORTS),
+                quote_spanned!(at=> || #map::__REPORTS),
                 quote_spanned!(at=> ::core::option::Option::Some((
                     <#map as #private::body::KernelFn>::cuda as fn(_, &mut _) -> _,
                     ::core::line!(),
@@ -179,7 +179,7 @@ fn reduction(name: &Ident, ty: &Type, identity: &Expr, map: Option<&Path>) -> To
             const NAME: &'static ::core::primitive::str = #text;
             const ENTRY: &'static ::core::primitive::str = #entry;
             const PLACE: (&'static ::core::primitive::str, ::core::primitive::u32) = #place;
-            const REPORTS: ::core::primitive::bool = <#name as #private::body::Reports>::REPORTS #map_reports;
+            const REPORTS: ::core::primitive::bool = <#name>::__REPORTS #map_reports;
 
             #[inline(always)]
             fn identity() -> #ty {

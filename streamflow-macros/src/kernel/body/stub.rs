@@ -5,7 +5,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{FnArg, ItemFn};
 
-use super::expand::{VARIANTS, called, cfgs, definition, info};
+use super::expand::{VARIANTS, called, cfgs, common, definition, info};
 use super::signature::Signature;
 
 /// The function with its signature, and without its body.
@@ -84,10 +84,11 @@ pub(super) fn kernel(function: &ItemFn, signature: &Signature) -> TokenStream {
 /// A function that kernels can call.
 pub(super) fn function(function: &ItemFn, signature: &Signature) -> TokenStream {
     let (name, cfgs, generics) = (&function.sig.ident, cfgs(function), &signature.generics);
-    let alone = function_alone(function, generics.defaulted(), signature);
+    let alone = function_alone(function, generics.unbounded(), signature);
     // A `where` or a lifetime, which are mistakes, would be needed here, too.
     let sig = &function.sig.generics;
     let is_plain = sig.where_clause.is_none() && sig.lifetimes().next().is_none();
+    let common = common(name, signature, &quote!(false), &quote!(true));
     let called = is_plain.then(|| called(function, signature));
     let (names, unbounded) = (generics.names(), generics.unbounded());
     let static_types = generics.types.iter().map(|ty| quote!(#ty: 'static,));
@@ -97,10 +98,7 @@ pub(super) fn function(function: &ItemFn, signature: &Signature) -> TokenStream 
         #cfgs
         const _: () = {
             #called
-            impl #unbounded ::streamflow::__private::body::Reports for #name #names {
-                const REPORTS: bool = false;
-                const IS_SHORT: bool = true;
-            }
+            #common
             impl #unbounded ::streamflow::__private::body::KernelFn for #name #names #bounds {
                 fn cuda(
                     _: ::core::primitive::usize,

@@ -7,9 +7,3 @@ use super::{Number, Value};
 pub fn cast<A: Value, B: Number>(value: A) -> B {
     B::narrow(value.wide())
 }
-
-/// The value of an `as`. rustc reports another type than a number's at the type of the cast.
-#[inline(always)]
-pub fn cast_to<T: Number>(value: T) -> T {
-    value
-}

@@ -13,12 +13,12 @@ mod types;
 mod window;
 
 pub use argument::KernelArg;
-pub use cast::{cast, cast_to};
+pub use cast::cast;
 pub use faults::Faults;
 pub use index::{ARRAY, element, len, within};
 pub use number::{Float, Integer, Number, Signed, Value};
 pub use ops::*;
-pub use text::{CudaText, KernelFn, Mapped, Reports, Unary, Witness, per_thread, reduction};
+pub use text::{Called, CudaText, KernelFn, Mapped, Unary, Witness, per_thread, reduction};
 pub use types::{Types, alignment, braces, offsets, size};
 pub use window::{Border, Window, distance, window_at};
 

@@ -38,6 +38,24 @@ pub fn per_thread(count: usize) -> String {
     format!("const int streamflow_per_thread = {count};\n")
 }
 
+/// The result of a function that kernels call, with the type of its instance.
+#[derive(Debug)]
+pub struct Called<F, R>(R, PhantomData<F>);
+
+impl<F, R> Called<F, R> {
+    /// A result.
+    #[inline(always)]
+    pub fn of(result: R) -> Self {
+        Self(result, PhantomData)
+    }
+
+    /// The result. The witness has the type of the instance.
+    #[inline(always)]
+    pub fn tell(self, _: &Witness<F>) -> R {
+        self.0
+    }
+}
+
 /// A function that kernels call, made by `#[kernel_fn]`, or an instance of a generic one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no function of kernels",
@@ -46,18 +64,6 @@ pub fn per_thread(count: usize) -> String {
 pub trait KernelFn: 'static {
     /// The function in CUDA, as `C3` for the number 3.
     fn cuda(number: usize, types: &mut Types) -> String;
-}
-
-/// What all instances of a function have in common.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no function of kernels",
-    note = "a kernel calls functions with `#[kernel_fn]`"
-)]
-pub trait Reports {
-    /// Whether a division in it may be one by 0, or an index out of range.
-    const REPORTS: bool;
-    /// Whether it has no loops and few statements.
-    const IS_SHORT: bool;
 }
 
 /// A function of one value.
@@ -114,6 +120,8 @@ fn of_types<F: KernelFn, T: KernelArg>(
          }};\nconst streamflow_reduction streamflow_op = {{C0{value}}};"
     )
 }
+/// Tells the name of a type in CUDA.
+type Spelled = fn(&mut Types) -> String;
 
 /// The types and constants, in the order of the witnesses.
 #[derive(Debug)]
@@ -137,7 +145,7 @@ impl<'a> CudaText<'a> {
     }
 
     /// The type `A3`, of an argument.
-    pub fn argument(&mut self, number: usize, cuda: fn(&mut Types) -> String) {
+    pub fn argument(&mut self, number: usize, cuda: Spelled) {
         let cuda = cuda(self.types);
         self.line(format_args!("typedef {cuda} A{number};"));
     }
@@ -178,7 +186,7 @@ impl<'a> CudaText<'a> {
         self,
         number: usize,
         reports: bool,
-        parameters: &[(&str, fn(&mut Types) -> String)],
+        parameters: &[(&str, Spelled)],
         body: &str,
     ) -> String {
         let each = parameters.iter().map(|(name, ty)| format!(", {} {name}", ty(self.types)));

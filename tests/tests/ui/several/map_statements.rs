@@ -2,7 +2,7 @@ use streamflow::kernel;
 
 #[kernel(map)]
 fn item(out: &mut f32, a: &f32) {
-    const HALF: f32 = 0.5;
+    static HALF: f32 = 0.5;
     *out = HALF;
 }
 

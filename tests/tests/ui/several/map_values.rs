@@ -36,11 +36,6 @@ fn cast_to_any(out: &mut f32, a: &f32) {
 }
 
 #[kernel(map)]
-fn cast_to_own(out: &mut f32, a: &f32) {
-    *out = 1 as Pixel;
-}
-
-#[kernel(map)]
 fn cast_to_wide(out: &mut f32, a: &f32) {
     *out = (1 as u128) as f32;
 }
@@ -85,7 +80,5 @@ fn other_types(out: &mut f32, a: &u32) {
 fn other_sides(out: &mut f32, a: &u32, b: &f32) {
     *out = *a + *b;
 }
-
-struct Pixel;
 
 fn main() {}
