@@ -429,7 +429,7 @@ fn code_is_cached_on_disk_and_damaged_files_are_replaced() -> Result<(), Failed>
 }
 
 pub(crate) fn suite() -> Suite {
-    let others: [(&str, Test); 9] = [
+    let others: [(&str, Test); 10] = [
         ("stencils_compile", stencils::each_code_compiles),
         ("the_rows_of_a_stencil_share_what_they_read", stencils::rows_share_what_they_read),
         ("one_body_is_compiled_as_it_is_written", one_body_is_compiled_as_it_is_written),

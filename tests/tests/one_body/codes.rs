@@ -153,6 +153,7 @@ fn function(code: Code, info: &KernelInfo, edit: &Edit) -> String {
     let body = match info.cuda {
         CudaBody::Made(made) => made().replace(edit.from, edit.to),
         CudaBody::Text(text) => text.to_owned(),
+        CudaBody::Image(_) => String::new(),
     };
     let numbers =
         |name: &str| (0..4).map(|dim| format!("u64 {name}{dim}")).collect::<Vec<_>>().join(", ");
@@ -257,6 +258,7 @@ pub(super) fn all() -> Result<Option<String>, Failed> {
         .map(|info| match info.cuda {
             CudaBody::Made(made) => made(),
             CudaBody::Text(text) => text.to_owned(),
+            CudaBody::Image(_) => String::new(),
         })
         .chain([BODY.to_owned()])
         .collect();

@@ -167,6 +167,7 @@ fn write_kernel(text: &mut String, number: usize, info: &KernelInfo, operators: 
     let body = match info.cuda {
         CudaBody::Made(made) => made(),
         CudaBody::Text(text) => text.to_owned(),
+        CudaBody::Image(_) => String::new(),
     };
     let mut at = 0;
     let mut param = |name: String, ty: &str| {
@@ -254,6 +255,7 @@ unsafe impl Layer for Compiled {
         let code = match source.code {
             Code::Image(image) => Code::Image(image),
             Code::Module(module) => Code::Module(module),
+            Code::Embedded(image) => Code::Embedded(image),
         };
         let source = KernelSource { name: source.name, entry: source.entry, host, code };
         // SAFETY: the caller keeps the contract of the same method.
