@@ -37,15 +37,6 @@ fn leaves(a: f32) -> f32 {
 #[kernel_fn]
 struct Square;
 
-fn plain(a: f32) -> f32 {
-    a
-}
-
-#[kernel(map)]
-fn calls_a_plain_function(out: &mut f32) {
-    *out = plain(*out);
-}
-
 #[kernel_fn]
 fn twice(a: f32) -> f32 {
     2.0 * a

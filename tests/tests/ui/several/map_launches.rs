@@ -18,4 +18,13 @@ fn shared(stream: &CudaStream, out: &Tensor<f32>, a: &Tensor<f32>) -> Result<(),
     stream.map::<scale>((out, a, 2.0))
 }
 
+fn plain(a: f32) -> f32 {
+    a
+}
+
+#[kernel(map)]
+fn calls_a_plain_function(out: &mut f32) {
+    *out = plain(*out);
+}
+
 fn main() {}
