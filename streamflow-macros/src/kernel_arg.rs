@@ -81,7 +81,7 @@ fn implementation(input: &DeriveInput, fields: &[&Field]) -> TokenStream {
 
                 fn cuda(types: &mut ::streamflow::__private::body::Types) -> ::std::string::String {
                     types.structure::<Self>([Self::BYTES, Self::ALIGN],
-                        |types| ::std::vec![#((#names, #cuda(types), __PLACES[#places])),*]
+                        |types| ::std::vec![#((#names, #cuda(types), ::streamflow::__private::body::parts(__FIELDS)[#places])),*]
                     )
                 }
 

@@ -19,7 +19,7 @@ pub use index::{ARRAY, element, len, within};
 pub use number::{Float, Integer, Number, Signed, Value};
 pub use ops::*;
 pub use text::{Called, CudaText, KernelFn, Mapped, Unary, Witness, per_thread, reduction};
-pub use types::{Types, alignment, braces, offsets, size};
+pub use types::{Types, alignment, braces, offsets, parts, size};
 pub use window::{Border, Window, distance, window_at};
 
 use std::marker::PhantomData;

@@ -10,7 +10,7 @@ pub struct Types {
     text: String,
 }
 
-/// A field of a struct: its name in CUDA, its type there, and the place of its first byte.
+/// A field of a struct: its name in CUDA, its type there, and the bytes of a struct that ends with it.
 type Field = (&'static str, String, usize);
 
 impl Types {
@@ -38,15 +38,22 @@ impl Types {
         self.known.push(id);
         let members: String =
             fields.iter().map(|(field, ty, _)| format!("{ty} {field}; ")).collect();
-        let places: String = fields
-            .iter()
-            .map(|(field, _, place)| format!(" && __builtin_offsetof({name}, {field}) == {place}"))
-            .collect();
+        // NVRTC has no `offsetof`: the places follow from the sizes of the structs with the first fields alone.
+        let mut parts = String::new();
+        for (number, (_, _, bytes)) in fields.iter().enumerate() {
+            let first = fields.iter().take(number + 1);
+            let members: String = first.map(|(field, ty, _)| format!("{ty} {field}; ")).collect();
+            let _ = write!(
+                parts,
+                "struct {name}_{number} {{ {members}}};\n\
+                 static_assert(sizeof({name}_{number}) == {bytes}, \"the place of a field\");\n"
+            );
+        }
         // Writing to a string cannot fail.
         let _ = writeln!(
             self.text,
-            "struct {name} {{ {members}}};\n\
-             static_assert(sizeof({name}) == {bytes} && alignof({name}) == {align}{places}, \"the layout of a struct\");"
+            "{parts}struct {name} {{ {members}}};\n\
+             static_assert(sizeof({name}) == {bytes} && alignof({name}) == {align}, \"the layout of a struct\");"
         );
         name
     }
@@ -67,6 +74,17 @@ pub const fn offsets<const N: usize>(fields: [(usize, usize); N]) -> [usize; N] 
         i += 1;
     }
     places
+}
+
+/// The bytes of the structs with the first fields alone, each one field longer.
+pub const fn parts<const N: usize>(fields: [(usize, usize); N]) -> [usize; N] {
+    let (places, mut bytes, mut most, mut i) = (offsets(fields), [0; N], 1, 0);
+    while i < N {
+        most = if fields[i].1 > most { fields[i].1 } else { most };
+        bytes[i] = (places[i] + fields[i].0).next_multiple_of(most);
+        i += 1;
+    }
+    bytes
 }
 
 /// The alignment of a struct in C.
