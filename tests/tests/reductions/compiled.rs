@@ -13,7 +13,7 @@ use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Min};
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow_driver::driver::{
-    Code, Driver, DriverResult, HostArgs, HostKernel, KernelSource, Layer, LoadedKernel,
+    Driver, DriverResult, HostArgs, HostKernel, KernelSource, Layer, LoadedKernel,
 };
 use streamflow_tests::{Failed, check};
 
@@ -252,12 +252,7 @@ unsafe impl Layer for Compiled {
             }
             None => source.host,
         };
-        let code = match source.code {
-            Code::Image(image) => Code::Image(image),
-            Code::Module(module) => Code::Module(module),
-            Code::Embedded(image) => Code::Embedded(image),
-        };
-        let source = KernelSource { name: source.name, entry: source.entry, host, code };
+        let source = KernelSource { host, ..*source };
         // SAFETY: the caller keeps the contract of the same method.
         unsafe { self.below.load_kernel(device, &source) }
     }

@@ -203,6 +203,7 @@ pub struct KernelSource<'a> {
 }
 
 /// The source of a kernel's compiled body.
+#[derive(Clone, Copy)]
 pub enum Code<'a> {
     /// A function that makes the image for a target: compiles it, or takes it from a cache. The function is called only
     /// when the image is needed.

@@ -27,6 +27,7 @@ pub(super) fn kernel(function: &ItemFn, signature: &Signature, body: &Body) -> T
         #host
         #definition
         #cfgs
+        #[allow(clippy::multiple_bound_locations)]
         const _: () = { #implementation };
     }
 }

@@ -77,8 +77,8 @@ impl<T> Elements<T> {
     }
 }
 
-/// All coordinates of a strided launch, in row-major order. Its shape is the first parameters, [packed](super::places::packed) for
-/// the flat code.
+/// All coordinates of a strided launch, in row-major order. Its shape is the first parameters, packed for the
+/// flat code, as `kernel/places.rs` has it.
 pub fn places(args: &HostArgs<'_>, is_flat: bool) -> impl Iterator<Item = [usize; RANK]> + use<> {
     let mask = if is_flat { u64::from(u32::MAX) } else { u64::MAX };
     let [a, b, c, d] = std::array::from_fn(|dim| (args.params[dim].get::<u64>() & mask) as usize);

@@ -83,6 +83,9 @@ pub trait Unary: KernelFn {
     fn call(value: Self::Input) -> Self::Output;
 }
 
+/// A name, and what tells its type in CUDA.
+type Typed<'a> = (&'a str, fn(&mut Types) -> String);
+
 /// The text of a function with a number, and the line that its reports name.
 pub type Mapped = (fn(usize, &mut Types) -> String, u32);
 
@@ -202,7 +205,7 @@ impl<'a> CudaText<'a> {
     pub fn finish_stencil(
         self,
         reports: bool,
-        types: &[(&str, fn(&mut Types) -> String)],
+        types: &[Typed<'_>],
         [inner, outer]: [&str; 2],
         body: &str,
         loops: &str,

@@ -109,7 +109,7 @@ macro_rules! forms {
             G: Fn(&mut CudaText<'_>, $(fn() -> &'static $A::Value),*) + Copy,
         {
             const CODES: Codes = {
-                fn text<const CODE: usize, P, O, F, G, $($A),*>() -> String
+                fn text<const CODE: usize, P, G, $($A),*>() -> String
                 where
                     P: Place,
                     $($A: Form,)*
@@ -160,19 +160,19 @@ macro_rules! forms {
                 Codes { infos: [
                     &KernelInfo {
                         params: &[out::<O>(LINEAR), $(param::<$A>($number, LINEAR)),*],
-                        cuda: CudaBody::Made(text::<LINEAR, P, O, F, G, $($A),*>),
+                        cuda: CudaBody::Made(text::<LINEAR, P, G, $($A),*>),
                         host: host::<LINEAR, P, O, F, G, $($A),*>,
                         ..<Self as Described<P>>::INFO
                     },
                     &KernelInfo {
                         params: &[SHAPE, out::<O>(FLAT), $(param::<$A>($number, FLAT)),*],
-                        cuda: CudaBody::Made(text::<FLAT, P, O, F, G, $($A),*>),
+                        cuda: CudaBody::Made(text::<FLAT, P, G, $($A),*>),
                         host: host::<FLAT, P, O, F, G, $($A),*>,
                         ..<Self as Described<P>>::INFO
                     },
                     &KernelInfo {
                         params: &[SHAPE, out::<O>(STRIDED), $(param::<$A>($number, STRIDED)),*],
-                        cuda: CudaBody::Made(text::<STRIDED, P, O, F, G, $($A),*>),
+                        cuda: CudaBody::Made(text::<STRIDED, P, G, $($A),*>),
                         host: host::<STRIDED, P, O, F, G, $($A),*>,
                         ..<Self as Described<P>>::INFO
                     },

@@ -24,8 +24,11 @@ use crate::stream::CudaStream;
 #[derive(Debug)]
 pub struct Expression<P, A, O, F, G> {
     operands: A,
-    kernel: PhantomData<fn() -> (P, O, F, G)>,
+    kernel: PhantomData<Kernel<P, O, F, G>>,
 }
+
+/// The types that identify the kernel of an expression: its place, the type of its elements, and its closures.
+type Kernel<P, O, F, G> = fn() -> (P, O, F, G);
 
 /// An expression, as `expr!` makes it.
 #[diagnostic::on_unimplemented(
@@ -57,7 +60,7 @@ impl<'a, E: Evaluate<'a>, const CODE: usize> launched::Noted for Noted<'a, E, CO
 macro_rules! expressions {
     ($($constructor:ident($($A:ident $name:ident $number:tt),*);)*) => {$(
         #[doc(hidden)]
-        #[allow(clippy::too_many_arguments, reason = "an argument for each operand")]
+        #[allow(clippy::too_many_arguments, clippy::extra_unused_lifetimes, reason = "an argument for each operand, or none")]
         pub fn $constructor<'a, P, O, F, G, $($A),*>(
             _: P,
             $($name: Taken<'a, $A>,)*
