@@ -24,6 +24,11 @@ struct Options {
 /// Expands one use of `#[kernel(reduce(…))]`.
 pub(super) fn kernel(options: TokenStream, function: &ItemFn, errors: &mut Errors) -> TokenStream {
     let options = self::options(options, errors);
+    if !function.sig.generics.params.is_empty() {
+        errors.at(&function.sig.generics, "a reduction has no type parameters: name the types");
+        let signature = Signature::of_function(function, &mut Errors::default());
+        return stub::function(function, &signature);
+    }
     let (signature, body) = translated(function, errors);
     let Some(ty) = check_types(function, &signature, errors) else {
         return stub(function, &signature);
