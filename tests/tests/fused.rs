@@ -13,6 +13,7 @@ pub(crate) fn suite() -> Suite {
         .both("sequences_follow_from_the_number_of_the_element", sequences)
         .both("an_expression_calls_functions_and_has_statements", statements)
         .both("a_generic_function_has_an_expression_for_each_type", generic)
+        .both("operands_of_a_macro_are_others_than_those_of_its_use", hygiene)
         .both("a_division_by_0_in_an_expression_is_the_error_of_a_later_call", division)
         .both("operands_that_do_not_fit_are_told_as_they_are_written", refused)
         .both("an_expression_waits_for_the_work_on_its_operands", ordered)
@@ -118,6 +119,9 @@ fn sequences(platform: &Platform) -> Result<(), Failed> {
     let mut line = uploaded(platform, &[f64::NAN; 5], &s)?;
     s.evaluate(&mut line, expr!(linspace(1.0, stop, count)))?;
     check_equal(s.download_blocking::<f64>(&line)?, vec![1.0, 0.5, 0.0, -0.5, -1.0])?;
+    let mut many = uploaded(platform, &[f64::NAN; 50], &s)?;
+    s.evaluate(&mut many, expr!(linspace(0.0, 1.0, 50)))?;
+    check_equal(s.download_blocking::<f64>(&many)?.last().copied(), Some(1.0))?;
     let mut one = uploaded(platform, &[f64::NAN], &s)?;
     s.evaluate(&mut one, expr!(linspace(3.0, stop, 1)))?;
     check_equal(s.download_blocking::<f64>(&one)?, vec![3.0])
@@ -203,4 +207,25 @@ fn ordered(platform: &Platform) -> Result<(), Failed> {
         second.evaluate(&mut out, expr!(a * 2.0))?;
     }
     check_equal(second.download_blocking::<f32>(&out)?, vec![38.0; n])
+}
+
+/// `$a` times a number of the macro's own, by the name of the caller's tensor.
+macro_rules! amplified {
+    ($stream:expr, $out:expr, $a:expr) => {{
+        let gain = 2.0_f32;
+        $stream.evaluate($out, expr!($a * gain))
+    }};
+}
+
+fn hygiene(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let gain = uploaded(platform, &[1.0_f32, 5.0], &s)?;
+    let mut out = uploaded(platform, &[f32::NAN; 2], &s)?;
+    amplified!(s, &mut out, gain)?;
+    check_equal(s.download_blocking::<f32>(&out)?, vec![2.0, 10.0])?;
+    // A mutable reference is an operand as the tensor itself.
+    let borrowed = &mut out;
+    let mut sum = uploaded(platform, &[f32::NAN; 2], &s)?;
+    s.evaluate(&mut sum, expr!(borrowed + gain))?;
+    check_equal(s.download_blocking::<f32>(&sum)?, vec![3.0, 15.0])
 }

@@ -19,6 +19,7 @@ pub(crate) fn suite() -> Suite {
         .both("a_window_of_four_dimensions_ends_at_its_border", |on| borders(on, 4))
         .both("a_stencil_has_several_windows_inputs_and_outputs", several)
         .both("a_distance_is_a_sum_or_product_of_numbers_and_variables_of_loops", distances)
+        .both("a_stencil_has_an_instance_for_each_type", generic)
         .both("a_division_by_0_in_a_stencil_is_reported", division)
         .both("a_stencil_waits_for_the_work_on_its_windows", ordered)
         .both("a_stencil_without_elements_launches_nothing", empty)
@@ -289,4 +290,22 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
         error.to_string() == "kernel `turn`: the kernel's `reach` has 1 dimensions, and `out` has 2"
     })
     .map(drop)
+}
+
+/// The difference of both neighbours.
+#[kernel(stencil(reach = [1], border = zero))]
+fn slope<T: streamflow::kernel::Number, U: streamflow::kernel::Signed>(out: &mut U, a: Window<T>) {
+    *out = a.at(1) as U - a.at(-1) as U;
+}
+
+fn generic(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let a = uploaded(platform, &[1_u8, 3, 200], &s)?;
+    let mut out = uploaded(platform, &[POISON; 3], &s)?;
+    s.map::<slope<u8, i32>>((&mut out, &a))?;
+    check_equal(s.download_blocking::<i32>(&out)?, vec![3, 199, -3])?;
+    let a = uploaded(platform, &[0.5_f64, 2.0, -1.0], &s)?;
+    let mut out = uploaded(platform, &[f32::NAN; 3], &s)?;
+    s.map::<slope<f64, f32>>((&mut out, &a))?;
+    check_equal(s.download_blocking::<f32>(&out)?, vec![2.0, -1.5, -2.0])
 }

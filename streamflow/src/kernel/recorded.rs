@@ -2,11 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{Grid, KernelInfo, ParamKind, Passing};
+use super::{CudaBody, Grid, KernelInfo, ParamKind, Passing};
 use crate::driver::{AccessMode, Param};
 
 /// The most launches of a kernel that are kept: each has another grid.
 const MOST: usize = 4;
+
+/// The most bytes of the arguments of a launch that is repeated.
+const LARGEST: u64 = 64 << 20;
 
 /// A launch.
 #[derive(Debug, Clone)]
@@ -15,6 +18,8 @@ pub(crate) struct Recorded {
     pub(crate) grid: Grid,
     pub(crate) params: Vec<Param>,
     pub(crate) memory: Vec<Memory>,
+    /// Why the launch can't be repeated with other values.
+    pub(crate) problem: Option<&'static str>,
 }
 
 /// An argument in memory.
@@ -44,31 +49,41 @@ pub(super) fn note(info: &'static KernelInfo, grid: &Grid, passing: &Passing<'_>
         return;
     }
     let (memory, count) = memory(info, passing);
-    // An access whose argument has another name in the launch than in the kernel.
-    if memory.len() != passing.accesses().len() {
-        return;
-    }
     // The parameter behind those of the arguments is the address of a report.
     let params = passing.params().iter().take(count).copied().collect();
-    all.push(Recorded { info, grid: *grid, params, memory });
+    let bytes = memory.iter().fold(0_u64, |sum, one| sum.saturating_add(one.bytes));
+    let problem = if matches!(info.cuda, CudaBody::Image(_)) {
+        Some("its code is an image")
+    } else if memory.len() != passing.accesses().len() {
+        Some("it reads or writes memory that is no argument")
+    } else if bytes > LARGEST {
+        Some("its arguments have more than 64 MiB")
+    } else {
+        None
+    };
+    all.push(Recorded { info, grid: *grid, params, memory, problem });
 }
 
-/// The arguments in memory that are not empty, and the number of the parameters of all arguments.
+/// The arguments in memory that are not empty, and the number of the parameters of all arguments. An argument is found by its
+/// address: an access has the name that the program gave it.
 fn memory(info: &KernelInfo, passing: &Passing<'_>) -> (Vec<Memory>, usize) {
     let mut all = Vec::new();
+    let mut accesses = passing.accesses().iter().peekable();
     let mut param = 0;
     for argument in info.params {
         let (name, cuda) = (argument.name, argument.cuda);
-        let width = match argument.kind {
-            ParamKind::Scalar => 1,
-            ParamKind::Slice | ParamKind::SliceMut | ParamKind::Table => 2,
-            ParamKind::Chunks(count) => count,
-            ParamKind::View(rank) | ParamKind::ViewMut(rank) => 1 + 2 * rank,
-            ParamKind::Shape => 4,
-            ParamKind::Elements | ParamKind::ElementsMut => 5,
+        let (width, is_memory) = match argument.kind {
+            ParamKind::Scalar => (1, false),
+            ParamKind::Shape => (4, false),
+            ParamKind::Chunks(count) => (count, false),
+            ParamKind::Slice | ParamKind::SliceMut | ParamKind::Table => (2, true),
+            ParamKind::View(rank) | ParamKind::ViewMut(rank) => (1 + 2 * rank, true),
+            ParamKind::Elements | ParamKind::ElementsMut => (5, true),
         };
-        let access = passing.accesses().iter().find(|access| access.argument == name);
-        if let Some(access) = access {
+        let address = passing.params().get(param).map(Param::get::<u64>);
+        let access =
+            is_memory.then(|| accesses.next_if(|access| address == Some(access.range.address)));
+        if let Some(access) = access.flatten() {
             let is_written = access.mode == AccessMode::Write;
             all.push(Memory { param, name, cuda, bytes: access.range.bytes, is_written });
         }

@@ -58,8 +58,8 @@ pub(super) fn compare(
     let seeds = variables::seed()?.map_or_else(|| SEEDS.to_vec(), |seed| vec![seed]);
     for launch in launches {
         let name = launch.info.name;
-        let mut refused = None;
-        for seed in &seeds {
+        let mut refused = launch.problem.map(ToOwned::to_owned);
+        for seed in seeds.iter().filter(|_| launch.problem.is_none()) {
             // New ones for each launch, since a body that fails may leave its platform unusable.
             let [rust, device] = platforms()?;
             let mut values = match Values::draw(launch, *seed) {

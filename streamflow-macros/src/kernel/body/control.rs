@@ -8,8 +8,8 @@ use syn::{
     Pat, RangeLimits,
 };
 
-use super::translate::{Form, Translator, key};
-use super::value::{Value, Witness};
+use super::translate::{Form, Translator};
+use super::value::{Value, Witness, key};
 use super::window::counted;
 
 /// The bounds of a loop over a range.

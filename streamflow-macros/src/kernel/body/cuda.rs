@@ -36,14 +36,14 @@ pub(super) fn cuda_names(
         let is_value = is_kernel && matches!(argument.kind, Kind::Scalar);
         is_value.then(|| quote!(__to.argument(#number, <#ty as ::streamflow::__private::body::KernelArg>::cuda);))
     });
-    let declared = signature.generics.declared();
+    let (declared, bounds) = (signature.generics.declared(), signature.element_bounds());
     quote! {
         #[allow(unused, clippy::all)]
         fn __streamflow_cuda #declared(
             __body: &str,
             __number: ::core::primitive::usize,
             __types: &mut ::streamflow::__private::body::Types,
-        ) -> ::std::string::String {
+        ) -> ::std::string::String #bounds {
             #(#items)*
             let mut __to = ::streamflow::__private::body::CudaText::new(__types);
             #witnesses

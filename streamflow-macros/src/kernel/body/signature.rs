@@ -186,7 +186,7 @@ impl Signature {
     /// `where T: Element,`: each type of elements that has a type parameter.
     pub(super) fn element_bounds(&self) -> TokenStream {
         let elements = self.arguments.iter().filter(|argument| {
-            matches!(argument.kind, Kind::Output | Kind::Input | Kind::Table)
+            matches!(argument.kind, Kind::Output | Kind::Input | Kind::Table | Kind::Window)
                 && self.generics.are_in(&argument.ty)
         });
         let types: Vec<&Type> = elements.map(|argument| &argument.ty).collect();

@@ -12,7 +12,7 @@ use super::refuse;
 use super::signature::{Kind, Signature};
 use super::stencil::Stencil;
 use super::tables::{assigned, operator};
-use super::value::{Operands, Range, Value, Witness, argument_name};
+use super::value::{Operands, Range, Value, Witness, argument_name, key};
 use crate::diagnostic::Errors;
 
 /// The translation of a body.
@@ -422,15 +422,6 @@ impl<'a> Translator<'a> {
         };
         Value::new(quote!(#witness.of(#host)), name)
     }
-}
-
-/// The name by which a variable or a label is found: its text, and where it was written. As in Rust, a variable of a macro's
-/// definition is another one than that of the macro's use with the same text.
-pub(super) fn key(ident: &Ident) -> String {
-    // rustc shows a span as `#4 bytes(10..11)`: its context, and its place.
-    let context = proc_macro::is_available().then(|| format!("{:?}", ident.span().unwrap()));
-    let context = context.as_deref().and_then(|text| text.split(' ').next()).unwrap_or_default();
-    format!("{}{context}", ident.unraw())
 }
 
 /// The line in the user's file. `None` in a unit test, where tokens have none.

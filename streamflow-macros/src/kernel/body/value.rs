@@ -51,8 +51,8 @@ pub(super) struct Operands {
 impl Operands {
     /// The element of the operand that an expression names, in both languages.
     pub(super) fn element(&mut self, written: &Expr) -> Value {
-        let text = written.to_token_stream().to_string();
-        let known = self.all.iter().position(|one| one.to_token_stream().to_string() == text);
+        let path = path(written);
+        let known = self.all.iter().position(|one| self::path(one) == path);
         let number = known.unwrap_or_else(|| {
             self.all.push(written.clone());
             self.all.len() - 1
@@ -62,6 +62,28 @@ impl Operands {
         let cuda = argument_name(&ident);
         Value::new(quote_spanned!(span=> (*#ident)), cuda)
     }
+}
+
+/// The variable that an operand names, as its macro finds it, and the fields.
+fn path(operand: &Expr) -> String {
+    match operand {
+        Expr::Path(path) => path.path.get_ident().map(key).unwrap_or_default(),
+        Expr::Field(field) => {
+            format!("{}.{}", path(&field.base), field.member.to_token_stream())
+        }
+        Expr::Paren(inner) => path(&inner.expr),
+        Expr::Group(inner) => path(&inner.expr),
+        other => other.to_token_stream().to_string(),
+    }
+}
+
+/// The name by which a variable or a label is found: its text, and where it was written. As in Rust, a variable of a macro's
+/// definition is another one than that of the macro's use with the same text.
+pub(super) fn key(ident: &Ident) -> String {
+    // rustc shows a span as `#4 bytes(10..11)`: its context, and its place.
+    let context = proc_macro::is_available().then(|| format!("{:?}", ident.span().unwrap()));
+    let context = context.as_deref().and_then(|text| text.split(' ').next()).unwrap_or_default();
+    format!("{}{context}", ident.unraw())
 }
 
 pub(super) fn name(number: usize, span: Span) -> Ident {

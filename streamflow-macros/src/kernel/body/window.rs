@@ -18,7 +18,7 @@ struct Distance {
 const MOST: i64 = i32::MAX as i64;
 
 const FORM: &str = "a distance in a window is a number, as `-1`, or the variable of a loop between numbers, as `for d in -1..=1`, or \
-                    a sum or product of these";
+                    a sum or product of these; a number above 127 has its type, as `200_i32`";
 
 impl Translator<'_> {
     /// `window.at(-1, 1)`. `None` for another method's call.
@@ -204,10 +204,13 @@ pub(super) fn counted(start: &Expr, end: &Expr, is_inclusive: bool) -> Option<Ra
     Some([start, if is_inclusive { end } else { end - 1 }.max(start)])
 }
 
+/// A number that is the same in each type that rustc may give it: a larger one than `i8` has says its type.
 fn literal(expression: &Expr) -> Option<i64> {
     match bare(expression) {
         Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) => {
-            literal.base10_parse().ok().filter(|value| *value <= MOST)
+            let is_wide = matches!(literal.suffix(), "i32" | "i64" | "u32" | "u64" | "usize");
+            let most = if is_wide { MOST } else { i8::MAX.into() };
+            literal.base10_parse().ok().filter(|value| *value <= most)
         }
         _ => None,
     }

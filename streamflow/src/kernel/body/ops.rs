@@ -408,9 +408,13 @@ pub fn powi<T: Float>(value: T, exponent: i32) -> T {
     if exponent < 0 { result.one().div(result) } else { result }
 }
 
-/// The number with this index among `count` numbers from `start` to `stop`, which have the same distance from each other.
+/// The number with this index among `count` numbers from `start` to `stop`, at the same distance from each other. The last one is
+/// `stop`.
 #[inline]
 pub fn linspace<T: Float>(start: T, stop: T, index: usize, count: usize) -> T {
+    if count > 1 && index == count - 1 {
+        return stop;
+    }
     let step = div(sub(stop, start), cast::<usize, T>(max(count, 2) - 1));
     add(start, mul(cast::<usize, T>(index), step))
 }

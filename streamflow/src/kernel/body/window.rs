@@ -143,11 +143,11 @@ impl<T> fmt::Debug for Window<T> {
 
 /// The element at a distance from a window's centre: `window.at(…)` of a kernel.
 #[inline(always)]
-pub fn window_at<T: Value + Default>(window: &Window<T>, by: [isize; RANK]) -> T {
+pub fn window_at<T: Value>(window: &Window<T>, by: [isize; RANK]) -> T {
     match window.frame.offset(&by) {
         // SAFETY: each place is within the shape, which is that of the argument's elements, as the maker of the window vouches.
         Some(offset) => unsafe { *window.elements.first.add(offset) },
-        None => T::default(),
+        None => T::ZERO,
     }
 }
 

@@ -289,6 +289,7 @@ template <> struct Cast<double, double> { STREAMFLOW_BODY double of(double a) { 
 template <class To, class From> STREAMFLOW_BODY To cast(From a) { return Cast<To, From>::of(a); }
 
 template <class T> STREAMFLOW_BODY T linspace(T start, T stop, unsigned long long index, unsigned long long count) {
+    if (count > 1 && index == count - 1) return stop;
     return add(start, mul(cast<T>(index), div(sub(stop, start), cast<T>((count < 2 ? 2ull : count) - 1))));
 }
 

@@ -160,6 +160,20 @@ where
     }
 }
 
+// `&x` of a variable that is a mutable reference.
+#[diagnostic::do_not_recommend]
+impl<'a, T: ?Sized> Operand<'a> for &'a &mut T
+where
+    &'a T: Operand<'a>,
+{
+    type Form = <&'a T as Operand<'a>>::Form;
+
+    fn taken(self) -> Taken<'a, Self::Form> {
+        let shared: &'a T = self;
+        shared.taken()
+    }
+}
+
 /// Implements the trait for references to numbers.
 macro_rules! numbers {
     ($($ty:ty),*) => {$(

@@ -11,6 +11,8 @@ const SECTION: usize = 64;
 const SIZED: u8 = 4;
 /// The attribute of a parameter.
 const PARAM: u8 = 0x17;
+/// A parameter in a later form, whose layout NVIDIA documents nowhere.
+const PARAM_V2: u8 = 0x45;
 
 pub(super) fn is_elf(code: &[u8]) -> bool {
     code.starts_with(b"\x7fELF")
@@ -76,6 +78,9 @@ fn params(info: &[u8]) -> Option<Vec<usize>> {
         let (format, attribute, size) = (*rest.first()?, *rest.get(1)?, short(rest, 2)? as usize);
         let bytes = if format == SIZED { size } else { 0 };
         let data = rest.get(4..4 + bytes)?;
+        if (format, attribute) == (SIZED, PARAM_V2) {
+            return None;
+        }
         if (format, attribute) == (SIZED, PARAM) {
             let (number, size) = (short(data, 4)? as usize, int(data, 8)? >> 18);
             sizes.push((number, size as usize));

@@ -88,3 +88,36 @@ fn a_kernel_that_may_report_is_repeated_with_a_report_of_its_own() {
     let compared = compare(&launches(&["shifted"]), platforms, |info| info).unwrap();
     assert_eq!(compared.launches, SEEDS.len());
 }
+
+/// An operand is found by its address: here each has the name in CUDA of the other one.
+#[test]
+fn an_expression_is_repeated_with_its_operands_in_order() {
+    let platform = Platform::host().build().unwrap();
+    let s = platform.default_stream(device(0)).unwrap();
+    let x1 = platform.upload(&[1.0_f64; 1000]).unwrap();
+    let (x0, mut out) =
+        (platform.upload(&[2.0_f32; 1000]).unwrap(), platform.upload(&[0.0_f32; 1000]).unwrap());
+    s.evaluate(&mut out, crate::expr!(x1 as f32 + x0 * 3.0)).unwrap();
+    let all = launches(&["x1 as f32 + x0 * 3.0"]);
+    let bytes: Vec<_> = all[0].memory.iter().map(|memory| (memory.name, memory.bytes)).collect();
+    assert_eq!(bytes, [("out", 4000), ("x0", 8000), ("x1", 4000)]);
+    let compared = compare(&all, platforms, |info| info).unwrap();
+    assert_eq!(compared.launches, SEEDS.len());
+}
+
+#[kernel(reduce(identity = 0.0))]
+fn total(a: f32, b: f32) -> f32 {
+    a + b
+}
+
+#[test]
+fn a_launch_that_can_t_be_repeated_is_listed_with_the_reason() {
+    let platform = Platform::host().build().unwrap();
+    let s = platform.default_stream(device(0)).unwrap();
+    let (a, mut out) =
+        (platform.upload(&[1.0_f32; 9]).unwrap(), platform.upload(&[0.0_f32]).unwrap());
+    s.reduce::<total>(&mut out, &a).unwrap();
+    let compared = compare(&launches(&["total"]), platforms, |info| info).unwrap();
+    assert_eq!(compared.launches, 0);
+    assert!(compared.to_string().contains("not compared: `total` ("), "{compared}");
+}
