@@ -293,7 +293,7 @@ pub fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream {
 /// output has the expression's type. Two sequences are there, too: `iota()` is the number of the element as a `usize`, and
 /// `linspace(start, stop, count)` has `start` at element 0, and `stop` at element `count - 1`.
 ///
-/// ```
+/// ```ignore
 /// use streamflow::prelude::*;
 ///
 /// # fn main() -> Result<()> {
