@@ -5,7 +5,7 @@ const ROOT: &str = include_str!("../../streamflow/src/lib.rs");
 
 /// All names that a program gets by `use streamflow::prelude::*`. `SpawnBorrowed` is in the prelude for its error
 /// message.
-const PRELUDE: [&str; 29] = [
+const PRELUDE: [&str; 30] = [
     "Buffer",
     "Compute",
     "CudaStream",
@@ -31,6 +31,7 @@ const PRELUDE: [&str; 29] = [
     "Table",
     "Tensor",
     "device",
+    "expr",
     "graph",
     "kernel",
     "kernel_fn",

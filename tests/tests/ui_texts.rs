@@ -36,8 +36,10 @@ const INTERNAL: &[&str] = &[
     "Unreceived",
 ];
 
-/// An empty `graph! {}` has no token to underline.
-const WITHOUT_TOKENS: &[&str] = &["nodes/header"];
+/// An empty `graph! {}` has no token to underline. rustc adds the macro's name to errors of types within a body that it
+/// has translated.
+const WITHOUT_TOKENS: &[&str] =
+    &["nodes/header", "several/expressions", "several/map_expressions", "several/map_types"];
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui")

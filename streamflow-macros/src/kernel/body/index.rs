@@ -81,7 +81,10 @@ impl Translator<'_> {
             && !self.is_generic(path)
             && let Ok(at) = number.base10_parse::<u64>()
         {
-            let text = format!("`{}[{at}]` is beyond the end of the array", spelled(path));
+            let text = format!(
+                "`{}[{at}]` is beyond the end of the array; write a smaller index",
+                spelled(path)
+            );
             let check = quote_spanned!(number.span()=> const _: () = ::core::assert!(#number < #path.len(), #text););
             self.checks.push(check);
             return Value::new(quote!(#host[#number]), format!("{}.at[{at}ull]", base.cuda));

@@ -122,12 +122,12 @@ fn unknown_field(out: &mut f32, lens: Lens) {
 }
 
 #[derive(Clone, Copy)]
-struct Plain {
+struct Whole {
     focus: f32,
 }
 
 #[kernel(map)]
-fn without_derive(out: &mut f32, plain: Plain) {
+fn without_derive(out: &mut f32, plain: Whole) {
     *out = plain.focus;
 }
 
