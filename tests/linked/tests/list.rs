@@ -74,8 +74,6 @@ fn the_kernels_of_the_library_are_in_the_list() {
         "normalize",
         "resample<complex<float>>",
         "resample<float>",
-        "sum_rows<double>",
-        "sum_rows<float>",
     ];
     assert_eq!(of_file("streamflow/src/operators"), expected);
 }
