@@ -56,7 +56,7 @@ pub(super) fn definition(
     }
 }
 
-/// One of the two descriptions of a kernel, with what differs between the two and between sound kernels and others.
+/// A description of a kernel: `parts` differs between its codes, and between sound kernels and others.
 pub(super) fn info(constant: &str, name: &str, parts: &TokenStream) -> TokenStream {
     let (constant, entry) = (format_ident!("{constant}"), format!("{name}_kernel"));
     quote! {
@@ -133,7 +133,7 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
         name.span(),
         quote! {
             const COORDINATES: usize = #coordinates;
-            const PER_THREAD: usize = if #is_short { 4 } else { 1 };
+            const PER_THREAD: usize = ::streamflow::__private::body::elements_at_a_time(#is_short);
             const TILES: ::core::option::Option<::streamflow::__private::Tiles> = #tiles;
             #flat
             #(#infos)*
@@ -292,7 +292,7 @@ fn arguments(name: &Ident, signature: &Signature) -> TokenStream {
 /// Checks that the parameters of a launch are not too many, with those of arrays and structs.
 fn room(name: &Ident, passed: &[&Argument]) -> TokenStream {
     let counts = passed.iter().map(|Argument { ty, kind, .. }| match kind {
-        Kind::Output | Kind::Input => quote!(5),
+        kind if kind.is_in_memory() => quote!(5),
         Kind::Table => quote!(2),
         _ => quote!(<#ty as ::streamflow::__private::body::KernelArg>::PARAMS),
     });
@@ -351,11 +351,7 @@ pub(super) fn function(function: &ItemFn, signature: &Signature, body: &Body) ->
 }
 
 /// The types of a function of one value, for the options of other kernels that name such a function.
-pub(super) fn unary(
-    name: &Ident,
-    signature: &Signature,
-    result: &TokenStream,
-) -> Option<TokenStream> {
+fn unary(name: &Ident, signature: &Signature, result: &TokenStream) -> Option<TokenStream> {
     let [Argument { ty, .. }] = &signature.arguments[..] else { return None };
     let (declared, names) = (signature.generics.declared(), signature.generics.names());
     Some(quote! {
@@ -372,7 +368,7 @@ pub(super) fn unary(
     })
 }
 
-/// What all instances of a function have in common, as items of one that does not exist.
+/// The constants that all instances of a function have in common, as items of the instance without types.
 pub(super) fn common(
     name: &Ident,
     signature: &Signature,
@@ -429,5 +425,23 @@ pub(super) fn called(function: &ItemFn, signature: &Signature) -> TokenStream {
                 ::streamflow::__private::body::Called::of(#name #turbofish(#(#numbers),*))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Errors;
+
+    /// A window has as many parameters as an element's memory: an address, and four strides.
+    #[test]
+    fn each_argument_in_memory_takes_five_parameters() {
+        let function: ItemFn = syn::parse_quote! {
+            fn blur(out: &mut f32, image: Window<u8>, offset: &f32, table: &[f32]) {}
+        };
+        let signature = Signature::of(&function, None, &mut Errors::default());
+        let passed: Vec<&Argument> = signature.arguments.iter().collect();
+        let text = room(&function.sig.ident, &passed).to_string();
+        assert!(text.contains("5 + 5 + 5 + 5 + 2 <= 32"), "{text}");
     }
 }
