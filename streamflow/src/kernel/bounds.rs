@@ -61,7 +61,7 @@ pub(super) struct Report {
     line: AtomicU64,
 }
 
-/// What a kernel with one body reports.
+/// A mistake that a kernel with one body reports.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mistake {
     /// The number of the argument among the parameters, [`DIVISION`] or [`ARRAY`].
@@ -110,7 +110,7 @@ impl Report {
         let info = known().get(&kernel).copied();
         let kernel = info.map_or("(unknown)", |info| info.name).to_owned();
         let file = info.map_or("", |info| info.file).to_owned();
-        // A launch by strides has the shape before its arguments, and both codes of a kernel count the arguments alone.
+        // A launch by strides has the shape before its arguments, and all codes of a kernel count the arguments alone.
         let params = info.map_or(&[][..], |info| info.params).iter();
         let param = params.filter(|param| param.kind != ParamKind::Shape).nth(argument as usize);
         let error = match (argument, param) {

@@ -24,7 +24,7 @@ pub struct Tiles {
 /// The code of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
-    /// One dimension, without gaps.
+    /// A single dimension, without gaps.
     Linear,
     /// Fewer than 2³¹ elements at places below 2³², the rows of each argument without gaps. A thread has elements by their number.
     Flat,

@@ -46,8 +46,8 @@ impl Registered {
     }
 }
 
-/// The host body in the entries of the list, which are only compiled and never launched.
+/// The host body of a description that is compiled alone, and never launched.
 ///
 /// # Safety
 /// There is nothing to ensure: the function does nothing.
-unsafe fn no_host_body(_: HostArgs<'_>) {}
+pub(super) unsafe fn no_host_body(_: HostArgs<'_>) {}

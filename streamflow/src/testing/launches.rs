@@ -23,7 +23,7 @@ use crate::{f16, memory::bf16};
 /// The seeds of a launch's values: integers from 0 for the even ones, and those around 0 for the odd ones.
 const SEEDS: [u64; 4] = [0, 1, 2, 3];
 
-/// What was compared.
+/// The kernels and launches that were compared.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     /// The kernels with a launch that both bodies took.

@@ -9,7 +9,7 @@ use syn::{
 };
 
 use super::translate::{Form, Translator};
-use super::value::{Value, Witness, key};
+use super::value::{Value, Witness, bare, key};
 use super::window::counted;
 
 /// The bounds of a loop over a range.
@@ -308,9 +308,7 @@ fn is_constant(ident: &Ident) -> bool {
 
 /// `a..b`, `a..=b`, `(a..b).rev()`
 fn bounds(expression: &Expr) -> Option<Bounds<'_>> {
-    match expression {
-        Expr::Paren(inner) => bounds(&inner.expr),
-        Expr::Group(inner) => bounds(&inner.expr),
+    match bare(expression) {
         Expr::Range(ExprRange { start: Some(start), limits, end: Some(end), .. }) => Some(Bounds {
             start,
             end,

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprArray, ExprField, ExprIndex, ExprLit, ExprPath, ExprRepeat, Lit, Member};
 
 use super::translate::{Form, Translator, function};
-use super::value::{Value, Witness};
+use super::value::{Value, Witness, bare};
 
 /// The name of a field in CUDA, where another one may be a keyword.
 pub(crate) fn field_name(field: &Ident) -> String {
@@ -48,16 +48,14 @@ impl Place {
 
 /// Whether an assignment has an index on its left side.
 pub(super) fn has_index(left: &Expr) -> bool {
-    match left {
+    match bare(left) {
         Expr::Index(_) => true,
-        Expr::Paren(inner) => has_index(&inner.expr),
-        Expr::Group(inner) => has_index(&inner.expr),
         Expr::Field(field) => has_index(&field.base),
         _ => false,
     }
 }
 
-/// What is indexed.
+/// A value that is indexed.
 struct Base {
     /// A reference.
     host: TokenStream,
@@ -93,7 +91,7 @@ impl Translator<'_> {
         let index = self.expression(&whole.index);
         let mut cuda = base.cuda;
         if self.lines.len() > before && !matches!(*whole.expr, Expr::Path(_)) {
-            // What is indexed is evaluated before the statements of the index.
+            // Rust evaluates the value before the statements of its index.
             let name = self.temporary();
             self.lines.insert(before, format!("const auto {name} = {cuda};"));
             cuda = name;
@@ -113,37 +111,33 @@ impl Translator<'_> {
         Value::new(quote_spanned!(span=> #called(#host)), format!("sf::len({cuda})"))
     }
 
-    /// What is indexed, by reference. `None` if it was reported.
+    /// The value of an index, by reference. Returns `None` for a mistake, after its report.
     fn base(&mut self, expression: &Expr) -> Option<Base> {
         let of = array_number();
-        match expression {
-            Expr::Paren(inner) => return self.base(&inner.expr),
-            Expr::Group(inner) => return self.base(&inner.expr),
-            Expr::Path(path) => {
-                let found = path.path.get_ident().and_then(|ident| self.find(ident));
-                let Some(variable) = found else {
-                    let (witness, number) = self.witness(Witness::Constant(path.to_token_stream()));
-                    let (host, constant) = (quote!(#witness.elements(&#path)), Some(path.clone()));
-                    return Some(Base { host, cuda: format!("L{number}"), of, constant });
-                };
-                match variable.form {
-                    Form::Table(number) => {
-                        let (host, of) = (path.to_token_stream(), quote!(#number));
-                        return Some(Base { host, cuda: variable.cuda, of, constant: None });
-                    }
-                    Form::Element => {
-                        let name = path.to_token_stream();
-                        let text = format!(
-                            "`{name}` is the element of its thread: write `{name}: &[…]` for a table that each thread reads"
-                        );
-                        self.errors.at(path, text);
-                        return None;
-                    }
-                    // The expression reports a window that is indexed.
-                    Form::Value | Form::Counter(_) | Form::Window => {}
+        let expression = bare(expression);
+        if let Expr::Path(path) = expression {
+            let found = path.path.get_ident().and_then(|ident| self.find(ident));
+            let Some(variable) = found else {
+                let (witness, number) = self.witness(Witness::Constant(path.to_token_stream()));
+                let (host, constant) = (quote!(#witness.elements(&#path)), Some(path.clone()));
+                return Some(Base { host, cuda: format!("L{number}"), of, constant });
+            };
+            match variable.form {
+                Form::Table(number) => {
+                    let (host, of) = (path.to_token_stream(), quote!(#number));
+                    return Some(Base { host, cuda: variable.cuda, of, constant: None });
                 }
+                Form::Element => {
+                    let name = path.to_token_stream();
+                    let text = format!(
+                        "`{name}` is the element of its thread: write `{name}: &[…]` for a table that each thread reads"
+                    );
+                    self.errors.at(path, text);
+                    return None;
+                }
+                // The expression reports a window that is indexed.
+                Form::Value | Form::Counter(_) | Form::Window => {}
             }
-            _ => {}
         }
         let Value { host, cuda } = self.expression(expression);
         // With the user's token as the place: rustc names the macro as the origin of an error otherwise.
@@ -199,9 +193,7 @@ impl Translator<'_> {
     /// The left side of an assignment: its indices are tested in CUDA by the lines before, which open as many braces as
     /// `Place::ends` closes.
     pub(super) fn place(&mut self, expression: &Expr) -> Option<Place> {
-        match expression {
-            Expr::Paren(inner) => self.place(&inner.expr),
-            Expr::Group(inner) => self.place(&inner.expr),
+        match bare(expression) {
             Expr::Path(path) => {
                 let found = path.path.get_ident().and_then(|ident| self.find(ident));
                 match found.map(|variable| variable.form) {

@@ -4,21 +4,19 @@ use quote::quote;
 use syn::{Expr, ExprCall, ExprField, ExprIndex, Member};
 
 use super::translate::Translator;
-use super::value::Value;
+use super::value::{Value, bare};
 
 /// The number of the element in CUDA.
 const IOTA: &str = "streamflow_iota__0";
 
 /// Whether an expression names a variable, or a field of one: `image` or `self.gain`.
 fn is_variable(expression: &Expr) -> bool {
-    match expression {
+    match bare(expression) {
         Expr::Path(path) => path.qself.is_none() && path.path.get_ident().is_some(),
         Expr::Field(field) => {
             is_variable(&field.base)
                 && matches!(field.member, Member::Named(_) | Member::Unnamed(_))
         }
-        Expr::Paren(inner) => is_variable(&inner.expr),
-        Expr::Group(inner) => is_variable(&inner.expr),
         _ => false,
     }
 }

@@ -12,7 +12,7 @@ use super::refuse;
 use super::signature::{Kind, Signature};
 use super::stencil::Stencil;
 use super::tables::{assigned, operator};
-use super::value::{Operands, Range, Value, Witness, argument_name, key};
+use super::value::{Operands, Range, Value, Witness, argument_name, bare, key};
 use crate::diagnostic::Errors;
 
 /// The translation of a body.
@@ -307,10 +307,8 @@ impl<'a> Translator<'a> {
     }
 
     fn dereference(&mut self, whole: &Expr, inner: &Expr) -> Value {
-        let found = match inner {
+        let found = match bare(inner) {
             Expr::Path(path) => path.path.get_ident().and_then(|ident| self.find(ident)),
-            Expr::Paren(inner) => return self.dereference(whole, &inner.expr),
-            Expr::Group(inner) => return self.dereference(whole, &inner.expr),
             _ => None,
         };
         match found {

@@ -66,13 +66,11 @@ impl Operands {
 
 /// The variable that an operand names, as its macro finds it, and the fields.
 fn path(operand: &Expr) -> String {
-    match operand {
+    match bare(operand) {
         Expr::Path(path) => path.path.get_ident().map(key).unwrap_or_default(),
         Expr::Field(field) => {
             format!("{}.{}", path(&field.base), field.member.to_token_stream())
         }
-        Expr::Paren(inner) => path(&inner.expr),
-        Expr::Group(inner) => path(&inner.expr),
         other => other.to_token_stream().to_string(),
     }
 }
@@ -92,3 +90,12 @@ pub(super) fn name(number: usize, span: Span) -> Ident {
 
 /// The least and the largest value of an integer.
 pub(super) type Range = [i64; 2];
+
+/// The expression without parentheses.
+pub(super) fn bare(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::Paren(inner) => bare(&inner.expr),
+        Expr::Group(inner) => bare(&inner.expr),
+        other => other,
+    }
+}

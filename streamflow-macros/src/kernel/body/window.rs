@@ -6,7 +6,7 @@ use syn::{BinOp, Expr, ExprLit, ExprMethodCall, Lit, UnOp};
 
 use super::stencil::Stencil;
 use super::translate::{Form, Translator, function};
-use super::value::{Range, Value};
+use super::value::{Range, Value, bare};
 
 /// A distance, in both languages, and its least and largest value.
 struct Distance {
@@ -213,14 +213,5 @@ fn literal(expression: &Expr) -> Option<i64> {
             literal.base10_parse().ok().filter(|value| *value <= most)
         }
         _ => None,
-    }
-}
-
-/// The expression without parentheses.
-fn bare(expression: &Expr) -> &Expr {
-    match expression {
-        Expr::Paren(inner) => bare(&inner.expr),
-        Expr::Group(inner) => bare(&inner.expr),
-        other => other,
     }
 }

@@ -18,7 +18,9 @@ pub use faults::Faults;
 pub use index::{ARRAY, element, len, within};
 pub use number::{Float, Integer, Number, Signed, Value};
 pub use ops::*;
-pub use text::{Called, CudaText, KernelFn, Mapped, Unary, Witness, per_thread, reduction};
+pub use text::{
+    Called, CudaText, KernelFn, Mapped, Unary, Witness, elements_at_a_time, per_thread, reduction,
+};
 pub use types::{Types, alignment, braces, offsets, parts, size};
 pub use window::{Border, Window, distance, window_at};
 

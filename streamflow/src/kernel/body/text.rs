@@ -33,6 +33,11 @@ impl<T, const N: usize> Witness<[T; N]> {
     }
 }
 
+/// How many elements a thread has at a time, in a launch with many: a body that is not short needs no more to be busy.
+pub const fn elements_at_a_time(is_short: bool) -> usize {
+    if is_short { 4 } else { 1 }
+}
+
 /// The constant of a kernel's text that says how many elements a thread has at a time.
 pub fn per_thread(count: usize) -> String {
     format!("const int streamflow_per_thread = {count};\n")

@@ -2,16 +2,18 @@
 
 use std::ptr::NonNull;
 
-use super::operand::Form;
+use super::operand::{Form, Memory};
 use crate::driver::HostArgs;
 use crate::kernel::body::{
-    CudaText, Elements, Faults, KernelArg, Types, any, per_thread, places, places_of_line,
+    CudaText, Faults, KernelArg, RANK, Types, any, elements_at_a_time, per_thread, places,
+    places_of_line,
 };
 use crate::kernel::map::{Codes, MOST_OPERANDS};
-use crate::kernel::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind, body};
+use crate::kernel::registered::no_host_body;
+use crate::kernel::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};
 use crate::memory::Element;
 
-/// What the macro knows of an expression.
+/// The facts of an expression that its macro knows.
 ///
 /// # Safety
 /// The texts are those of the closures beside it.
@@ -32,10 +34,21 @@ pub unsafe trait Place {
     const IS_SHORT: bool;
 }
 
-/// The forms of all operands of an expression, a tuple.
+/// The forms of all operands of an expression, a tuple, with the closures of the expression at a place.
 pub trait Forms<P, O, F, G> {
+    /// The parts of the description that all codes have.
+    const INFO: KernelInfo;
     /// The codes of the kernel.
     const CODES: Codes;
+
+    /// The text of a code in CUDA.
+    fn text<const CODE: usize>() -> String;
+
+    /// The body of a code on the simulator.
+    ///
+    /// # Safety
+    /// The parameters are those of the code, and the memory is allocated and not otherwise used.
+    unsafe fn host<const CODE: usize>(args: HostArgs<'_>);
 }
 
 /// The numbers of the codes, in the order of [`Place::TEXTS`].
@@ -78,11 +91,6 @@ const fn out<O: Element>(code: usize) -> ParamInfo {
 const SHAPE: ParamInfo =
     ParamInfo { name: "streamflow_shape", cuda: "unsigned long long", kind: ParamKind::Shape };
 
-/// The number of a launch's elements in flight for a thread.
-const fn elements<P: Place>() -> usize {
-    if P::IS_SHORT { 4 } else { 1 }
-}
-
 /// The beginning of a kernel's text: numbers are indexed as memory is.
 fn begin<A: Form>(number: usize) -> String {
     if A::IS_MEMORY {
@@ -108,79 +116,6 @@ macro_rules! forms {
             F: Fn(usize, $(&$A::Value),*) -> O + Copy,
             G: Fn(&mut CudaText<'_>, $(fn() -> &'static $A::Value),*) + Copy,
         {
-            const CODES: Codes = {
-                fn text<const CODE: usize, P, G, $($A),*>() -> String
-                where
-                    P: Place,
-                    $($A: Form,)*
-                    G: Fn(&mut CudaText<'_>, $(fn() -> &'static $A::Value),*) + Copy,
-                {
-                    let begin: [String; _] = [per_thread(elements::<P>()), $(begin::<$A>($number)),*];
-                    begin.concat() + &Types::with(|types| {
-                        let mut to = CudaText::new(types);
-                        closure::<G>()(&mut to, $(any::<&'static $A::Value> as fn() -> &'static $A::Value),*);
-                        to.finish(P::TEXTS[CODE])
-                    })
-                }
-
-                /// # Safety
-                /// The parameters are those of the code, and the memory is allocated and not otherwise used.
-                unsafe fn host<const CODE: usize, P, O, F, G, $($A),*>(args: HostArgs<'_>)
-                where
-                    P: Place,
-                    O: KernelArg + Element,
-                    $($A: Form,)*
-                    F: Fn(usize, $(&$A::Value),*) -> O + Copy,
-                    G: Fn(&mut CudaText<'_>, $(fn() -> &'static $A::Value),*) + Copy,
-                {
-                    let is_linear = CODE == LINEAR;
-                    let index = if is_linear { 0 } else { 4 };
-                    let to = if is_linear { Elements::<O>::without_gaps(&args, index) } else { Elements::of(&args, index) };
-                    let index = index + if is_linear { 2 } else { 5 };
-                    $(let ($found, index) = $A::find(&args, index, is_linear);)*
-                    let info = <($($A,)*) as Forms<P, O, F, G>>::CODES.infos[CODE];
-                    // SAFETY: the parameter after those of the operands is the report of a kernel that has one.
-                    let _faults = P::REPORTS.then(|| unsafe { Faults::of(&args, index, info) });
-                    let element = closure::<F>();
-                    let each = |number: usize, at: [usize; body::RANK]| {
-                        // SAFETY: the coordinates are those of the launch's elements, as the caller vouches for its memory.
-                        unsafe {
-                            let value = element(number, $($A::at(&$found, at)),*);
-                            *to.at(at) = value;
-                        }
-                    };
-                    if is_linear {
-                        places_of_line(&args).enumerate().for_each(|(number, at)| each(number, at));
-                    } else {
-                        places(&args, CODE == FLAT).enumerate().for_each(|(number, at)| each(number, at));
-                    }
-                }
-
-                const { assert!((0 $(+ $A::IS_MEMORY as usize)*) < MOST_OPERANDS, "an expression has at most 4 operands in memory: evaluate a part of it first") };
-                Codes { infos: [
-                    &KernelInfo {
-                        params: &[out::<O>(LINEAR), $(param::<$A>($number, LINEAR)),*],
-                        cuda: CudaBody::Made(text::<LINEAR, P, G, $($A),*>),
-                        host: host::<LINEAR, P, O, F, G, $($A),*>,
-                        ..<Self as Described<P>>::INFO
-                    },
-                    &KernelInfo {
-                        params: &[SHAPE, out::<O>(FLAT), $(param::<$A>($number, FLAT)),*],
-                        cuda: CudaBody::Made(text::<FLAT, P, G, $($A),*>),
-                        host: host::<FLAT, P, O, F, G, $($A),*>,
-                        ..<Self as Described<P>>::INFO
-                    },
-                    &KernelInfo {
-                        params: &[SHAPE, out::<O>(STRIDED), $(param::<$A>($number, STRIDED)),*],
-                        cuda: CudaBody::Made(text::<STRIDED, P, G, $($A),*>),
-                        host: host::<STRIDED, P, O, F, G, $($A),*>,
-                        ..<Self as Described<P>>::INFO
-                    },
-                ], per_thread: elements::<P>(), tiles: None }
-            };
-        }
-
-        impl<P: Place, $($A: Form),*> Described<P> for ($($A,)*) {
             const INFO: KernelInfo = KernelInfo {
                 name: P::NAME,
                 entry: "expression_kernel",
@@ -193,22 +128,67 @@ macro_rules! forms {
                 coverage: Coverage::GridStride,
                 axes: Axes::UNKNOWN,
                 reports: P::REPORTS,
-                host: nothing,
+                host: no_host_body,
             };
+
+            const CODES: Codes = {
+                const { assert!((0 $(+ $A::IS_MEMORY as usize)*) < MOST_OPERANDS, "an expression has at most 4 operands in memory: evaluate a part of it first") };
+                let infos = [
+                    &KernelInfo {
+                        params: &[out::<O>(LINEAR), $(param::<$A>($number, LINEAR)),*],
+                        cuda: CudaBody::Made(<Self as Forms<P, O, F, G>>::text::<LINEAR>),
+                        host: <Self as Forms<P, O, F, G>>::host::<LINEAR>,
+                        ..<Self as Forms<P, O, F, G>>::INFO
+                    },
+                    &KernelInfo {
+                        params: &[SHAPE, out::<O>(FLAT), $(param::<$A>($number, FLAT)),*],
+                        cuda: CudaBody::Made(<Self as Forms<P, O, F, G>>::text::<FLAT>),
+                        host: <Self as Forms<P, O, F, G>>::host::<FLAT>,
+                        ..<Self as Forms<P, O, F, G>>::INFO
+                    },
+                    &KernelInfo {
+                        params: &[SHAPE, out::<O>(STRIDED), $(param::<$A>($number, STRIDED)),*],
+                        cuda: CudaBody::Made(<Self as Forms<P, O, F, G>>::text::<STRIDED>),
+                        host: <Self as Forms<P, O, F, G>>::host::<STRIDED>,
+                        ..<Self as Forms<P, O, F, G>>::INFO
+                    },
+                ];
+                Codes { infos, per_thread: elements_at_a_time(P::IS_SHORT), tiles: None }
+            };
+
+            fn text<const CODE: usize>() -> String {
+                let begin: [String; _] =
+                    [per_thread(elements_at_a_time(P::IS_SHORT)), $(begin::<$A>($number)),*];
+                begin.concat() + &Types::with(|types| {
+                    let mut to = CudaText::new(types);
+                    closure::<G>()(&mut to, $(any::<&'static $A::Value> as fn() -> &'static $A::Value),*);
+                    to.finish(P::TEXTS[CODE])
+                })
+            }
+
+            unsafe fn host<const CODE: usize>(args: HostArgs<'_>) {
+                let is_linear = CODE == LINEAR;
+                let (to, index) = Memory::<O>::find(&args, if is_linear { 0 } else { RANK }, is_linear);
+                $(let ($found, index) = $A::find(&args, index, is_linear);)*
+                // SAFETY: the parameter after those of the operands is the report of a kernel that has one.
+                let _faults = P::REPORTS.then(|| unsafe { Faults::of(&args, index, <Self as Forms<P, O, F, G>>::CODES.infos[CODE]) });
+                let element = closure::<F>();
+                let each = |number: usize, at: [usize; RANK]| {
+                    // SAFETY: the coordinates are those of the launch's elements, as the caller vouches for its memory.
+                    unsafe {
+                        let value = element(number, $($A::at(&$found, at)),*);
+                        *to.at(at) = value;
+                    }
+                };
+                if is_linear {
+                    places_of_line(&args).enumerate().for_each(|(number, at)| each(number, at));
+                } else {
+                    places(&args, CODE == FLAT).enumerate().for_each(|(number, at)| each(number, at));
+                }
+            }
         }
     };
 }
-
-/// What the codes of an expression have in common.
-trait Described<P> {
-    const INFO: KernelInfo;
-}
-
-/// The host body of no kernel.
-///
-/// # Safety
-/// There is nothing to ensure: the function does nothing.
-unsafe fn nothing(_: HostArgs<'_>) {}
 
 forms!();
 forms!(A a 0);

@@ -78,13 +78,9 @@ macro_rules! expressions {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<'a, P, O, F, G, $($A),*> Evaluate<'a> for Expression<P, ($(Taken<'a, $A>,)*), O, F, G>
+        impl<'a, P: Place, O: Element, F, G, $($A: Form),*> Evaluate<'a> for Expression<P, ($(Taken<'a, $A>,)*), O, F, G>
         where
-            P: Place,
-            O: KernelArg + Element,
-            $($A: Form,)*
-            F: Fn(usize, $(&$A::Value),*) -> O + Copy,
-            G: Fn(&mut CudaText<'_>, $(fn() -> &'static $A::Value),*) + Copy,
+            ($($A,)*): Forms<P, O, F, G>,
         {
             type Element = O;
 
@@ -128,7 +124,7 @@ impl CudaStream {
     /// ```
     ///
     /// # Errors
-    /// Those of [`map`](Self::map); shapes that don't fit are told with the operands as they are written.
+    /// The errors of [`map`](Self::map). Shapes that don't fit are told with the operands as they are written.
     #[track_caller]
     pub fn evaluate<'a, E: Evaluate<'a>>(
         &self,

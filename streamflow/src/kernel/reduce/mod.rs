@@ -122,8 +122,8 @@ impl CudaStream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Shapes`] for shapes that don't fit; [`Error::OutOfMemory`] for the values of parts, of which a long input has at
-    /// most 512; those of [`launch`](Self::launch).
+    /// [`Error::Shapes`] for shapes that don't fit; [`Error::OutOfMemory`] for the values of parts, at most 512 for a long input;
+    /// those of [`launch`](Self::launch).
     #[track_caller]
     pub fn reduce<'a, K: ReduceKernel>(
         &self,
