@@ -250,6 +250,10 @@ use self::guard::{guarded, guarded_value};
 /// // stream.reduce::<energy>(&mut out, &image)?;
 /// ```
 ///
+/// The values are combined in a fixed order, but not in that of the elements. A function whose result depends on the order, and
+/// for which `f(f(a, b), c)` is `f(a, f(b, c))`, is a scan: `#[kernel(scan(identity = 0.0))]`, with the same options, for
+/// `CudaStream::scan` and `CudaStream::scan_axis`. A reduction is a scan, too.
+///
 /// # The expansion
 /// If `STREAMFLOW_EXPAND` is the path of a folder, as `$PWD/expanded`, each use writes its expansion, as formatted code, to a
 /// file in that folder, named after the use's location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source

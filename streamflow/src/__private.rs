@@ -128,6 +128,7 @@ pub mod expression {
 pub use crate::kernel::{
     Kernel,
     axes::Axes,
+    combine::ScanKernel,
     coverage::Coverage,
     info::{CudaBody, EmbeddedImage, KernelInfo, ParamInfo, ParamKind},
     map::{MapArgs, MapInput, MapKernel, MapOutput, MapTable, Operands},
@@ -136,6 +137,7 @@ pub use crate::kernel::{
     places::Tiles,
     reduce::{Described, ReduceKernel},
     registered::{KERNELS, Registered},
+    scan::Scanned,
 };
 #[doc(hidden)]
 pub use crate::memory::{DeviceSlice, Scalar, TensorView, TensorViewMut};

@@ -14,6 +14,7 @@
 use std::cell::RefCell;
 use std::process::ExitCode;
 
+use streamflow::kernel::reductions::Sum;
 use streamflow::kernel::{Strided, Window};
 use streamflow::memory::TensorView;
 use streamflow::prelude::*;
@@ -449,6 +450,13 @@ fn run() -> Result<()> {
             s.launch::<sum_parts_by_hand>(grid, (&mut scratch, &a, (n / parts) as u64))?;
             Ok(s.launch::<sum_by_hand>(Grid::blocks(1).threads(32), (out, &scratch))?)
         }],
+    )?;
+    // The second form is the sum that comes with the library.
+    compare(
+        on,
+        ("running sum of f32", 8 * n),
+        square,
+        [&|out| Ok(s.scan::<sum>(out, &a)?), &|out| Ok(s.scan::<Sum<f32>>(out, &a)?)],
     )?;
     compare(
         on,

@@ -18,6 +18,7 @@ mod map_types;
 mod maps;
 mod one_body;
 mod reductions;
+mod scans;
 mod stencils;
 mod stream_pools;
 mod tables;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         .suite("fused", fused::suite)
         .suite("one_body", one_body::suite)
         .suite("reductions", reductions::suite)
+        .suite("scans", scans::suite)
         .suite("stencils", stencils::suite)
         .suite("views", views::suite)
         .run()

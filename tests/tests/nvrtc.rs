@@ -9,7 +9,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use half::{bf16, f16};
-use streamflow::__private::{CudaBody, Described, KERNELS, KernelInfo, MapKernel, ParamKind};
+use streamflow::__private::{
+    CudaBody, Described, KERNELS, KernelInfo, MapKernel, ParamKind, Scanned,
+};
 use streamflow::Element;
 use streamflow::driver::DriverError;
 use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Mean, Min, Sum};
@@ -376,6 +378,37 @@ fn reductions_are_compiled_as_they_are_written() -> Result<(), Failed> {
         Described::<Max<u32>>::INFO,
         Described::<ArgMin<u8>>::INFO,
         Described::<ArgMax<f64>>::INFO,
+    ];
+    all.into_iter().try_for_each(|info| Ok(compile_for(info, (9, 0)).map(drop)?))
+}
+
+/// A scan posts a value before the word that says that it is there, and waits for the word before it reads the value.
+fn scans_are_compiled_as_they_are_written() -> Result<(), Failed> {
+    let image = compile_for(Scanned::<squares>::INFO, (99, 9))?;
+    let text = std::str::from_utf8(image.bytes())?;
+    let parts = [
+        "mul.rn.f32",
+        "add.rn.f32",
+        ".v4.f32",
+        "shfl.sync.up",
+        "atom.global.add.u64",
+        "st.volatile",
+        "ld.volatile",
+    ];
+    for part in parts {
+        expect(text, part)?;
+    }
+    for part in ["fma.", ".approx", ".ftz"] {
+        if let Some(line) = text.lines().find(|line| line.contains(part)) {
+            return Err(Failed::msg(format!("`{part}` in: {line}")));
+        }
+    }
+    let all = [
+        Scanned::<divided>::INFO,
+        Scanned::<Sum<u8>>::INFO,
+        Scanned::<Mean<i32>>::INFO,
+        Scanned::<Min<f64>>::INFO,
+        Scanned::<ArgMax<f64>>::INFO,
     ];
     all.into_iter().try_for_each(|info| Ok(compile_for(info, (9, 0)).map(drop)?))
 }

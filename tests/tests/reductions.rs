@@ -3,7 +3,7 @@
 //!
 //! `compiled.rs` has the same kernels' CUDA text as C++ for the host, with the threads of a block in turns.
 
-mod compiled;
+pub(crate) mod compiled;
 mod model;
 
 use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Mean, Min, Sum};

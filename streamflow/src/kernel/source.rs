@@ -8,7 +8,9 @@ use super::{CudaBody, KernelInfo, ParamInfo, ParamKind};
 const PRELUDE: &str = include_str!("cuda/prelude.cuh");
 const VIEW: &str = include_str!("cuda/view.cuh");
 const BODY: &str = include_str!("cuda/body.cuh");
-const REDUCE: &str = concat!(include_str!("cuda/reduce.cuh"), include_str!("cuda/reductions.cuh"));
+const LANES: &str = concat!(include_str!("cuda/lanes.cuh"), include_str!("cuda/reductions.cuh"));
+const REDUCE: &str = include_str!("cuda/reduce.cuh");
+const SCAN: &str = include_str!("cuda/scan.cuh");
 const REPORT: &str = include_str!("cuda/report.cuh");
 const CHECKED: &str = include_str!("cuda/checked.cuh");
 
@@ -34,8 +36,11 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
             line(&mut source, format_args!("#define STREAMFLOW_REPORTS"));
         }
         section(&mut source, "body", BODY);
-        if uses(info, &body, "streamflow_reduction") {
-            section(&mut source, "reduce", REDUCE);
+        if uses(info, &body, "streamflow_op") {
+            section(&mut source, "lanes", LANES);
+            let is_scan = uses(info, &body, "scan");
+            let (name, text) = if is_scan { ("scan", SCAN) } else { ("reduce", REDUCE) };
+            section(&mut source, name, text);
         }
     }
     for (name, definition) in TYPES.into_iter().filter(|(name, _)| uses(info, &body, name)) {

@@ -1,5 +1,5 @@
-//! The CUDA text of reductions, compiled as C++ for the host. The tests of the suite run on the simulator with that code in the
-//! place of the Rust bodies.
+//! The CUDA text of reductions, and of scans, compiled as C++ for the host. The tests of the suites run on the simulator with that
+//! code in the place of the Rust bodies.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libloading::Library;
-use streamflow::__private::{CudaBody, Described, KernelInfo, ReduceKernel};
+use streamflow::__private::{CudaBody, Described, KernelInfo, ParamKind, ReduceKernel};
 use streamflow::driver::host::HostDriver;
 use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Min};
 use streamflow::platform::DeviceId;
@@ -22,26 +22,33 @@ const SHIM: &str = include_str!("../one_body/shim.hpp");
 const HEADERS: &str = "#include <functional>\n#include <ucontext.h>\n#include <vector>\n";
 const THREADS: &str = include_str!("threads.hpp");
 const BODY: &str = include_str!("../../../streamflow/src/kernel/cuda/body.cuh");
+pub(crate) const LANES: &str = concat!(
+    include_str!("../../../streamflow/src/kernel/cuda/lanes.cuh"),
+    include_str!("../../../streamflow/src/kernel/cuda/reductions.cuh"),
+);
 const REDUCE: &str = include_str!("../../../streamflow/src/kernel/cuda/reduce.cuh");
-const REDUCTIONS: &str = include_str!("../../../streamflow/src/kernel/cuda/reductions.cuh");
 
 type Test = fn(&Platform) -> Result<(), Failed>;
 
-/// A test, and the kernels that it launches, of which no two have one name.
-struct Case {
-    name: &'static str,
-    test: Test,
-    kernels: Vec<&'static KernelInfo>,
-    /// A mistake: a text, and what takes its place.
-    edit: Option<(&'static str, &'static str)>,
+/// A test, and the kernels that it launches, each with a name of its own.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) test: Test,
+    pub(crate) kernels: Vec<&'static KernelInfo>,
+    /// The text behind that of lanes.
+    pub(crate) tree: &'static str,
+    /// A mistake: a text, and the text in its place.
+    pub(crate) edit: Option<Edit>,
 }
+
+pub(crate) type Edit = (&'static str, &'static str);
 
 fn info<K: ReduceKernel>() -> &'static KernelInfo {
     Described::<K>::INFO
 }
 
 fn case(name: &'static str, test: Test, kernels: Vec<&'static KernelInfo>) -> Case {
-    Case { name, test, kernels, edit: None }
+    Case { name, test, kernels, tree: REDUCE, edit: None }
 }
 
 fn cases() -> Vec<Case> {
@@ -64,7 +71,28 @@ fn cases() -> Vec<Case> {
 }
 
 pub(super) fn all() -> Result<Option<String>, Failed> {
-    run(&cases(), |case, done| done.map_err(|error| Failed::msg(format!("{}: {error}", case.name))))
+    run_all(&cases())
+}
+
+/// Runs cases without a mistake.
+pub(crate) fn run_all(cases: &[Case]) -> Result<Option<String>, Failed> {
+    run(cases, |case, done| done.map_err(|error| Failed::msg(format!("{}: {error}", case.name))))
+}
+
+/// Runs each mistake in the case that it names: each one fails.
+pub(crate) fn run_mistakes(
+    cases: impl Fn() -> Vec<Case>,
+    mistakes: &[(&'static str, &'static str, &'static str)],
+) -> Result<Option<String>, Failed> {
+    let edited = |&(name, from, to): &(&'static str, &'static str, &'static str)| {
+        let case = cases().into_iter().find(|case| case.name == name);
+        case.map(|case| Case { edit: Some((from, to)), ..case })
+    };
+    let mistaken: Vec<Case> = mistakes.iter().filter_map(edited).collect();
+    check(mistaken.len() == mistakes.len(), || "a mistake names no case".to_owned())?;
+    run(&mistaken, |case, done| {
+        check(done.is_err(), || format!("no test notices `{}`", case.edit.unwrap_or_default().1))
+    })
 }
 
 pub(super) fn mistakes() -> Result<Option<String>, Failed> {
@@ -102,15 +130,7 @@ pub(super) fn mistakes() -> Result<Option<String>, Failed> {
         ("nans", "if (b != b) return b;", ""),
         ("extremes", "return a.index < b.index ? a : b;", "return a;"),
     ];
-    let edited = |(name, from, to): (&'static str, &'static str, &'static str)| {
-        let case = cases().into_iter().find(|case| case.name == name);
-        case.map(|case| Case { edit: Some((from, to)), ..case })
-    };
-    let mistaken: Vec<Case> = mistakes.into_iter().filter_map(edited).collect();
-    check(mistaken.len() == mistakes.len(), || "a mistake names no case".to_owned())?;
-    run(&mistaken, |case, done| {
-        check(done.is_err(), || format!("no test notices `{}`", case.edit.unwrap_or_default().1))
-    })
+    run_mistakes(cases, &mistakes)
 }
 
 /// Runs each case on a platform of its own, and judges its result.
@@ -125,7 +145,7 @@ fn run(
     let mut all: Vec<&KernelInfo> = Vec::new();
     for case in cases {
         for info in &case.kernels {
-            let mut operators = format!("{REDUCE}{REDUCTIONS}");
+            let mut operators = format!("{LANES}{}", case.tree);
             if let Some((from, to)) = case.edit {
                 check(operators.contains(from), || format!("the text has no `{from}`"))?;
                 operators = operators.replace(from, to);
@@ -176,25 +196,31 @@ fn write_kernel(text: &mut String, number: usize, info: &KernelInfo, operators: 
     };
     let number_of = "const unsigned long long";
     let mut params = String::new();
-    for (pointer, list) in [("in", "streamflow_in_stride"), ("out", "streamflow_out_stride")] {
-        let ty = if pointer == "in" { "const void*" } else { "void*" };
-        params += &param(pointer.to_owned(), ty);
+    for of in info.params {
+        let name = of.name;
+        let list = match of.kind {
+            ParamKind::Elements | ParamKind::ElementsMut => {
+                let ty = if name == "in" { "const void*" } else { "void*" };
+                params += &param(name.to_owned(), ty);
+                format!("streamflow_{name}_stride")
+            }
+            ParamKind::Shape => name.to_owned(),
+            _ => {
+                params += &param(name.to_owned(), number_of);
+                continue;
+            }
+        };
         (0..4).for_each(|dim| params += &param(format!("{list}{dim}"), number_of));
-        let lists: &[&str] = if pointer == "in" { &["shape"] } else { &["kept", "step"] };
-        for list in lists {
-            (0..4).for_each(|dim| params += &param(format!("streamflow_{list}{dim}"), number_of));
-        }
     }
-    for name in ["chunk", "parts", "count", "form"] {
-        params += &param(format!("streamflow_{name}"), number_of);
-    }
+    let is_scan = info.params.iter().any(|param| param.name == "streamflow_tiles");
+    let blocks = if is_scan { "blocks_of_scan" } else { "blocks_of_reduction" };
     // Writing to a string cannot fail.
     let _ = write!(
         text,
         "\nnamespace k{number} {{\n{BODY}\n{operators}\n\
          static void kernel(const unsigned long long* params) {{\n{params}{body}\n}}\n}}\n\
          extern \"C\" void launch{number}(const unsigned long long* params) {{\n\
-         run(params, [=] {{ k{number}::kernel(params); }});\n}}\n",
+         run({blocks}(params), [=] {{ k{number}::kernel(params); }});\n}}\n",
     );
 }
 

@@ -19,13 +19,31 @@ static void meet(unsigned long long& count, unsigned int all) {
     while (count < next) swapcontext(&threads[threadIdx.x].context, &scheduler);
 }
 static void __syncthreads() { meet(of_block, THREADS); }
-static unsigned int __shfl_down_sync(unsigned int, unsigned int value, unsigned int by) {
+/// The value of another thread of the warp.
+static unsigned int of_thread(unsigned int value, unsigned int other) {
     const unsigned int thread = threadIdx.x;
     shuffled[thread] = value;
     meet(of_warp[thread / WARP], WARP);
-    const unsigned int found = shuffled[thread % WARP + by < WARP ? thread + by : thread];
+    const unsigned int found = shuffled[other];
     meet(of_warp[thread / WARP], WARP);
     return found;
+}
+static unsigned int __shfl_down_sync(unsigned int, unsigned int value, unsigned int by) {
+    return of_thread(value, threadIdx.x % WARP + by < WARP ? threadIdx.x + by : threadIdx.x);
+}
+static unsigned int __shfl_up_sync(unsigned int, unsigned int value, unsigned int by) {
+    return of_thread(value, threadIdx.x % WARP >= by ? threadIdx.x - by : threadIdx.x);
+}
+static unsigned int __shfl_sync(unsigned int, unsigned int value, unsigned int lane) {
+    return of_thread(value, threadIdx.x / WARP * WARP + lane);
+}
+static void __stcg(unsigned int* to, unsigned int value) { *to = value; }
+static unsigned int __ldcg(const unsigned int* from) { return *from; }
+static void __threadfence() {}
+static unsigned long long atomicAdd(unsigned long long* to, unsigned long long by) {
+    const unsigned long long old = *to;
+    *to += by;
+    return old;
 }
 static void enter() {
     body();
@@ -56,13 +74,22 @@ static void run_block(unsigned int block) {
     }
 }
 
-/// The blocks of a launch with these parameters, each of which has 16 bytes.
-static void run(const unsigned long long* params, const std::function<void()>& kernel) {
-    const auto of = [&](int number) { return params[2 * number]; };
-    unsigned long long rows = 1;
-    for (int dim = 14; dim < 18; ++dim) rows *= of(dim);
-    const unsigned long long parts = of(23), form = of(25) % 4;
-    const unsigned long long blocks = form == 0 ? (rows + 255) / 256 : form == 1 ? (rows + 7) / 8 : form == 2 ? rows * parts : (rows * parts + 255) / 256;
+/// The blocks of launches with these parameters, each of which has 16 bytes.
+static unsigned long long product(const unsigned long long* params, int first) {
+    unsigned long long all = 1;
+    for (int dim = first; dim < first + 4; ++dim) all *= params[2 * dim];
+    return all;
+}
+static unsigned long long blocks_of_reduction(const unsigned long long* params) {
+    const unsigned long long rows = product(params, 14), parts = params[2 * 23], form = params[2 * 25] % 4;
+    return form == 0 ? (rows + 255) / 256 : form == 1 ? (rows + 7) / 8 : form == 2 ? rows * parts : (rows * parts + 255) / 256;
+}
+static unsigned long long blocks_of_scan(const unsigned long long* params) {
+    const unsigned long long rows = product(params, 14), tiles = params[2 * 27], form = params[2 * 28];
+    const unsigned long long values = rows * (tiles + (tiles + 31) / 32 + (tiles + 1023) / 1024);
+    return form == 0 ? (rows + 255) / 256 : form == 1 ? (rows + 7) / 8 : form == 2 ? rows * tiles : (values + 4 + 255) / 256;
+}
+static void run(unsigned long long blocks, const std::function<void()>& kernel) {
     body = kernel;
     for (unsigned long long block = 0; block < blocks; ++block) run_block((unsigned int)block);
 }

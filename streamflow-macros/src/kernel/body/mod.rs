@@ -43,7 +43,7 @@ use crate::diagnostic::Errors;
 /// Whether the options are those of a kernel with one body.
 pub(super) fn has_one_body(options: &TokenStream) -> bool {
     let first = options.clone().into_iter().next();
-    first.is_some_and(|word| matches!(&*word.to_string(), "map" | "stencil" | "reduce"))
+    first.is_some_and(|word| matches!(&*word.to_string(), "map" | "stencil" | "reduce" | "scan"))
 }
 
 /// Expands one use of `#[kernel_fn]`.
@@ -108,8 +108,10 @@ pub(super) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     let first = options.clone().into_iter().next();
-    if first.is_some_and(|word| word.to_string() == "reduce") {
-        let expanded = reduce::kernel(options, &function, &mut errors);
+    if let Some(TokenTree::Ident(word)) = first
+        && let Some(form) = reduce::Form::of(&word)
+    {
+        let expanded = reduce::kernel(form, options, &function, &mut errors);
         return [expanded, errors.into_tokens()].into_iter().collect();
     }
     let stencil = signature::stencil_of(options, &mut errors);

@@ -1,4 +1,5 @@
-//! Reductions: `#[kernel(reduce(identity = 0.0))]`, a function of two values that becomes the tree of `streamflow::kernel`.
+//! Reductions and scans: `#[kernel(reduce(identity = 0.0))]` and `#[kernel(scan(identity = 0.0))]`, functions of two values that become
+//! the trees of `streamflow::kernel`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -12,38 +13,80 @@ use super::signature::{Argument, Signature};
 use super::{expand, stub, translated};
 use crate::diagnostic::{Errors, similar};
 
-const FORM: &str = "write `#[kernel(reduce(identity = 0.0))]`";
+/// The two forms. Values of a reduction may be combined in any order, so it is a scan, too.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Form {
+    Reduce,
+    Scan,
+}
 
-/// The options of a reduction.
+impl Form {
+    /// The form that an option of `#[kernel]` names.
+    pub(super) fn of(word: &Ident) -> Option<Self> {
+        match &*word.to_string() {
+            "reduce" => Some(Self::Reduce),
+            "scan" => Some(Self::Scan),
+            _ => None,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Reduce => "reduce",
+            Self::Scan => "scan",
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Reduce => "reduction",
+            Self::Scan => "scan",
+        }
+    }
+
+    /// The way out of most mistakes.
+    fn written(self) -> String {
+        format!("write `#[kernel({}(identity = 0.0))]`", self.word())
+    }
+}
+
+/// The options of a reduction or a scan.
 #[derive(Default)]
 struct Options {
     identity: Option<Expr>,
     map: Option<Path>,
 }
 
-/// Expands one use of `#[kernel(reduce(…))]`.
-pub(super) fn kernel(options: TokenStream, function: &ItemFn, errors: &mut Errors) -> TokenStream {
-    let options = self::options(options, errors);
+/// Expands one use of `#[kernel(reduce(…))]` or `#[kernel(scan(…))]`.
+pub(super) fn kernel(
+    form: Form,
+    options: TokenStream,
+    function: &ItemFn,
+    errors: &mut Errors,
+) -> TokenStream {
+    let options = self::options(form, options, errors);
     if !function.sig.generics.params.is_empty() {
-        errors.at(&function.sig.generics, "a reduction has no type parameters: name the types");
+        let text = format!("a {} has no type parameters: name the types", form.noun());
+        errors.at(&function.sig.generics, text);
         let signature = Signature::of_function(function, &mut Errors::default());
         return stub::function(function, &signature);
     }
     let (signature, body) = translated(function, errors);
-    let Some(ty) = check_types(function, &signature, errors) else {
-        return stub(function, &signature);
+    let Some(ty) = check_types(form, function, &signature, errors) else {
+        return stub(form, function, &signature);
     };
     match options.identity {
         Some(identity) if errors.is_empty() => {
-            let reduction = reduction(&function.sig.ident, &ty, &identity, options.map.as_ref());
-            expanded(function, expand::function(function, &signature, &body), &reduction)
+            let name = &function.sig.ident;
+            let items = implementation(form, name, &ty, &identity, options.map.as_ref());
+            expanded(function, expand::function(function, &signature, &body), &items)
         }
-        _ => stub(function, &signature),
+        _ => stub(form, function, &signature),
     }
 }
 
 /// `reduce(identity = 0.0, map = square)`
-fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
+fn options(form: Form, tokens: TokenStream, errors: &mut Errors) -> Options {
     let mut options = Options::default();
     let parse = |input: ParseStream<'_>| {
         let word: Ident = input.parse()?;
@@ -59,7 +102,8 @@ fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                 Ok((name, input.parse()?))
             })?;
         if !input.is_empty() {
-            let text = format!("a reduction has no options beside those of `reduce`: {FORM}");
+            let (noun, word, written) = (form.noun(), form.word(), form.written());
+            let text = format!("a {noun} has no options beside those of `{word}`: {written}");
             return Err(input.error(text));
         }
         Ok((word, all.into_iter().collect()))
@@ -89,13 +133,15 @@ fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
             (other, _) => {
                 let near = similar(other, &["identity", "map"]);
                 let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                errors.at(&name, format!("`reduce` has no option `{name}`{hint}"));
+                errors.at(&name, format!("`{}` has no option `{name}`{hint}", form.word()));
             }
         }
     }
     if options.identity.is_none() && errors.is_empty() {
         let text = format!(
-            "a reduction needs its value without elements: {FORM}, with the value that changes no other"
+            "a {} needs its value without elements: {}, with the value that changes no other",
+            form.noun(),
+            form.written()
         );
         errors.at(word, text);
     }
@@ -103,15 +149,20 @@ fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
 }
 
 /// The type of both arguments and of the result.
-fn check_types(function: &ItemFn, signature: &Signature, errors: &mut Errors) -> Option<Type> {
-    let name = &function.sig.ident;
+fn check_types(
+    form: Form,
+    function: &ItemFn,
+    signature: &Signature,
+    errors: &mut Errors,
+) -> Option<Type> {
+    let (name, noun) = (&function.sig.ident, form.noun());
     let [Argument { ident: first, ty, .. }, Argument { ident: second, ty: other, .. }] =
         &signature.arguments[..]
     else {
         if function.sig.inputs.iter().all(|input| matches!(input, FnArg::Typed(_))) {
             let count = signature.arguments.len();
             let text = format!(
-                "a reduction combines two values, and this has {count} arguments: write `fn {name}(a: f32, b: f32) -> f32`"
+                "a {noun} combines two values, and this has {count} arguments: write `fn {name}(a: f32, b: f32) -> f32`"
             );
             errors.at(name, text);
         }
@@ -120,7 +171,7 @@ fn check_types(function: &ItemFn, signature: &Signature, errors: &mut Errors) ->
     let written = ty.to_token_stream().to_string();
     if written != other.to_token_stream().to_string() {
         let text = format!(
-            "a reduction has one type, and `{first}` is `{written}`: write `{second}: {written}`; `map = …` makes the values of \
+            "a {noun} has one type, and `{first}` is `{written}`: write `{second}: {written}`; `map = …` makes the values of \
              elements of another type"
         );
         errors.at(other, text);
@@ -128,7 +179,7 @@ fn check_types(function: &ItemFn, signature: &Signature, errors: &mut Errors) ->
     }
     if written == "bool" {
         let text = format!(
-            "the values of a reduction are in memory, which has no `bool`: write `{first}: u8`"
+            "the values of a {noun} are in memory, which has no `bool`: write `{first}: u8`"
         );
         errors.at(ty, text);
         return None;
@@ -137,7 +188,7 @@ fn check_types(function: &ItemFn, signature: &Signature, errors: &mut Errors) ->
         && result.to_token_stream().to_string() != written
     {
         let text = format!(
-            "a reduction's result is combined again, so it has the type of `{first}`: write `-> {written}`"
+            "a {noun}'s result is combined again, so it has the type of `{first}`: write `-> {written}`"
         );
         errors.at(result, text);
         return None;
@@ -145,12 +196,19 @@ fn check_types(function: &ItemFn, signature: &Signature, errors: &mut Errors) ->
     Some(ty.clone())
 }
 
-/// The implementation of `ReduceKernel`, and the kernel's entry in the program's list.
-fn reduction(name: &Ident, ty: &Type, identity: &Expr, map: Option<&Path>) -> TokenStream {
+/// The implementation of `ScanKernel`, for a reduction that of `ReduceKernel`, and the kernel's entry in the program's list.
+fn implementation(
+    form: Form,
+    name: &Ident,
+    ty: &Type,
+    identity: &Expr,
+    map: Option<&Path>,
+) -> TokenStream {
     let text = name.unraw().to_string();
     let entry = format!("{text}_kernel");
     let private = quote!(::streamflow::__private);
     let span = name.span();
+    let (is_reduction, described) = described(form, name);
     // With the function's token as their place: it is that of a report.
     let combine = quote_spanned!(span=> <#name>::__call(__a, __b).tell(&::streamflow::__private::body::Witness::new()));
     let place = quote_spanned!(span=> (::core::file!(), ::core::line!()));
@@ -176,8 +234,9 @@ fn reduction(name: &Ident, ty: &Type, identity: &Expr, map: Option<&Path>) -> To
     };
     quote! {
         const __IDENTITY: #ty = #identity;
+        #is_reduction
         // SAFETY: the macro writes both bodies from one, and the state is a number.
-        unsafe impl #private::ReduceKernel for #name {
+        unsafe impl #private::ScanKernel for #name {
             type Input = #input;
             type State = #ty;
             type Output = #ty;
@@ -213,30 +272,43 @@ fn reduction(name: &Ident, ty: &Type, identity: &Expr, map: Option<&Path>) -> To
         }
         #[#private::linkme::distributed_slice(#private::KERNELS)]
         #[linkme(crate = #private::linkme)]
-        static __KERNEL: #private::Registered = #private::Registered::of(<#private::Described<#name>>::INFO);
+        static __KERNEL: #private::Registered = #private::Registered::of(<#described>::INFO);
     }
 }
 
-fn expanded(function: &ItemFn, items: TokenStream, reduction: &TokenStream) -> TokenStream {
+/// That a kernel is a reduction, if it is, and the type that describes it.
+fn described(form: Form, name: &Ident) -> (TokenStream, TokenStream) {
+    let private = quote!(::streamflow::__private);
+    match form {
+        Form::Reduce => {
+            (quote!(impl #private::ReduceKernel for #name {}), quote!(#private::Described<#name>))
+        }
+        Form::Scan => (TokenStream::new(), quote!(#private::Scanned<#name>)),
+    }
+}
+
+fn expanded(function: &ItemFn, items: TokenStream, kernel: &TokenStream) -> TokenStream {
     let cfgs = expand::cfgs(function);
     quote! {
         #items
         #cfgs
-        const _: () = { #reduction };
+        const _: () = { #kernel };
     }
 }
 
-/// A reduction that has a mistake: the rest of the program finds its name and its types.
-fn stub(function: &ItemFn, signature: &Signature) -> TokenStream {
+/// A kernel that has a mistake: the rest of the program finds its name and its types.
+fn stub(form: Form, function: &ItemFn, signature: &Signature) -> TokenStream {
     let name = &function.sig.ident;
+    let (is_reduction, _) = described(form, name);
     // A type that may be in memory, so that rustc reports no second mistake.
     let is_generic = !function.sig.generics.params.is_empty();
     let first = signature.arguments.first().map(|first| first.ty.to_token_stream());
     let ty = first.filter(|ty| !is_generic && ty.to_string() != "bool");
     let ty = ty.unwrap_or_else(|| quote!(::core::primitive::f32));
     let nothing = quote! {
+        #is_reduction
         // SAFETY: the program does not compile, so nothing launches this.
-        unsafe impl ::streamflow::__private::ReduceKernel for #name {
+        unsafe impl ::streamflow::__private::ScanKernel for #name {
             type Input = #ty;
             type State = #ty;
             type Output = #ty;

@@ -3,7 +3,6 @@
 namespace sf {
 
 #define STREAMFLOW_BODY static __device__ __forceinline__
-typedef unsigned long long Number;
 
 /// The numbers of a launch, as `kernel/reduce/plan.rs` makes them. Shapes are outermost first.
 struct Reduced {
@@ -17,55 +16,13 @@ struct Reduced {
     Number count;      // the elements of a result, over both passes
     Number form;
 
-    __device__ __forceinline__ Number length() const { return shape[0] * shape[1] * shape[2] * shape[3]; }
-    __device__ __forceinline__ Number rows() const { return kept[0] * kept[1] * kept[2] * kept[3]; }
-    __device__ __forceinline__ bool is_line() const { return shape[0] * shape[1] * shape[2] == 1; }
+    __device__ __forceinline__ Number length() const { return elements(shape); }
+    __device__ __forceinline__ Number rows() const { return elements(kept); }
     /// Where an element is, from the first of its result; where the first element of a result is; and where a result is.
-    __device__ __forceinline__ Number place(Number i) const {
-        return is_line() ? i * stride[3] : offset(i, shape[1], shape[2], shape[3], stride[0], stride[1], stride[2], stride[3]);
-    }
-    __device__ __forceinline__ Number first(Number row) const {
-        return offset(row, kept[1], kept[2], kept[3], step[0], step[1], step[2], step[3]);
-    }
-    __device__ __forceinline__ Number result(Number row) const {
-        return offset(row, kept[1], kept[2], kept[3], to[0], to[1], to[2], to[3]);
-    }
-    /// The place of a number, in row-major order, in a shape with these last three lengths. Not inline, for the sake of the
-    /// compiler's time.
-    static __device__ __noinline__ Number offset(Number i, Number b, Number c, Number d, Number s0, Number s1, Number s2, Number s3) {
-        const Number x = split(i, d), y = split(i, c), z = split(i, b);
-        return x * s3 + y * s2 + z * s1 + i * s0;
-    }
-    /// The remainder of a division, whose quotient replaces `i`.
-    static __device__ __forceinline__ Number split(Number& i, Number by) {
-        if (by == 1) return 0;
-        const Number from = i;
-        i = divide(from, by);
-        return from - i * by;
-    }
-    /// A division, by 32 bits where they are enough, since that is faster.
-    static __device__ __noinline__ Number divide(Number a, Number b) {
-        return (a | b) >> 32 == 0 ? (Number)((unsigned int)a / (unsigned int)b) : a / b;
-    }
+    __device__ __forceinline__ Number place(Number i) const { return is_line(shape) ? i * stride[3] : offset(i, shape, stride); }
+    __device__ __forceinline__ Number first(Number row) const { return offset(row, kept, step); }
+    __device__ __forceinline__ Number result(Number row) const { return offset(row, kept, to); }
 };
-
-/// Neighbours that one lane has, loaded as one word where that word is aligned.
-template <class T> struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) Four { T at[4]; };
-
-template <class T> union Words {
-    T value;
-    unsigned int word[(sizeof(T) + 3) / 4];
-    __device__ __forceinline__ Words() {}
-};
-/// The value of the lane that is `by` lanes further in the warp.
-template <class T> STREAMFLOW_BODY T further(T value, unsigned int by) {
-    Words<T> own, other;
-    own.value = value;
-    for (unsigned int at = 0; at < sizeof(own.word) / sizeof(own.word[0]); ++at) {
-        other.word[at] = __shfl_down_sync(0xffffffffu, own.word[at], by);
-    }
-    return other.value;
-}
 
 /// The part of a result that one lane combines: the elements `first + by * j`, for `j` from `at` to `end`, four of each `step`.
 struct Lane {
@@ -81,7 +38,7 @@ STREAMFLOW_BODY typename Op::State value_of(const Op& op, const Reduced& of, con
     const In* const elements = (const In*)in + row;
     const State* const parts = (const State*)in + row;
     State sum[4] = {op.identity(), op.identity(), op.identity(), op.identity()};
-    if (!is_second && own.by == 1 && of.is_line() && of.stride[3] == 1 && (Number)elements % alignof(Word) == 0) {
+    if (!is_second && own.by == 1 && is_line(of.shape) && of.stride[3] == 1 && (Number)elements % alignof(Word) == 0) {
         // Four words at once, so that their loads overlap.
 #pragma unroll 1
         for (int whole; own.at + 4 <= own.end; own.at += whole * own.step) {
@@ -145,7 +102,7 @@ template <class Op> STREAMFLOW_BODY void reduce(const Op& op, const Reduced& of,
         own.at = 4 * lane;
         own.step = 4 * 32;
     } else if (form == 2) {
-        row = Reduced::divide(blockIdx.x, of.parts);
+        row = divide(blockIdx.x, of.parts);
         part = blockIdx.x - row * of.parts;
         const Number begin = part * of.chunk;
         own.at = begin + 4 * thread;
@@ -153,12 +110,12 @@ template <class Op> STREAMFLOW_BODY void reduce(const Op& op, const Reduced& of,
         own.step = 4 * 256;
     } else {
         const Number number = blockIdx.x * 256ull + thread;
-        part = Reduced::divide(number, rows);
+        part = divide(number, rows);
         row = number - part * rows;
         if (part >= of.parts) return;
         own.first = part;
         own.by = of.parts;
-        own.end = Reduced::divide(length - part + of.parts - 1, of.parts);
+        own.end = divide(length - part + of.parts - 1, of.parts);
     }
     if (row >= rows) return;
     State value = value_of(op, of, in, of.first(row), own, is_second);

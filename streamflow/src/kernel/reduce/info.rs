@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use super::{ReduceKernel, host};
 use crate::driver::HostArgs;
+use crate::kernel::combine::{NUMBER, list, param};
 use crate::kernel::launched::Noted;
 use crate::kernel::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};
 
@@ -13,10 +14,6 @@ pub struct Described<K>(PhantomData<K>);
 
 /// The parameters, as `Plan::pass` passes them. The elements and the results are of a type that the text names: a pass over parts
 /// has other types than a pass over elements.
-const fn param(name: &'static str, cuda: &'static str, kind: ParamKind) -> ParamInfo {
-    ParamInfo { name, cuda, kind }
-}
-const NUMBER: &str = "unsigned long long";
 const PARAMS: &[ParamInfo] = &[
     param("in", "void", ParamKind::Elements),
     param("streamflow_shape", NUMBER, ParamKind::Shape),
@@ -61,21 +58,11 @@ unsafe fn body<K: ReduceKernel>(args: HostArgs<'_>) {
 }
 
 fn text<K: ReduceKernel>() -> String {
-    let list = |name: &str| {
-        let each = [0, 1, 2, 3].map(|dim| format!("{name}{dim}"));
-        format!("{{{}}}", each.join(", "))
-    };
-    let numbers = [
-        list("streamflow_in_stride"),
-        list("streamflow_shape"),
-        list("streamflow_out_stride"),
-        list("streamflow_kept"),
-        list("streamflow_step"),
-    ];
+    let lists = ["in_stride", "shape", "out_stride", "kept", "step"].map(list);
     format!(
         "{}\nconst sf::Reduced streamflow_numbers = {{{}, streamflow_chunk, streamflow_parts, streamflow_count, streamflow_form}};\n\
          sf::reduce(streamflow_op, streamflow_numbers, in, out);",
         K::cuda(),
-        numbers.join(", ")
+        lists.join(", ")
     )
 }

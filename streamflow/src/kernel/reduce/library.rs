@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use super::ReduceKernel;
 use crate::kernel::body::{KernelArg, Value};
+use crate::kernel::combine::ScanKernel;
 use crate::memory::Element;
 
 /// The sum. That of integers has 64 bits, `i64` or `u64`, in which it wraps; that of floats has the type of the elements.
@@ -86,7 +87,7 @@ fn text(type_name: &str) -> String {
 }
 
 // SAFETY: `cuda/reductions.cuh` has the same functions; the state is a number.
-unsafe impl<T: Reducible> ReduceKernel for Sum<T> {
+unsafe impl<T: Reducible> ScanKernel for Sum<T> {
     type Input = T;
     type State = T::Sum;
     type Output = T::Sum;
@@ -118,7 +119,7 @@ unsafe impl<T: Reducible> ReduceKernel for Sum<T> {
 }
 
 // SAFETY: as for `Sum`.
-unsafe impl<T: Reducible> ReduceKernel for Mean<T> {
+unsafe impl<T: Reducible> ScanKernel for Mean<T> {
     type Input = T;
     type State = T::Sum;
     type Output = T::Mean;
@@ -189,7 +190,7 @@ fn placed<T: Reducible, const IS_MAX: bool>(a: Placed<T>, b: Placed<T>) -> Place
 macro_rules! extremes {
     ($($name:ident, $label:literal, $entry:literal, $is_max:literal, $none:ident;)*) => {$(
         // SAFETY: as for `Sum`.
-        unsafe impl<T: Reducible> ReduceKernel for $name<T> {
+        unsafe impl<T: Reducible> ScanKernel for $name<T> {
             type Input = T;
             type State = T;
             type Output = T;
@@ -229,7 +230,7 @@ extremes! {
 macro_rules! places {
     ($($name:ident, $label:literal, $entry:literal, $is_max:literal;)*) => {$(
         // SAFETY: `cuda/reductions.cuh` has the same functions, and `Placed` has one layout in C and in C++.
-        unsafe impl<T: Reducible> ReduceKernel for $name<T> {
+        unsafe impl<T: Reducible> ScanKernel for $name<T> {
             type Input = T;
             type State = Placed<T>;
             type Output = u64;
@@ -265,3 +266,10 @@ places! {
     ArgMin, "ArgMin", "arg_min_kernel", false;
     ArgMax, "ArgMax", "arg_max_kernel", true;
 }
+
+macro_rules! reductions {
+    ($($name:ident)*) => {$(
+        impl<T: Reducible> ReduceKernel for $name<T> {}
+    )*};
+}
+reductions! { Sum Mean Min Max ArgMin ArgMax }

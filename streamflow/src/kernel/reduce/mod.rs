@@ -24,63 +24,24 @@ use std::panic::Location;
 
 pub use self::info::Described;
 use self::plan::Plan;
+use super::combine::{ScanKernel, operands};
 use super::launch::launch_kernel;
 use super::map::{MapInput, MapOutput, Operand};
 use super::{Grid, Passing, launched};
 use crate::driver::{Access, AccessMode, SourceLocation};
 use crate::error::{Error, Result};
+use crate::memory::Scratch;
 use crate::memory::access::Order;
-use crate::memory::{Element, Scratch};
 use crate::stream::CudaStream;
 
-/// A reduction, for [`CudaStream::reduce`]: a function with `#[kernel(reduce(…))]`, or one of [`reductions`](super::reductions).
-///
-/// # Safety
-/// The two platforms have one meaning of each function, and `State` and the type of that name in [`cuda`](Self::cuda) have one
-/// layout.
+/// A reduction, for [`CudaStream::reduce`]: a function with `#[kernel(reduce(…))]`, or one of [`reductions`](super::reductions). Its
+/// result is the same, up to rounding, for any order of the values.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a reduction",
     label = "not a reduction",
     note = "a reduction is a function with `#[kernel(reduce(identity = 0.0))]`, or a type of `streamflow::kernel::reductions`, as `Sum<f32>`"
 )]
-pub unsafe trait ReduceKernel: 'static {
-    /// The element of the input.
-    type Input: Element;
-    /// The value that is combined.
-    #[doc(hidden)]
-    type State: Copy + 'static;
-    /// The element of the result.
-    type Output: Element;
-
-    /// The name.
-    #[doc(hidden)]
-    const NAME: &'static str;
-    /// The name within compiled code.
-    #[doc(hidden)]
-    const ENTRY: &'static str;
-    /// The file and the line of the function.
-    #[doc(hidden)]
-    const PLACE: (&'static str, u32);
-    /// Whether a division may be one by 0.
-    #[doc(hidden)]
-    const REPORTS: bool;
-
-    /// The value without elements.
-    #[doc(hidden)]
-    fn identity() -> Self::State;
-    /// The value of the element with this number.
-    #[doc(hidden)]
-    fn of(element: Self::Input, index: u64) -> Self::State;
-    /// The value of two.
-    #[doc(hidden)]
-    fn combine(a: Self::State, b: Self::State) -> Self::State;
-    /// The result of this number of elements.
-    #[doc(hidden)]
-    fn finish(state: Self::State, count: u64) -> Self::Output;
-    /// The same in CUDA: statements that define the type `streamflow_reduction`, and its value `streamflow_op`.
-    #[doc(hidden)]
-    fn cuda() -> String;
-}
+pub trait ReduceKernel: ScanKernel {}
 
 impl CudaStream {
     /// Queues a reduction of all elements to one: `stream.reduce::<sum>(&mut out, &image)?`. Like [`launch`](Self::launch), it comes
@@ -155,15 +116,6 @@ impl CudaStream {
         let operands = operands(out, input);
         run::<K>(self, &operands, Some(axis), Location::caller())
     }
-}
-
-/// The result and the input, in this order.
-fn operands<'a, O: Element, I: Element>(
-    out: impl MapOutput<'a, O>,
-    input: impl MapInput<'a, I>,
-) -> [Operand<'a>; 2] {
-    let out = Operand::of("out", &out.map_output().into_view(), AccessMode::Write);
-    [out, Operand::of("input", &input.map_input(), AccessMode::Read)]
 }
 
 fn run<K: ReduceKernel>(

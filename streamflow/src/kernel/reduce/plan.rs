@@ -4,6 +4,7 @@ use crate::driver::HostArgs;
 use crate::error::{Error, Result};
 use crate::kernel::Passing;
 use crate::kernel::body::RANK;
+use crate::kernel::combine::{offset, product};
 use crate::kernel::map::{Operand, merge};
 
 /// The most elements of one lane, of the lanes of a warp, and of one part.
@@ -230,16 +231,3 @@ impl Plan {
 
 /// The number of parameters of a launch, as [`Plan::pass`] passes them.
 pub(super) const PARAMS: usize = 26;
-
-fn product(shape: &[u64; RANK]) -> u64 {
-    shape.iter().fold(1, |product: u64, len| product.saturating_mul(*len))
-}
-
-fn offset(mut index: u64, shape: &[u64; RANK], stride: &[u64; RANK]) -> usize {
-    let mut sum = 0;
-    for (len, stride) in shape.iter().zip(stride).rev() {
-        sum += index % len * stride;
-        index /= len;
-    }
-    sum as usize
-}

@@ -11,6 +11,11 @@ fn scale(out: &mut f32, a: &f32) {
     *out = *a;
 }
 
+#[kernel(scan(identity = 0.0))]
+fn first(a: f32, b: f32) -> f32 {
+    if a != 0.0 { a } else { b }
+}
+
 fn launches(
     stream: &CudaStream,
     out: &mut Tensor<f32>,
@@ -21,6 +26,9 @@ fn launches(
     stream.reduce::<sum>(out, bytes)?;
     stream.reduce::<sum>(&*out, input)?;
     stream.reduce::<ArgMax<f32>>(out, input)?;
+    stream.reduce::<first>(out, input)?;
+    stream.scan::<scale>(out, input)?;
+    stream.scan::<first>(out, bytes)?;
     Ok(())
 }
 

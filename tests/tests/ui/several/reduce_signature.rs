@@ -74,6 +74,26 @@ fn of_bools(a: bool, b: bool) -> bool {
     a & b
 }
 
+#[kernel(scan)]
+fn scan_without_identity(a: f32, b: f32) -> f32 {
+    a + b
+}
+
+#[kernel(scan(identity = 0.0, exclusive = true))]
+fn unknown_option_of_a_scan(a: f32, b: f32) -> f32 {
+    a + b
+}
+
+#[kernel(scan(identity = 0.0))]
+fn scan_of_one(a: f32) -> f32 {
+    a
+}
+
+#[kernel(scan(identity = 0.0), partial)]
+fn more_than_a_scan(a: f32, b: f32) -> f32 {
+    a + b
+}
+
 #[kernel_fn]
 fn square(x: f32) -> f32 {
     x * x

@@ -1,0 +1,67 @@
+//! The description of a scan as a kernel.
+
+use std::marker::PhantomData;
+
+use super::host;
+use crate::driver::HostArgs;
+use crate::kernel::combine::{NUMBER, ScanKernel, list, param};
+use crate::kernel::launched::Noted;
+use crate::kernel::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};
+
+/// The kernel of a scan.
+#[derive(Debug)]
+pub struct Scanned<K>(PhantomData<K>);
+
+/// The parameters, as `Plan::pass` passes them.
+const PARAMS: &[ParamInfo] = &[
+    param("in", "void", ParamKind::Elements),
+    param("streamflow_shape", NUMBER, ParamKind::Shape),
+    param("out", "void", ParamKind::ElementsMut),
+    param("streamflow_kept", NUMBER, ParamKind::Shape),
+    param("streamflow_step", NUMBER, ParamKind::Shape),
+    param("streamflow_first", NUMBER, ParamKind::Shape),
+    param("streamflow_memory", NUMBER, ParamKind::Scalar),
+    param("streamflow_tiles", NUMBER, ParamKind::Scalar),
+    param("streamflow_form", NUMBER, ParamKind::Scalar),
+];
+
+impl<K: ScanKernel> Scanned<K> {
+    /// The description.
+    pub const INFO: &'static KernelInfo = &KernelInfo {
+        name: K::NAME,
+        entry: K::ENTRY,
+        file: K::PLACE.0,
+        line: K::PLACE.1,
+        cuda: CudaBody::Made(text::<K>),
+        params: PARAMS,
+        generics: &[],
+        threads: Some([256, 1, 1]),
+        coverage: Coverage::GridStride,
+        axes: Axes::UNKNOWN,
+        reports: K::REPORTS,
+        host: body::<K>,
+    };
+}
+
+impl<K: ScanKernel> Noted for Scanned<K> {
+    const INFO: &'static KernelInfo = Self::INFO;
+}
+
+/// The body on the simulator.
+///
+/// # Safety
+/// As for [`host::scan`].
+unsafe fn body<K: ScanKernel>(args: HostArgs<'_>) {
+    // SAFETY: as the caller vouches.
+    unsafe { host::scan::<K>(&args, Scanned::<K>::INFO) }
+}
+
+fn text<K: ScanKernel>() -> String {
+    let lists = ["in_stride", "shape", "out_stride", "kept", "step", "first"].map(list);
+    format!(
+        "{}\nconst sf::Scanned streamflow_numbers = {{{}, streamflow_tiles, streamflow_form}};\n\
+         sf::scan(streamflow_op, streamflow_numbers, in, out, (void*)streamflow_memory);",
+        K::cuda(),
+        lists.join(", ")
+    )
+}
