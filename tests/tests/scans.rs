@@ -50,7 +50,7 @@ fn same(out: &mut f32, a: &f32) {
     *out = *a;
 }
 
-const SUM: Model<f32> = Model { identity: 0.0, combine: sum, steps: 4 };
+const SUM: Model<f32> = Model { identity: 0.0, combine: sum, steps: 8 };
 
 /// Numbers whose sums round in almost each step.
 fn noise(n: usize) -> Vec<f32> {
@@ -113,19 +113,20 @@ fn each_length(platform: &Platform) -> Result<(), Failed> {
 
 /// Lengths for code that is slow.
 fn some_lengths(platform: &Platform) -> Result<(), Failed> {
-    let lengths = [1, 3, 15, 16, 17, 127, 128, 130, 511, 512, 513, 4095, 4096, 4097, 8193, 140_001];
-    self::lengths(platform, lengths, 140_001)
+    let lengths =
+        [1, 3, 15, 16, 17, 127, 128, 130, 511, 512, 513, 8191, 8192, 8193, 16_385, 280_001];
+    self::lengths(platform, lengths, 280_001)
 }
 
 /// Lengths that show mistakes.
 fn few_lengths(platform: &Platform) -> Result<(), Failed> {
-    lengths(platform, [5, 17, 300, 700, 4100, 140_001], 140_001)
+    lengths(platform, [5, 17, 300, 700, 8200, 280_001], 280_001)
 }
 
 /// Where the number of tiles, of groups, and of groups of groups changes.
 fn limits(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
-    let tile = 4096;
+    let tile = 8192;
     let most = 1057 * tile + 5;
     let values = noise(most);
     let a = uploaded(platform, &values, &s)?;
@@ -143,7 +144,7 @@ fn limits(platform: &Platform) -> Result<(), Failed> {
 fn another_tree(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let mut differences = [0; 3];
-    for n in [40, 100, 300, 999, 5000, 50_000, 300_000] {
+    for n in [40, 100, 300, 999, 9000, 50_000, 300_000] {
         let values = noise(n);
         let mut out = platform.tensor([n], &s)?;
         s.scan::<sum>(&mut out, &uploaded(platform, &values, &s)?)?;
@@ -152,7 +153,7 @@ fn another_tree(platform: &Platform) -> Result<(), Failed> {
             *sum += value;
             Some(*sum)
         });
-        let fewer = Model { steps: 2, ..SUM };
+        let fewer = Model { steps: 4, ..SUM };
         let commuted = Model { combine: |a, b| sum(b, a + 0.0), ..SUM };
         let others = [in_order.collect(), fewer.row(&values), commuted.row(&values)];
         for (count, other) in differences.iter_mut().zip(&others) {
@@ -307,7 +308,7 @@ fn bytes(n: usize) -> Vec<u8> {
 
 fn mapped(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
-    let model = Model { identity: 0.0, combine: squares, steps: 2 };
+    let model = Model { identity: 0.0, combine: squares, steps: 4 };
     for n in [5, 400, 1000, 70_001] {
         let values = bytes(n + 1);
         let a = uploaded(platform, &values, &s)?;
@@ -363,7 +364,7 @@ fn library(platform: &Platform) -> Result<(), Failed> {
 /// More tiles than a group of groups has.
 fn many_tiles(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
-    let n = 1030 * 2048 + 3;
+    let n = 1030 * 4096 + 3;
     let small = bytes(n);
     let mut sums = uploaded(platform, &vec![7_u64; n], &s)?;
     s.scan::<Sum<u8>>(&mut sums, &uploaded(platform, &small, &s)?)?;

@@ -37,9 +37,6 @@ static unsigned int __shfl_up_sync(unsigned int, unsigned int value, unsigned in
 static unsigned int __shfl_sync(unsigned int, unsigned int value, unsigned int lane) {
     return of_thread(value, threadIdx.x / WARP * WARP + lane);
 }
-static void __stcg(unsigned int* to, unsigned int value) { *to = value; }
-static unsigned int __ldcg(const unsigned int* from) { return *from; }
-static void __threadfence() {}
 static unsigned long long atomicAdd(unsigned long long* to, unsigned long long by) {
     const unsigned long long old = *to;
     *to += by;
@@ -86,8 +83,9 @@ static unsigned long long blocks_of_reduction(const unsigned long long* params) 
 }
 static unsigned long long blocks_of_scan(const unsigned long long* params) {
     const unsigned long long rows = product(params, 14), tiles = params[2 * 27], form = params[2 * 28];
-    const unsigned long long values = rows * (tiles + (tiles + 31) / 32 + (tiles + 1023) / 1024);
-    return form == 0 ? (rows + 255) / 256 : form == 1 ? (rows + 7) / 8 : form == 2 ? rows * tiles : (values + 4 + 255) / 256;
+    // The largest value has four words.
+    const unsigned long long numbers = 4 * rows * (tiles + (tiles + 31) / 32 + (tiles + 1023) / 1024) + 1;
+    return form == 0 ? (rows + 255) / 256 : form == 1 ? (rows + 7) / 8 : form == 2 ? rows * tiles : (numbers + 255) / 256;
 }
 static void run(unsigned long long blocks, const std::function<void()>& kernel) {
     body = kernel;

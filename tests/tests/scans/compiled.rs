@@ -45,8 +45,8 @@ pub(super) fn mistakes() -> Result<Option<String>, Failed> {
         ("few lengths", "if (lane == 0) before = op.identity();", ""),
         (
             "few lengths",
+            "const int steps = sizeof(State) <= 4 ? 8",
             "const int steps = sizeof(State) <= 4 ? 4",
-            "const int steps = sizeof(State) <= 4 ? 2",
         ),
         (
             "few lengths",
@@ -55,19 +55,27 @@ pub(super) fn mistakes() -> Result<Option<String>, Failed> {
         ),
         ("few lengths", "before[step] = op.combine(sum, before[step]);", ""),
         ("few lengths", "lane < of_group ? board", "lane <= of_group ? board"),
-        ("many tiles", "super > 0 ? board", "super > 1 ? board"),
-        ("few lengths", "lane < of_super ? board", "lane + 1 < of_super ? board"),
+        ("many tiles", "is_last ? super > 0 :", "is_last ? super > 1 :"),
         (
             "few lengths",
-            "if (writes_words && at + 4 <= length) {",
-            "if (writes_words && at < length) {",
+            "is_last ? super > 0 : lane < of_super;",
+            "is_last ? super > 0 : lane + 1 < of_super;",
         ),
-        ("few columns", "in[is_line ? (at + c) * of.stride[3]", "in[is_line ? (at + c)"),
+        (
+            "few lengths",
+            "if (writes_words && by + 4 <= rest) {",
+            "if (writes_words && by < rest) {",
+        ),
+        ("few columns", "in[is_line ? (at + k) * s3", "in[is_line ? (at + k)"),
         ("few columns", "before = op.combine(before, own[3]);", "before = own[3];"),
-        ("strides", "offset(at + c, of.shape, of.stride)", "offset(at + c, of.shape, of.to)"),
-        ("strides", "(at + c) * of.to[3]", "(at + c)"),
+        (
+            "strides",
+            "of.stride[1], of.stride[2], of.stride[3]);",
+            "of.stride[2], of.stride[1], of.stride[3]);",
+        ),
+        ("strides", "out[is_line ? (at + k) * s3", "out[is_line ? (at + k)"),
         ("order", "op.combine(other, value)", "op.combine(value, other)"),
-        ("library", "at + c + 1);", "at + c);"),
+        ("library", "at + by + c + 1);", "at + by + c);"),
     ];
     run_mistakes(cases, &mistakes)
 }

@@ -32,16 +32,18 @@ STREAMFLOW_BODY bool is_line(const Number (&shape)[4]) { return shape[0] * shape
 /// Neighbours that one lane has, loaded as one word where that word is aligned.
 template <class T> struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) Four { T at[4]; };
 
+/// The words of 32 bits that a value has.
+template <class T> static __device__ constexpr unsigned int words_of() { return (sizeof(T) + 3) / 4; }
 template <class T> union Words {
     T value;
-    unsigned int word[(sizeof(T) + 3) / 4];
+    unsigned int word[words_of<T>()];
     __device__ __forceinline__ Words() {}
 };
 /// The value of the lane that is `by` lanes further in the warp.
 template <class T> STREAMFLOW_BODY T further(T value, unsigned int by) {
     Words<T> own, other;
     own.value = value;
-    for (unsigned int at = 0; at < sizeof(own.word) / sizeof(own.word[0]); ++at) {
+    for (unsigned int at = 0; at < words_of<T>(); ++at) {
         other.word[at] = __shfl_down_sync(0xffffffffu, own.word[at], by);
     }
     return other.value;

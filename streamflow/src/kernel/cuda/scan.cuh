@@ -15,6 +15,26 @@ struct Scanned {
     Number form;
 };
 
+/// Reads or writes four neighbours of any stride, up to the end of a row. Not inline, so that the registers of the other code are few.
+template <class T>
+static __device__ __noinline__ Four<T>
+gathered(const T* in, Number at, Number end, bool is_line, Number b, Number c, Number d, Number s0, Number s1, Number s2, Number s3) {
+    Four<T> four;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        if (at + k < end) four.at[k] = in[is_line ? (at + k) * s3 : offset(at + k, b, c, d, s0, s1, s2, s3)];
+    }
+    return four;
+}
+template <class T>
+static __device__ __noinline__ void
+scatter(T* out, Four<T> four, Number at, Number end, bool is_line, Number b, Number c, Number d, Number s0, Number s1, Number s2, Number s3) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        if (at + k < end) out[is_line ? (at + k) * s3 : offset(at + k, b, c, d, s0, s1, s2, s3)] = four.at[k];
+    }
+}
+
 /// The elements and the results of a row.
 template <class Op> struct Row {
     typedef typename Op::In In;
@@ -32,36 +52,35 @@ template <class Op> struct Row {
         reads_words = is_line && of.stride[3] == 1 && (Number)this->in % alignof(Four<In>) == 0;
         writes_words = is_line && of.to[3] == 1 && (Number)this->out % alignof(Four<Out>) == 0;
     }
-    /// Four neighbours.
-    __device__ __forceinline__ Four<In> elements(Number at) const {
-        if (reads_words && at + 4 <= length) return *(const Four<In>*)(in + at);
-        Four<In> four;
-#pragma unroll
-        for (int c = 0; c < 4; ++c) {
-            if (at + c < length) four.at[c] = in[is_line ? (at + c) * of.stride[3] : offset(at + c, of.shape, of.stride)];
-        }
-        return four;
+    /// How many elements there are from a place on, at most 2³² - 1.
+    __device__ __forceinline__ unsigned int rest(Number at) const {
+        const Number rest = at < length ? length - at : 0;
+        return rest >> 32 == 0 ? (unsigned int)rest : ~0u;
+    }
+    /// Four neighbours, `by` elements after a place with `rest` elements.
+    __device__ __forceinline__ Four<In> elements(Number at, unsigned int rest, unsigned int by) const {
+        if (reads_words && by + 4 <= rest) return *(const Four<In>*)(in + at + by);
+        return gathered(in, at + by, length, is_line, of.shape[1], of.shape[2], of.shape[3], of.stride[0], of.stride[1], of.stride[2], of.stride[3]);
     }
     /// The values of four neighbours, each combined with those before it. There are identities after the last element.
-    __device__ __forceinline__ void values(const Op& op, const Four<In>& four, Number at, State (&own)[4]) const {
+    __device__ __forceinline__ void
+    values(const Op& op, const Four<In>& four, Number at, unsigned int rest, unsigned int by, State (&own)[4]) const {
 #pragma unroll
-        for (int c = 0; c < 4; ++c) {
-            own[c] = at + c < length ? op.of(four.at[c], at + c) : op.identity();
+        for (unsigned int c = 0; c < 4; ++c) {
+            own[c] = by + c < rest ? op.of(four.at[c], at + by + c) : op.identity();
             if (c > 0) own[c] = op.combine(own[c - 1], own[c]);
         }
     }
     /// Writes the results of four neighbours, behind the value of all elements before them.
-    __device__ __forceinline__ void write(const Op& op, State before, const State (&own)[4], Number at) const {
+    __device__ __forceinline__ void
+    write(const Op& op, State before, const State (&own)[4], Number at, unsigned int rest, unsigned int by) const {
         Four<Out> four;
 #pragma unroll
-        for (int c = 0; c < 4; ++c) four.at[c] = op.finish(op.combine(before, own[c]), at + c + 1);
-        if (writes_words && at + 4 <= length) {
-            *(Four<Out>*)(out + at) = four;
-            return;
-        }
-#pragma unroll
-        for (int c = 0; c < 4; ++c) {
-            if (at + c < length) out[is_line ? (at + c) * of.to[3] : offset(at + c, of.shape, of.to)] = four.at[c];
+        for (unsigned int c = 0; c < 4; ++c) four.at[c] = op.finish(op.combine(before, own[c]), at + by + c + 1);
+        if (writes_words && by + 4 <= rest) {
+            *(Four<Out>*)(out + at + by) = four;
+        } else {
+            scatter(out, four, at + by, length, is_line, of.shape[1], of.shape[2], of.shape[3], of.to[0], of.to[1], of.to[2], of.to[3]);
         }
     }
 };
@@ -70,7 +89,7 @@ template <class Op> struct Row {
 template <class T> STREAMFLOW_BODY T earlier(T value, unsigned int by) {
     Words<T> own, other;
     own.value = value;
-    for (unsigned int at = 0; at < sizeof(own.word) / sizeof(own.word[0]); ++at) {
+    for (unsigned int at = 0; at < words_of<T>(); ++at) {
         other.word[at] = __shfl_up_sync(0xffffffffu, own.word[at], by);
     }
     return other.value;
@@ -78,7 +97,7 @@ template <class T> STREAMFLOW_BODY T earlier(T value, unsigned int by) {
 template <class T> STREAMFLOW_BODY T of_lane(T value, unsigned int lane) {
     Words<T> own, other;
     own.value = value;
-    for (unsigned int at = 0; at < sizeof(own.word) / sizeof(own.word[0]); ++at) {
+    for (unsigned int at = 0; at < words_of<T>(); ++at) {
         other.word[at] = __shfl_sync(0xffffffffu, own.word[at], lane);
     }
     return other.value;
@@ -97,26 +116,30 @@ STREAMFLOW_BODY typename Op::State of_lanes(const Op& op, typename Op::State val
     return of_lane(value, 31);
 }
 
-/// The values of tiles, of groups of 32 tiles, and of all tiles up to the end of a group of 32 groups, for other blocks to read.
+/// The values of tiles, of groups of 32 tiles, and of all tiles up to the end of a group of 32 groups, for other blocks to read. Each
+/// word of a value is in the lower half of a number, whose upper half says that it is there: both halves come at once.
 template <class T> struct Board {
-    unsigned int* are_posted;
-    unsigned int* words;
+    typedef volatile Number* Numbers;
+    Numbers numbers;
 
     __device__ __forceinline__ void post(Number at, T value) const {
         Words<T> own;
         own.value = value;
-        const Number count = sizeof(own.word) / sizeof(own.word[0]);
-        for (Number word = 0; word < count; ++word) __stcg(words + at * count + word, own.word[word]);
-        __threadfence();
-        *(volatile unsigned int*)(are_posted + at) = 1;
+#pragma unroll
+        for (Number word = 0; word < words_of<T>(); ++word) numbers[at * words_of<T>() + word] = 1ull << 32 | own.word[word];
     }
-    /// Waits for a value. Its block has begun before this one, so it posts the value without waiting for this one.
+    /// Waits for a value. Its block has begun before this one, and posts the value without waiting for this one.
     __device__ __forceinline__ T posted(Number at) const {
-        while (*(const volatile unsigned int*)(are_posted + at) == 0) {}
-        __threadfence();
         Words<T> own;
-        const Number count = sizeof(own.word) / sizeof(own.word[0]);
-        for (Number word = 0; word < count; ++word) own.word[word] = __ldcg(words + at * count + word);
+        for (bool is_there = false; !is_there;) {
+            is_there = true;
+#pragma unroll
+            for (Number word = 0; word < words_of<T>(); ++word) {
+                const Number number = numbers[at * words_of<T>() + word];
+                own.word[word] = (unsigned int)number;
+                is_there = is_there && number >> 32 != 0;
+            }
+        }
         return own.value;
     }
 };
@@ -137,9 +160,12 @@ before_tile(const Op& op, const Board<typename Op::State>& board, Number tiles, 
     in_group = of_lanes(op, in_group, lane, unused);
     const State group_value = op.combine(in_group, own);
     if (lane == 0 && of_group == 31) board.post(tiles + group, group_value);
-    State in_super = lane < of_super ? board.posted(tiles + 32 * super + lane) : op.identity();
-    in_super = of_lanes(op, in_super, lane, unused);
-    const State before = super > 0 ? board.posted(tiles + groups + super - 1) : op.identity();
+    // The last lane has the groups of groups before this one, since at most 31 groups come before a group.
+    const bool is_last = lane == 31, is_needed = is_last ? super > 0 : lane < of_super;
+    const Number at = tiles + (is_last ? groups + super - 1 : 32 * super + lane);
+    const State found = is_needed ? board.posted(at) : op.identity();
+    const State before = of_lane(found, 31);
+    State in_super = of_lanes(op, is_last ? op.identity() : found, lane, unused);
     if (lane == 0 && of_group == 31 && of_super == 31) {
         board.post(tiles + groups + super, op.combine(before, op.combine(in_super, group_value)));
     }
@@ -152,10 +178,10 @@ template <class Op> STREAMFLOW_BODY void scan(const Op& op, const Scanned& of, c
     typedef typename Op::State State;
     typedef Four<typename Op::In> Word;
     const unsigned int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    const Number rows = elements(of.kept), values = rows * values_of(of.tiles);
+    const Number rows = elements(of.kept);
     if (of.form == 3) {
-        const Number word = blockIdx.x * 256ull + thread;
-        if (word < 4 + values) ((unsigned int*)memory)[word] = 0;
+        const Number number = blockIdx.x * 256ull + thread;
+        if (number <= rows * values_of(of.tiles) * words_of<State>()) ((Number*)memory)[number] = 0;
         return;
     }
     if (of.form == 0) {
@@ -165,9 +191,10 @@ template <class Op> STREAMFLOW_BODY void scan(const Op& op, const Scanned& of, c
         State before = op.identity();
 #pragma unroll 1
         for (Number at = 0; at < row.length; at += 4) {
+            const unsigned int rest = row.rest(at);
             State own[4];
-            row.values(op, row.elements(at), at, own);
-            row.write(op, before, own, at);
+            row.values(op, row.elements(at, rest, 0), at, rest, 0, own);
+            row.write(op, before, own, at, rest, 0);
             before = op.combine(before, own[3]);
         }
         return;
@@ -180,16 +207,17 @@ template <class Op> STREAMFLOW_BODY void scan(const Op& op, const Scanned& of, c
 #pragma unroll 1
         for (Number begin = 0; begin < row.length; begin += 128) {
             const Number at = begin + 4 * lane;
+            const unsigned int rest = row.rest(at);
             State own[4], of_earlier;
-            row.values(op, row.elements(at), at, own);
+            row.values(op, row.elements(at, rest, 0), at, rest, 0, own);
             const State all = of_lanes(op, own[3], lane, of_earlier);
-            row.write(op, op.combine(before, of_earlier), own, at);
+            row.write(op, op.combine(before, of_earlier), own, at, rest, 0);
             before = op.combine(before, all);
         }
         return;
     }
     // How many times 128 elements a warp has in a tile.
-    const int steps = sizeof(State) <= 4 ? 4 : sizeof(State) <= 8 ? 2 : 1;
+    const int steps = sizeof(State) <= 4 ? 8 : sizeof(State) <= 8 ? 4 : 2;
     __shared__ Number begun;
     __shared__ State warps[8], of_tiles;
     Number number = blockIdx.x;
@@ -202,13 +230,14 @@ template <class Op> STREAMFLOW_BODY void scan(const Op& op, const Scanned& of, c
     const Number own_row = divide(number, of.tiles), tile = number - own_row * of.tiles;
     const Row<Op> row(of, in, out, own_row);
     const Number first = (tile * 8 + warp) * (128 * steps) + 4 * lane;
+    const unsigned int rest = row.rest(first);
     Word words[steps];
 #pragma unroll
-    for (int step = 0; step < steps; ++step) words[step] = row.elements(first + 128 * step);
+    for (int step = 0; step < steps; ++step) words[step] = row.elements(first, rest, 128 * step);
     State own[steps][4], before[steps], sum = op.identity();
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
-        row.values(op, words[step], first + 128 * step, own[step]);
+        row.values(op, words[step], first, rest, 128 * step, own[step]);
         const State all = of_lanes(op, own[step][3], lane, before[step]);
         before[step] = op.combine(sum, before[step]);
         sum = op.combine(sum, all);
@@ -224,10 +253,8 @@ template <class Op> STREAMFLOW_BODY void scan(const Op& op, const Scanned& of, c
     State of_others = op.identity();
     if (of.tiles > 1) {
         if (warp == 0) {
-            unsigned int* const board = (unsigned int*)memory + 4;
-            const Number at = own_row * values_of(of.tiles), size = (sizeof(State) + 3) / 4;
-            const Board<State> of_row = {board + at, board + values + at * size};
-            const State found = before_tile(op, of_row, of.tiles, tile, all, lane);
+            const Board<State> board = {(Number*)memory + 1 + own_row * values_of(of.tiles) * words_of<State>()};
+            const State found = before_tile(op, board, of.tiles, tile, all, lane);
             if (lane == 0) of_tiles = found;
         }
         __syncthreads();
@@ -236,7 +263,7 @@ template <class Op> STREAMFLOW_BODY void scan(const Op& op, const Scanned& of, c
     of_others = op.combine(of_others, of_warps);
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
-        row.write(op, op.combine(of_others, before[step]), own[step], first + 128 * step);
+        row.write(op, op.combine(of_others, before[step]), own[step], first, rest, 128 * step);
     }
 }
 

@@ -11,7 +11,7 @@
 //!   that of another dimension. The lane combines the last values of the fours in order, beginning with the identity.
 //! - **Lanes of a warp.** For `n` ≤ 512 there are 32 lanes for 128 elements. For `d` of 1, 2, 4, 8 and 16, lane `l` combines the value
 //!   of lane `l - d` with its own. That of the last lane is the value of the 128 elements. These values are combined in order.
-//! - **Tiles.** More elements are split into tiles of 8 warps with 4, 2 or 1 times 128 elements for values of at most 4, at most 8, or
+//! - **Tiles.** More elements are split into tiles of 8 warps with 8, 4 or 2 times 128 elements for values of at most 4, at most 8, or
 //!   more bytes. A warp combines the values of its 128 elements in order, and the tile combines those of its warps in order.
 //! - **Groups.** The values of each 32 tiles are combined as those of lanes are, for the tiles before this one, and so are the values
 //!   of each 32 groups. The values of groups of groups are combined in order. The value before a tile is `(s ∘ g) ∘ t`: of the groups
@@ -126,12 +126,12 @@ fn run<K: ScanKernel>(
         return Ok(());
     }
     let launch = |plan: &Plan, passing: &mut Passing<'_>| {
-        let grid = Grid::blocks(plan.blocks() as usize);
+        let grid = Grid::blocks(plan.blocks(size) as usize);
         launch_kernel(stream, info, &grid, passing, Order::ByData, location)
     };
     let memory = match plan.tiles {
         1 => None,
-        _ => match Scratch::new(stream, plan.bytes(size)) {
+        _ => match Scratch::new(stream, plan.numbers(size).saturating_mul(8)) {
             Ok(memory) => Some(memory),
             Err(error) => return failed(error),
         },

@@ -43,9 +43,9 @@ pub(super) struct Plan {
 /// How many times 128 elements a warp of a tile has, for a state of this size.
 pub(super) const fn steps(size: usize) -> u64 {
     match size {
-        ..=4 => 4,
-        ..=8 => 2,
-        _ => 1,
+        ..=4 => 8,
+        ..=8 => 4,
+        _ => 2,
     }
 }
 
@@ -117,11 +117,10 @@ impl Plan {
         self.rows().saturating_mul(self.tiles + groups + supers)
     }
 
-    /// The bytes of memory for several tiles in a row, with values of `size` bytes: the number of tiles that have begun, in 16
-    /// bytes, a word for each value that is not 0 when the value is there, and the values in whole words.
-    pub(super) fn bytes(&self, size: usize) -> u64 {
-        let each = 4 + size.next_multiple_of(4) as u64;
-        16 + self.values().saturating_mul(each)
+    /// The numbers of 8 bytes in the memory for several tiles in a row: how many tiles have begun, and for each value of `size` bytes
+    /// as many as it has words of 4 bytes.
+    pub(super) fn numbers(&self, size: usize) -> u64 {
+        self.values().saturating_mul(size.div_ceil(4) as u64).saturating_add(1)
     }
 
     /// The launch before this one that clears the memory.
@@ -130,12 +129,12 @@ impl Plan {
     }
 
     /// The number of blocks of threads.
-    pub(super) fn blocks(&self) -> u64 {
+    pub(super) fn blocks(&self, size: usize) -> u64 {
         match self.form {
             BY_THREAD => self.rows().div_ceil(BLOCK),
             BY_WARP => self.rows().div_ceil(BLOCK / WARP),
             BY_TILES => self.rows().saturating_mul(self.tiles),
-            _ => self.values().saturating_add(4).div_ceil(BLOCK),
+            _ => self.numbers(size).div_ceil(BLOCK),
         }
     }
 
