@@ -62,23 +62,23 @@ impl Edges {
         let mut rgb = self.platform.tensor([height as usize, width as usize, 3], s)?;
         s.upload(&self.photograph, &mut rgb)?;
         let mut image = self.plane(s)?;
-        s.launch::<grey>(image.len(), (&mut image, &rgb))?;
+        s.map::<grey>((&mut image, &rgb))?;
         let mut rows = self.plane(s)?;
-        s.launch::<blur_rows>(rows.len(), (&mut rows, &image, width))?;
+        s.map::<blur_rows>((&mut rows, &image))?;
         let mut blurred = self.plane(s)?;
-        s.launch::<blur_columns>(blurred.len(), (&mut blurred, &rows, width))?;
+        s.map::<blur_columns>((&mut blurred, &rows))?;
 
         let s = &self.gradient_x;
         let mut x = self.plane(s)?;
-        s.launch::<sobel_x>(x.len(), (&mut x, &blurred, width))?;
+        s.map::<sobel_x>((&mut x, &blurred))?;
 
         let s = &self.gradient_y;
         let mut y = self.plane(s)?;
-        s.launch::<sobel_y>(y.len(), (&mut y, &blurred, width))?;
+        s.map::<sobel_y>((&mut y, &blurred))?;
 
         let s = &self.join;
         let mut edges = self.platform.tensor([height as usize, width as usize], s)?;
-        s.launch::<magnitude>(edges.len(), (&mut edges, &x, &y))?;
+        s.map::<magnitude>((&mut edges, &x, &y))?;
         self.platform.download(&edges, s)
     }
 

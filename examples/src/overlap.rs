@@ -16,19 +16,11 @@ const ROUNDS: u32 = 64;
 /// The maximum error of a value, relative to the reference: half a unit in the last place in each round.
 pub const TOLERANCE: f64 = 0.5 * ROUNDS as f64 * f32::EPSILON as f64;
 
-/// Sets each `x` of `data` to `sqrt(x * x + 1)`, `rounds` times.
-#[kernel(unsafe cuda = "
-    unsigned long long i = thread_index();
-    if (i >= data_len) return;
-    float x = data[i];
-    for (unsigned int round = 0; round < rounds; ++round) x = sqrtf(x * x + 1.0f);
-    data[i] = x;
-")]
-pub fn climb(data: &mut [f32], rounds: u32) {
-    for x in data {
-        for _ in 0..rounds {
-            *x = (*x * *x + 1.0).sqrt();
-        }
+/// Sets `x`, the element of `data`, to `sqrt(x * x + 1)`, `rounds` times.
+#[kernel(map)]
+pub fn climb(data: &mut f32, rounds: u32) {
+    for _ in 0..rounds {
+        *data = (*data * *data + 1.0).sqrt();
     }
 }
 
@@ -170,7 +162,7 @@ impl Chunk {
     /// Queues the upload, the kernel and the download of the chunk.
     fn queue(&mut self, stream: &CudaStream) -> Result<(), Error> {
         stream.upload(&self.source, &mut self.data)?;
-        stream.launch::<climb>(self.data.len(), (&mut self.data, ROUNDS))?;
+        stream.map::<climb>((&mut self.data, ROUNDS))?;
         stream.download_into(&self.data, &mut self.result)
     }
 }

@@ -10,7 +10,7 @@ mod reference;
 use std::fmt;
 
 pub use history::History;
-pub use kernels::{accumulate, fade, pattern, share};
+pub use kernels::{accumulate, fade, pattern, pattern_on_host, share};
 pub use reference::{TOLERANCE, reference, weight_of};
 use streamflow::prelude::*;
 
@@ -35,7 +35,7 @@ impl Compute for Camera {
     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.shoot)?;
         let mut frame = cx.tensor([self.rows, self.cols], &stream)?;
-        stream.launch::<pattern>(frame.len(), (&mut frame, cx.tick() as u32))?;
+        stream.map::<pattern>((&mut frame, cx.tick() as u32))?;
         io.frame.set_cuda_stream(&stream).emit(frame)?;
         io.number.emit(cx.tick())
     }
@@ -125,11 +125,11 @@ impl Compute for Average {
             if age == 0 {
                 side.launch::<share>(mean.len(), (&mut mean, frame, part))?;
             } else {
-                side.launch::<accumulate>(mean.len(), (&mut mean, frame, part))?;
+                side.map::<accumulate>((&mut mean, frame, part))?;
             }
         }
-        stream.launch::<fade>(canvas.len(), (&mut canvas, 1.0 - self.current))?;
-        stream.launch::<accumulate>(canvas.len(), (&mut canvas, &mean, self.current))?;
+        stream.map::<fade>((&mut canvas, 1.0 - self.current))?;
+        stream.map::<accumulate>((&mut canvas, &mean, self.current))?;
         io.filtered.emit(Filtered { image: canvas, weight: self.current })
     }
 

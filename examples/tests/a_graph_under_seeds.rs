@@ -63,7 +63,7 @@ fn hasty(platform: &Platform) -> Result<()> {
     let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
     let stream = pool.allocate("work")?;
     let mut frame = platform.tensor([ROWS, COLS], &stream)?;
-    stream.launch::<pattern>(frame.len(), (&mut frame, 0))?;
+    stream.map::<pattern>((&mut frame, 0))?;
     let download = stream.download(&frame)?;
     assert!(download.try_get()?.is_some(), "the download is not complete");
     Ok(())

@@ -12,14 +12,14 @@ use streamflow::message::Metadata;
 use streamflow::prelude::*;
 use streamflow::testing::{self, OperatorHarness, Tolerance, compare_bodies, explore};
 use streamflow::time::Timestamp;
-use streamflow_examples::temporal::{Average, TOLERANCE, pattern, reference, share};
+use streamflow_examples::temporal::{Average, TOLERANCE, pattern_on_host, reference, share};
 
 const SHAPE: [usize; 2] = [3, 5];
 
 /// Returns the frame with this number, on the device. The Rust body of the kernel `pattern` is called as an ordinary function.
 fn frame(platform: &Platform, number: u32) -> Result<Tensor<f32>> {
     let mut values = [0.0; SHAPE[0] * SHAPE[1]];
-    pattern(&mut values, number);
+    pattern_on_host(&mut values, number);
     Ok(platform.upload(&values)?.reshape(SHAPE)?)
 }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use streamflow_examples::png_io;
-use streamflow_examples::temporal::pattern;
+use streamflow_examples::temporal::pattern_on_host;
 
 /// The programs that the tests of this file run, and `radar`, which Ctrl-C ends as well.
 const PROGRAMS: [&str; 13] = [
@@ -222,7 +222,7 @@ fn each_tick_has_its_png() {
             let image = png_io::read(&frames.join(format!("{number:04}.png"))).unwrap();
             assert_eq!((image.width, image.height), (64, 48));
             let mut expected = vec![0.0; 64 * 48];
-            pattern(&mut expected, number);
+            pattern_on_host(&mut expected, number);
             for (i, (found, expected)) in image.rgb.chunks(3).zip(expected).enumerate() {
                 assert_eq!(found[0], (255.0 * expected).round() as u8, "frame {number}, pixel {i}");
             }

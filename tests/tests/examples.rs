@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use streamflow::prelude::*;
 use streamflow_examples::edges::{self, Edges};
+use streamflow_examples::overlap::Overlap;
 use streamflow_examples::png_io::{self, Image};
 use streamflow_examples::seed_app::{self, HandWired, Streams};
 use streamflow_tests::random::Random;
@@ -34,6 +35,7 @@ pub(crate) fn suite() -> Suite {
         .both("seed_application_is_near_f64", seed_application)
         .both("ticks_in_flight_keep_their_values", ticks_in_flight)
         .both("edges_of_random_images_are_near_f64", edges_of_random_images)
+        .both("values_in_chunks_are_near_f64", chunks)
         .large(|suite| suite.both("edges_of_a_photograph_are_near_f64", edges_of_a_photograph))
 }
 
@@ -151,6 +153,17 @@ fn ticks_in_flight(platform: &Platform) -> Result<(), Failed> {
     let tolerance = seed_app::tolerance(cols);
     for download in &downloads {
         check_close(download.wait_blocking()?, &expected, |x| tolerance * x)?;
+    }
+    Ok(())
+}
+
+fn chunks(platform: &Platform) -> Result<(), Failed> {
+    for (rows, cols, chunks) in [(1, 1, 1), (7, 33, 3), (5, 257, 5)] {
+        let mut image = Overlap::new(platform, rows, cols, chunks)?;
+        image.on_several()?;
+        image.check()?.map_err(|wrong| Failed::msg(format!("{rows}x{cols}: {wrong}")))?;
+        // The control: the check has overwritten the values.
+        check(image.check()?.is_err(), || "old values are right".into())?;
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ fn of_each_crate() -> Result<(), Failed> {
         "pair<float><unsigned char>",
         "mistyped",
         "cast",
-        "sobel_x",
+        "compress",
         "negate",
         "axpy<complex<double>>",
         "scale_view<nv_bfloat16>",

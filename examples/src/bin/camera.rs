@@ -18,7 +18,7 @@ use streamflow::prelude::*;
 use streamflow::time::Timestamp;
 use streamflow_examples::cli::{self, PlatformArgs};
 use streamflow_examples::progress;
-use streamflow_examples::temporal::pattern;
+use streamflow_examples::temporal::pattern_on_host;
 
 /// Takes frames from the thread of a camera.
 #[derive(Debug, Parser)]
@@ -90,7 +90,7 @@ impl Check {
     fn check(&mut self) -> Result<()> {
         let Some((number, download)) = self.before.take() else { return Ok(()) };
         let mut expected = vec![0.0; LEN];
-        pattern(&mut expected, number as u32);
+        pattern_on_host(&mut expected, number as u32);
         if download.wait_blocking()? != expected {
             return Err(Failure::msg(format!("frame {number} has wrong pixels")));
         }
@@ -162,7 +162,7 @@ fn run(args: &Args) -> Result<()> {
         bar.inc(1);
         // If no memory is free, the frame is dropped.
         let Ok(mut pixels) = free.try_recv() else { return Ok(()) };
-        pattern(pixels.as_mut_slice_blocking()?, number);
+        pattern_on_host(pixels.as_mut_slice_blocking()?, number);
         // The frame is sent before the notice, so that the tick finds it.
         to_graph.send(Frame { number, acquired: clock.now(), pixels })?;
         Ok(notices.notify()?)

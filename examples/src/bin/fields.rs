@@ -43,8 +43,8 @@ impl Compute for Stereo {
         let number = cx.tick() as u32;
         let mut left = cx.tensor(SHAPE, &stream)?;
         let mut right = cx.tensor(SHAPE, &stream)?;
-        stream.launch::<pattern>(left.len(), (&mut left, 2 * number))?;
-        stream.launch::<pattern>(right.len(), (&mut right, 2 * number + 1))?;
+        stream.map::<pattern>((&mut left, 2 * number))?;
+        stream.map::<pattern>((&mut right, 2 * number + 1))?;
         let exposure = 1.0 / (1 + number) as f32;
         io.pair.set_cuda_stream(&stream).emit(Pair { left, right, exposure })
     }
@@ -62,8 +62,8 @@ struct Expose {
 impl Compute for Expose {
     fn compute(&mut self, io: ExposeIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (mut pair, stream) = io.pair.receive().receive_cuda_stream(cx)?;
-        stream.launch::<fade>(pair.left.len(), (&mut pair.left, pair.exposure))?;
-        stream.launch::<fade>(pair.right.len(), (&mut pair.right, pair.exposure))?;
+        stream.map::<fade>((&mut pair.left, pair.exposure))?;
+        stream.map::<fade>((&mut pair.right, pair.exposure))?;
         io.exposed.emit(pair)
     }
 }
@@ -79,7 +79,7 @@ impl Compute for Compare {
     fn compute(&mut self, io: CompareIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (pair, stream) = io.pair.receive().receive_cuda_stream(cx)?;
         let Pair { mut left, right, exposure } = pair;
-        stream.launch::<accumulate>(left.len(), (&mut left, &right, -1.0))?;
+        stream.map::<accumulate>((&mut left, &right, -1.0))?;
         let difference = cx.download(&left, &stream)?;
         let found = mean(difference.wait_blocking()?.iter().map(|&x| f64::from(x)));
         let expected = f64::from(exposure) * mean_difference(cx.tick());

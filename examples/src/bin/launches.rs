@@ -66,7 +66,7 @@ impl Compute for Camera {
     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.shoot)?;
         let mut frame = cx.tensor([64], &stream)?;
-        stream.launch::<pattern>(frame.len(), (&mut frame, cx.tick() as u32))?;
+        stream.map::<pattern>((&mut frame, cx.tick() as u32))?;
         io.frame.set_cuda_stream(&stream).emit(frame)
     }
 }
@@ -82,7 +82,7 @@ impl Compute for Fade {
     fn compute(&mut self, io: FadeIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (mut frame, stream) = io.frame.receive().receive_cuda_stream(cx)?;
         for _ in 0..2 {
-            stream.launch::<fade>(frame.len(), (&mut frame, 0.5))?;
+            stream.map::<fade>((&mut frame, 0.5))?;
         }
         Ok(())
     }

@@ -47,7 +47,7 @@ impl Compute for Camera {
     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.shoot)?;
         let mut frame = cx.tensor([64], &stream)?;
-        stream.launch::<pattern>(frame.len(), (&mut frame, cx.tick() as u32))?;
+        stream.map::<pattern>((&mut frame, cx.tick() as u32))?;
         let number = FIRST + 10 * cx.tick();
         let output = io.frame.set_cuda_stream(&stream);
         output.acquired(acquired(number)).sequence(number).emit(frame)
@@ -68,7 +68,7 @@ impl Compute for Amplify {
         let frame = io.frame.receive();
         let number = frame.metadata().and_then(Metadata::sequence).unwrap_or_default();
         let (mut frame, stream) = frame.receive_cuda_stream(cx)?;
-        stream.launch::<fade>(frame.len(), (&mut frame, gain(number)))?;
+        stream.map::<fade>((&mut frame, gain(number)))?;
         io.amplified.emit_with(frame, |metadata| metadata.set("gain", gain(number)))
     }
 }

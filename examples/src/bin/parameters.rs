@@ -42,24 +42,15 @@ const FRAMES: u64 = 8;
 const RAISED: u64 = 4;
 
 /// Multiplies each frame by a gain.
-#[operator]
+#[operator(map = fade)]
 struct Amplify {
     #[input]
     frame: Tensor<f32>,
     #[output]
     amplified: Tensor<f32>,
-    /// The factor of each value.
+    /// The factor of each value. It does not change within a tick.
     #[param(range = 0.0..=1.0)]
     gain: f32,
-}
-
-impl Compute for Amplify {
-    fn compute(&mut self, io: AmplifyIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (mut frame, stream) = io.frame.receive().receive_cuda_stream(cx)?;
-        // The gain does not change within a tick.
-        stream.launch::<fade>(frame.len(), (&mut frame, self.gain))?;
-        io.amplified.emit(frame)
-    }
 }
 
 /// Finds the gain of each frame from its data, and sends the gain to another thread.

@@ -27,7 +27,7 @@ impl Compute for Source {
     fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.fill)?;
         let mut image = cx.tensor([64, 256], &stream)?;
-        stream.launch::<pattern>(image.len(), (&mut image, cx.tick() as u32))?;
+        stream.map::<pattern>((&mut image, cx.tick() as u32))?;
         io.image.set_cuda_stream(&stream).emit(image)
     }
 }

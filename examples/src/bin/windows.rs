@@ -56,7 +56,7 @@ impl Compute for Window {
         let mut sum = match self.sum.take() {
             None => frame,
             Some(mut sum) => {
-                stream.launch::<accumulate>(sum.len(), (&mut sum, &frame, 1.0))?;
+                stream.map::<accumulate>((&mut sum, &frame, 1.0))?;
                 sum
             }
         };
@@ -65,7 +65,7 @@ impl Compute for Window {
             return Ok(());
         }
         self.frames = 0;
-        stream.launch::<fade>(sum.len(), (&mut sum, 1.0 / WINDOW as f32))?;
+        stream.map::<fade>((&mut sum, 1.0 / WINDOW as f32))?;
         io.mean.emit(Mean { frame: sum, frames: WINDOW })
     }
 }
@@ -77,7 +77,7 @@ impl Flush for Window {
         let (_none, stream) = io.frame.receive().receive_cuda_stream(cx)?;
         let frames = std::mem::take(&mut self.frames);
         if let Some(mut sum) = self.sum.take() {
-            stream.launch::<fade>(sum.len(), (&mut sum, 1.0 / frames as f32))?;
+            stream.map::<fade>((&mut sum, 1.0 / frames as f32))?;
             io.mean.emit(Mean { frame: sum, frames })?;
         }
         Ok(Flushed::Done)

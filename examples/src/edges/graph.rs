@@ -66,13 +66,13 @@ impl Compute for Grey {
     fn compute(&mut self, io: GreyIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (rgb, stream) = io.rgb.receive().receive_cuda_stream(cx)?;
         let mut image = cx.tensor(&rgb.shape()[..2], &stream)?;
-        stream.launch::<grey>(image.len(), (&mut image, rgb))?;
+        stream.map::<grey>((&mut image, rgb))?;
         io.image.emit(image)
     }
 }
 
 /// Computes how brightness grows to the right.
-#[operator]
+#[operator(map = sobel_x)]
 #[derive(Debug)]
 pub struct SobelX {
     /// The blurred image. [`SobelY`] reads it at the same time.
@@ -83,18 +83,8 @@ pub struct SobelX {
     gradient: Tensor<f32>,
 }
 
-impl Compute for SobelX {
-    fn compute(&mut self, io: SobelXIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        let mut gradient = cx.tensor(image.shape(), &stream)?;
-        let width = image.cols() as u32;
-        stream.launch::<sobel_x>(gradient.len(), (&mut gradient, image, width))?;
-        io.gradient.emit(gradient)
-    }
-}
-
 /// Computes how brightness grows downwards.
-#[operator]
+#[operator(map = sobel_y)]
 #[derive(Debug)]
 pub struct SobelY {
     /// The blurred image. [`SobelX`] reads it at the same time.
@@ -105,18 +95,8 @@ pub struct SobelY {
     gradient: Tensor<f32>,
 }
 
-impl Compute for SobelY {
-    fn compute(&mut self, io: SobelYIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        let mut gradient = cx.tensor(image.shape(), &stream)?;
-        let width = image.cols() as u32;
-        stream.launch::<sobel_y>(gradient.len(), (&mut gradient, image, width))?;
-        io.gradient.emit(gradient)
-    }
-}
-
 /// Computes the length of the gradient, a byte per pixel.
-#[operator]
+#[operator(map = magnitude)]
 #[derive(Debug)]
 pub struct Magnitude {
     /// The gradient to the right.
@@ -128,16 +108,6 @@ pub struct Magnitude {
     /// The edges, of the same shape as `x`.
     #[output]
     edges: Tensor<u8>,
-}
-
-impl Compute for Magnitude {
-    fn compute(&mut self, io: MagnitudeIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (x, stream) = io.x.receive().receive_cuda_stream(cx)?;
-        let (y, _) = io.y.receive().receive_cuda_stream(cx)?;
-        let mut edges = cx.tensor(x.shape(), &stream)?;
-        stream.launch::<magnitude>(edges.len(), (&mut edges, x, y))?;
-        io.edges.emit(edges)
-    }
 }
 
 graph! {

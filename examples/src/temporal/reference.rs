@@ -38,13 +38,13 @@ fn value(i: usize, number: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::temporal::pattern;
+    use crate::temporal::pattern_on_host;
 
     #[test]
     fn frames_match_their_definition_and_differ() {
         let mut frames = [[0.0_f32; 50]; 3];
         for (number, frame) in frames.iter_mut().enumerate() {
-            pattern(frame, number as u32);
+            pattern_on_host(frame, number as u32);
             for (i, x) in frame.iter().enumerate() {
                 assert_eq!(f64::from(*x), value(i, number as u64));
             }

@@ -3,24 +3,15 @@
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Tolerance};
-use streamflow_examples::edges::{blur_columns, blur_rows, grey, magnitude, sobel_x, sobel_y};
-use streamflow_examples::overlap::climb;
-use streamflow_examples::radar::{average, cfar, compress, listen};
+use streamflow_examples::radar::{average, compress, listen};
 use streamflow_examples::seed_app::{exp_linspace, multiply_sum_rows};
 use streamflow_examples::stream_semantics::{join, scale};
-use streamflow_examples::temporal::{accumulate, fade, pattern, share};
+use streamflow_examples::temporal::share;
 
 use super::Bodies;
 
 /// The value of elements that the kernels do not write.
 const UNWRITTEN: f32 = f32::NAN;
-
-/// Draws an image, the width of its rows, and an image of the same size to write to.
-fn image(draw: &mut Draw) -> (Grid, (Vec<f32>, Vec<f32>, u32)) {
-    let (width, rows) = (draw.len(1..=300), draw.len(0..=70));
-    let len = width * rows;
-    (len.into(), (vec![UNWRITTEN; len], draw.values(len, 0.0..=255.0), width as u32))
-}
 
 /// Draws complex numbers with parts from -1 to 1. Returns them with as many numbers to write to.
 fn signal(draw: &mut Draw, len: usize) -> (Vec<Complex<f32>>, Vec<Complex<f32>>) {
@@ -44,42 +35,10 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let (a, b) = (draw.values(rows * cols, 0.0..=1.0), draw.values(rows * cols, 0.0..=1.0));
             (Grid::blocks(rows), (vec![UNWRITTEN; rows], a, b, cols as u32))
         })
-        .same::<grey>(Tolerance::ulps(4), |draw| {
-            let n = draw.len(0..=5000);
-            (n.into(), (vec![UNWRITTEN; n], draw.values(3 * n, 0..=255)))
-        })
-        .same::<blur_rows>(Tolerance::ulps(8), image)
-        .same::<blur_columns>(Tolerance::ulps(8), image)
-        // The only products are those with 2, which are exact.
-        .same::<sobel_x>(Tolerance::EXACT, image)
-        .same::<sobel_y>(Tolerance::EXACT, image)
-        // The result is rounded to the next integer, which may differ by 1.
-        .same::<magnitude>(Tolerance::absolute(1.0), |draw| {
-            let n = draw.len(0..=5000);
-            let (x, y) = (draw.values(n, -300.0..=300.0), draw.values(n, -300.0..=300.0));
-            (n.into(), (draw.values(n, 0..=255), x, y))
-        })
-        .same::<climb>(Tolerance::relative(1e-5), |draw| {
-            let n = draw.len(0..=2000);
-            (n.into(), (draw.values(n, -3.0..=3.0), draw.value(0..=50)))
-        })
-        .same::<pattern>(Tolerance::EXACT, |draw| {
-            let n = draw.len(0..=5000);
-            (n.into(), (vec![UNWRITTEN; n], draw.value(0..=u32::MAX)))
-        })
         .same::<share>(Tolerance::EXACT, |draw| {
             let n = draw.len(0..=5000);
             let frame = draw.values(n, -1.0..=1.0);
             (n.into(), (vec![UNWRITTEN; n], frame, draw.value(0.0..=1.0)))
-        })
-        .same::<accumulate>(Tolerance::ulps(2), |draw| {
-            let n = draw.len(0..=5000);
-            let (out, frame) = (draw.values(n, 0.0..=1.0), draw.values(n, 0.0..=1.0));
-            (n.into(), (out, frame, draw.value(0.0..=1.0)))
-        })
-        .same::<fade>(Tolerance::EXACT, |draw| {
-            let n = draw.len(0..=5000);
-            (n.into(), (draw.values(n, -1.0..=1.0), draw.value(0.0..=1.0)))
         })
         // Only two numbers are added, so the result is exact.
         .same::<listen>(Tolerance::EXACT, |draw| {
@@ -102,15 +61,6 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let mean = draw.values(map.len(), 0.0..=1.0);
             let (_, cells) = signal(draw, channels * map.len());
             (map.len().into(), (mean, map, cells, samples, draw.value(0.0..=1.0)))
-        })
-        // The sums have no products, and there is one product on each side of the comparison, so the result is exact.
-        .same::<cfar>(Tolerance::EXACT, |draw| {
-            let (samples, rows) = (draw.len(1..=300), draw.len(0..=40));
-            let map = draw.values(rows * samples, 0.0..=1.0);
-            let (guard, training) = (draw.value(0..=5), draw.value(0..=10));
-            let found = draw.values(map.len(), 0..=255);
-            let threshold = draw.value(1.0..=3.0);
-            (map.len().into(), (found, map, samples, guard, training, threshold))
         })
         .same::<join>(Tolerance::EXACT, |draw| {
             let n = draw.len(0..=5000);

@@ -9,13 +9,20 @@ use crate::kernel::KernelInfo;
 use crate::kernel::bounds::{self, Mistake, Report};
 
 thread_local! {
-    /// The report of the launch that this thread executes, and the number of its kernel.
-    static CURRENT: Cell<(*const Report, u64)> = const { Cell::new((ptr::null(), 0)) };
+    /// The launch that this thread executes.
+    static CURRENT: Cell<Option<Current>> = const { Cell::new(None) };
+}
+
+/// A launch: its report and its kernel. The number of the kernel is computed for a mistake alone, since it is a hash of texts.
+#[derive(Debug, Clone, Copy)]
+struct Current {
+    report: *const Report,
+    info: &'static KernelInfo,
 }
 
 /// The report of a launch, for the operators of its body on this thread, until this is dropped.
 #[derive(Debug)]
-pub struct Faults((*const Report, u64));
+pub struct Faults(Option<Current>);
 
 impl Faults {
     /// The report whose address is parameter `index`.
@@ -25,9 +32,9 @@ impl Faults {
     pub unsafe fn of(args: &HostArgs<'_>, index: usize, info: &'static KernelInfo) -> Self {
         let address = args.params.get(index).map_or(0, |param| param.get::<u64>());
         let report = ptr::with_exposed_provenance(address as usize);
-        let current = (report, bounds::kernel_id(info));
+        let current = Some(Current { report, info });
         // While a thread ends, its own values may be gone: then a division by 0 panics.
-        Self(CURRENT.try_with(|it| it.replace(current)).unwrap_or((ptr::null(), 0)))
+        Self(CURRENT.try_with(|it| it.replace(current)).unwrap_or(None))
     }
 }
 
@@ -67,11 +74,13 @@ pub(super) fn out_of_range(argument: u32, index: usize, len: usize) {
 
 /// Keeps a mistake in the report of this thread's launch. `false` outside of a launch.
 fn keep(mistake: Mistake) -> bool {
-    let (report, kernel) = CURRENT.try_with(Cell::get).unwrap_or((ptr::null(), 0));
-    // SAFETY: `Faults::of`; null outside of a launch.
+    let Some(Current { report, info }) = CURRENT.try_with(Cell::get).unwrap_or(None) else {
+        return false;
+    };
+    // SAFETY: `Faults::of`; null for a launch without the parameter.
     match unsafe { report.as_ref() } {
         Some(report) => {
-            report.keep(kernel, mistake);
+            report.keep(bounds::kernel_id(info), mistake);
             true
         }
         None => false,
