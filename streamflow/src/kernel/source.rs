@@ -27,6 +27,7 @@ const TYPES: [(&str, &str); 5] = [
 pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
     let mut source = String::new();
     let body = info.cuda.text();
+    let is_scan = matches!(info.cuda, CudaBody::Made(_)) && uses(info, &body, "streamflow_memory");
     section(&mut source, "prelude", PRELUDE);
     if bounds == Bounds::Checked || info.reports {
         section(&mut source, "report", REPORT);
@@ -38,7 +39,6 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
         section(&mut source, "body", BODY);
         if uses(info, &body, "streamflow_op") {
             section(&mut source, "lanes", LANES);
-            let is_scan = uses(info, &body, "scan");
             let (name, text) = if is_scan { ("scan", SCAN) } else { ("reduce", REDUCE) };
             section(&mut source, name, text);
         }
@@ -53,7 +53,7 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
         section(&mut source, "views", VIEW);
     }
     section(&mut source, "signature", "");
-    let bound = info.threads.map(launch_bounds).unwrap_or_default();
+    let bound = info.threads.map(|threads| launch_bounds(threads, is_scan)).unwrap_or_default();
     line(
         &mut source,
         format_args!(
@@ -84,9 +84,11 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
     source
 }
 
-/// Returns the attribute that limits a kernel's registers to the number that is available in a block of this size.
-fn launch_bounds(threads: [u32; 3]) -> String {
-    format!("__launch_bounds__({}) ", threads.iter().product::<u32>())
+/// Returns the attribute that limits a kernel's registers to the number that is available in a block of this size. A scan has three
+/// blocks at once, since each waits for earlier ones.
+fn launch_bounds(threads: [u32; 3], is_scan: bool) -> String {
+    let at_once = if is_scan { ", 3" } else { "" };
+    format!("__launch_bounds__({}{at_once}) ", threads.iter().product::<u32>())
 }
 
 /// Adds a line. Writing to a string cannot fail.

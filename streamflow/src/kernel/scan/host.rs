@@ -11,7 +11,7 @@ use crate::kernel::combine::ScanKernel;
 
 const WARP: usize = 32;
 /// The warps of a tile.
-const WARPS: u64 = 8;
+const WARPS: usize = 8;
 
 /// Executes one launch of the kernel that `info` describes.
 ///
@@ -85,30 +85,30 @@ impl<K: ScanKernel, V: Fn(u64) -> K::State, F: Fn(u64, K::State)> Row<K, V, F> {
         }
     }
 
+    /// Computes the values of a tile twice, for its own value and for its results, so that nothing is allocated.
     fn by_tiles(&self) {
         let steps = steps(size_of::<K::State>());
+        let of_warp = |first: u64| (0..steps).map(move |step| first + step * STEP);
+        let size = WARPS as u64 * steps * STEP;
         let mut board = Board::<K>::default();
-        for tile in (0..self.length).step_by((WARPS * STEP * steps) as usize) {
-            let mut warps = Vec::new();
-            for warp in 0..WARPS {
-                let mut sum = K::identity();
-                let mut own = Vec::new();
-                for step in 0..steps {
-                    let neighbours = self.neighbours(tile + (warp * steps + step) * STEP);
-                    own.push((sum, neighbours));
-                    sum = own.last().map_or(sum, |(sum, last)| K::combine(*sum, last.all));
-                }
-                warps.push((own, sum));
-            }
-            let all = warps.iter().fold(K::identity(), |all, (_, sum)| K::combine(all, *sum));
-            let of_tiles =
-                if self.length > WARPS * STEP * steps { board.before(all) } else { K::identity() };
+        for tile in (0..self.length).step_by(size as usize) {
+            let first = |warp: usize| tile + warp as u64 * steps * STEP;
+            let combine = |sum, first| K::combine(sum, self.neighbours(first).all);
+            let warps: [_; WARPS] =
+                std::array::from_fn(|warp| of_warp(first(warp)).fold(K::identity(), combine));
+            let all = warps.into_iter().fold(K::identity(), K::combine);
+            let is_alone = self.length <= size;
+            let of_tiles = if is_alone { K::identity() } else { board.before(all) };
             let mut of_warps = K::identity();
-            for (own, sum) in &warps {
+            for (warp, of_this) in warps.into_iter().enumerate() {
                 let before = K::combine(of_tiles, of_warps);
-                own.iter()
-                    .for_each(|(sum, neighbours)| self.write_all(neighbours, before, Some(*sum)));
-                of_warps = K::combine(of_warps, *sum);
+                let mut sum = K::identity();
+                for first in of_warp(first(warp)) {
+                    let neighbours = self.neighbours(first);
+                    self.write_all(&neighbours, before, Some(sum));
+                    sum = K::combine(sum, neighbours.all);
+                }
+                of_warps = K::combine(of_warps, of_this);
             }
         }
     }
@@ -163,36 +163,49 @@ fn of_lanes<K: ScanKernel>(values: &mut [K::State]) -> K::State {
 
 /// The values of the tiles of a group, those of the groups of a group of groups, and the value of all before it.
 struct Board<K: ScanKernel> {
-    tiles: Vec<K::State>,
-    groups: Vec<K::State>,
+    tiles: Values<K::State>,
+    groups: Values<K::State>,
     before: K::State,
+}
+
+/// As many values as a group has at most: the rest are identities.
+struct Values<S> {
+    values: [S; GROUP],
+    count: usize,
 }
 
 impl<K: ScanKernel> Default for Board<K> {
     fn default() -> Self {
-        Self { tiles: Vec::new(), groups: Vec::new(), before: K::identity() }
+        let [tiles, groups] = [(); 2].map(|()| Values { values: [K::identity(); GROUP], count: 0 });
+        Self { tiles, groups, before: K::identity() }
     }
 }
 
 impl<K: ScanKernel> Board<K> {
     /// Posts the value of the next tile, and returns that of all tiles before it.
     fn before(&mut self, own: K::State) -> K::State {
-        let [in_group, in_super] = [&self.tiles, &self.groups].map(|values| {
-            let mut lanes = [K::identity(); WARP];
-            lanes.iter_mut().zip(values).for_each(|(lane, value)| *lane = *value);
-            of_lanes::<K>(&mut lanes)
-        });
+        let [in_group, in_super] =
+            [&self.tiles, &self.groups].map(|of| of_lanes::<K>(&mut of.values.clone()));
         let before = K::combine(K::combine(self.before, in_super), in_group);
-        self.tiles.push(own);
-        if self.tiles.len() as u64 == GROUP {
+        if self.tiles.push(own, K::identity()) {
             let group = K::combine(in_group, own);
-            self.tiles.clear();
-            self.groups.push(group);
-            if self.groups.len() as u64 == GROUP {
-                self.groups.clear();
+            if self.groups.push(group, K::identity()) {
                 self.before = K::combine(self.before, K::combine(in_super, group));
             }
         }
         before
+    }
+}
+
+impl<S: Copy> Values<S> {
+    /// Adds a value, and returns whether it is the last one of its group: then the next group begins.
+    fn push(&mut self, value: S, identity: S) -> bool {
+        self.values[self.count] = value;
+        self.count += 1;
+        let is_last = self.count == GROUP;
+        if is_last {
+            *self = Self { values: [identity; GROUP], count: 0 };
+        }
+        is_last
     }
 }

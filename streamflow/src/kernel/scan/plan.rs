@@ -15,7 +15,7 @@ const MANY_COLUMNS: u64 = 4096;
 /// The elements that a warp has at once.
 pub(super) const STEP: u64 = 128;
 /// The tiles of a group, and the groups of a group of groups.
-pub(super) const GROUP: u64 = 32;
+pub(super) const GROUP: usize = 32;
 
 /// The threads of a block, and of a warp.
 const BLOCK: u64 = 256;
@@ -113,7 +113,8 @@ impl Plan {
 
     /// The number of values that the tiles post for others.
     fn values(&self) -> u64 {
-        let [groups, supers] = [GROUP, GROUP * GROUP].map(|tiles| self.tiles.div_ceil(tiles));
+        let [groups, supers] =
+            [GROUP, GROUP * GROUP].map(|tiles| self.tiles.div_ceil(tiles as u64));
         self.rows().saturating_mul(self.tiles + groups + supers)
     }
 
