@@ -74,12 +74,15 @@ impl<K: MapKernel, const CODE: usize> launched::Noted for Listed<K, CODE> {
 
 /// The arguments of a launch of `K`, a tuple in the order of its function: tensors, buffers and views where the function has
 /// references, and values.
+///
+/// # Safety
+/// [`pass`](Self::pass) passes the arguments of `K`, all of them in order, each with the type of its elements or of its value.
 #[diagnostic::on_unimplemented(
     message = "these are not the arguments of `{K}`",
     label = "other arguments than the kernel's",
     note = "pass a tuple in the order of the kernel's function: `&mut tensor` for `&mut T`, `&tensor` for `&T`, and values"
 )]
-pub trait MapArgs<'a, K> {
+pub unsafe trait MapArgs<'a, K> {
     /// Passes the arguments.
     #[doc(hidden)]
     fn pass(self, to: &mut Operands<'a>);
