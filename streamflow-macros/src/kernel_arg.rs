@@ -7,6 +7,7 @@ use syn::{Data, DeriveInput, Field, Fields};
 
 use crate::diagnostic::Errors;
 use crate::kernel::field_name;
+use crate::tokens::braced;
 
 /// Expands one use of the derive.
 pub(crate) fn kernel_arg(item: TokenStream) -> TokenStream {
@@ -66,39 +67,50 @@ fn implementation(input: &DeriveInput, fields: &[&Field]) -> TokenStream {
     let names = idents.iter().map(|ident| field_name(ident));
     let places: Vec<usize> = (0..fields.len()).collect();
     let count = fields.len();
+    let items = quote! {
+        const BYTES: ::core::primitive::usize = __WHOLE[0];
+        const ALIGN: ::core::primitive::usize = __WHOLE[1];
+        const ZERO: Self = Self { #(#idents: #zero),* };
+
+        fn cuda(types: &mut ::streamflow::__private::body::Types) -> ::std::string::String {
+            types.structure::<Self>(__WHOLE,
+                |types| ::std::vec![#((#names, #cuda(types), ::streamflow::__private::body::parts(__FIELDS)[#places])),*]
+            )
+        }
+
+        fn spell(self) -> ::std::string::String {
+            ::streamflow::__private::body::braces([#(#spell(self.#idents)),*])
+        }
+
+        #[inline]
+        fn store(self, to: &mut [::core::primitive::u8]) {
+            #(#store(self.#idents, &mut to[__PLACES[#places]..]);)*
+        }
+
+        #[inline]
+        fn load(from: &[::core::primitive::u8]) -> Self {
+            Self { #(#idents: #load(&from[__PLACES[#places]..])),* }
+        }
+    };
+    // At the user's token: rustc names the macro as the origin of an error otherwise.
+    let items = braced(name.span(), items);
+    let implementation = quote_spanned! {name.span()=>
+        impl ::streamflow::__private::body::KernelArg for #name #items
+    };
     quote! {
         const _: () = {
             /// The bytes and the alignment of each field, and the places that C gives them.
             const __FIELDS: [(::core::primitive::usize, ::core::primitive::usize); #count] =
                 [#((#bytes, #align)),*];
+            /// The bytes and the alignment of the struct.
+            const __WHOLE: [::core::primitive::usize; 2] = [
+                ::streamflow::__private::body::size(__FIELDS),
+                ::streamflow::__private::body::alignment(__FIELDS),
+            ];
             const __PLACES: [::core::primitive::usize; #count] =
                 ::streamflow::__private::body::offsets(__FIELDS);
 
-            impl ::streamflow::__private::body::KernelArg for #name {
-                const BYTES: ::core::primitive::usize = ::streamflow::__private::body::size(__FIELDS);
-                const ALIGN: ::core::primitive::usize = ::streamflow::__private::body::alignment(__FIELDS);
-                const ZERO: Self = Self { #(#idents: #zero),* };
-
-                fn cuda(types: &mut ::streamflow::__private::body::Types) -> ::std::string::String {
-                    types.structure::<Self>([Self::BYTES, Self::ALIGN],
-                        |types| ::std::vec![#((#names, #cuda(types), ::streamflow::__private::body::parts(__FIELDS)[#places])),*]
-                    )
-                }
-
-                fn spell(self) -> ::std::string::String {
-                    ::streamflow::__private::body::braces([#(#spell(self.#idents)),*])
-                }
-
-                #[inline]
-                fn store(self, to: &mut [::core::primitive::u8]) {
-                    #(#store(self.#idents, &mut to[__PLACES[#places]..]);)*
-                }
-
-                #[inline]
-                fn load(from: &[::core::primitive::u8]) -> Self {
-                    Self { #(#idents: #load(&from[__PLACES[#places]..])),* }
-                }
-            }
+            #implementation
         };
     }
 }
