@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Field, Fields};
 
 use crate::diagnostic::Errors;
-use crate::kernel::field_name;
+use crate::kernel::{field_name, letters_problem};
 use crate::tokens::braced;
 
 /// Expands one use of the derive.
@@ -19,7 +19,12 @@ pub(crate) fn kernel_arg(item: TokenStream) -> TokenStream {
             "a struct that kernels take has no type parameters: name the types of its fields";
         errors.at(&input.generics, text);
     }
-    if errors.is_empty() { implementation(&input, &fields) } else { errors.into_tokens() }
+    if !errors.is_empty() {
+        return errors.into_tokens();
+    }
+    check_names(&fields, &mut errors);
+    // A struct with a mistake in a name is an argument, so that rustc reports no kernel that takes it.
+    [implementation(&input, &fields), errors.into_tokens()].into_iter().collect()
 }
 
 /// The fields, which have names.
@@ -47,6 +52,15 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<&'a Field> {
         _ => {
             errors.at(&input.ident, FORM);
             Vec::new()
+        }
+    }
+}
+
+/// Each field has a name that CUDA C++ can have.
+fn check_names(fields: &[&Field], errors: &mut Errors) {
+    for name in fields.iter().filter_map(|field| field.ident.as_ref()) {
+        if let Some(problem) = letters_problem(&name.to_string()) {
+            errors.at(name, format!("a field cannot be named `{name}`: {problem}"));
         }
     }
 }
