@@ -40,15 +40,7 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<&'a Field> {
             errors.at(&input.ident, "a struct that kernels take has a field");
             Vec::new()
         }
-        Fields::Named(named) => {
-            for field in named.named.iter() {
-                if let Some(cfg) = field.attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
-                    errors
-                        .at(cfg, "a field of a kernel's struct has no `cfg`: put it on the struct");
-                }
-            }
-            named.named.iter().collect()
-        }
+        Fields::Named(named) => named.named.iter().collect(),
         _ => {
             errors.at(&input.ident, FORM);
             Vec::new()
