@@ -3,14 +3,13 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser};
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Expr, FnArg, ItemFn, Path, ReturnType, Token, Type};
+use syn::{Expr, FnArg, ItemFn, Path, ReturnType, Type};
 
+use super::options::{self, Form};
 use super::signature::{Argument, Signature};
 use super::{expand, stub, translated};
-use crate::diagnostic::{Errors, similar};
+use crate::diagnostic::Errors;
 
 const FORM: &str = "write `#[kernel(reduce(identity = 0.0))]`";
 
@@ -44,62 +43,28 @@ pub(super) fn kernel(options: TokenStream, function: &ItemFn, errors: &mut Error
 
 /// `reduce(identity = 0.0, map = square)`
 fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
-    let mut options = Options::default();
-    let parse = |input: ParseStream<'_>| {
-        let word: Ident = input.parse()?;
-        if input.is_empty() {
-            return Ok((word, Vec::new()));
-        }
-        let content;
-        syn::parenthesized!(content in input);
-        let all =
-            Punctuated::<(Ident, Expr), Token![,]>::parse_terminated_with(&content, |input| {
-                let name: Ident = input.parse()?;
-                input.parse::<Token![=]>()?;
-                Ok((name, input.parse()?))
-            })?;
-        if !input.is_empty() {
-            let text = format!("a reduction has no options beside those of `reduce`: {FORM}");
-            return Err(input.error(text));
-        }
-        Ok((word, all.into_iter().collect()))
+    let form = Form { name: "a reduction", options: &["identity", "map"], way: FORM };
+    let before = errors.len();
+    let Some(read) = options::Options::read(tokens, &form, errors) else {
+        return Options::default();
     };
-    let (word, all) = match parse.parse2(tokens) {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            errors.push(error);
-            // No second error for the option that this hides.
-            options.identity = Some(syn::parse_quote!(0));
-            return options;
+    let mut map = None;
+    match read.value("map") {
+        Some(Expr::Path(path)) => map = Some(path.path.clone()),
+        Some(value) => {
+            let text = "`map` is the name of a function with `#[kernel_fn]`: write `map = square`";
+            errors.at(value, text);
         }
-    };
-    for (name, value) in all {
-        match (&*name.to_string(), value) {
-            ("identity", value) if options.identity.is_none() => options.identity = Some(value),
-            ("map", Expr::Path(path)) if options.map.is_none() => options.map = Some(path.path),
-            ("map", value) if options.map.is_none() => {
-                errors.at(
-                    value,
-                    "`map` is the name of a function with `#[kernel_fn]`: write `map = square`",
-                );
-            }
-            ("identity" | "map", _) => {
-                errors.at(&name, format!("`{name}` is given twice: remove one"))
-            }
-            (other, _) => {
-                let near = similar(other, &["identity", "map"]);
-                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                errors.at(&name, format!("`reduce` has no option `{name}`{hint}"));
-            }
-        }
+        None => {}
     }
-    if options.identity.is_none() && errors.is_empty() {
+    let identity = read.value("identity").cloned();
+    if identity.is_none() && errors.len() == before {
         let text = format!(
             "a reduction needs its value without elements: {FORM}, with the value that changes no other"
         );
-        errors.at(word, text);
+        errors.at(&read.word, text);
     }
-    options
+    Options { identity, map }
 }
 
 /// The type of both arguments and of the result.
