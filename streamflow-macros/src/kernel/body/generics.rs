@@ -17,6 +17,8 @@ pub(super) struct Generics {
     place: Option<Span>,
     /// The names of the type parameters.
     pub(super) types: Vec<Ident>,
+    /// The names of all parameters.
+    pub(super) all: Vec<Ident>,
     /// `T: Float, const N: usize,`
     declared: TokenStream,
     /// `T, const N: usize,`
@@ -49,6 +51,7 @@ impl Generics {
                     all.nothing.extend(quote!((),));
                     all.names.extend(quote!(#ident,));
                     all.types.push(ident.clone());
+                    all.all.push(ident.clone());
                 }
                 GenericParam::Const(param) => {
                     if let Some((_, default)) = &param.default {
@@ -69,6 +72,7 @@ impl Generics {
                     all.arguments.extend(quote!(const #ident: #ty,));
                     all.nothing.extend(quote!(#default,));
                     all.names.extend(quote!(#ident,));
+                    all.all.push(ident.clone());
                 }
             }
         }

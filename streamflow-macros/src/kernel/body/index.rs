@@ -5,6 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprArray, ExprField, ExprIndex, ExprLit, ExprPath, ExprRepeat, Lit, Member};
 
+use super::generics::mentions;
 use super::translate::{Form, Translator, function, typed};
 use super::value::{Value, Witness, bare};
 
@@ -149,11 +150,10 @@ impl Translator<'_> {
 
     /// Whether a constant may differ between the instances of a generic kernel.
     fn is_generic(&self, path: &ExprPath) -> bool {
-        let first = path.path.segments.first();
-        path.qself.is_some()
-            || first.is_some_and(|first| {
-                self.type_params.contains(&first.ident) || first.ident == "Self"
-            })
+        // An expression may be in a generic item, whose parameters the macro does not see.
+        let is_hidden =
+            self.outside.is_some() && (path.qself.is_some() || path.path.get_ident().is_none());
+        is_hidden || mentions(path.to_token_stream(), &self.params)
     }
 
     /// `lens.focus`

@@ -74,6 +74,8 @@ pub(super) struct Translator<'a> {
     pub(super) items: Vec<TokenStream>,
     pub(super) checks: Vec<TokenStream>,
     pub(super) type_params: Vec<Ident>,
+    /// The type parameters and const parameters.
+    pub(super) params: Vec<Ident>,
     /// The operands of an expression: the variables of the program that it names. `None` in a kernel, which names none.
     pub(super) outside: Option<Operands>,
     reports: bool,
@@ -116,6 +118,7 @@ impl<'a> Translator<'a> {
             items: Vec::new(),
             checks: Vec::new(),
             type_params: signature.generics.types.clone(),
+            params: signature.generics.all.clone(),
             outside: None,
             reports: false,
             line_of_report: None,
