@@ -36,10 +36,8 @@ const INTERNAL: &[&str] = &[
     "Unreceived",
 ];
 
-/// An empty `graph! {}` has no token to underline. rustc adds the macro's name to errors of types within a body that it
-/// has translated.
-const WITHOUT_TOKENS: &[&str] =
-    &["nodes/header", "several/expressions", "several/map_expressions", "several/map_types"];
+/// The texts about a use of a macro without tokens. rustc has no other place to underline, and names the macro beside it.
+const WITHOUT_TOKENS: &[&str] = &["error: this is no graph:", "error: `expr!` is empty:"];
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui")
@@ -110,8 +108,9 @@ fn every_mistake_has_its_text() {
 
 #[test]
 fn no_text_names_a_macro_as_the_origin() {
-    check_all(|name, text| {
-        let blames = text.contains("this error originates in") && !WITHOUT_TOKENS.contains(&name);
+    check_all(|_, text| {
+        let has_tokens = !WITHOUT_TOKENS.iter().any(|begin| text.starts_with(begin));
+        let blames = has_tokens && text.contains("this error originates in");
         blames.then(|| "names a macro as the origin".to_owned())
     });
 }

@@ -288,6 +288,11 @@ pub(super) fn name_problem(name: &Ident) -> Option<&'static str> {
     if name.contains("__") || name.starts_with("streamflow_") {
         return Some("names with `__` or `streamflow_` are reserved; choose another name");
     }
+    letters_problem(&name)
+}
+
+/// Returns the reason why the letters of a name can't be those of a name in CUDA C++.
+pub(crate) fn letters_problem(name: &str) -> Option<&'static str> {
     (!name.is_ascii()).then_some("CUDA C++ allows only ASCII letters; choose another name")
 }
 

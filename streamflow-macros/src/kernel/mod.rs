@@ -13,6 +13,7 @@ use proc_macro2::TokenStream;
 use crate::diagnostic::Errors;
 
 pub(crate) use self::body::{expr, field_name, kernel_fn};
+pub(crate) use self::check::letters_problem;
 
 /// Parses, checks and expands one use of `#[kernel]`.
 pub(crate) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {

@@ -273,10 +273,11 @@ fn body(operator: &Operator, Map { kernel, .. }: &Map) -> TokenStream {
 }
 
 /// The kernel's type, and the constant that checks it. Of a type that is no kernel, rustc reports the constant, and nothing about the
-/// arguments: see `checked.rs`. A constant can't mention a type parameter, so such a kernel stays as it is.
+/// arguments: see `checked.rs`. A constant can't mention a parameter of the operator, so a kernel that does stays as it is.
 fn checked(operator: &Operator, kernel: &Path) -> (TokenStream, TokenStream) {
-    let mut params = operator.generics.type_params();
-    if params.any(|param| mentions(kernel.to_token_stream(), &param.ident)) {
+    let types = operator.generics.type_params().map(|param| &param.ident);
+    let mut params = types.chain(operator.generics.const_params().map(|param| &param.ident));
+    if params.any(|param| mentions(kernel.to_token_stream(), param)) {
         return (TokenStream::new(), kernel.to_token_stream());
     }
     let (span, _) = first_and_last(kernel);

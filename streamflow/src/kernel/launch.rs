@@ -32,7 +32,8 @@ impl CudaStream {
     pub fn launch<K: Kernel>(&self, grid: impl IntoGrid, args: K::Args<'_>) -> Result<()> {
         // The grid is converted in this inlined function and not in a callee, so that it is not copied.
         let grid = grid.into();
-        launch_typed::<K>(self, &grid, args, Order::ByData, Location::caller())
+        // SAFETY: the order is by data.
+        unsafe { launch_typed::<K>(self, &grid, args, Order::ByData, Location::caller()) }
     }
 
     /// Queues a kernel as [`launch`](Self::launch) does, but without waiting for the work that its arguments must come after.
@@ -51,11 +52,14 @@ impl CudaStream {
         grid: impl IntoGrid,
         args: K::Args<'_>,
     ) -> Result<()> {
-        launch_typed::<K>(self, &grid.into(), args, Order::ByCaller, Location::caller())
+        // SAFETY: the caller vouches for the order.
+        unsafe { launch_typed::<K>(self, &grid.into(), args, Order::ByCaller, Location::caller()) }
     }
 }
 
-fn launch_typed<K: Kernel>(
+/// # Safety
+/// The order is `ByData`, or the caller keeps the promise of [`CudaStream::launch_unordered`].
+unsafe fn launch_typed<K: Kernel>(
     stream: &CudaStream,
     grid: &Grid,
     args: K::Args<'_>,
@@ -68,11 +72,19 @@ fn launch_typed<K: Kernel>(
         passing.fail(&error);
         return Err(error);
     }
-    launch_kernel(stream, K::INFO, grid, &mut passing, order, location)
+    // SAFETY: the unsafe trait `Kernel` promises that the arguments, which are references and values, are passed as the kernel
+    // takes them. The caller vouches for the order.
+    unsafe { launch_kernel(stream, K::INFO, grid, &mut passing, order, location) }
 }
 
 /// Launches a kernel. This function is not generic, so that it is compiled only once for all kernels.
-pub(crate) fn launch_kernel(
+///
+/// # Safety
+/// - The parameters of `passing` are those of the kernel, in order.
+/// - The accesses of `passing` are all memory that the kernel touches, with `Write` where it writes. The caller has a `&mut` to the
+///   memory that is written, and a `&` to the memory that is read.
+/// - The order is `ByData`, or the caller keeps the promise of [`CudaStream::launch_unordered`].
+pub(crate) unsafe fn launch_kernel(
     stream: &CudaStream,
     info: &'static KernelInfo,
     grid: &Grid,
@@ -100,7 +112,8 @@ pub(crate) fn launch_kernel(
             }
         }
     };
-    submit(stream, checked, passing, order, location)
+    // SAFETY: the caller vouches for the arguments and the order, and the kernel is the one of `info`.
+    unsafe { submit(stream, checked, passing, order, location) }
 }
 
 /// Finds the loaded kernel, compiling it first if this is its first launch on the device, and checks the grid. Returns `None` for
@@ -149,8 +162,11 @@ fn check(
 }
 
 /// Queues a launch whose grid was checked.
+///
+/// # Safety
+/// As for [`launch_kernel`], for the function of `checked`.
 #[inline(always)]
-pub(super) fn submit(
+pub(super) unsafe fn submit(
     stream: &CudaStream,
     checked: Checked<'_>,
     passing: &Passing<'_>,
@@ -171,8 +187,8 @@ pub(super) fn submit(
     access::queue(stream, order, passing.uses(), || {
         stream.table().observe(&Note::At(location));
         let timeline = stream.timeline();
-        // SAFETY: the parameters are those of the kernel, as the unsafe trait `Kernel` or the caller of `launch_function`
-        // promises. The memory is alive, because its blocks are freed only after the uses that are noted.
+        // SAFETY: the parameters are those of the kernel, as the caller promises. The memory is alive, because its blocks are
+        // freed only after the uses that are noted.
         Ok(unsafe { timeline.driver().launch(timeline.raw(), &launch) }?)
     })
 }

@@ -34,7 +34,10 @@ impl CudaStream {
         pass(&mut passing);
         let checked = function.checked(self, &grid.into());
         match access::prepared(checked, passing.uses())? {
-            Some(checked) => submit(self, checked, &passing, Order::ByData, Location::caller()),
+            // SAFETY: the caller vouches for the parameters, and the slices are passed by reference.
+            Some(checked) => unsafe {
+                submit(self, checked, &passing, Order::ByData, Location::caller())
+            },
             None => Ok(()),
         }
     }

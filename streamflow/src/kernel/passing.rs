@@ -15,6 +15,10 @@ const MAX_ROWS: usize = MAX_PARAMS / 3;
 /// A slice becomes two parameters, its address and its length; a view becomes its address, its shape and its strides. There is
 /// room for [`MAX_PARAMS`] parameters: `#[kernel]` refuses a function with more, and a launch of a module's function with more is
 /// an error.
+///
+/// A list touches no memory, so each of its functions is safe, those that take an address as a number too. The kernel touches the
+/// memory, and each function that launches with a list is `unsafe`: its caller vouches that the parameters and the accesses are
+/// those of the kernel.
 #[derive(Debug)]
 pub struct Passing<'a> {
     params: ArrayVec<Param, MAX_PARAMS>,
@@ -104,13 +108,13 @@ impl<'a> Passing<'a> {
         self.param(Param::new(address));
     }
 
-    /// Adds a parameter of a launch of `map`.
+    /// Adds a number or an address as a parameter, without an access.
     #[inline(always)]
     pub(crate) fn number(&mut self, number: u64) {
         self.param(Param::new(number));
     }
 
-    /// Adds an access of a launch of `map`.
+    /// Adds an access, without a parameter.
     pub(crate) fn touch(&mut self, access: Access, rows: Option<Rows>, block: &'a Block) {
         let place = RowsAt(self.rows.len() as u8);
         let rows = rows.and_then(|rows| self.rows.try_push(rows).ok()).map(|()| place);

@@ -48,7 +48,8 @@ impl fmt::Display for Compared {
     }
 }
 
-/// Compares both bodies of each launch. `cuda` has the description whose body runs on the second platform.
+/// Compares both bodies of each launch. `cuda` has the description whose body runs on the second platform: that of the kernel, or
+/// in a test one of a kernel with the same arguments.
 pub(super) fn compare(
     launches: &[Recorded],
     platforms: impl Fn() -> Result<[Platform; 2]>,
@@ -153,7 +154,11 @@ impl Values {
             memory.pass(recorded.name, mode, &mut passing);
         }
         let location = Location::caller();
-        launch_kernel(&stream, info, &launch.grid, &mut passing, Order::ByData, location)?;
+        // SAFETY: the parameters are those of a launch of the kernel, with the addresses of memory of as many bytes, to which
+        // `self` is a `&mut` until the work is done. `compare` has no body of other arguments.
+        unsafe {
+            launch_kernel(&stream, info, &launch.grid, &mut passing, Order::ByData, location)?;
+        }
         drop(passing);
         stream.synchronize_blocking()?;
         self.0.iter_mut().try_for_each(|memory| memory.download(&stream))

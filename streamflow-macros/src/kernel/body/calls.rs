@@ -6,7 +6,7 @@ use syn::{Expr, ExprCall, ExprCast, ExprMethodCall, Path, PathArguments, Type};
 
 use super::generics::mentions;
 use super::tables::cuda_type;
-use super::translate::{Translator, function};
+use super::translate::{Translator, function, typed};
 use super::value::{Value, Witness};
 use super::{methods, refuse};
 
@@ -73,10 +73,7 @@ impl Translator<'_> {
         } else {
             quote_spanned!(ty.span()=> ((#host) as #ty))
         };
-        Value::new(
-            quote_spanned!(ty.span()=> #witness.of(#host)),
-            format!("sf::cast<W{number}>({cuda})"),
-        )
+        Value::new(typed(&witness, &host, ty.span()), format!("sf::cast<W{number}>({cuda})"))
     }
 
     /// `x.sqrt()`

@@ -3,12 +3,13 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{
     Block, Expr, ExprForLoop, ExprIf, ExprLoop, ExprMatch, ExprRange, ExprWhile, Label, Lifetime,
     Pat, RangeLimits,
 };
 
-use super::translate::{Form, Translator};
+use super::translate::{Form, Translator, typed};
 use super::value::{Value, Witness, bare, key};
 use super::window::counted;
 
@@ -129,7 +130,8 @@ impl Translator<'_> {
         // rustc has checked that an arm fits.
         self.line("{}");
         self.line("}".repeat(1 + open_braces));
-        quote!(match #witness.of(#scrutinee) { #arms })
+        let scrutinee = typed(&witness, &scrutinee, whole.expr.span());
+        quote!(match #scrutinee { #arms })
     }
 
     /// The condition in CUDA of a pattern for a value of the type of witness `of`.
@@ -210,7 +212,7 @@ impl Translator<'_> {
             self.errors.at(&whole.expr, text);
             return TokenStream::new();
         };
-        let first = self.expression(start);
+        let (first, written) = (self.expression(start), start);
         let (witness, number) = self.witness(Witness::Type);
         let [from, to, at, goes] = [(); 4].map(|()| self.temporary());
         self.line("{");
@@ -243,7 +245,8 @@ impl Translator<'_> {
         let (label, pattern) = (&whole.label, &whole.pat);
         let (start, end) = (first.host, last.host);
         let dots = if is_inclusive { quote!(..=) } else { quote!(..) };
-        let range = quote!(#witness.of(#start) #dots #end);
+        let start = typed(&witness, &start, written.span());
+        let range = quote!(#start #dots #end);
         let range = if is_reversed { quote!((#range).rev()) } else { range };
         quote!(#label for #pattern in #range #body)
     }

@@ -279,7 +279,8 @@ fn arguments(name: &Ident, signature: &Signature) -> TokenStream {
     let (list, names) = (signature.generics.arguments(), signature.generics.names());
     // With the user's token as the place: rustc names the macro as the origin of an error otherwise.
     quote_spanned! {name.span()=>
-        impl<'streamflow, #list #(#bounds,)*> ::streamflow::__private::MapArgs<'streamflow, #name #names> for (#(#types,)*) {
+        // SAFETY: the arguments are those of the function from which the macro writes the kernel's parameters, in this order.
+        unsafe impl<'streamflow, #list #(#bounds,)*> ::streamflow::__private::MapArgs<'streamflow, #name #names> for (#(#types,)*) {
             fn pass(self, __to: &mut ::streamflow::__private::Operands<'streamflow>) {
                 #room
                 let (#(#idents,)*) = self;

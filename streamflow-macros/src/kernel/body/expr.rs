@@ -12,7 +12,7 @@ use super::signature::{Argument, Kind, Signature};
 use super::translate::{Body, Translator};
 use super::value::Value;
 use super::value::argument_name;
-use super::value::{Operands, name};
+use super::value::{Operands, name, operand_name};
 use crate::diagnostic::Errors;
 
 /// The most operands of an expression.
@@ -36,7 +36,12 @@ pub(crate) fn expr(input: TokenStream) -> TokenStream {
     let expression = match syn::parse2::<Expr>(input.clone()) {
         Ok(expression) => expression,
         Err(error) => {
-            errors.push(error);
+            match input.is_empty() {
+                true => {
+                    errors.at(input, "`expr!` is empty: write an expression, as `expr!(a * 2.0)`")
+                }
+                false => errors.push(error),
+            }
             let errors = errors.into_tokens();
             return quote!({ #errors });
         }
@@ -73,8 +78,8 @@ fn signature(count: usize) -> Signature {
 
 fn expanded(expression: &Expr, body: &Body, operands: &[Expr]) -> TokenStream {
     let signature = signature(operands.len());
-    let names: Vec<_> =
-        (0..operands.len()).map(|number| name(number, Span::mixed_site())).collect();
+    let each = operands.iter().enumerate();
+    let names: Vec<_> = each.map(|(number, one)| operand_name(number, one.span())).collect();
     let texts = [
         cuda::linear(body, &signature),
         cuda::flat(body, &signature),

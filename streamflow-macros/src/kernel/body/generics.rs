@@ -1,7 +1,7 @@
 //! The type parameters and const parameters of kernels with one body, and of the functions that they call.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Type, TypeParam, TypeParamBound};
 
@@ -13,8 +13,12 @@ use crate::tokens::STANDARD_TRAITS;
 /// The parameters, in the forms that the generated items need.
 #[derive(Default)]
 pub(super) struct Generics {
+    /// The function's name.
+    place: Option<Span>,
     /// The names of the type parameters.
     pub(super) types: Vec<Ident>,
+    /// The names of all parameters.
+    pub(super) all: Vec<Ident>,
     /// `T: Float, const N: usize,`
     declared: TokenStream,
     /// `T, const N: usize,`
@@ -30,7 +34,7 @@ pub(super) struct Generics {
 impl Generics {
     /// Reads the parameters, and reports those that a kernel can't have.
     pub(super) fn of(signature: &syn::Signature, errors: &mut Errors) -> Self {
-        let mut all = Self::default();
+        let mut all = Self { place: Some(signature.ident.span()), ..Self::default() };
         for param in &signature.generics.params {
             match param {
                 GenericParam::Lifetime(param) => {
@@ -47,6 +51,7 @@ impl Generics {
                     all.nothing.extend(quote!((),));
                     all.names.extend(quote!(#ident,));
                     all.types.push(ident.clone());
+                    all.all.push(ident.clone());
                 }
                 GenericParam::Const(param) => {
                     if let Some((_, default)) = &param.default {
@@ -67,6 +72,7 @@ impl Generics {
                     all.arguments.extend(quote!(const #ident: #ty,));
                     all.nothing.extend(quote!(#default,));
                     all.names.extend(quote!(#ident,));
+                    all.all.push(ident.clone());
                 }
             }
         }
@@ -84,28 +90,31 @@ impl Generics {
 
     /// `<T: Float, const N: usize>`, after `impl` or the name of a function.
     pub(super) fn declared(&self) -> TokenStream {
-        in_brackets(&self.declared)
+        self.in_brackets(&self.declared)
     }
 
     /// `<T, const N: usize>`, after the name of a kernel's type.
     pub(super) fn unbounded(&self) -> TokenStream {
-        in_brackets(&self.unbounded)
+        self.in_brackets(&self.unbounded)
     }
 
     /// `<(), 0>`: an instance that does not exist, with what is the same for all instances.
     pub(super) fn nothing(&self) -> TokenStream {
-        in_brackets(&self.nothing)
+        self.in_brackets(&self.nothing)
     }
 
     /// `<T, N>`, after the name of a type.
     pub(super) fn names(&self) -> TokenStream {
-        in_brackets(&self.names)
+        self.in_brackets(&self.names)
     }
 
     /// `::<T, N>`, after the name of a function.
     pub(super) fn turbofish(&self) -> TokenStream {
         let names = self.names();
-        if self.is_empty() { names } else { quote!(::#names) }
+        match self.place {
+            Some(span) if !self.is_empty() => quote_spanned!(span=> ::#names),
+            _ => names,
+        }
     }
 
     /// `T: KernelArg, const N: usize,` for the arguments of a launch: with the user's bounds, rustc would report an instance that is
@@ -119,6 +128,14 @@ impl Generics {
         &self.unbounded
     }
 
+    /// The list of an item, at the user's token: rustc names the macro as the origin of an error otherwise.
+    fn in_brackets(&self, list: &TokenStream) -> TokenStream {
+        match self.place {
+            Some(span) if !list.is_empty() => quote_spanned!(span=> <#list>),
+            _ => TokenStream::new(),
+        }
+    }
+
     /// The fields that tie a type to its parameters.
     pub(super) fn marker(&self) -> TokenStream {
         let types = &self.types;
@@ -129,10 +146,6 @@ impl Generics {
     pub(super) fn are_in(&self, ty: &Type) -> bool {
         mentions(ty.to_token_stream(), &self.types)
     }
-}
-
-fn in_brackets(list: &TokenStream) -> TokenStream {
-    if list.is_empty() { TokenStream::new() } else { quote!(<#list>) }
 }
 
 pub(super) fn mentions(tokens: TokenStream, names: &[Ident]) -> bool {

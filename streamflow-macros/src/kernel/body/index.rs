@@ -5,7 +5,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprArray, ExprField, ExprIndex, ExprLit, ExprPath, ExprRepeat, Lit, Member};
 
-use super::translate::{Form, Translator, function};
+use super::generics::mentions;
+use super::translate::{Form, Translator, function, typed};
 use super::value::{Value, Witness, bare};
 
 /// The name of a field in CUDA, where another one may be a keyword.
@@ -119,7 +120,9 @@ impl Translator<'_> {
             let found = path.path.get_ident().and_then(|ident| self.find(ident));
             let Some(variable) = found else {
                 let (witness, number) = self.witness(Witness::Constant(path.to_token_stream()));
-                let (host, constant) = (quote!(#witness.elements(&#path)), Some(path.clone()));
+                let called = function("elements", path.span());
+                let host = quote_spanned!(path.span()=> #called(&#witness, &#path));
+                let constant = Some(path.clone());
                 return Some(Base { host, cuda: format!("L{number}"), of, constant });
             };
             match variable.form {
@@ -147,11 +150,10 @@ impl Translator<'_> {
 
     /// Whether a constant may differ between the instances of a generic kernel.
     fn is_generic(&self, path: &ExprPath) -> bool {
-        let first = path.path.segments.first();
-        path.qself.is_some()
-            || first.is_some_and(|first| {
-                self.type_params.contains(&first.ident) || first.ident == "Self"
-            })
+        // An expression may be in a generic item, whose parameters the macro does not see.
+        let is_hidden =
+            self.outside.is_some() && (path.qself.is_some() || path.path.get_ident().is_none());
+        is_hidden || mentions(path.to_token_stream(), &self.params)
     }
 
     /// `lens.focus`
@@ -175,19 +177,18 @@ impl Translator<'_> {
         let values = self.operands(&elements);
         let (witness, number) = self.witness(Witness::Type);
         let host = values.iter().map(|value| &value.host);
+        let host = quote_spanned!(whole.span()=> [#(#host),*]);
         let cuda: Vec<&str> = values.iter().map(|value| &*value.cuda).collect();
         let cuda = format!("W{number}{{{{{}}}}}", cuda.join(", "));
-        Value::new(quote_spanned!(whole.span()=> #witness.of([#(#host),*])), cuda)
+        Value::new(typed(&witness, &host, whole.span()), cuda)
     }
 
     /// `[0.0; 9]`
     pub(super) fn repeat(&mut self, whole: &ExprRepeat) -> Value {
         let Value { host, cuda } = self.expression(&whole.expr);
         let ((witness, number), len) = (self.witness(Witness::Type), &whole.len);
-        Value::new(
-            quote_spanned!(whole.span()=> #witness.of([#host; #len])),
-            format!("sf::filled<W{number}>({cuda})"),
-        )
+        let host = quote_spanned!(whole.span()=> [#host; #len]);
+        Value::new(typed(&witness, &host, whole.span()), format!("sf::filled<W{number}>({cuda})"))
     }
 
     /// The left side of an assignment: its indices are tested in CUDA by the lines before, which open as many braces as

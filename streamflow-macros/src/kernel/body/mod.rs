@@ -17,6 +17,7 @@ mod generics;
 mod host;
 mod index;
 mod methods;
+mod options;
 mod outside;
 mod reduce;
 mod refuse;

@@ -4,14 +4,13 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser};
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Expr, FnArg, ItemFn, Path, ReturnType, Token, Type};
+use syn::{Expr, FnArg, ItemFn, Path, ReturnType, Type};
 
+use super::options;
 use super::signature::{Argument, Signature};
 use super::{expand, stub, translated};
-use crate::diagnostic::{Errors, similar};
+use crate::diagnostic::Errors;
 
 /// The two forms. Values of a reduction may be combined in any order, so it is a scan, too.
 #[derive(Clone, Copy, PartialEq)]
@@ -30,23 +29,19 @@ impl Form {
         }
     }
 
-    fn word(self) -> &'static str {
-        match self {
-            Self::Reduce => "reduce",
-            Self::Scan => "scan",
-        }
-    }
-
     fn noun(self) -> &'static str {
         match self {
-            Self::Reduce => "reduction",
-            Self::Scan => "scan",
+            Self::Reduce => "a reduction",
+            Self::Scan => "a scan",
         }
     }
 
     /// The way out of most mistakes.
-    fn written(self) -> String {
-        format!("write `#[kernel({}(identity = 0.0))]`", self.word())
+    fn written(self) -> &'static str {
+        match self {
+            Self::Reduce => "write `#[kernel(reduce(identity = 0.0))]`",
+            Self::Scan => "write `#[kernel(scan(identity = 0.0))]`",
+        }
     }
 }
 
@@ -66,7 +61,7 @@ pub(super) fn kernel(
 ) -> TokenStream {
     let options = self::options(form, options, errors);
     if !function.sig.generics.params.is_empty() {
-        let text = format!("a {} has no type parameters: name the types", form.noun());
+        let text = format!("{} has no type parameters: name the types", form.noun());
         errors.at(&function.sig.generics, text);
         let signature = Signature::of_function(function, &mut Errors::default());
         return stub::function(function, &signature);
@@ -87,65 +82,31 @@ pub(super) fn kernel(
 
 /// `reduce(identity = 0.0, map = square)`
 fn options(form: Form, tokens: TokenStream, errors: &mut Errors) -> Options {
-    let mut options = Options::default();
-    let parse = |input: ParseStream<'_>| {
-        let word: Ident = input.parse()?;
-        if input.is_empty() {
-            return Ok((word, Vec::new()));
-        }
-        let content;
-        syn::parenthesized!(content in input);
-        let all =
-            Punctuated::<(Ident, Expr), Token![,]>::parse_terminated_with(&content, |input| {
-                let name: Ident = input.parse()?;
-                input.parse::<Token![=]>()?;
-                Ok((name, input.parse()?))
-            })?;
-        if !input.is_empty() {
-            let (noun, word, written) = (form.noun(), form.word(), form.written());
-            let text = format!("a {noun} has no options beside those of `{word}`: {written}");
-            return Err(input.error(text));
-        }
-        Ok((word, all.into_iter().collect()))
+    let list =
+        options::Form { name: form.noun(), options: &["identity", "map"], way: form.written() };
+    let before = errors.len();
+    let Some(read) = options::Options::read(tokens, &list, errors) else {
+        return Options::default();
     };
-    let (word, all) = match parse.parse2(tokens) {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            errors.push(error);
-            // No second error for the option that this hides.
-            options.identity = Some(syn::parse_quote!(0));
-            return options;
+    let mut map = None;
+    match read.value("map") {
+        Some(Expr::Path(path)) => map = Some(path.path.clone()),
+        Some(value) => {
+            let text = "`map` is the name of a function with `#[kernel_fn]`: write `map = square`";
+            errors.at(value, text);
         }
-    };
-    for (name, value) in all {
-        match (&*name.to_string(), value) {
-            ("identity", value) if options.identity.is_none() => options.identity = Some(value),
-            ("map", Expr::Path(path)) if options.map.is_none() => options.map = Some(path.path),
-            ("map", value) if options.map.is_none() => {
-                errors.at(
-                    value,
-                    "`map` is the name of a function with `#[kernel_fn]`: write `map = square`",
-                );
-            }
-            ("identity" | "map", _) => {
-                errors.at(&name, format!("`{name}` is given twice: remove one"))
-            }
-            (other, _) => {
-                let near = similar(other, &["identity", "map"]);
-                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                errors.at(&name, format!("`{}` has no option `{name}`{hint}", form.word()));
-            }
-        }
+        None => {}
     }
-    if options.identity.is_none() && errors.is_empty() {
+    let identity = read.value("identity").cloned();
+    if identity.is_none() && errors.len() == before {
         let text = format!(
-            "a {} needs its value without elements: {}, with the value that changes no other",
+            "{} needs its value without elements: {}, with the value that changes no other",
             form.noun(),
             form.written()
         );
-        errors.at(word, text);
+        errors.at(&read.word, text);
     }
-    options
+    Options { identity, map }
 }
 
 /// The type of both arguments and of the result.
@@ -162,7 +123,7 @@ fn check_types(
         if function.sig.inputs.iter().all(|input| matches!(input, FnArg::Typed(_))) {
             let count = signature.arguments.len();
             let text = format!(
-                "a {noun} combines two values, and this has {count} arguments: write `fn {name}(a: f32, b: f32) -> f32`"
+                "{noun} combines two values, and this has {count} arguments: write `fn {name}(a: f32, b: f32) -> f32`"
             );
             errors.at(name, text);
         }
@@ -171,16 +132,15 @@ fn check_types(
     let written = ty.to_token_stream().to_string();
     if written != other.to_token_stream().to_string() {
         let text = format!(
-            "a {noun} has one type, and `{first}` is `{written}`: write `{second}: {written}`; `map = …` makes the values of \
+            "{noun} has one type, and `{first}` is `{written}`: write `{second}: {written}`; `map = …` makes the values of \
              elements of another type"
         );
         errors.at(other, text);
         return None;
     }
     if written == "bool" {
-        let text = format!(
-            "the values of a {noun} are in memory, which has no `bool`: write `{first}: u8`"
-        );
+        let text =
+            format!("the values of {noun} are in memory, which has no `bool`: write `{first}: u8`");
         errors.at(ty, text);
         return None;
     }
@@ -188,7 +148,7 @@ fn check_types(
         && result.to_token_stream().to_string() != written
     {
         let text = format!(
-            "a {noun}'s result is combined again, so it has the type of `{first}`: write `-> {written}`"
+            "{noun}'s result is combined again, so it has the type of `{first}`: write `-> {written}`"
         );
         errors.at(result, text);
         return None;

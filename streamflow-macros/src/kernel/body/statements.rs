@@ -7,7 +7,7 @@ use syn::{Block, Expr, Item, Local, Pat, Stmt};
 
 use super::index::has_index;
 use super::tables::assigned;
-use super::translate::{Translator, function, line_of};
+use super::translate::{Translator, function, line_of, typed};
 use super::value::{Value, Witness};
 
 impl Translator<'_> {
@@ -68,6 +68,7 @@ impl Translator<'_> {
             return TokenStream::new();
         }
         let value = init.map(|init| self.expression(&init.expr));
+        let at = init.map_or_else(Span::call_site, |init| init.expr.span());
         let ident = match pattern {
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => &name.ident,
             Pat::Wild(_) => {
@@ -94,14 +95,17 @@ impl Translator<'_> {
         match value {
             Some(Value { host, cuda }) => {
                 self.line(format!("W{number} {name} = {cuda};"));
-                quote!(let #mutable #ident #ty = #witness.of(#host);)
+                let host = typed(&witness, &host, at);
+                quote!(let #mutable #ident #ty = #host;)
             }
             None => {
                 self.line(format!("W{number} {name};"));
                 // A value that is never used: it ties the type of the variable to the witness.
+                let any =
+                    typed(&witness, &quote!(::streamflow::__private::body::any()), ident.span());
                 quote! {
                     let #mutable #ident #ty;
-                    if false { #ident = #witness.of(::streamflow::__private::body::any()); loop {} }
+                    if false { #ident = #any; loop {} }
                 }
             }
         }

@@ -1,17 +1,16 @@
 //! The options of a stencil: `#[kernel(stencil(reach = [1, 1], border = clamp))]`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident};
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
-use syn::{Expr, ExprArray, ExprLit, Lit, Token, Type};
+use quote::format_ident;
+use syn::{Expr, ExprArray, ExprLit, Lit, Type};
 
+use super::options::{Form, Options};
 use crate::diagnostic::{Errors, similar};
 
 /// The borders by their words, each with the name of its type in CUDA and of its variant in Rust.
 const BORDERS: [(&str, &str); 4] =
     [("clamp", "Clamp"), ("zero", "Zero"), ("wrap", "Wrap"), ("mirror", "Mirror")];
-const FORM: &str = "`#[kernel(stencil(reach = [1, 1], border = clamp))]`";
+const FORM: &str = "write `#[kernel(stencil(reach = [1, 1], border = clamp))]`";
 
 /// How far the windows of a kernel reach, and what is beyond their edges.
 pub(super) struct Stencil {
@@ -20,63 +19,34 @@ pub(super) struct Stencil {
     pub(super) border: Ident,
 }
 
-/// `reach = [1, 1]`, `border = clamp`
-struct Setting {
-    name: Ident,
-    value: Expr,
-}
-
-impl Parse for Setting {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let name = input.parse()?;
-        input.parse::<Token![=]>()?;
-        Ok(Self { name, value: input.parse()? })
-    }
-}
-
 impl Stencil {
     /// Reads the options after the word `stencil`. With a mistake, the result has a reach of no dimensions.
     pub(super) fn of(options: TokenStream, errors: &mut Errors) -> Self {
         let mut stencil = Self { reach: Vec::new(), border: format_ident!("Clamp") };
-        let mut tokens = options.into_iter();
-        let word = tokens.next().map(|word| word.to_token_stream()).unwrap_or_default();
-        let rest: TokenStream = tokens.collect();
-        let settings = match syn::parse2::<Settings>(rest.clone()) {
-            Ok(settings) => settings.0,
-            Err(_) => {
-                let at = if rest.is_empty() { word } else { rest };
-                errors.at(at, format!("the options of a stencil are `reach` and `border`: {FORM}"));
-                return stencil;
+        let form = Form { name: "a stencil", options: &["reach", "border"], way: FORM };
+        let before = errors.len();
+        let Some(options) = Options::read(options, &form, errors) else { return stencil };
+        let is_sound = errors.len() == before;
+        if let Some(value) = options.value("reach") {
+            stencil.reach = reach(value, errors).unwrap_or_default();
+        }
+        if let Some(value) = options.value("border") {
+            stencil.border = border(value, errors).unwrap_or(stencil.border);
+        }
+        let missing = match (options.value("reach"), options.value("border")) {
+            (None, None) => format!("the options of a stencil are `reach` and `border`: {FORM}"),
+            (None, _) => {
+                "how far does a window reach in each dimension? Add `reach = [1, 1]`".to_owned()
             }
+            (_, None) => {
+                "what is beyond the edge? Add `border = clamp`, `zero`, `wrap` or `mirror`"
+                    .to_owned()
+            }
+            _ => return stencil,
         };
-        let (mut has_reach, mut has_border) = (false, false);
-        for Setting { name, value } in &settings {
-            let known = match name.to_string().as_str() {
-                "reach" => &mut has_reach,
-                "border" => &mut has_border,
-                _ => {
-                    let text = format!("a stencil has no option `{name}`: {FORM}");
-                    errors.at(name, text);
-                    return stencil;
-                }
-            };
-            if std::mem::replace(known, true) {
-                errors.at(name, format!("`{name}` is set twice: remove this"));
-                continue;
-            }
-            if name == "reach" {
-                stencil.reach = reach(value, errors).unwrap_or_default();
-            } else {
-                stencil.border = border(value, errors).unwrap_or(stencil.border);
-            }
-        }
-        if !has_reach {
-            let text = "how far does a window reach in each dimension? Add `reach = [1, 1]`";
-            errors.at(&word, text);
-        }
-        if !has_border {
-            let text = "what is beyond the edge? Add `border = clamp`, `zero`, `wrap` or `mirror`";
-            errors.at(&word, text);
+        // An option with a wrong name may be the one that is missing.
+        if is_sound {
+            errors.at(&options.word, missing);
         }
         stencil
     }
@@ -86,16 +56,6 @@ impl Stencil {
         let mut reach: Vec<u64> = self.reach.iter().map(|reach| (*reach).into()).collect();
         reach[dim] = distance;
         format!("reach = {reach:?}")
-    }
-}
-
-struct Settings(Punctuated<Setting, Token![,]>);
-
-impl Parse for Settings {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let within;
-        syn::parenthesized!(within in input);
-        Ok(Self(Punctuated::parse_terminated(&within)?))
     }
 }
 

@@ -74,7 +74,8 @@ pub(super) fn kernel(function: &ItemFn, signature: &Signature) -> TokenStream {
                 const TILES: ::core::option::Option<::streamflow::__private::Tiles> = ::core::option::Option::None;
                 #(#infos)*
             }
-            impl<'streamflow, #list #(#types,)*> ::streamflow::__private::MapArgs<'streamflow, #name #names> for (#(#types,)*) #bounds {
+            // SAFETY: as above.
+            unsafe impl<'streamflow, #list #(#types,)*> ::streamflow::__private::MapArgs<'streamflow, #name #names> for (#(#types,)*) #bounds {
                 fn pass(self, _: &mut ::streamflow::__private::Operands<'streamflow>) {}
             }
         };

@@ -74,6 +74,8 @@ pub(super) struct Translator<'a> {
     pub(super) items: Vec<TokenStream>,
     pub(super) checks: Vec<TokenStream>,
     pub(super) type_params: Vec<Ident>,
+    /// The type parameters and const parameters.
+    pub(super) params: Vec<Ident>,
     /// The operands of an expression: the variables of the program that it names. `None` in a kernel, which names none.
     pub(super) outside: Option<Operands>,
     reports: bool,
@@ -116,6 +118,7 @@ impl<'a> Translator<'a> {
             items: Vec::new(),
             checks: Vec::new(),
             type_params: signature.generics.types.clone(),
+            params: signature.generics.all.clone(),
             outside: None,
             reports: false,
             line_of_report: None,
@@ -131,7 +134,7 @@ impl<'a> Translator<'a> {
         self.line(format!("W{number} {RESULT};"));
         let host = self.block(block, Some(RESULT));
         self.line(format!("return {RESULT};"));
-        self.finish(quote!(#witness.of(#host)))
+        self.finish(typed(&witness, &host, block.span()))
     }
 
     pub(super) fn body(&mut self, block: &Block) -> TokenStream {
@@ -275,7 +278,7 @@ impl<'a> Translator<'a> {
     /// A value that is known when the kernel is compiled.
     fn constant(&mut self, written: TokenStream) -> Value {
         let (witness, number) = self.witness(Witness::Constant(written.clone()));
-        Value::new(quote!(#witness.of(#written)), format!("L{number}"))
+        Value::new(typed(&witness, &written, written.span()), format!("L{number}"))
     }
 
     fn path(&mut self, expression: &Expr) -> Value {
@@ -418,7 +421,7 @@ impl<'a> Translator<'a> {
             Expr::Block(whole) => self.block(&whole.block, Some(&name)),
             _ => TokenStream::new(),
         };
-        Value::new(quote!(#witness.of(#host)), name)
+        Value::new(typed(&witness, &host, expression.span()), name)
     }
 }
 
@@ -436,4 +439,11 @@ pub(super) fn witness_name(number: usize) -> Ident {
 pub(super) fn function(name: &str, span: Span) -> TokenStream {
     let name = Ident::new(name, span);
     quote_spanned!(span=> ::streamflow::__private::body::#name)
+}
+
+/// The value, whose type the witness has. With the user's token as the place: rustc names the macro as the origin of an error
+/// otherwise.
+pub(super) fn typed(witness: &Ident, host: &TokenStream, span: Span) -> TokenStream {
+    let called = function("typed", span);
+    quote_spanned!(span=> #called(&#witness, #host))
 }

@@ -57,10 +57,10 @@ impl Operands {
             self.all.push(written.clone());
             self.all.len() - 1
         });
-        let span = Span::mixed_site().located_at(written.span());
-        let ident = name(number, span);
-        let cuda = argument_name(&ident);
-        Value::new(quote_spanned!(span=> (*#ident)), cuda)
+        let span = written.span();
+        let first = self.all.get(number).map_or(span, Spanned::span);
+        let ident = operand_name(number, first.located_at(span));
+        Value::new(quote_spanned!(span=> (*#ident)), argument_name(&name(number, span)))
     }
 }
 
@@ -86,6 +86,12 @@ pub(super) fn key(ident: &Ident) -> String {
 
 pub(super) fn name(number: usize, span: Span) -> Ident {
     Ident::new(&format!("x{number}"), span)
+}
+
+/// The variable in Rust of an operand. Its span is resolved as the operand's first token, and not as the macro's: rustc names the macro
+/// as the origin of an error otherwise.
+pub(super) fn operand_name(number: usize, span: Span) -> Ident {
+    Ident::new(&format!("__streamflow_x{number}"), span)
 }
 
 /// The least and the largest value of an integer.

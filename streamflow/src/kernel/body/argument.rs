@@ -49,23 +49,34 @@ pub trait KernelArg: Copy + 'static {
     #[inline]
     fn pass(self, mut add: impl FnMut(Param)) {
         // The macro has checked that a launch has as many parameters.
-        let mut bytes = [0; CHUNK * MAX_PARAMS];
-        self.store(&mut bytes);
-        bytes
-            .as_chunks::<CHUNK>()
-            .0
-            .iter()
-            .take(Self::PARAMS)
-            .for_each(|chunk| add(Param::new(*chunk)));
+        with_chunks(Self::PARAMS, |chunks| {
+            self.store(chunks.as_flattened_mut());
+            chunks.iter().for_each(|chunk| add(Param::new(*chunk)));
+        });
     }
 
     /// The value of an argument, from the parameter `index` and those after it.
     #[inline]
     fn get(args: &HostArgs<'_>, index: usize) -> Self {
-        let mut bytes = [0; CHUNK * MAX_PARAMS];
-        let chunks = bytes.as_chunks_mut::<CHUNK>().0.iter_mut().take(Self::PARAMS);
-        chunks.zip(&args.params[index..]).for_each(|(chunk, param)| *chunk = param.get());
-        Self::load(&bytes)
+        with_chunks(Self::PARAMS, |chunks| {
+            let params = &args.params[index..];
+            chunks.iter_mut().zip(params).for_each(|(chunk, param)| *chunk = param.get());
+            Self::load(chunks.as_flattened())
+        })
+    }
+}
+
+/// Calls `with` with so many chunks of zeros, at most [`MAX_PARAMS`]. The memory for them is of the next power of two, so that a
+/// small value does not clear the memory of the largest one.
+#[inline]
+fn with_chunks<R>(count: usize, with: impl FnOnce(&mut [[u8; CHUNK]]) -> R) -> R {
+    match count {
+        ..=1 => with(&mut [[0; CHUNK]; 1][..count]),
+        2 => with(&mut [[0; CHUNK]; 2][..count]),
+        ..=4 => with(&mut [[0; CHUNK]; 4][..count]),
+        ..=8 => with(&mut [[0; CHUNK]; 8][..count]),
+        ..=16 => with(&mut [[0; CHUNK]; 16][..count]),
+        _ => with(&mut [[0; CHUNK]; MAX_PARAMS][..count]),
     }
 }
 

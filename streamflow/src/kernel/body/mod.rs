@@ -19,7 +19,8 @@ pub use index::{ARRAY, element, len, within};
 pub use number::{Float, Integer, Number, Signed, Value};
 pub use ops::*;
 pub use text::{
-    Called, CudaText, KernelFn, Mapped, Unary, Witness, elements_at_a_time, per_thread, reduction,
+    Called, CudaText, KernelFn, Mapped, Unary, Witness, elements, elements_at_a_time, per_thread,
+    reduction, typed,
 };
 pub use types::{Types, alignment, braces, offsets, parts, size};
 pub use window::{Border, Window, distance, window_at};

@@ -17,20 +17,18 @@ impl<T> Witness<T> {
     pub const fn new() -> Self {
         Self(PhantomData)
     }
-
-    /// The value, whose type the witness has.
-    #[inline(always)]
-    pub fn of(&self, value: T) -> T {
-        value
-    }
 }
 
-impl<T, const N: usize> Witness<[T; N]> {
-    /// The elements of a constant array, without a copy of it.
-    #[inline(always)]
-    pub fn elements<'a>(&self, array: &'a [T; N]) -> &'a [T] {
-        array
-    }
+/// The value, whose type the witness has.
+#[inline(always)]
+pub fn typed<T>(_: &Witness<T>, value: T) -> T {
+    value
+}
+
+/// The elements of a constant array, whose type the witness has, without a copy of it.
+#[inline(always)]
+pub fn elements<'a, T, const N: usize>(_: &Witness<[T; N]>, array: &'a [T; N]) -> &'a [T] {
+    array
 }
 
 /// How many elements a thread has at a time, in a launch with many: a body that is not short needs no more to be busy.

@@ -31,12 +31,16 @@ pub struct Expression<P, A, O, F, G> {
 type Kernel<P, O, F, G> = fn() -> (P, O, F, G);
 
 /// An expression, as `expr!` makes it.
+///
+/// # Safety
+/// The codes are those of one kernel, which writes elements of the type `Element` and then has the operands that
+/// [`pass`](Self::pass) passes, in that order.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no expression",
     label = "no expression",
     note = "write `expr!(…)`"
 )]
-pub trait Evaluate<'a> {
+pub unsafe trait Evaluate<'a> {
     /// The type of an element of the result.
     type Element: 'a;
 
@@ -77,8 +81,9 @@ macro_rules! expressions {
             Expression { operands: ($($name,)*), kernel: PhantomData }
         }
 
+        // SAFETY: the codes are made of the forms of these operands, in this order.
         #[diagnostic::do_not_recommend]
-        impl<'a, P: Place, O: Element, F, G, $($A: Form),*> Evaluate<'a> for Expression<P, ($(Taken<'a, $A>,)*), O, F, G>
+        unsafe impl<'a, P: Place, O: Element, F, G, $($A: Form),*> Evaluate<'a> for Expression<P, ($(Taken<'a, $A>,)*), O, F, G>
         where
             ($($A,)*): Forms<P, O, F, G>,
         {
@@ -138,6 +143,7 @@ impl CudaStream {
         let mut operands = Operands::new();
         operands.output("out", out.map_output());
         expression.pass(&mut operands);
-        self.launch_map(&E::CODES, 0, &operands, location)
+        // SAFETY: the unsafe trait `Evaluate` promises codes of one kernel, and its operands after `out`.
+        unsafe { self.launch_map(&E::CODES, 0, &operands, location) }
     }
 }

@@ -74,12 +74,15 @@ impl<K: MapKernel, const CODE: usize> launched::Noted for Listed<K, CODE> {
 
 /// The arguments of a launch of `K`, a tuple in the order of its function: tensors, buffers and views where the function has
 /// references, and values.
+///
+/// # Safety
+/// [`pass`](Self::pass) passes the arguments of `K`, all of them in order, each with the type of its elements or of its value.
 #[diagnostic::on_unimplemented(
     message = "these are not the arguments of `{K}`",
     label = "other arguments than the kernel's",
     note = "pass a tuple in the order of the kernel's function: `&mut tensor` for `&mut T`, `&tensor` for `&T`, and values"
 )]
-pub trait MapArgs<'a, K> {
+pub unsafe trait MapArgs<'a, K> {
     /// Passes the arguments.
     #[doc(hidden)]
     fn pass(self, to: &mut Operands<'a>);
@@ -132,11 +135,16 @@ impl CudaStream {
             per_thread: K::PER_THREAD,
             tiles: K::TILES,
         };
-        self.launch_map(&codes, K::COORDINATES, &operands, location)
+        // SAFETY: the unsafe traits `MapKernel` and `MapArgs` promise codes of one kernel, and its arguments.
+        unsafe { self.launch_map(&codes, K::COORDINATES, &operands, location) }
     }
 
     /// Launches a kernel of one element. This function is not generic, so that it is compiled only once for all kernels.
-    pub(super) fn launch_map(
+    ///
+    /// # Safety
+    /// The codes are those of one kernel, each for its places. The operands are the arguments of this kernel, in order, and
+    /// [`Operands`] has the memory of each by a reference or a view.
+    pub(super) unsafe fn launch_map(
         &self,
         codes: &Codes,
         coordinates: usize,
@@ -190,7 +198,9 @@ impl CudaStream {
             Code::Strided | Code::Tiled(_, false) => strided,
         };
         let grid = plan.code.grid(&plan.shape, codes.per_thread);
-        launch_kernel(self, info, &grid, &mut passing, Order::ByData, location)
+        // SAFETY: the parameters are those of the code: the lengths that it needs, then each argument as the code's places need it.
+        // Each argument in memory has its access, and the caller vouches that the kernel has these arguments.
+        unsafe { launch_kernel(self, info, &grid, &mut passing, Order::ByData, location) }
     }
 }
 

@@ -141,7 +141,9 @@ fn run<K: ReduceKernel>(
     }
     let launch = |plan: &Plan, passing: &mut Passing<'_>| {
         let grid = Grid::blocks(plan.blocks() as usize);
-        launch_kernel(stream, info, &grid, passing, Order::ByData, location)
+        // SAFETY: `Plan::pass` passes the parameters of a reduction, and each list below has an access for each of the two
+        // addresses. `operands` are made of a view to write and of one to read, and nothing else has the memory of the parts.
+        unsafe { launch_kernel(stream, info, &grid, passing, Order::ByData, location) }
     };
     if plan.parts == 1 {
         let mut passing = Passing::new();

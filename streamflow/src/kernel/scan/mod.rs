@@ -127,7 +127,9 @@ fn run<K: ScanKernel>(
     }
     let launch = |plan: &Plan, passing: &mut Passing<'_>| {
         let grid = Grid::blocks(plan.blocks(size) as usize);
-        launch_kernel(stream, info, &grid, passing, Order::ByData, location)
+        // SAFETY: `Plan::pass` passes the parameters of a scan, and each list below has an access for each of its addresses.
+        // `operands` are made of a view to write and of one to read, and nothing else has the memory of the tiles.
+        unsafe { launch_kernel(stream, info, &grid, passing, Order::ByData, location) }
     };
     let memory = match plan.tiles {
         1 => None,

@@ -157,4 +157,14 @@ struct Moved {
     focus: f32,
 }
 
+#[derive(Clone, Copy, KernelArg)]
+struct Umlaut {
+    größe: f32,
+}
+
+#[kernel(map)]
+fn field_of_other_letters(out: &mut f32, umlaut: Umlaut) {
+    *out = umlaut.größe;
+}
+
 fn main() {}

@@ -104,4 +104,9 @@ fn map_of_another_type(a: f64, b: f64) -> f64 {
     a + b
 }
 
+#[kernel(reduce(identity: 0.0))]
+fn colon(a: f32, b: f32) -> f32 {
+    a + b
+}
+
 fn main() {}
