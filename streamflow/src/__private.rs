@@ -178,4 +178,6 @@ pub use crate::kernel::launched::kernels;
 #[doc(hidden)]
 pub use crate::library::claims::{TakeClaim, take_claims_by};
 #[doc(hidden)]
-pub use crate::operators::{convolve_2d::convolve_2d, resample::resample, window::multiply_rows};
+pub use crate::operators::{
+    convolve_2d::convolve_2d, normalize::normalize, resample::resample, window::multiply_rows,
+};

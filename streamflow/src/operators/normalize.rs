@@ -29,14 +29,16 @@ pub struct Normalize {
 impl Compute for Normalize {
     fn compute(&mut self, io: NormalizeIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (mut x, stream) = io.x.receive().receive_cuda_stream(cx)?;
-        // A slice, since a tensor may have more dimensions than a kernel of `map` takes.
-        stream.map::<normalize>((&mut *x, self.mean, self.deviation))?;
+        stream.launch::<normalize>(x.len(), (&mut x, self.mean, self.deviation))?;
         io.normalized.emit(x)
     }
 }
 
 /// The kernel `x = (x - mean) / deviation`.
-#[kernel(map)]
-pub fn normalize(x: &mut f32, mean: f32, deviation: f32) {
-    *x = (*x - mean) / deviation;
+#[kernel(requires(deviation > 0.0), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < x_len) x[i] = (x[i] - mean) / deviation;
+")]
+pub fn normalize(x: &mut [f32], mean: f32, deviation: f32) {
+    x.iter_mut().for_each(|x| *x = (*x - mean) / deviation);
 }

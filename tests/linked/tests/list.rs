@@ -71,9 +71,6 @@ fn the_kernels_of_the_library_are_in_the_list() {
         "convolve_2d",
         "multiply_rows<complex<float>>",
         "multiply_rows<float>",
-        // A kernel with one body has a code for slices, for dense rows and for any strides.
-        "normalize",
-        "normalize",
         "normalize",
         "resample<complex<float>>",
         "resample<float>",

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libloading::Library;
-use streamflow::__private::{CudaBody, Described, KernelInfo, ParamKind, ReduceKernel};
+use streamflow::__private::{CudaBody, Described, KernelInfo, ParamKind, ScanKernel};
 use streamflow::driver::host::HostDriver;
 use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Min};
 use streamflow::platform::DeviceId;
@@ -43,7 +43,7 @@ pub(crate) struct Case {
 
 pub(crate) type Edit = (&'static str, &'static str);
 
-fn info<K: ReduceKernel>() -> &'static KernelInfo {
+fn info<K: ScanKernel>() -> &'static KernelInfo {
     Described::<K>::INFO
 }
 

@@ -1,6 +1,6 @@
 //! Compares the two bodies of the kernels of `streamflow::library` and `streamflow::operators`.
 
-use streamflow::__private::{convolve_2d, multiply_rows, resample};
+use streamflow::__private::{convolve_2d, multiply_rows, normalize, resample};
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Tolerance};
@@ -76,6 +76,11 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let (grid, len, seed, counter, place) = numbers(draw);
             let behind = draw.value(0..=65_535);
             (grid, (vec![f64::NAN; len], seed, counter, place, behind, 0.0, 1.0))
+        })
+        .same::<normalize>(Tolerance::ulps(2), |draw| {
+            let n = draw.len(0..=5000);
+            let x = draw.values(n, -100.0..=100.0);
+            (n.into(), (x, draw.value(-10.0..=10.0), draw.value(0.5..=10.0)))
         })
         // The results are sums of at most 35 products of at most 1 each.
         .same::<convolve_2d>(Tolerance::absolute(1e-5), |draw| {

@@ -240,9 +240,10 @@ fn implementation(
 fn described(form: Form, name: &Ident) -> (TokenStream, TokenStream) {
     let private = quote!(::streamflow::__private);
     match form {
-        Form::Reduce => {
-            (quote!(impl #private::ReduceKernel for #name {}), quote!(#private::Described<#name>))
-        }
+        Form::Reduce => (
+            quote!(impl #private::ReduceKernel for #name { type Function = Self; }),
+            quote!(#private::Described<#name>),
+        ),
         Form::Scan => (TokenStream::new(), quote!(#private::Scanned<#name>)),
     }
 }

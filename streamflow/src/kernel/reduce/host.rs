@@ -2,11 +2,11 @@
 
 use std::ptr;
 
-use super::ReduceKernel;
 use super::plan::{BY_COLUMN, PARAMS, Plan, SECOND, lanes};
 use crate::driver::HostArgs;
 use crate::kernel::KernelInfo;
 use crate::kernel::body::Faults;
+use crate::kernel::combine::ScanKernel;
 
 /// The lanes of a warp.
 const WARP: usize = 32;
@@ -16,7 +16,7 @@ const WARP: usize = 32;
 /// # Safety
 /// The parameters are those of [`Plan::pass`], for elements that are allocated and that no other code writes, and for results or
 /// parts of the plan's number that no other code uses.
-pub(super) unsafe fn reduce<K: ReduceKernel>(args: &HostArgs<'_>, info: &'static KernelInfo) {
+pub(super) unsafe fn reduce<K: ScanKernel>(args: &HostArgs<'_>, info: &'static KernelInfo) {
     let (plan, input, out) = Plan::passed(args);
     // SAFETY: the report's address is the parameter after the plan's, as `launch_kernel` passes it.
     let _faults = K::REPORTS.then(|| unsafe { Faults::of(args, PARAMS, info) });
@@ -49,7 +49,7 @@ pub(super) unsafe fn reduce<K: ReduceKernel>(args: &HostArgs<'_>, info: &'static
 }
 
 /// The value of one part of a result.
-fn state<K: ReduceKernel>(plan: &Plan, part: u64, value: impl Fn(u64) -> K::State) -> K::State {
+fn state<K: ScanKernel>(plan: &Plan, part: u64, value: impl Fn(u64) -> K::State) -> K::State {
     let length = plan.length();
     if plan.form == BY_COLUMN {
         let elements = (part..length).step_by(plan.parts as usize);
@@ -65,7 +65,7 @@ fn state<K: ReduceKernel>(plan: &Plan, part: u64, value: impl Fn(u64) -> K::Stat
 }
 
 /// The value of elements by `W` lanes.
-fn lanes_of<K: ReduceKernel, const W: usize>(values: impl Iterator<Item = K::State>) -> K::State {
+fn lanes_of<K: ScanKernel, const W: usize>(values: impl Iterator<Item = K::State>) -> K::State {
     let mut sums = [[K::identity(); 4]; W];
     let mut at = 0;
     for value in values {
@@ -85,12 +85,12 @@ fn lanes_of<K: ReduceKernel, const W: usize>(values: impl Iterator<Item = K::Sta
     values[0]
 }
 
-fn lane<K: ReduceKernel>(&[a, b, c, d]: &[K::State; 4]) -> K::State {
+fn lane<K: ScanKernel>(&[a, b, c, d]: &[K::State; 4]) -> K::State {
     K::combine(K::combine(a, b), K::combine(c, d))
 }
 
 /// Combines values, of a number that is a power of two, into the first one.
-fn halve<K: ReduceKernel>(values: &mut [K::State]) {
+fn halve<K: ScanKernel>(values: &mut [K::State]) {
     let mut by = values.len() / 2;
     while by > 0 {
         for lane in 0..by {

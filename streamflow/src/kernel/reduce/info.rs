@@ -2,9 +2,9 @@
 
 use std::marker::PhantomData;
 
-use super::{ReduceKernel, host};
+use super::host;
 use crate::driver::HostArgs;
-use crate::kernel::combine::{NUMBER, list, param};
+use crate::kernel::combine::{NUMBER, ScanKernel, list, param};
 use crate::kernel::launched::Noted;
 use crate::kernel::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};
 
@@ -26,7 +26,7 @@ const PARAMS: &[ParamInfo] = &[
     param("streamflow_form", NUMBER, ParamKind::Scalar),
 ];
 
-impl<K: ReduceKernel> Described<K> {
+impl<K: ScanKernel> Described<K> {
     /// The description.
     pub const INFO: &'static KernelInfo = &KernelInfo {
         name: K::NAME,
@@ -44,7 +44,7 @@ impl<K: ReduceKernel> Described<K> {
     };
 }
 
-impl<K: ReduceKernel> Noted for Described<K> {
+impl<K: ScanKernel> Noted for Described<K> {
     const INFO: &'static KernelInfo = Self::INFO;
 }
 
@@ -52,12 +52,12 @@ impl<K: ReduceKernel> Noted for Described<K> {
 ///
 /// # Safety
 /// As for [`host::reduce`].
-unsafe fn body<K: ReduceKernel>(args: HostArgs<'_>) {
+unsafe fn body<K: ScanKernel>(args: HostArgs<'_>) {
     // SAFETY: as the caller vouches.
     unsafe { host::reduce::<K>(&args, Described::<K>::INFO) }
 }
 
-fn text<K: ReduceKernel>() -> String {
+fn text<K: ScanKernel>() -> String {
     let lists = ["in_stride", "shape", "out_stride", "kept", "step"].map(list);
     format!(
         "{}\nconst sf::Reduced streamflow_numbers = {{{}, streamflow_chunk, streamflow_parts, streamflow_count, streamflow_form}};\n\

@@ -269,7 +269,9 @@ places! {
 
 macro_rules! reductions {
     ($($name:ident)*) => {$(
-        impl<T: Reducible> ReduceKernel for $name<T> {}
+        impl<T: Reducible> ReduceKernel for $name<T> {
+            type Function = Self;
+        }
     )*};
 }
 reductions! { Sum Mean Min Max ArgMin ArgMax }

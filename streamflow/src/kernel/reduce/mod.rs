@@ -41,7 +41,11 @@ use crate::stream::CudaStream;
     label = "not a reduction",
     note = "a reduction is a function with `#[kernel(reduce(identity = 0.0))]`, or a type of `streamflow::kernel::reductions`, as `Sum<f32>`"
 )]
-pub trait ReduceKernel: ScanKernel {}
+pub trait ReduceKernel: 'static {
+    /// The kernel itself. A type that is not a reduction lacks this trait alone, so that rustc reports a single mistake.
+    #[doc(hidden)]
+    type Function: ScanKernel;
+}
 
 impl CudaStream {
     /// Queues a reduction of all elements to one: `stream.reduce::<sum>(&mut out, &image)?`. Like [`launch`](Self::launch), it comes
@@ -88,12 +92,12 @@ impl CudaStream {
     #[track_caller]
     pub fn reduce<'a, K: ReduceKernel>(
         &self,
-        out: impl MapOutput<'a, K::Output>,
-        input: impl MapInput<'a, K::Input>,
+        out: impl MapOutput<'a, <K::Function as ScanKernel>::Output>,
+        input: impl MapInput<'a, <K::Function as ScanKernel>::Input>,
     ) -> Result<()> {
-        launched::note::<Described<K>>();
+        launched::note::<Described<K::Function>>();
         let operands = operands(out, input);
-        run::<K>(self, &operands, None, Location::caller())
+        run::<K::Function>(self, &operands, None, Location::caller())
     }
 
     /// Queues a reduction along one axis: `stream.reduce_axis::<sum>(&mut sums, &image, 1)?` adds the elements of each row. The
@@ -108,17 +112,17 @@ impl CudaStream {
     #[track_caller]
     pub fn reduce_axis<'a, K: ReduceKernel>(
         &self,
-        out: impl MapOutput<'a, K::Output>,
-        input: impl MapInput<'a, K::Input>,
+        out: impl MapOutput<'a, <K::Function as ScanKernel>::Output>,
+        input: impl MapInput<'a, <K::Function as ScanKernel>::Input>,
         axis: usize,
     ) -> Result<()> {
-        launched::note::<Described<K>>();
+        launched::note::<Described<K::Function>>();
         let operands = operands(out, input);
-        run::<K>(self, &operands, Some(axis), Location::caller())
+        run::<K::Function>(self, &operands, Some(axis), Location::caller())
     }
 }
 
-fn run<K: ReduceKernel>(
+fn run<K: ScanKernel>(
     stream: &CudaStream,
     operands: &[Operand<'_>; 2],
     axis: Option<usize>,
