@@ -27,7 +27,7 @@ pub(crate) fn kernel_arg(item: TokenStream) -> TokenStream {
     [implementation(&input, &fields), errors.into_tokens()].into_iter().collect()
 }
 
-/// The fields, which have names.
+/// The fields of a struct with names.
 fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<&'a Field> {
     const FORM: &str =
         "kernels take structs whose fields have names, as `struct Lens { focus: f32 }`";

@@ -200,10 +200,11 @@ use self::guard::{guarded, guarded_value};
 /// body a literal of a type parameter is a cast, as `2.0 as T`.
 ///
 /// The body has `let`, assignments, `if`, `match` over numbers, `for` over ranges, `while`, `loop`, labels, Rust's operators, `as`,
-/// constants, arrays and their elements, fields, calls of functions with [`#[kernel_fn]`](macro@kernel_fn), and the methods of numbers: `abs`, `acos`, `asin`, `atan`, `atan2`, `ceil`, `clamp`, `copysign`, `cos`, `cosh`,
-/// `count_ones`, `exp`, `exp2`, `floor`, `fract`, `hypot`, `is_finite`, `is_infinite`, `is_nan`, `leading_zeros`, `ln`, `log10`,
-/// `log2`, `max`, `min`, `mul_add`, `pow`, `powf`, `powi`, `recip`, `rem_euclid`, `round`, `saturating_add`, `saturating_sub`,
-/// `signum`, `sin`, `sinh`, `sqrt`, `tan`, `tanh`, `to_bits`, `to_degrees`, `to_radians`, `trailing_zeros`, `trunc`, `wrapping_add`,
+/// constants, arrays and their elements, fields, calls of functions with [`#[kernel_fn]`](macro@kernel_fn), and the methods of
+/// numbers: `abs`, `acos`, `asin`, `atan`, `atan2`, `ceil`, `clamp`, `copysign`, `cos`, `cosh`, `count_ones`, `exp`, `exp2`,
+/// `floor`, `fract`, `hypot`, `is_finite`, `is_infinite`, `is_nan`, `leading_zeros`, `ln`, `log10`, `log2`, `max`, `min`,
+/// `mul_add`, `pow`, `powf`, `powi`, `recip`, `rem_euclid`, `round`, `saturating_add`, `saturating_sub`, `signum`, `sin`,
+/// `sinh`, `sqrt`, `tan`, `tanh`, `to_bits`, `to_degrees`, `to_radians`, `trailing_zeros`, `trunc`, `wrapping_add`,
 /// `wrapping_mul` and `wrapping_sub`. Anything else is an error at its place, with what to write.
 ///
 /// `#[kernel(stencil(reach = [1, 1], border = clamp))]` makes a *stencil*, a kernel that reads the elements around its own:
@@ -228,9 +229,10 @@ use self::guard::{guarded, guarded_value};
 ///
 /// Both platforms compute the same. Types are those that rustc infers. Overflow wraps, also in a debug build. An integer divided
 /// by 0 is 0, and a later call returns an error with the file and the line. So is an element of a table or an array at an index out
-/// of range; an assignment to it writes nothing. A number as an index of a constant array is checked by the compiler. `as` stays within the type, as in Rust. A
-/// multiplication and an addition are never fused; `mul_add` is one operation. `+ - * / % sqrt mul_add` and `as` are equal bit by
-/// bit. `exp`, `sin` and their like differ by the errors that CUDA's and the host's mathematics document.
+/// of range; an assignment to it writes nothing. A number as an index of a constant array is checked by the compiler. `as`
+/// stays within the type, as in Rust. A multiplication and an addition are never fused; `mul_add` is one operation. `+ - * / %
+/// sqrt mul_add` and `as` are equal bit by bit. `exp`, `sin` and their like differ by the errors that CUDA's and the host's
+/// mathematics document.
 ///
 /// `#[kernel(reduce(identity = 0.0))]` makes a reduction of a function that combines two values of one type, for
 /// `CudaStream::reduce` and `CudaStream::reduce_axis`. `identity` is the value without elements, which changes no other when it is
@@ -279,9 +281,10 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// The arguments are values: numbers, `bool`s, arrays, or structs with [`#[derive(KernelArg)]`](derive@KernelArg). There is one
-/// result. Type parameters and const parameters are those of [`#[kernel(map)]`](macro@kernel), as in `fn mix<T: Float>`. The body is that of [`#[kernel(map)]`](macro@kernel),
-/// with the same meaning on both platforms, and may call other such functions, but not itself. The host can call the function,
-/// too. A division of integers by 0 is reported with the line of the call in the kernel.
+/// result. Type parameters and const parameters are those of [`#[kernel(map)]`](macro@kernel), as in `fn mix<T: Float>`. The
+/// body is that of [`#[kernel(map)]`](macro@kernel), with the same meaning on both platforms, and may call other such
+/// functions, but not itself. The host can call the function, too. A division of integers by 0 is reported with the line of the
+/// call in the kernel.
 #[proc_macro_attribute]
 pub fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || kernel::kernel_fn(options.into(), item.into()).into())
@@ -409,9 +412,9 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 /// policy         = "pop" | "reject" | "fault"
 /// ```
 /// The graph may have rustc's attributes of a struct, as `#[derive(Debug)]`, those of another crate, written with their paths,
-/// and `#[green_contexts(NAME)]`: nodes without `#[streams]` use the default context of this green context pool (Holoscan's `add_default_green_context_pool`).
-/// `#[replay]` turns a tick whose calls repeat into one launch of a CUDA graph: `streamflow::guide::replay`.
-/// Statements may be in any order: the edges determine which node runs first.
+/// and `#[green_contexts(NAME)]`: nodes without `#[streams]` use the default context of this green context pool (Holoscan's
+/// `add_default_green_context_pool`). `#[replay]` turns a tick whose calls repeat into one launch of a CUDA graph:
+/// `streamflow::guide::replay`. Statements may be in any order: the edges determine which node runs first.
 ///
 /// A graph has no type parameters, because its checks need concrete operators. A generic operator is written with its
 /// types: `let cast: Cast<u8, f32> = Cast::new();`.
@@ -463,12 +466,12 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 ///   with another branch of the same source needs `#[when(same_sequence)]`: `streamflow::guide::failures`.
 /// - `#[on_failure(restart(n, back_off))]`: a fresh operator takes the place of the one that failed. A tick that
 ///   received no message keeps them in their queues, unless `same_sequence` can't compare them; otherwise they are gone, as with
-///   `skip`. The failed operator is stopped at once; an error of its `stop` is logged. When the node has the messages for its next tick, and `back_off` (`10ms`, or a
-///   `Duration`) has passed by the platform's clock, the operator's expression is evaluated again, and its `start` is
-///   called. The queues, the node's streams, and the parameters that were set are kept. `n`, a `u32`, is how
-///   many restarts there may be in a row, each after twice the wait of the one before, up to 64 times `back_off`. A
-///   restart that fails counts as one more failure. A tick that succeeds ends the row. After more failures in a row than
-///   `n` the run ends with the error of the last. The graph's parameters that the expression names must be `Clone`,
+///   `skip`. The failed operator is stopped at once; an error of its `stop` is logged. When the node has the messages for its
+///   next tick, and `back_off` (`10ms`, or a `Duration`) has passed by the platform's clock, the operator's expression is
+///   evaluated again, and its `start` is called. The queues, the node's streams, and the parameters that were set are kept.
+///   `n`, a `u32`, is how many restarts there may be in a row, each after twice the wait of the one before, up to 64 times
+///   `back_off`. A restart that fails counts as one more failure. A tick that succeeds ends the row. After more failures in a
+///   row than `n` the run ends with the error of the last. The graph's parameters that the expression names must be `Clone`,
 ///   `Send` and `'static`.
 ///
 /// The first `start` of a run is not repeated, whatever the policy. After an error that makes the device unusable, the
@@ -652,7 +655,8 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///   `receive_cuda_stream` returns. An operator without a device input has no internal stream, and sets the stream of
 ///   each output of device data with `set_cuda_stream`; without it, `emit` does not compile.
 /// - `no_new`: the user writes the constructor. By default, the macro generates `new`, which takes the state's fields
-///   in their order, without those that are marked `#[state]`. A struct with type parameters that no field uses also has a field `__streamflow_ports: PhantomData<…>`.
+///   in their order, without those that are marked `#[state]`. A struct with type parameters that no field uses also has a
+///   field `__streamflow_ports: PhantomData<…>`.
 /// - `stays`: `start`, `compute`, `flush` and `stop` run on the thread that runs the graph: the caller of `run`, or the
 ///   thread that `spawn` makes. The option is for libraries with thread-local state, and for windows that belong to the
 ///   main thread. The operator's state is `Send` nevertheless, since the graph may move before a run. Keep values that

@@ -6,7 +6,7 @@ use super::model::ArgumentKind;
 use crate::diagnostic::Errors;
 use crate::tokens::spelled;
 
-/// The value of `streamflow::memory::MAX_RANK`, which this crate can't import.
+/// The value of `streamflow::memory::MAX_RANK`: this crate can't import the constant.
 const MAX_RANK: usize = 8;
 
 /// Returns the kind of an argument of this type. Errors name the argument as `name`.

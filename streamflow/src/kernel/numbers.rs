@@ -35,28 +35,32 @@ use super::body;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no number of a kernel",
-    label = "no number of a kernel"
+    label = "no number of a kernel",
+    note = "use `f32`, `f64`, `usize` or an integer of at most 64 bits"
 )]
 pub trait Number: body::Number {}
 
 /// A [`Number`] with a sign: `f32`, `f64`, or `i8` to `i64`. It has `-`, `abs` and `signum`, too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no number with a sign of a kernel",
-    label = "no number with a sign"
+    label = "no number with a sign",
+    note = "use `f32`, `f64`, or `i8` to `i64`"
 )]
 pub trait Signed: Number + body::Signed {}
 
 /// An integer: a [`Number`] with the operators of bits, shifts, `pow`, `count_ones`, and additions and subtractions that saturate.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no integer of a kernel",
-    label = "no integer of a kernel"
+    label = "no integer of a kernel",
+    note = "use `i8` to `i64`, `u8` to `u64` or `usize`"
 )]
 pub trait Integer: Number + body::Integer {}
 
 /// `f32` or `f64`: a [`Number`] with a sign, and with roots, exponentials, angles, rounding and `mul_add`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither `f32` nor `f64`",
-    label = "no float of a kernel"
+    label = "no float of a kernel",
+    note = "use `f32` or `f64`, and cast other elements within the kernel, as `*a as f32`"
 )]
 pub trait Float: Signed + body::Float {}
 

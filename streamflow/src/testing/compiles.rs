@@ -13,8 +13,9 @@ use crate::platform::{Platform, device};
 /// The architectures Turing, Ampere, Hopper and Blackwell.
 const COMPUTE_CAPABILITIES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 
-/// Compiles the CUDA bodies of all kernels of the program, and compares them with the Rust bodies on a GPU, for a test that can't miss a kernel. These are the kernels of the
-/// test's crate and of all crates that are linked into the test, this library among them.
+/// Compiles the CUDA bodies of all kernels of the program, and compares them with the Rust bodies on a GPU, for a test that can't
+/// miss a kernel. These are the kernels of the test's crate and of all crates that are linked into the test, this library among
+/// them.
 ///
 /// NVRTC compiles each kernel for the compute capabilities 7.5, 8.0, 9.0 and 10.0, as far as NVRTC supports them, with and
 /// without the checks of `STREAMFLOW_CHECK_BOUNDS=1`. Without NVRTC, or with one that supports none of these, the outcome is

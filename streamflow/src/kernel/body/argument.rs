@@ -39,7 +39,7 @@ pub trait KernelArg: Copy + 'static {
     /// The value as an expression in CUDA, or as the initializer of a constant, exact in each bit.
     fn spell(self) -> String;
 
-    /// Writes the value as C has it to the first bytes, which are 0.
+    /// Writes the value with the layout of C to the beginning of bytes that are 0.
     fn store(self, to: &mut [u8]);
 
     /// The value that `store` has written.

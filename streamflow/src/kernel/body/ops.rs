@@ -6,7 +6,7 @@
 use super::cast;
 use super::number::{Bits, Float, Integer, Number, Signed, Value};
 
-// No macro writes these: rustc would name it as the origin of its errors.
+// The functions are written without a macro: rustc would name the macro as the origin of its errors.
 
 #[inline(always)]
 #[track_caller]
@@ -408,8 +408,8 @@ pub fn powi<T: Float>(value: T, exponent: i32) -> T {
     if exponent < 0 { result.one().div(result) } else { result }
 }
 
-/// The number with this index among `count` numbers from `start` to `stop`, at the same distance from each other. The last one is
-/// `stop`.
+/// The number with this index among `count` numbers from `start` to `stop`, at the same distance from each other. The last number
+/// is `stop`.
 #[inline]
 pub fn linspace<T: Float>(start: T, stop: T, index: usize, count: usize) -> T {
     if count > 1 && index == count - 1 {
