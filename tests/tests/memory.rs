@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod allocators;
+mod both_ways;
 mod cudarc_memory;
 mod elements;
 mod external_streams;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         .suite("maps", maps::suite)
         .suite("map_types", map_types::suite)
         .suite("tables", tables::suite)
+        .suite("both_ways", both_ways::suite)
         .suite("fused", fused::suite)
         .suite("one_body", one_body::suite)
         .suite("reductions", reductions::suite)
