@@ -462,7 +462,7 @@ fn code_is_cached_on_disk_and_damaged_files_are_replaced() -> Result<(), Failed>
 }
 
 pub(crate) fn suite() -> Suite {
-    let others: [(&str, Test); 10] = [
+    let others: [(&str, Test); 11] = [
         ("stencils_compile", stencils::each_code_compiles),
         ("the_rows_of_a_stencil_share_what_they_read", stencils::rows_share_what_they_read),
         ("one_body_is_compiled_as_it_is_written", one_body_is_compiled_as_it_is_written),
@@ -470,6 +470,7 @@ pub(crate) fn suite() -> Suite {
             "reductions_are_compiled_as_they_are_written",
             reductions_are_compiled_as_they_are_written,
         ),
+        ("scans_are_compiled_as_they_are_written", scans_are_compiled_as_they_are_written),
         ("errors_name_the_users_line", errors_name_the_users_line),
         ("errors_in_included_files_name_that_file", errors_in_included_files_name_that_file),
         ("newer_devices_get_ptx", newer_devices_get_ptx),

@@ -276,7 +276,7 @@ fn last(a: i32, b: i32) -> i32 {
 fn order(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     for n in [9, 200, 5000, 200_000] {
-        let is_there = |x: &f32| x.to_bits() % 61 == 0;
+        let is_there = |x: &f32| x.to_bits().is_multiple_of(61);
         let numbers = noise(n).into_iter().enumerate();
         let values: Vec<i32> =
             numbers.map(|(i, x)| if is_there(&x) { i as i32 + 1 } else { 0 }).collect();

@@ -43,6 +43,8 @@ fn of_source(source: &str) -> Result<[usize; 3], Failed> {
     Ok([one, rust, cuda])
 }
 
+/// Prints the table, and compares it with that of the suite.
+#[expect(clippy::print_stdout, reason = "the table is for readers of the test")]
 pub(super) fn test() -> Result<(), Failed> {
     let mut all = [0; 3];
     let mut table = String::new();

@@ -11,8 +11,8 @@ impl<S: Copy> Model<S> {
     /// The results of a row.
     pub(super) fn row(&self, values: &[S]) -> Vec<S> {
         match values.len() {
-            ..=16 => self.lane(values),
-            ..=512 => self.warp(values),
+            0..=16 => self.lane(values),
+            17..=512 => self.warp(values),
             _ => self.tiles(values),
         }
     }

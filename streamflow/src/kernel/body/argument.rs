@@ -71,11 +71,11 @@ pub trait KernelArg: Copy + 'static {
 #[inline]
 fn with_chunks<R>(count: usize, with: impl FnOnce(&mut [[u8; CHUNK]]) -> R) -> R {
     match count {
-        ..=1 => with(&mut [[0; CHUNK]; 1][..count]),
+        0..=1 => with(&mut [[0; CHUNK]; 1][..count]),
         2 => with(&mut [[0; CHUNK]; 2][..count]),
-        ..=4 => with(&mut [[0; CHUNK]; 4][..count]),
-        ..=8 => with(&mut [[0; CHUNK]; 8][..count]),
-        ..=16 => with(&mut [[0; CHUNK]; 16][..count]),
+        3..=4 => with(&mut [[0; CHUNK]; 4][..count]),
+        5..=8 => with(&mut [[0; CHUNK]; 8][..count]),
+        9..=16 => with(&mut [[0; CHUNK]; 16][..count]),
         _ => with(&mut [[0; CHUNK]; MAX_PARAMS][..count]),
     }
 }

@@ -43,8 +43,8 @@ pub(super) struct Plan {
 /// How many times 128 elements a warp of a tile has, for a state of this size.
 pub(super) const fn steps(size: usize) -> u64 {
     match size {
-        ..=4 => 8,
-        ..=8 => 4,
+        0..=4 => 8,
+        5..=8 => 4,
         _ => 2,
     }
 }
